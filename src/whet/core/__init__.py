@@ -1,0 +1,1 @@
+"""The words of whet as frozen values and one-method protocols. Pure."""

@@ -1,0 +1,34 @@
+"""When a search must end, and why it ended."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """When a search must end.
+
+    Attributes:
+        wall_seconds: no new trial is started after so long; None: no limit.
+        trials: no more trials than this; None: no limit.
+    """
+
+    wall_seconds: float | None = None
+    trials: int | None = None
+
+
+class StopReason(Enum):
+    """Why a search ended. Shown to the user and stored in the notebook."""
+
+    MINIMAL = "nothing smaller fails the same way"
+    FOUND = "the first bad version is found"
+    AMBIGUOUS = "only skipped versions are left to test"
+    OUT_OF_TIME = "the time budget is spent"
+    OUT_OF_TRIALS = "the trial budget is spent"
+    INTERRUPTED = "stopped by Ctrl-C"
+    FLAKY_BASELINE = "the baseline stopped failing"
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the search ran to its own end: exit code 0, not 75."""
+        return self in {StopReason.MINIMAL, StopReason.FOUND, StopReason.AMBIGUOUS}

@@ -1,0 +1,344 @@
+"""Every error of whet: what it means, its exit code, and its page.
+
+The docstring of a class is its page: `whet explain SLUG` shows it and the documentation
+is generated from it. A raise site gives the value that caused the error and the next step.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import ClassVar
+
+
+class WhetError(Exception):
+    """Something that the user can act on.
+
+    Attributes:
+        slug: name of the error's page.
+        exit_code: as in sysexits.h, 64 to 78.
+        hint: the next step, in one line.
+    """
+
+    slug: ClassVar[str] = ""
+    exit_code: ClassVar[int] = 70
+
+    def __init__(self, message: str, *, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    def __init_subclass__(cls) -> None:
+        cls.slug = re.sub(r"(?<!^)(?=[A-Z])", "-", cls.__name__).lower()
+
+
+USAGE, DATA, NO_INPUT, UNAVAILABLE, SOFTWARE = 64, 65, 66, 69, 70
+CANNOT_CREATE, INPUT_OUTPUT, INCOMPLETE, NO_PERMISSION, CONFIGURATION = 73, 74, 75, 77, 78
+
+
+class BadUsage(WhetError):
+    """The command line does not say what to do.
+
+    whet reads `whet VERB [options] -- COMMAND ...`. What follows `--` is the command,
+    word by word; it is not given to a shell. Look at `whet VERB --help`.
+    """
+
+    exit_code = USAGE
+
+
+class EmptyCommand(WhetError):
+    """There is no command to run, or its first word is empty.
+
+    Write the command after `--`, as in `whet run -- python train.py`. If the command comes
+    from a shell variable, the variable is probably empty: `echo "$VARIABLE"` shows it.
+    """
+
+    exit_code = USAGE
+
+
+class BadCondition(WhetError):
+    """The text after `--bad-if` cannot be read.
+
+    A condition is `NAME OPERATOR VALUE`, joined by `and` or `or`:
+
+    - `seconds > 2`, `cpu_seconds >= 1.5`, `peak_memory > 500MB`, `exit == 3`
+    - `stdout ~ NaN`, `stderr !~ 'deprecated'`, `output ~ 'loss: (nan|inf)'`
+    - `loss > 10`, where `--measure 'loss=loss: ([0-9.]+)'` says how to read `loss`
+    """
+
+    exit_code = USAGE
+
+
+class CommandNotFound(WhetError):
+    """The program to run does not exist, neither as a path nor on `PATH`.
+
+    Check the spelling, the folder (`--cwd`) and whether its virtual environment is active.
+    Shell words such as `cd`, aliases and functions are not programs: put them into
+    `sh -c '...'`.
+    """
+
+    exit_code = NO_INPUT
+
+
+class CommandNotExecutable(WhetError):
+    """The program to run exists but may not be executed.
+
+    `chmod +x FILE` makes a script executable; a script also needs a first line such as
+    `#!/usr/bin/env python3`. Or name the interpreter: `whet run -- python FILE`.
+    """
+
+    exit_code = NO_PERMISSION
+
+
+class FolderNotFound(WhetError):
+    """The folder that the command should start in does not exist or is not a folder."""
+
+    exit_code = NO_INPUT
+
+
+class BaselineDoesNotFail(WhetError):
+    """The command does not fail, so there is nothing to search for.
+
+    A search needs a failure to hold on to. Run the command with `whet run` until it fails,
+    or say what "bad" means if the program exits 0 while it is wrong:
+    `--bad-if 'stdout ~ NaN'`, `--bad-if 'seconds > 2'`, `--oracle SCRIPT`.
+    """
+
+    exit_code = DATA
+
+
+class FlakyBaseline(WhetError):
+    """The command fails only sometimes, and the search at hand needs it to fail each time.
+
+    Make it repeatable first: fix the random seed, `PYTHONHASHSEED=0`, one thread, one worker.
+    """
+
+    exit_code = DATA
+
+
+class PayloadMissing(WhetError):
+    """The file to be shrunk does not exist. Check the path; it is relative to `--cwd`."""
+
+    exit_code = NO_INPUT
+
+
+class PayloadEmpty(WhetError):
+    """The file to be shrunk is empty: there is nothing to take away from it."""
+
+    exit_code = DATA
+
+
+class PayloadIsFolder(WhetError):
+    """The file to be shrunk is a folder. Name one file in it."""
+
+    exit_code = DATA
+
+
+class PayloadUnreadable(WhetError):
+    """The file to be shrunk cannot be read. `ls -l FILE` shows who may."""
+
+    exit_code = NO_PERMISSION
+
+
+class PayloadNotInCommand(WhetError):
+    """The file to be shrunk does not stand in the command, so it cannot be varied.
+
+    Name it among the command's arguments just as it is given to `whet shrink`, or write `{}`
+    in its place: `whet shrink data.csv -- python load.py --input={}`. If the program reads
+    standard input, use `--stdin FILE`.
+    """
+
+    exit_code = USAGE
+
+
+class NotARepository(WhetError):
+    """The folder is not inside a git repository, so it has no history to search.
+
+    Run the command inside the repository, or name it with `--repo DIR`. For a bug in a
+    package from PyPI, `--package NAME` searches its releases instead.
+    """
+
+    exit_code = NO_INPUT
+
+
+class UnknownRevision(WhetError):
+    """git does not know the revision. `git log --oneline` and `git tag` show those it knows.
+
+    A shallow clone has only its newest commits: `git fetch --unshallow` brings the rest.
+    """
+
+    exit_code = DATA
+
+
+class NotAnAncestor(WhetError):
+    """The two revisions do not lie on one line of history.
+
+    A bisection needs the one end to be an ancestor of the other.
+    `git merge-base A B` names the commit where the two lines part.
+    """
+
+    exit_code = DATA
+
+
+class SameEnds(WhetError):
+    """Both ends of the search are the same version, so nothing lies between them."""
+
+    exit_code = DATA
+
+
+class EndsReversed(WhetError):
+    """The good end fails and the bad end passes: the ends are the other way round.
+
+    To find the version that *fixed* something, name the terms:
+    `whet bisect --terms broken,fixed OLD NEW -- COMMAND`.
+    """
+
+    exit_code = DATA
+
+
+class EndMisjudged(WhetError):
+    """An end of the search is not what it was said to be.
+
+    The good end must pass and the bad end must fail; whet runs both before it searches,
+    because a search from a wrong end names an innocent version. The message shows what the
+    end did; `whet show` shows all of its output.
+    """
+
+    exit_code = DATA
+
+
+class UnknownPackage(WhetError):
+    """The package index has no package of that name. Check the spelling."""
+
+    exit_code = NO_INPUT
+
+
+class UnknownRelease(WhetError):
+    """The package has no release of that version, or none that can be installed here.
+
+    `pip index versions NAME` lists the releases.
+    """
+
+    exit_code = DATA
+
+
+class IndexUnreachable(WhetError):
+    """The package index cannot be reached, so releases can be neither listed nor installed.
+
+    Check the network and the proxy. `PIP_INDEX_URL` (or `UV_INDEX_URL`) names another index,
+    such as a mirror inside a company or a cluster.
+    """
+
+    exit_code = UNAVAILABLE
+
+
+class ReleaseNotInstallable(WhetError):
+    """A release could not be installed: its build failed or its requirements cannot be met.
+
+    Inside a search such a release is skipped; at an end of the search, name another end.
+    """
+
+    exit_code = UNAVAILABLE
+
+
+class DiskFull(WhetError):
+    """There is no space left to write what whet has to keep.
+
+    Nothing recorded so far is lost. Free some space (`df -h`, `df -i`), or keep the project's
+    trials elsewhere: `WHET_DIR=/path/with/space`.
+    """
+
+    exit_code = INPUT_OUTPUT
+
+
+class CannotWrite(WhetError):
+    """whet may not write where it keeps its trials or its results.
+
+    The folder is read-only or belongs to somebody else. Keep the project's trials elsewhere:
+    `WHET_DIR=/path/that/is/yours`.
+    """
+
+    exit_code = CANNOT_CREATE
+
+
+class NotebookTooNew(WhetError):
+    """The project's notebook was written by a newer whet.
+
+    Upgrade whet, or set `WHET_DIR` to start another notebook. The file is left as it is.
+    """
+
+    exit_code = CONFIGURATION
+
+
+class NotebookDamaged(WhetError):
+    """The project's notebook is not a whole SQLite database.
+
+    whet never repairs in place. Move the file away to start a new notebook;
+    `sqlite3 FILE .recover` may bring the old one back.
+    """
+
+    exit_code = DATA
+
+
+class UnknownTrial(WhetError):
+    """The notebook has no such trial. `whet log` lists those it has."""
+
+    exit_code = NO_INPUT
+
+
+class CodeNotKept(WhetError):
+    """The code of that trial is not there to be run again.
+
+    Its command was not inside a git repository, or the repository has been removed.
+    `whet again` without `--code then` runs the trial on today's code.
+    """
+
+    exit_code = DATA
+
+
+class TrialNotRepeatable(WhetError):
+    """The trial read from a terminal or a pipe, which whet could not keep.
+
+    Give the input as a file: `whet run --stdin FILE -- COMMAND`.
+    """
+
+    exit_code = DATA
+
+
+class ReproductionFailed(WhetError):
+    """The one-line command was run once more, elsewhere, and did not show the failure.
+
+    The report says what differed. The payload and the trials are kept.
+    """
+
+    exit_code = DATA
+
+
+class UnknownPage(WhetError):
+    """There is no page of that name. `whet explain` lists them."""
+
+    exit_code = USAGE
+
+
+class BadSetting(WhetError):
+    """A setting in `whet.toml`, `[tool.whet]`, a user's settings or a `WHET_*` variable is wrong.
+
+    A flag wins over the environment, the environment over the project's settings, and these
+    over the user's.
+    """
+
+    exit_code = CONFIGURATION
+
+
+class HostFailure(WhetError):
+    """The operating system refused something that whet cannot do without."""
+
+    exit_code = 71
+
+
+class InternalFault(WhetError):
+    """whet has a bug. Please report it with the file that the message names."""
+
+    exit_code = SOFTWARE
+
+
+def error_classes() -> Iterator[type[WhetError]]:
+    """Yield every kind of error, in the order of this file."""
+    yield from WhetError.__subclasses__()

@@ -1,0 +1,106 @@
+"""All that whet says while it works, as a closed union of values."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from whet.core.budget import StopReason
+from whet.core.outcome import Outcome
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepStarted:
+    """A step of an investigation begins.
+
+    Attributes:
+        title: what is done, such as ``Reproduce``.
+        reason: why it is done now.
+    """
+
+    title: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepFinished:
+    """A step of an investigation has its result, in a sentence."""
+
+    title: str
+    result: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialFinished:
+    """A trial has been judged.
+
+    Attributes:
+        number: its number in the notebook; None when it was not run (answered by the cache).
+        trial: what was run.
+        outcome: what came.
+        verdict: what that proves.
+        label: what was varied, such as a release or a size.
+    """
+
+    number: int | None
+    trial: Trial
+    outcome: Outcome
+    verdict: Verdict
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PayloadReduced:
+    """A smaller payload fails the same way, and lies on disk."""
+
+    before_bytes: int
+    after_bytes: int
+    by_pass: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryNarrowed:
+    """A bisection knows more.
+
+    Attributes:
+        label: the version just judged.
+        verdict: what it was.
+        remaining: how many versions may still be the first bad one.
+        steps_left: how many more tests are expected at the most.
+    """
+
+    label: str
+    verdict: Verdict
+    remaining: int
+    steps_left: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchStopped:
+    """A search has ended."""
+
+    reason: StopReason
+    trials: int
+    wall_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """Something the user should know, in a sentence."""
+
+    text: str
+
+
+Event: TypeAlias = (
+    StepStarted
+    | StepFinished
+    | TrialFinished
+    | PayloadReduced
+    | HistoryNarrowed
+    | SearchStopped
+    | Notice
+)
+
+Observer: TypeAlias = Callable[[Event], None]
+"""Listens to what whet does. One that raises is dropped and logged; the work goes on."""

@@ -1,0 +1,140 @@
+"""Judging outcomes. Pure: the same outcome always gets the same verdict."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from whet.core.condition import Condition
+from whet.core.failure import FailureSignature
+from whet.core.outcome import Outcome
+from whet.core.verdict import SKIP_EXIT_CODE, Verdict
+
+_HIGHEST_BAD_EXIT_CODE = 127
+
+
+class Oracle(Protocol):
+    """Decides what an outcome proves."""
+
+    @property
+    def description(self) -> str:
+        """What BAD means to this oracle, to complete the sentence "bad means ..."."""
+        ...
+
+    def judge(self, outcome: Outcome, /) -> Verdict:
+        """Say what ``outcome`` proves."""
+        ...
+
+
+def says_nothing(outcome: Outcome) -> bool:
+    """Whether the command never had its chance: no oracle may conclude anything from it."""
+    return outcome.interrupted or outcome.failed_reset is not None
+
+
+@dataclass(frozen=True, slots=True)
+class AnyFailure:
+    """BAD means any failure: what a single trial is judged by when nothing else was said."""
+
+    @property
+    def description(self) -> str:
+        """What BAD means."""
+        return "it fails in any way"
+
+    def judge(self, outcome: Outcome, /) -> Verdict:
+        """Say what ``outcome`` proves."""
+        if says_nothing(outcome):
+            return Verdict.SKIP
+        return Verdict.GOOD if outcome.failure is None else Verdict.BAD
+
+
+@dataclass(frozen=True, slots=True)
+class SameFailure:
+    """BAD means the same bug as the reference: an equal signature."""
+
+    reference: FailureSignature
+
+    @property
+    def description(self) -> str:
+        """What BAD means."""
+        return f"it fails the same way: {_words(self.reference)}"
+
+    def judge(self, outcome: Outcome, /) -> Verdict:
+        """Say what ``outcome`` proves."""
+        if says_nothing(outcome):
+            return Verdict.SKIP
+        if outcome.failure is None:
+            return Verdict.GOOD
+        # Another failure is not "the bug is gone": calling it GOOD makes searches slip to it.
+        return Verdict.BAD if outcome.signature == self.reference else Verdict.SKIP
+
+
+@dataclass(frozen=True, slots=True)
+class BadIf:
+    """BAD means that a condition over measurements and output holds."""
+
+    condition: Condition
+
+    @property
+    def description(self) -> str:
+        """What BAD means."""
+        return f"`{self.condition.text}`"
+
+    def judge(self, outcome: Outcome, /) -> Verdict:
+        """Say what ``outcome`` proves."""
+        if says_nothing(outcome):
+            return Verdict.SKIP
+        match self.condition.holds(outcome):
+            case True:
+                return Verdict.BAD
+            case None:
+                return Verdict.SKIP
+            case False:
+                # A crash before the condition could become true proves nothing about it.
+                return Verdict.GOOD if outcome.failure is None else Verdict.SKIP
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptVerdict:
+    """The trial's command is a script that judges: 0 good, 125 skip, 1 to 127 bad.
+
+    The codes are those of `git bisect run`. A script that is killed or times out proves
+    nothing, where git would abort the search.
+    """
+
+    @property
+    def description(self) -> str:
+        """What BAD means."""
+        return "the script exits 1 to 124, 126 or 127"
+
+    def judge(self, outcome: Outcome, /) -> Verdict:
+        """Say what ``outcome`` proves."""
+        if says_nothing(outcome) or outcome.timed_out or outcome.signal is not None:
+            return Verdict.SKIP
+        code = outcome.shell_exit_code
+        if code == 0:
+            return Verdict.GOOD
+        if code == SKIP_EXIT_CODE or code > _HIGHEST_BAD_EXIT_CODE:
+            return Verdict.SKIP
+        return Verdict.BAD
+
+
+@dataclass(frozen=True, slots=True)
+class Interesting:
+    """The trial's command is an interestingness test of the reducers' kind: 0 is BAD."""
+
+    @property
+    def description(self) -> str:
+        """What BAD means."""
+        return "the interestingness test exits 0"
+
+    def judge(self, outcome: Outcome, /) -> Verdict:
+        """Say what ``outcome`` proves."""
+        if says_nothing(outcome) or outcome.timed_out or outcome.signal is not None:
+            return Verdict.SKIP
+        return Verdict.BAD if outcome.exit_code == 0 else Verdict.GOOD
+
+
+def _words(signature: FailureSignature) -> str:
+    what = signature.exception or signature.signal or signature.kind.value
+    if signature.exit_code is not None:
+        what = f"{what} {signature.exit_code}"
+    where = signature.user_function or signature.library_function
+    return f"{what} in {where}" if where else what

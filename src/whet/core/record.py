@@ -1,0 +1,108 @@
+"""Reading JSON records whose types are checked, not hoped for."""
+
+from collections.abc import Mapping, Sequence
+
+JsonObject = Mapping[str, object]
+
+
+class MalformedRecordError(ValueError):
+    """A stored record does not have the shape that its reader expects."""
+
+
+def text(data: JsonObject, name: str, default: str | None = None) -> str:
+    """Return the string at ``name``."""
+    value = data.get(name, default)
+    if not isinstance(value, str):
+        raise _malformed(data, name, "a string")
+    return value
+
+
+def optional_text(data: JsonObject, name: str) -> str | None:
+    """Return the string at ``name``, or None."""
+    return None if data.get(name) is None else text(data, name)
+
+
+def integer(data: JsonObject, name: str) -> int:
+    """Return the whole number at ``name``."""
+    value = data.get(name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _malformed(data, name, "a whole number")
+    return value
+
+
+def optional_integer(data: JsonObject, name: str) -> int | None:
+    """Return the whole number at ``name``, or None."""
+    return None if data.get(name) is None else integer(data, name)
+
+
+def number(data: JsonObject, name: str) -> float:
+    """Return the number at ``name``."""
+    value = data.get(name)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise _malformed(data, name, "a number")
+    return float(value)
+
+
+def optional_number(data: JsonObject, name: str) -> float | None:
+    """Return the number at ``name``, or None."""
+    return None if data.get(name) is None else number(data, name)
+
+
+def boolean(data: JsonObject, name: str, *, default: bool = False) -> bool:
+    """Return the truth value at ``name``."""
+    value = data.get(name, default)
+    if not isinstance(value, bool):
+        raise _malformed(data, name, "true or false")
+    return value
+
+
+def record(data: JsonObject, name: str) -> JsonObject:
+    """Return the object at ``name``; an absent one is empty."""
+    return as_record(data.get(name, {}), name)
+
+
+def optional_record(data: JsonObject, name: str) -> JsonObject | None:
+    """Return the object at ``name``, or None."""
+    return None if data.get(name) is None else record(data, name)
+
+
+def records(data: JsonObject, name: str) -> tuple[JsonObject, ...]:
+    """Return the list of objects at ``name``; an absent one is empty."""
+    return tuple(as_record(item, name) for item in _sequence(data, name))
+
+
+def texts(data: JsonObject, name: str) -> tuple[str, ...]:
+    """Return the list of strings at ``name``; an absent one is empty."""
+    items = _sequence(data, name)
+    if not all(isinstance(item, str) for item in items):
+        raise _malformed(data, name, "a list of strings")
+    return tuple(str(item) for item in items)
+
+
+def text_map(data: JsonObject, name: str) -> dict[str, str]:
+    """Return the object at ``name`` whose values are all strings."""
+    return {key: text(record(data, name), key) for key in record(data, name)}
+
+
+def number_map(data: JsonObject, name: str) -> dict[str, float]:
+    """Return the object at ``name`` whose values are all numbers."""
+    return {key: number(record(data, name), key) for key in record(data, name)}
+
+
+def as_record(value: object, name: str) -> JsonObject:
+    """Return ``value`` if it is a JSON object."""
+    if not isinstance(value, Mapping):
+        raise MalformedRecordError(f"`{name}` is not an object: {value!r}")
+    return {str(key): item for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
+def _sequence(data: JsonObject, name: str) -> Sequence[object]:
+    value = data.get(name, [])
+    if not isinstance(value, list | tuple):
+        raise _malformed(data, name, "a list")
+    items: list[object] = [*value]  # pyright: ignore[reportUnknownArgumentType]
+    return items
+
+
+def _malformed(data: JsonObject, name: str, wanted: str) -> MalformedRecordError:
+    return MalformedRecordError(f"`{name}` is not {wanted}: {data.get(name)!r}")

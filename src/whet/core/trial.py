@@ -1,0 +1,237 @@
+"""One atomic debug cycle as data: reset, then the command."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from whet.core.record import (
+    JsonObject,
+    boolean,
+    integer,
+    number,
+    optional_integer,
+    optional_record,
+    optional_text,
+    record,
+    records,
+    text,
+    text_map,
+    texts,
+)
+
+STDIN_EMPTY = "empty"
+"""The trial reads from /dev/null."""
+
+STDIN_INHERITED = "inherited"
+"""The trial reads what whet was given: such a trial cannot be repeated by itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResetStep:
+    """A shell command that puts the world back before the trial's own command.
+
+    Attributes:
+        command: text for ``sh -c``.
+        must_succeed: ``&&`` of the shell (``--reset``) if true, ``;`` (``--reset-try``) if not.
+    """
+
+    command: str
+    must_succeed: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PayloadBinding:
+    """Where a payload stands in the command, and what it holds.
+
+    The executor writes the bytes called ``digest`` to a file called ``name`` in a folder
+    of the trial's own and puts that file's path in place of ``text`` in the argument.
+
+    Attributes:
+        argument: index into the command, or None for standard input.
+        text: part of that argument that names the payload, such as ``data.csv`` or ``{}``.
+        name: file name that the program sees; keeps the extension that programs look at.
+        digest: SHA-256 of the payload, its name in the blob store.
+    """
+
+    argument: int | None
+    text: str
+    name: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a trial may use.
+
+    Attributes:
+        wall_seconds: after so long the whole process tree is killed; None: no limit.
+        output_bytes: after so much output of one stream the trial is killed; None: no limit.
+    """
+
+    wall_seconds: float | None = None
+    output_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeState:
+    """The code that a trial ran on, so that it can be brought back.
+
+    Attributes:
+        repository: top folder of the git repository.
+        commit: what HEAD was.
+        tree: digest of all that decides: the tree with the uncommitted changes in it, and
+            the names, sizes and times of files too large to keep.
+        snapshot: commit under ``refs/whet/`` that holds the working tree, or None if it was clean.
+        large_files: untracked files kept by name, size and time only.
+    """
+
+    repository: str
+    commit: str
+    tree: str
+    snapshot: str | None = None
+    large_files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a trial inherits from the machine and the shell; part of its key.
+
+    Attributes:
+        environment_digest: digest of the inherited environment, less what changes by itself.
+        interpreter: the Python that the command runs, such as ``CPython 3.11.7``; empty if none.
+        packages_digest: digest of the versions of the packages that this Python sees.
+        platform: operating system, kernel's machine and host name.
+    """
+
+    environment_digest: str = ""
+    interpreter: str = ""
+    packages_digest: str = ""
+    platform: str = ""
+
+
+def _no_strings() -> dict[str, str]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """Everything needed to run one debug cycle again, and nothing about how it went.
+
+    Attributes:
+        command: argument vector, never a shell string.
+        cwd: absolute folder that the command starts in.
+        environment: overrides for this trial alone.
+        stdin: ``STDIN_EMPTY``, ``STDIN_INHERITED`` or the digest of what is read.
+        reset: steps before the command, in order.
+        payloads: files that a search varies.
+        code: the working tree that the command ran on, if it is in a git repository.
+        revision: run on this commit, checked out in a place of its own; None: where it stands.
+        packages: run with these releases, in a Python environment of its own; name to version.
+        limits: what the trial may use.
+        measures: name to pattern of a number that the program prints.
+        surroundings: what the trial inherits.
+    """
+
+    command: tuple[str, ...]
+    cwd: str
+    environment: Mapping[str, str] = field(default_factory=_no_strings)
+    stdin: str = STDIN_EMPTY
+    reset: tuple[ResetStep, ...] = ()
+    payloads: tuple[PayloadBinding, ...] = ()
+    code: CodeState | None = None
+    revision: str | None = None
+    packages: Mapping[str, str] = field(default_factory=_no_strings)
+    limits: Limits = field(default_factory=Limits)
+    measures: Mapping[str, str] = field(default_factory=_no_strings)
+    surroundings: Surroundings = field(default_factory=Surroundings)
+
+    def with_payload(self, digest: str, position: int = 0) -> "Trial":
+        """Return the trial that differs from this one in one payload alone."""
+        payloads = list(self.payloads)
+        payloads[position] = replace(payloads[position], digest=digest)
+        return replace(self, payloads=tuple(payloads))
+
+    @property
+    def key(self) -> str:
+        """Digest over everything that decides the outcome: equal keys, equal trials."""
+        canonical = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode("utf-8", "surrogateescape")).hexdigest()
+
+    def to_json(self) -> dict[str, object]:
+        """Return this trial as JSON data; payload and code stand there by digest."""
+        return {
+            "command": list(self.command),
+            "cwd": self.cwd,
+            "environment": dict(self.environment),
+            "stdin": self.stdin,
+            "reset": [_fields(step) for step in self.reset],
+            "payloads": [_fields(payload) for payload in self.payloads],
+            "code": None if self.code is None else _fields(self.code),
+            "revision": self.revision,
+            "packages": dict(self.packages),
+            "limits": _fields(self.limits),
+            "measures": dict(self.measures),
+            "surroundings": _fields(self.surroundings),
+        }
+
+    @classmethod
+    def from_json(cls, data: JsonObject) -> "Trial":
+        """Return the trial that ``to_json`` wrote."""
+        code = optional_record(data, "code")
+        return cls(
+            command=texts(data, "command"),
+            cwd=text(data, "cwd"),
+            environment=text_map(data, "environment"),
+            stdin=text(data, "stdin"),
+            reset=tuple(
+                ResetStep(command=text(step, "command"), must_succeed=boolean(step, "must_succeed"))
+                for step in records(data, "reset")
+            ),
+            payloads=tuple(_payload_from_json(payload) for payload in records(data, "payloads")),
+            code=None if code is None else _code_from_json(code),
+            revision=optional_text(data, "revision"),
+            packages=text_map(data, "packages"),
+            limits=_limits_from_json(record(data, "limits")),
+            measures=text_map(data, "measures"),
+            surroundings=Surroundings(**text_map(data, "surroundings")),
+        )
+
+
+def _fields(
+    value: ResetStep | PayloadBinding | CodeState | Limits | Surroundings,
+) -> dict[str, object]:
+    # dataclasses.asdict deep-copies, which costs more than all the rest of a key.
+    fields: dict[str, object] = {}
+    for name in value.__slots__:
+        item: object = getattr(value, name)
+        fields[name] = list(item) if isinstance(item, tuple) else item  # pyright: ignore[reportUnknownArgumentType]
+    return fields
+
+
+def _payload_from_json(data: JsonObject) -> PayloadBinding:
+    return PayloadBinding(
+        argument=optional_integer(data, "argument"),
+        text=text(data, "text"),
+        name=text(data, "name"),
+        digest=text(data, "digest"),
+    )
+
+
+def _code_from_json(data: JsonObject) -> CodeState:
+    return CodeState(
+        repository=text(data, "repository"),
+        commit=text(data, "commit"),
+        tree=text(data, "tree"),
+        snapshot=optional_text(data, "snapshot"),
+        large_files=texts(data, "large_files"),
+    )
+
+
+def _limits_from_json(data: JsonObject) -> Limits:
+    seconds = data.get("wall_seconds")
+    size = data.get("output_bytes")
+    return Limits(
+        wall_seconds=None if seconds is None else number(data, "wall_seconds"),
+        output_bytes=None if size is None else integer(data, "output_bytes"),
+    )

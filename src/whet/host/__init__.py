@@ -1,0 +1,1 @@
+"""The only package of whet that touches the operating system."""

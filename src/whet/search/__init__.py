@@ -1,0 +1,1 @@
+"""Decision procedures over three-valued tests. Pure: they propose and are told."""
