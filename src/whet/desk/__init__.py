@@ -1,0 +1,1 @@
+"""What lies on the desk: one-liners to paste into a shell."""

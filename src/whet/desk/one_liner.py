@@ -1,0 +1,154 @@
+"""A trial as one line to paste into a POSIX shell."""
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, PayloadBinding, ResetStep, Trial
+
+MAX_INLINE_BYTES = 2000
+"""A longer file does not stand in the line: a terminal in canonical mode cuts at 4096 bytes."""
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLAIN_SHELL = re.compile(r"[\w\s./=:,@%+\"'-]*")
+_FIRST_PRINTABLE, _FIRST_BEYOND = 0x20, 0x7F
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedFile:
+    """Where the line finds a file: written by the line itself, or lying somewhere already.
+
+    Attributes:
+        path: its path in the line.
+        content: what the line writes there first; None if the file lies there already.
+    """
+
+    path: str
+    content: bytes | None = None
+
+
+def one_liner(
+    trial: Trial,
+    files: Mapping[str, PlacedFile],
+    *,
+    prefix: Sequence[str] = (),
+    with_folder: bool = True,
+) -> str:
+    """Return a line that runs ``trial`` in any POSIX shell, without whet.
+
+    Args:
+        trial: what to run.
+        files: where its payloads and its standard input are, by digest.
+        prefix: words to put before the command, such as ``uv run --with six==1.16.0``.
+        with_folder: start with ``cd`` to the trial's folder.
+    """
+    parts: list[str] = [f"cd {quote_word(trial.cwd)}"] if with_folder else []
+    written = dict.fromkeys(
+        files[digest] for digest in _digests(trial) if files[digest].content is not None
+    )
+    parts += [write_file(file.path, file.content or b"") for file in written]
+    parts += [_reset(step) for step in trial.reset]
+    parts.append(_command(trial, files, prefix))
+    line = " && ".join(parts)
+    if "\n" not in line:
+        return line
+    # A word that ends with a line end does not survive `$(...)`; inside `eval` it is quoted.
+    return f"eval {_printf_substitution(line.encode('utf-8', 'surrogateescape'))}"
+
+
+def quote_word(word: str) -> str:
+    """Return ``word`` as one word of any POSIX shell, whatever it holds.
+
+    A word with control characters goes through ``printf``, which every POSIX shell has, and
+    not through ``$'...'``, which dash does not know.
+    """
+    if word.isprintable():
+        return shlex.quote(word)
+    if word.endswith("\n"):
+        return shlex.quote(word)  # `one_liner` puts the whole line through `eval`
+    return _printf_substitution(word.encode("utf-8", "surrogateescape"))
+
+
+def write_file(path: str, content: bytes) -> str:
+    """Return a command that writes ``content`` to ``path``, byte for byte."""
+    return f"printf '{_printf_format(content)}' > {quote_word(path)}"
+
+
+def _digests(trial: Trial) -> list[str]:
+    digests = [payload.digest for payload in trial.payloads]
+    if trial.stdin not in {STDIN_EMPTY, STDIN_INHERITED}:
+        digests.append(trial.stdin)
+    return digests
+
+
+def _command(trial: Trial, files: Mapping[str, PlacedFile], prefix: Sequence[str]) -> str:
+    words = [*prefix, *(quote_word(word) for word in placed_command(trial, files))]
+    if trial.limits.wall_seconds is not None:
+        words = ["timeout", "--signal=KILL", f"{trial.limits.wall_seconds:g}", *words]
+    words = [*_environment(trial.environment), *words]
+    redirected = _stdin(trial, files)
+    return " ".join([*words, *redirected])
+
+
+def placed_command(trial: Trial, files: Mapping[str, PlacedFile]) -> tuple[str, ...]:
+    """Return the trial's command with the paths of its payloads in place."""
+    words = list(trial.command)
+    for payload in trial.payloads:
+        if payload.argument is not None:
+            path = files[payload.digest].path
+            words[payload.argument] = words[payload.argument].replace(payload.text, path)
+    return tuple(words)
+
+
+def _stdin(trial: Trial, files: Mapping[str, PlacedFile]) -> list[str]:
+    from_payload = [payload.digest for payload in trial.payloads if _is_stdin(payload)]
+    if from_payload:
+        return ["<", quote_word(files[from_payload[0]].path)]
+    if trial.stdin == STDIN_INHERITED:
+        return []
+    if trial.stdin == STDIN_EMPTY:
+        return ["<", "/dev/null"]
+    return ["<", quote_word(files[trial.stdin].path)]
+
+
+def _is_stdin(payload: PayloadBinding) -> bool:
+    return payload.argument is None
+
+
+def _environment(overrides: Mapping[str, str]) -> list[str]:
+    assignments = [
+        f"{name}={quote_word(value)}"
+        if _IDENTIFIER.fullmatch(name)
+        else quote_word(f"{name}={value}")
+        for name, value in overrides.items()
+    ]
+    if all(_IDENTIFIER.fullmatch(name) for name in overrides):
+        return assignments
+    return ["env", *assignments]
+
+
+def _reset(step: ResetStep) -> str:
+    plain = _PLAIN_SHELL.fullmatch(step.command) and "\n" not in step.command
+    text = step.command if plain else f"sh -c {quote_word(step.command)}"
+    return text if step.must_succeed else f"{{ {text} || :; }}"
+
+
+def _printf_substitution(data: bytes) -> str:
+    return f"\"$(printf '{_printf_format(data)}')\""
+
+
+def _printf_format(data: bytes) -> str:
+    escaped = "".join(_printf_escape(byte) for byte in data)
+    # bash's printf takes a format that begins with a hyphen for an option.
+    return f"\\055{escaped[1:]}" if escaped.startswith("-") else escaped
+
+
+def _printf_escape(byte: int) -> str:
+    named = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\\": "\\\\", "%": "%%", "'": "'\\''"}
+    character = chr(byte)
+    if character in named:
+        return named[character]
+    if _FIRST_PRINTABLE <= byte < _FIRST_BEYOND:
+        return character
+    return f"\\{byte:03o}"

@@ -1,0 +1,1 @@
+"""The use cases: the only place that composes the domains below."""

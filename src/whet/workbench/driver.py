@@ -1,0 +1,260 @@
+"""The one driver that runs searches: budgets, parallel runs, repeats, guards.
+
+A search proposes candidates and is told verdicts (`whet.search.proposal`). The driver turns
+each candidate into a question, asks it through an executor, on as many cores as there are,
+and tells the search only what it may know, so that the number of jobs changes no result.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
+
+from whet.core.budget import Budget, StopReason
+from whet.core.errors import WhetError
+from whet.core.event import Event, Notice, SearchStopped, TrialFinished
+from whet.core.executor import Executor
+from whet.core.oracle import Oracle
+from whet.core.outcome import Outcome
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.search.proposal import Search
+
+CandidateT = TypeVar("CandidateT")
+ResultT = TypeVar("ResultT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What has to be run to learn the verdict on one candidate.
+
+    Attributes:
+        trial: BAD of this one is what a search looks for.
+        guard: a trial that must be GOOD for the candidate to count as BAD, or None. It is the
+            same payload on the last good version: without it a shrink slips to an older bug
+            that has the same signature.
+        label: the candidate in a word, such as a release or a size.
+    """
+
+    trial: Trial
+    guard: Trial | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended(Generic[ResultT]):
+    """How a search ended.
+
+    Attributes:
+        result: what the search returned; None if it was stopped before its end.
+        stopped: why it was stopped; None if it came to its own end.
+        trials: how many trials were run, guards and repeats included.
+        wall_seconds: how long it took.
+    """
+
+    result: ResultT | None
+    stopped: StopReason | None
+    trials: int
+    wall_seconds: float
+
+
+class _StopSearchError(Exception):
+    """The budget is spent."""
+
+    def __init__(self, reason: StopReason) -> None:
+        super().__init__(reason.value)
+        self.reason = reason
+
+
+@dataclass(slots=True, kw_only=True)
+class Driver:
+    """Runs searches.
+
+    Attributes:
+        executor: runs the trials.
+        oracle: judges them.
+        emit: is told each trial's verdict and the end of a search.
+        budget: when to stop.
+        jobs: how many candidates are tried at once.
+        repeats: how often a candidate is tried before it counts as not BAD; more than one
+            for a failure that comes only sometimes.
+        judged: is told the notebook's number and the verdict of every trial that was run.
+        clock: seconds, monotonic.
+    """
+
+    executor: Executor
+    oracle: Oracle
+    emit: Callable[[Event], None]
+    budget: Budget = field(default_factory=Budget)
+    jobs: int = 1
+    repeats: int = 1
+    judged: Callable[[int, Verdict], None] | None = None
+    clock: Callable[[], float] = time.monotonic
+
+    _started: float = 0.0
+    _trials: int = 0
+
+    def run(
+        self, search: Search[CandidateT, ResultT], ask: Callable[[CandidateT], Question]
+    ) -> Ended[ResultT]:
+        """Run ``search`` to its end, or until the budget or Ctrl-C ends it.
+
+        Args:
+            search: what proposes candidates.
+            ask: turns a candidate into what must be run.
+        """
+        self._started, self._trials = self.clock(), 0
+        result: ResultT | None = None
+        stopped: StopReason | None = None
+        try:
+            batch = next(search)
+            while True:
+                batch = search.send(self._verdicts(batch, ask))
+        except StopIteration as end:
+            result = end.value
+        except _StopSearchError as stop:
+            stopped = stop.reason
+        except KeyboardInterrupt:
+            stopped = StopReason.INTERRUPTED
+        finally:
+            search.close()
+        return Ended(
+            result=result,
+            stopped=stopped,
+            trials=self._trials,
+            wall_seconds=self.clock() - self._started,
+        )
+
+    def _verdicts(
+        self, batch: Sequence[CandidateT], ask: Callable[[CandidateT], Question]
+    ) -> Sequence[Verdict]:
+        """Return the verdicts of ``batch`` up to its first BAD one."""
+        verdicts: list[Verdict] = []
+        running: list[_Asking] = []
+        following = iter(batch)
+        try:
+            for asking in self._started_askings(following, ask, running):
+                verdicts.append(asking.verdict())
+                if verdicts[-1] is Verdict.BAD:
+                    break
+        finally:
+            for asking in running:
+                asking.cancel()
+        return verdicts
+
+    def _started_askings(
+        self,
+        following: Iterator[CandidateT],
+        ask: Callable[[CandidateT], Question],
+        running: list["_Asking"],
+    ) -> Iterator["_Asking"]:
+        """Yield the questions in order, with up to ``jobs`` of them started ahead."""
+        while True:
+            # A later one that already came out BAD makes what lies behind it pointless.
+            while len(running) < self.jobs and not any(asking.is_bad for asking in running):
+                candidate = next(following, None)
+                if candidate is None:
+                    break
+                self._check_budget()
+                running.append(_Asking(self, ask(candidate)))
+            if not running:
+                return
+            yield running[0]
+            running.pop(0)
+
+    def _check_budget(self) -> None:
+        budget = self.budget
+        if budget.trials is not None and self._trials >= budget.trials:
+            raise _StopSearchError(StopReason.OUT_OF_TRIALS)
+        elapsed = self.clock() - self._started
+        if budget.wall_seconds is not None and elapsed >= budget.wall_seconds:
+            raise _StopSearchError(StopReason.OUT_OF_TIME)
+
+    def submit(self, trial: Trial) -> Future[Outcome]:
+        """Start one trial of the search and count it."""
+        self._trials += 1
+        return self.executor.submit(trial)
+
+    def settle(self, trial: Trial, future: Future[Outcome], label: str) -> Verdict:
+        """Wait for a trial, judge it and tell everybody."""
+        try:
+            outcome = _result(future)
+        except WhetError as error:
+            # A version that cannot be built or installed proves nothing about the bug.
+            self.emit(Notice(text=f"{label}: skipped: {error}" if label else f"skipped: {error}"))
+            return Verdict.SKIP
+        verdict = self.oracle.judge(outcome)
+        number: int | None = getattr(future, "number", None)
+        if number is not None and self.judged is not None:
+            self.judged(number, verdict)
+        self.emit(
+            TrialFinished(number=number, trial=trial, outcome=outcome, verdict=verdict, label=label)
+        )
+        return verdict
+
+
+class _Asking:
+    """One question that is being answered: its repeats, then its guard."""
+
+    def __init__(self, driver: Driver, question: Question) -> None:
+        self._driver = driver
+        self._question = question
+        self._futures = [driver.submit(question.trial)]
+        self._known: Verdict | None = None
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether it is already known to be BAD (a guard still open: not known)."""
+        if self._known is not None:
+            return self._known is Verdict.BAD
+        if self._question.guard is not None:
+            return False
+        first = self._futures[0]
+        if not first.done() or first.cancelled() or first.exception() is not None:
+            return False
+        return self._driver.oracle.judge(first.result()) is Verdict.BAD
+
+    def verdict(self) -> Verdict:
+        """Wait for the verdict."""
+        question = self._question
+        verdict = self._driver.settle(question.trial, self._futures[0], question.label)
+        for _ in range(self._driver.repeats - 1):
+            if verdict is Verdict.BAD:
+                break
+            again = self._driver.settle(question.trial, self._start(question.trial), question.label)
+            verdict = again if again is not Verdict.SKIP else verdict
+        if verdict is Verdict.BAD and question.guard is not None:
+            passes = self._driver.settle(
+                question.guard, self._start(question.guard), f"{question.label} on the good side"
+            )
+            verdict = Verdict.BAD if passes is Verdict.GOOD else Verdict.SKIP
+        self._known = verdict
+        return verdict
+
+    def _start(self, trial: Trial) -> Future[Outcome]:
+        future = self._driver.submit(trial)
+        self._futures.append(future)
+        return future
+
+    def cancel(self) -> None:
+        """End what is still running of it."""
+        for future in self._futures:
+            future.cancel()
+
+
+def _result(future: Future[Outcome]) -> Outcome:
+    try:
+        return future.result()
+    except CancelledError:
+        return replace(Outcome(), interrupted=True)
+
+
+def stop_reason_of(ended: Ended[object], complete: StopReason) -> StopReason:
+    """Return why a search ended: its own end is ``complete``."""
+    return complete if ended.stopped is None else ended.stopped
+
+
+def announce(emit: Callable[[Event], None], ended: Ended[object], reason: StopReason) -> None:
+    """Tell everybody that a search has ended."""
+    emit(SearchStopped(reason=reason, trials=ended.trials, wall_seconds=ended.wall_seconds))

@@ -1,0 +1,237 @@
+"""What an investigation found out, as values that the report renders."""
+
+from dataclasses import dataclass
+
+from whet.core.budget import StopReason
+from whet.core.failure import Failure
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One step of the investigation, in the words shown while it ran.
+
+    Attributes:
+        title: what was done, such as ``Reproduce``.
+        reason: why it was done.
+        result: what came of it, in a sentence.
+        trials: how many trials it took.
+        wall_seconds: how long it took.
+    """
+
+    title: str
+    reason: str
+    result: str
+    trials: int
+    wall_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproduction:
+    """How often the command failed the same way when it was run again unchanged.
+
+    Attributes:
+        attempts: how often it was run.
+        same_failures: how often it failed in the way of the first failure.
+        other_failures: one line for each other way in which it failed.
+        wall_seconds: median of the runs.
+        peak_rss_bytes: median of the runs.
+        exit_code: exit code of the first failure, as a shell shows it.
+        trials: the notebook's numbers of the runs.
+    """
+
+    attempts: int
+    same_failures: int
+    other_failures: tuple[str, ...]
+    wall_seconds: float
+    peak_rss_bytes: int
+    exit_code: int
+    trials: tuple[int, ...]
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether it failed the same way each time."""
+        return self.attempts == self.same_failures
+
+    @property
+    def rate(self) -> float:
+        """Share of the runs that failed the same way."""
+        return self.same_failures / self.attempts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestedVersion:
+    """A revision or a release that was tested.
+
+    Attributes:
+        label: short commit or version.
+        verdict: what it was.
+        trial: the notebook's number; None if it could not be run or was known already.
+        description: subject and date of the commit, date of the release; may be empty.
+        remark: what it did, such as ``KeyError: 'price'``, or why it was skipped.
+    """
+
+    __test__ = False  # pytest: this is no test class
+
+    label: str
+    verdict: Verdict
+    trial: int | None
+    description: str = ""
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionSearch:
+    """The first bad revision or release.
+
+    Attributes:
+        kind: ``commit`` or ``release``.
+        subject: the repository's folder or the package's name.
+        old_term: word for the versions before the change, ``good`` unless told otherwise.
+        new_term: word for those from it on, ``bad`` unless told otherwise.
+        good: the last good version known; empty if there is none.
+        bad: the bad end that the search started from.
+        first_bad: the version that brought the failure; None if it was not found.
+        first_bad_description: its date, author, subject, files; lines of text.
+        suspects: versions of which one is the first bad one, where skips leave more than one.
+        between: how many versions lay between the ends.
+        tested: what was tested, in the order of testing; both ends first.
+        stopped: why the search ended.
+        picture: what is left, as lines of plain text.
+        trials: how many trials it took.
+        wall_seconds: how long it took.
+    """
+
+    kind: str
+    subject: str
+    old_term: str = "good"
+    new_term: str = "bad"
+    good: str
+    bad: str
+    first_bad: str | None
+    first_bad_description: str = ""
+    suspects: tuple[str, ...] = ()
+    between: int = 0
+    tested: tuple[TestedVersion, ...] = ()
+    stopped: StopReason = StopReason.FOUND
+    picture: str = ""
+    trials: int = 0
+    wall_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlsoFound:
+    """Another failure that a smaller payload showed; kept beside the result.
+
+    Attributes:
+        summary: one line as the program said it.
+        place: where, such as ``parse.py:12``; may be empty.
+        payload: the smallest payload that showed it.
+    """
+
+    summary: str
+    place: str
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShrunkPayload:
+    """A payload made smaller.
+
+    Attributes:
+        original: path of the file as the user named it; never touched.
+        result: path of the smaller file.
+        before_bytes: size of the original.
+        content: the smaller payload.
+        format_name: what it was taken for: ``json``, ``csv``, ``lines``, ``bytes`` ...
+        stopped: why the search ended.
+        trials: how many candidates were run.
+        cached: how many candidates were answered from earlier trials.
+        wall_seconds: how long it took.
+        guarded_by: version on which each accepted candidate passes; empty if there was none.
+        also_found: other failures met on the way.
+    """
+
+    original: str
+    result: str
+    before_bytes: int
+    content: bytes
+    format_name: str
+    stopped: StopReason
+    trials: int
+    cached: int
+    wall_seconds: float
+    guarded_by: str = ""
+    also_found: tuple[AlsoFound, ...] = ()
+
+    @property
+    def after_bytes(self) -> int:
+        """Size of the smaller payload."""
+        return len(self.content)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproducer:
+    """What shows the failure to somebody else.
+
+    Attributes:
+        line: one line to paste into a shell.
+        script: path of the self-contained script.
+        is_verified: the line and the script were run once more, elsewhere, and failed the same.
+        remark: where it was run, or what came instead.
+        wall_seconds: how long the line took there.
+    """
+
+    line: str
+    script: str
+    is_verified: bool
+    remark: str
+    wall_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Investigation:
+    """The answer to "why does this command fail?", with all that was tried.
+
+    Attributes:
+        number: its number in the notebook.
+        trial: the command as the user gave it.
+        command_line: the same, to be read.
+        started_at: UTC, ISO 8601.
+        wall_seconds: how long all of it took.
+        oracle: what BAD meant, to complete "bad means ...".
+        failure: what fails; None where a condition of the user's is BAD without a failure.
+        last_lines: last lines that the failing command wrote to standard error.
+        reproduction: how often it fails.
+        history: the first bad version, or None.
+        history_remark: why there is no history, or empty.
+        payloads: what was made smaller.
+        reproducer: what shows it to somebody else; None if it could not be made.
+        steps: what was done, in order.
+        conclusions: what follows, in sentences.
+        interpreter: the Python that the command ran; may be empty.
+        platform: where all this was run.
+        packages: versions of the packages that matter, by name.
+        folder: where the report lies.
+    """
+
+    number: int
+    trial: Trial
+    command_line: str
+    started_at: str
+    wall_seconds: float
+    oracle: str
+    failure: Failure | None
+    last_lines: str
+    reproduction: Reproduction
+    history: VersionSearch | None
+    history_remark: str
+    payloads: tuple[ShrunkPayload, ...]
+    reproducer: Reproducer | None
+    steps: tuple[Step, ...]
+    conclusions: tuple[str, ...]
+    interpreter: str
+    platform: str
+    packages: tuple[tuple[str, str], ...]
+    folder: str
