@@ -1,0 +1,131 @@
+# Every verb does all of its own set-up: a machine with python3 (venv), git and make is enough.
+# Say `make test PYTHON=python3.13` for another interpreter, `ARGS='-k notebook'` for pytest.
+
+PYTHON  ?= python3
+ARGS    ?=
+TORCH   ?= torch==2.13.0
+SYSTEM  ?= yes# `no`: never install Debian packages, not even as root
+WORKERS ?= auto
+
+VENV    := .venv
+VENV_ML := .venv-ml
+BIN     := $(VENV)/bin
+PIP     := -m pip --disable-pip-version-check --quiet install --progress-bar off
+PYTEST  := -m pytest -n $(WORKERS) --maxprocesses 8
+LOCK    := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+           --custom-compile-command 'make lock' $(ARGS) pyproject.toml
+
+# An outer environment must not leak into ours.
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+MAKEFLAGS += --no-print-directory
+.DELETE_ON_ERROR:
+
+.PHONY: help
+help: ## this list
+	@echo 'make VERB, where VERB is one of'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) \
+	    | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+
+# ---- verbs ----
+
+.PHONY: demo
+demo: $(VENV)/.ready-demo ## a real bug in a real library, from a big file to one line
+	PATH="$(CURDIR)/$(BIN):$$PATH" demo/run
+
+.PHONY: test
+test: $(VENV)/.ready-dev system-if-root ## all tests but those that take minutes or need torch
+	$(BIN)/python $(PYTEST) -m 'not long and not ml' $(ARGS)
+
+.PHONY: test-long
+test-long: $(VENV)/.ready-dev system-if-root ## the tests that take minutes
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python $(PYTEST) -m 'long and not ml' $(ARGS)
+
+.PHONY: test-ml
+test-ml: $(VENV_ML)/.ready ## the tests that need torch and transformers, in their own environment
+	$(VENV_ML)/bin/python -m pytest -m ml tests/ml $(ARGS)
+
+.PHONY: check
+check: $(VENV)/.ready-dev ## format, lint, types, layers, dependencies, dead code, docs
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+	$(BIN)/deptry .
+	$(BIN)/vulture
+	$(BIN)/python docs/generate.py --check
+	$(BIN)/sphinx-build -n -W -q -b html docs docs/_build/html
+
+.PHONY: bench
+bench: $(VENV)/.ready-dev ## the measurements of benchmarks/, as tables with ratios
+	for script in $$(grep -l '^def main' benchmarks/*.py); do \
+	    $(BIN)/python "$$script" || exit; done
+
+.PHONY: docs
+docs: docs-generate ## the documentation, as docs/_build/html/index.html
+	$(BIN)/sphinx-build -n -W -q -b html docs docs/_build/html
+	@echo 'open docs/_build/html/index.html'
+
+.PHONY: docs-generate
+docs-generate: $(VENV)/.ready-dev ## rewrite the pages that come from the code
+	$(BIN)/python docs/generate.py
+
+.PHONY: system
+system: ## install the Debian packages that tests use (as root)
+	@set -e; \
+	command -v dpkg-query >/dev/null || { echo 'make system: not a Debian system; see packages.debian.txt'; exit 0; }; \
+	missing=; \
+	for package in $$(sed 's/#.*//' packages.debian.txt); do \
+	    dpkg-query -W -f '$${Status}' "$$package" 2>/dev/null | grep -q 'ok installed' \
+	        || missing="$$missing $$package"; \
+	done; \
+	test -n "$$missing" || exit 0; \
+	test "$$(id -u)" = 0 || { echo "make system: only root can install$$missing"; exit 1; }; \
+	echo "installing$$missing"; \
+	apt-get update -qq; \
+	DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $$missing >/dev/null
+
+.PHONY: system-if-root
+system-if-root:
+	@if [ "$(SYSTEM)" = yes ] && [ "$$(id -u)" = 0 ]; then $(MAKE) system; fi
+
+.PHONY: lock
+lock: $(VENV)/.ready-dev ## resolve the dependencies anew; ARGS=--upgrade for the newest
+	$(LOCK) --group dev -o locks/dev.txt
+	$(LOCK) --group build --group demo -c locks/dev.txt -o locks/demo.txt
+	$(LOCK) --group ml -c locks/dev.txt -o locks/ml.txt
+
+.PHONY: clean
+clean: ## remove the environments and all that was built
+	rm -rf $(VENV) $(VENV_ML) docs/_build dist .coverage .coverage.* \
+	    .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+# ---- environments; each stamp is older than nothing that it was made from ----
+
+# $(call make-venv,FOLDER): a working virtual environment, made anew if its Python is gone.
+define make-venv
+@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+    echo 'whet needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3' >&2; exit 1; }
+@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+    echo 'this python3 has no venv; install it: apt-get install python3-venv' >&2; exit 1; }
+@$(1)/bin/python -m pip --version >/dev/null 2>&1 || { \
+    echo 'making $(1)'; $(PYTHON) -m venv --clear $(1); }
+endef
+
+$(VENV)/.ready-demo: locks/demo.txt pyproject.toml
+	$(call make-venv,$(VENV))
+	@$(BIN)/python $(PIP) --require-hashes -r locks/demo.txt
+	@$(BIN)/python $(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.ready-dev: $(VENV)/.ready-demo locks/dev.txt
+	@$(BIN)/python $(PIP) --require-hashes -r locks/dev.txt
+	@touch $@
+
+# torch stands alone: a plain name takes the build that this machine's pip is set up for.
+$(VENV_ML)/.ready: locks/ml.txt pyproject.toml Makefile
+	$(call make-venv,$(VENV_ML))
+	@$(VENV_ML)/bin/python $(PIP) '$(TORCH)'
+	@$(VENV_ML)/bin/python $(PIP) --require-hashes -r locks/ml.txt
+	@$(VENV_ML)/bin/python $(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
