@@ -40,6 +40,7 @@ _UNITS = {
     "mib": 1024.0**2,
     "gib": 1024.0**3,
 }
+_TIME_UNITS = frozenset({"", "ms", "s", "m", "min", "h"})
 _NUMERIC_OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
@@ -191,3 +192,11 @@ def _number_of(name: str, outcome: Outcome) -> float | None:
     if name in _OBSERVED:
         return _OBSERVED[name](outcome)
     return outcome.measurements.get(name)
+
+
+def duration_seconds(text: str) -> float | None:
+    """Return the seconds that ``text`` says, such as ``90``, ``200ms`` or ``5min``; None if none."""
+    found = _NUMBER.fullmatch(text.strip())
+    if found is None or found["unit"].lower() not in _TIME_UNITS:
+        return None
+    return float(found["number"]) * _UNITS[found["unit"].lower()]

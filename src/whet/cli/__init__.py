@@ -1,0 +1,1 @@
+"""One file per verb: parse, one call into the workbench, show."""

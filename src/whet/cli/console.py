@@ -1,0 +1,87 @@
+"""How whet talks: results on stdout, talk on stderr, errors in one shape."""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import TextIO
+
+from whet.core.errors import SOFTWARE, InternalFault, WhetError
+from whet.core.verdict import Verdict
+
+SCHEMA_VERSION = 1
+"""Of all that ``--json`` prints. It rises when a field changes its meaning or goes."""
+
+_STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "dim": "2", "cyan": "36"}
+_VERDICT_STYLES = {Verdict.BAD: "red", Verdict.GOOD: "green", Verdict.SKIP: "yellow"}
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Whether ``stream`` may be coloured: a terminal, and nobody said no."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return stream.isatty()
+
+
+def styled(text: str, style: str, stream: TextIO) -> str:
+    """Return ``text`` in a colour if ``stream`` may be coloured. Colour never carries meaning."""
+    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if wants_colour(stream) else text
+
+
+def say(text: str) -> None:
+    """Write one line of talk."""
+    # A file name or a program's output may hold bytes that are no text: show them escaped.
+    safe = text.encode("utf-8", "backslashreplace").decode()
+    _write(sys.stderr, f"{safe}\n")
+
+
+def answer(text: str) -> None:
+    """Write one line of the result."""
+    _write(sys.stdout, text.encode("utf-8", "backslashreplace").decode() + "\n")
+
+
+def answer_json(data: Mapping[str, object]) -> None:
+    """Write the result as one JSON object."""
+    _write(sys.stdout, json.dumps({"schema_version": SCHEMA_VERSION, **data}, indent=2) + "\n")
+
+
+def verdict_word(verdict: Verdict, stream: TextIO) -> str:
+    """Return the verdict as it is shown."""
+    return styled(verdict.value.upper(), _VERDICT_STYLES[verdict], stream)
+
+
+def report_error(error: WhetError) -> int:
+    """Show an error with its next step and return its exit code."""
+    say(f"{styled('error', 'red', sys.stderr)}: {error}")
+    say("")
+    say(f"hint: {error.hint}")
+    say(f"see:  whet explain {error.slug}")
+    return error.exit_code
+
+
+def report_fault(error: Exception) -> int:
+    """Keep the traceback of whet's own bug in a file, name it, and return the exit code."""
+    import tempfile
+    import traceback
+
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="whet-fault-", suffix=".txt", delete=False, encoding="utf-8"
+    ) as file:
+        traceback.print_exception(error, file=file)
+    return (
+        report_error(
+            InternalFault(
+                f"whet itself failed: {type(error).__name__}: {error}",
+                hint=f"please report it with `{file.name}`",
+            )
+        )
+        or SOFTWARE
+    )
+
+
+def _write(stream: TextIO, text: str) -> None:
+    try:
+        stream.write(text)
+    except UnicodeEncodeError:  # a terminal that is not UTF-8
+        stream.write(text.encode("ascii", "backslashreplace").decode())
+    stream.flush()

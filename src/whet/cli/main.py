@@ -1,0 +1,111 @@
+"""The verbs of whet, loaded when they are called."""
+
+import difflib
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import click
+
+from whet import __version__
+from whet.cli.console import report_error, report_fault
+from whet.core.errors import USAGE, BadUsage, WhetError
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """Where a verb lives, and the line that `whet --help` shows without loading it."""
+
+    module: str
+    summary: str
+
+
+VERBS = {
+    "run": Verb("whet.cli.run", "Run a command once, and record everything about it."),
+    "again": Verb("whet.cli.again", "Run a recorded trial again, on today's code or on its own."),
+    "log": Verb("whet.cli.log", "List the recorded trials."),
+    "show": Verb("whet.cli.show", "Show one recorded trial."),
+    "diff": Verb("whet.cli.diff", "Compare two trials: code, environment, outcome."),
+    "shrink": Verb("whet.cli.shrink", "Find the smallest file that still fails the same way."),
+    "bisect": Verb("whet.cli.bisect", "Find the first bad commit or release."),
+    "investigate": Verb("whet.cli.investigate", "Do all of it, and write a report."),
+    "one-liner": Verb("whet.cli.one_liner", "Print a trial as one line to paste into a shell."),
+    "explain": Verb("whet.cli.explain", "Show the page of an error."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called.
+
+    `whet --help` then costs what click costs, and each verb only what it needs itself.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the verbs, in the order in which one needs them."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the verb, imported now."""
+        if cmd_name not in VERBS:
+            return None
+        command = vars(importlib.import_module(VERBS[cmd_name].module))["command"]
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of verbs without importing them."""
+        with formatter.section("Verbs"):
+            formatter.write_dl([(name, verb.summary) for name, verb in VERBS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the verb that ``args`` begin with, or name the nearest one."""
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], VERBS, n=1, cutoff=0.5)
+            hint = f"did you mean `whet {near[0]}`?" if near else "`whet --help` lists the verbs"
+            if not near:
+                hint += f"; to run a program: `whet run -- {args[0]}`"
+            raise BadUsage(f"`{args[0]}` is not a verb of whet", hint=hint)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Start with:  whet investigate -- python yourscript.py yourfile",
+)
+@click.version_option(__version__, prog_name="whet")
+def cli() -> None:
+    """Turn a failing command into a small, fast, repeatable and explained one."""
+
+
+def run_cli(arguments: Sequence[str]) -> int:
+    """Run whet with these arguments and return the exit code."""
+    try:
+        code: object = cli.main(list(arguments), prog_name="whet", standalone_mode=False)
+    except WhetError as error:
+        return report_error(error)
+    except click.exceptions.NoArgsIsHelpError as no_arguments:
+        no_arguments.show()
+        return USAGE
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "whet"
+        usage = BadUsage(error.format_message(), hint=f"`{command} --help` shows what it takes")
+        return report_error(usage)
+    except (KeyboardInterrupt, click.Abort):
+        return 130
+    except BrokenPipeError:
+        return _reader_has_gone()
+    except Exception as error:  # noqa: BLE001 - a bug of whet's own: its traceback goes to a file
+        return report_fault(error)
+    return code if isinstance(code, int) else 0
+
+
+def _reader_has_gone() -> int:
+    # `whet log | head`: Python would complain once more when it flushes at its end.
+    import os
+    import sys
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

@@ -1,0 +1,185 @@
+"""The options that every verb that runs trials takes, defined once."""
+
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+import click
+
+from whet.core.condition import duration_seconds
+from whet.core.errors import BadUsage
+from whet.core.trial import ResetStep
+from whet.workbench.request import Judging, TrialRequest
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_COMMAND, _ORDER = "whet.command", "whet.order"
+
+
+class TrialCommand(click.Command):
+    """A verb with a command behind ``--``; it alone sees what stands before.
+
+    click drops the ``--`` and with it the border between a verb's own words and the command.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep what stands behind the first ``--``, and the order of the options."""
+        border = args.index("--") if "--" in args else len(args)
+        ctx.meta[_COMMAND] = tuple(args[border + 1 :])
+        own = args[:border]
+        if border == len(args) and not self.takes_files:
+            # `whet run python x.py`: from the first word that is no option on, it is the command.
+            own, ctx.meta[_COMMAND] = self._split(ctx, own)
+        if not any(word in {"-h", "--help"} for word in own):
+            ctx.meta[_ORDER] = self._order(ctx, own)
+        return super().parse_args(ctx, own)
+
+    @property
+    def takes_files(self) -> bool:
+        """Whether the verb has words of its own before the command."""
+        return any(isinstance(parameter, click.Argument) for parameter in self.params)
+
+    def _split(self, ctx: click.Context, args: list[str]) -> tuple[list[str], tuple[str, ...]]:
+        parser = self.make_parser(ctx)
+        parser.allow_interspersed_args = False
+        _, rest, _ = parser.parse_args(args=list(args))
+        return args[: len(args) - len(rest)], tuple(rest)
+
+    def _order(self, ctx: click.Context, args: list[str]) -> tuple[str, ...]:
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        return tuple(parameter.name or "" for parameter in order)
+
+
+class Duration(click.ParamType[float]):
+    """Seconds, or a number with a unit: ``90``, ``200ms``, ``5min``, ``2h``."""
+
+    name = "time"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the time in seconds."""
+        if isinstance(value, int | float):
+            return float(value)
+        seconds = duration_seconds(str(value))
+        if seconds is None or seconds <= 0:
+            self.fail(f"`{value}` is not a time: write 90, 200ms, 5min or 2h", param, ctx)
+        return seconds
+
+
+_TRIAL_OPTIONS = [
+    click.option(
+        "--env", multiple=True, metavar="NAME=VALUE", help="Set a variable for this trial alone."
+    ),
+    click.option("--cwd", default="", metavar="DIR", help="Start the command in this folder."),
+    click.option("--stdin", default="", metavar="FILE", help="What the command reads."),
+    click.option(
+        "--timeout",
+        type=Duration(),
+        help="Kill the whole process tree after so long, with its Python stack taken before.",
+    ),
+    click.option(
+        "--reset",
+        multiple=True,
+        metavar="CMD",
+        help="Shell command before the trial; it must succeed (`&&`).",
+    ),
+    click.option(
+        "--reset-try",
+        multiple=True,
+        metavar="CMD",
+        help="Shell command before the trial; it may fail (`;`).",
+    ),
+    click.option(
+        "--measure",
+        multiple=True,
+        metavar="NAME=REGEX",
+        help="A number that the program prints; its last match counts.",
+    ),
+    click.option(
+        "--bad-if",
+        default="",
+        metavar="CONDITION",
+        help="What BAD means, such as 'seconds > 2' or 'stdout ~ NaN'.",
+    ),
+    click.option(
+        "--oracle",
+        default="",
+        metavar="SCRIPT",
+        help="Run this script with the command as its arguments: 0 good, 1 bad, 125 skip.",
+    ),
+    click.option(
+        "--interesting",
+        default="",
+        metavar="SCRIPT",
+        help="Run this script with the command as its arguments: 0 is BAD.",
+    ),
+    click.option("--name", default="", help="A name to find the trial by."),
+    click.option("--note", default="", help="What you think; kept with the trial."),
+    click.option(
+        "--expect",
+        default="",
+        metavar="WHAT",
+        help="What you expect, such as 'exit 0' or KeyError; scored after the run.",
+    ),
+]
+
+
+def trial_options(function: Callable[P, R]) -> Callable[P, R]:
+    """Add the options of a trial to a verb."""
+    for option in reversed(_TRIAL_OPTIONS):
+        function = option(function)
+    return function
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+jobs_option = click.option(
+    "--jobs", "-j", type=click.IntRange(1), help="Trials at once (all cores)."
+)
+budget_option = click.option("--budget", type=Duration(), help="Stop after so long, best so far.")
+
+
+def trial_request(ctx: click.Context) -> TrialRequest:
+    """Return what the options of a trial and the command behind ``--`` say."""
+    values = ctx.params
+    judging = Judging(
+        bad_if=values["bad_if"], oracle=values["oracle"], interesting=values["interesting"]
+    )
+    if sum(map(bool, (judging.bad_if, judging.oracle, judging.interesting))) > 1:
+        raise BadUsage(
+            "`--bad-if`, `--oracle` and `--interesting` each say what bad means",
+            hint="keep one of them",
+        )
+    return TrialRequest(
+        command=ctx.meta[_COMMAND],
+        cwd=values["cwd"],
+        environment=_pairs(values["env"], "--env", "NAME=VALUE"),
+        stdin=values["stdin"],
+        reset=_reset_steps(ctx),
+        timeout_seconds=values["timeout"],
+        measures=_pairs(values["measure"], "--measure", "NAME=REGEX"),
+        judging=judging,
+        name=values["name"],
+        note=values["note"],
+        expectation=values["expect"],
+    )
+
+
+def _pairs(words: tuple[str, ...], option: str, form: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise BadUsage(f"`{option} {word}` has no `=`", hint=f"write `{option} {form}`")
+        pairs[name] = value
+    return pairs
+
+
+def _reset_steps(ctx: click.Context) -> tuple[ResetStep, ...]:
+    # click hands over both kinds apart; a shell would run them in the order they are written in.
+    following = {"reset": iter(ctx.params["reset"]), "reset_try": iter(ctx.params["reset_try"])}
+    return tuple(
+        ResetStep(command=next(following[name]), must_succeed=name == "reset")
+        for name in ctx.meta[_ORDER]
+        if name in following
+    )

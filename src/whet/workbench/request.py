@@ -1,0 +1,61 @@
+"""What the user asked for, parsed once into one value that is passed whole."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from whet.core.trial import ResetStep
+
+
+def _no_strings() -> dict[str, str]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judging:
+    """What BAD means; all empty: the same failure as the first one.
+
+    Attributes:
+        bad_if: condition over measurements and output.
+        oracle: script that becomes the trial's command: 0 good, 1 bad, 125 skip.
+        interesting: script that becomes the trial's command: 0 is BAD.
+    """
+
+    bad_if: str = ""
+    oracle: str = ""
+    interesting: str = ""
+
+    @property
+    def script(self) -> str:
+        """The script that judges, or nothing."""
+        return self.oracle or self.interesting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialRequest:
+    """A trial as the user asked for it: every verb that runs trials takes the same.
+
+    Attributes:
+        command: argument vector.
+        cwd: folder to start in; empty: the current one.
+        environment: overrides for this trial alone.
+        stdin: file to read from; empty: nothing, or what whet itself was given.
+        reset: steps before the command, in the order of the command line.
+        timeout_seconds: limit of wall time.
+        measures: name to pattern of a number that the program prints.
+        judging: what BAD means.
+        name: a name to find the trial by.
+        note: what its author thinks.
+        expectation: what its author expects.
+    """
+
+    command: tuple[str, ...]
+    cwd: str = ""
+    environment: Mapping[str, str] = field(default_factory=_no_strings)
+    stdin: str = ""
+    reset: tuple[ResetStep, ...] = ()
+    timeout_seconds: float | None = None
+    measures: Mapping[str, str] = field(default_factory=_no_strings)
+    judging: Judging = field(default_factory=Judging)
+    name: str = ""
+    note: str = ""
+    expectation: str = ""
