@@ -1,3 +1,89 @@
-"""whet turns a failing command into a small, fast, repeatable and explained one."""
+"""whet turns a failing command into a small, fast, repeatable and explained one.
+
+These are the public names. Each is loaded when it is first asked for, so that
+`import whet` in a user's program costs nothing until it is used.
+"""
+
+TYPE_CHECKING = False  # type checkers know the name; importing `typing` would cost 5 ms
+if TYPE_CHECKING:
+    from whet.core.budget import Budget, StopReason
+    from whet.core.condition import Condition
+    from whet.core.errors import WhetError
+    from whet.core.event import Event, Observer
+    from whet.core.executor import Executor
+    from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
+    from whet.core.oracle import BadIf, Oracle, SameFailure
+    from whet.core.outcome import Outcome, ProcessExit
+    from whet.core.output import Output
+    from whet.core.trial import Limits, PayloadBinding, ResetStep, Trial
+    from whet.core.verdict import Verdict
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "BadIf",
+    "Budget",
+    "Condition",
+    "Event",
+    "Executor",
+    "Failure",
+    "FailureKind",
+    "FailureSignature",
+    "Frame",
+    "Limits",
+    "Observer",
+    "Oracle",
+    "Outcome",
+    "Output",
+    "PayloadBinding",
+    "ProcessExit",
+    "ResetStep",
+    "SameFailure",
+    "StopReason",
+    "Trial",
+    "Verdict",
+    "WhetError",
+    "__version__",
+]
+
+_HOMES = {
+    "BadIf": "oracle",
+    "Budget": "budget",
+    "Condition": "condition",
+    "Event": "event",
+    "Executor": "executor",
+    "Failure": "failure",
+    "FailureKind": "failure",
+    "FailureSignature": "failure",
+    "Frame": "failure",
+    "Limits": "trial",
+    "Observer": "event",
+    "Oracle": "oracle",
+    "Outcome": "outcome",
+    "Output": "output",
+    "PayloadBinding": "trial",
+    "ProcessExit": "outcome",
+    "ResetStep": "trial",
+    "SameFailure": "oracle",
+    "StopReason": "budget",
+    "Trial": "trial",
+    "Verdict": "verdict",
+    "WhetError": "errors",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load the public ``name`` from its home in `whet.core` (PEP 562)."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'whet' has no attribute {name!r}")
+    from importlib import import_module
+
+    value: object = getattr(import_module(f"whet.core.{home}"), name)
+    globals()[name] = value  # the next look-up does not come here
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted({*globals(), *__all__})
