@@ -1,0 +1,108 @@
+"""Writing a file whole or not at all, and removing a folder whatever is in it."""
+
+import errno
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from whet.core.errors import CannotWrite, DiskFull, WhetError
+
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_NOT_ALLOWED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+
+
+def write_atomically(path: Path, data: bytes, *, mode: int = 0o666) -> None:
+    """Make ``path`` hold ``data``: a reader sees the old content or the new, never a part.
+
+    Args:
+        path: the file; its folder must exist.
+        data: what it will hold.
+        mode: permissions of a new file, less the umask.
+
+    Raises:
+        DiskFull: if there is no space left; ``path`` is as it was.
+        CannotWrite: if the folder may not be written to; ``path`` is as it was.
+    """
+    beside = path.with_name(f".{path.name[:200]}.{os.urandom(4).hex()}.part")
+    try:
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        with open(descriptor, "wb", buffering=0) as file:
+            write_all(file.fileno(), data)
+        os.replace(beside, path)
+    except OSError as error:
+        with suppress(OSError):
+            os.unlink(beside)
+        raise storage_error(error, path) from error
+
+
+def write_all(descriptor: int, data: bytes | memoryview) -> None:
+    """Write all of ``data``: one ``write`` may take only a part, on a nearly full disk for one."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def storage_error(error: OSError, path: Path) -> WhetError | OSError:
+    """Return the error to raise when writing ``path`` failed with ``error``."""
+    if error.errno in _NO_SPACE:
+        return DiskFull(
+            f"no space left to write `{path}`",
+            hint="free some space (`df -h`, `df -i`), or set `WHET_DIR` to a folder with space",
+        )
+    if error.errno in _NOT_ALLOWED:
+        return CannotWrite(
+            f"cannot write `{path}`: {error.strerror}",
+            hint="set `WHET_DIR` to a folder that you may write to",
+        )
+    return error
+
+
+def remove_tree(top: Path) -> None:
+    """Remove a folder and all that is in it, read-only folders included; none there is fine.
+
+    Folders are moved up to ``top`` before they are looked into, so that a tree of any depth
+    needs no recursion and no path longer than the system allows.
+
+    Raises:
+        OSError: if something in it cannot be removed, such as a mount point.
+    """
+    try:
+        _allow(top)
+    except FileNotFoundError:
+        return
+    except NotADirectoryError:
+        os.unlink(top)
+        return
+    moved = 0
+    while folders := _empty_of_files(top):
+        for name in folders:
+            folder = top / name
+            _allow(folder)
+            for inner in _empty_of_files(folder):
+                _allow(folder / inner)  # its `..` changes, which needs the right to write it
+                os.rename(folder / inner, top / f".whet-{moved}-{os.urandom(3).hex()}")
+                moved += 1
+            os.rmdir(folder)
+    os.rmdir(top)
+
+
+def _allow(folder: Path) -> None:
+    mode = os.lstat(folder).st_mode
+    if not stat.S_ISDIR(mode):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
+    if mode & stat.S_IRWXU != stat.S_IRWXU:
+        os.chmod(folder, stat.S_IRWXU)
+
+
+def _empty_of_files(folder: Path) -> list[str]:
+    """Remove what is no folder from ``folder`` and return the names of the folders in it."""
+    folders: list[str] = []
+    with os.scandir(folder) as entries:
+        for entry in list(entries):
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.name)
+            else:
+                with suppress(FileNotFoundError):
+                    os.unlink(entry.path)
+    return folders
