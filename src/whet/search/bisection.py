@@ -1,0 +1,334 @@
+"""The search for the first bad version, on a line and on a graph of commits.
+
+The choice of the next version to test is that of `git bisect` (git 2.39, `bisect.c`), ties
+and skips included, so that both test the same commits of the same history. Two differences,
+both for exactness: git takes a commit that is within 0.1 % of half of a large history, whet
+only the best one; and git counts what a merge reaches by walking, once for each merge
+(quadratic), where whet adds sets of bits.
+"""
+
+import heapq
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Generic, TypeVar
+
+from whet.core.budget import StopReason
+from whet.core.verdict import Verdict
+from whet.search.proposal import Search
+from whet.search.reach import weights
+
+VersionT = TypeVar("VersionT", int, str)
+
+# git's own generator (bisect.c): with it a skip leads both tools to the same commit.
+_PSEUDO_RANDOM_MODULO = 32768
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BisectionResult(Generic[VersionT]):
+    """What a bisection found.
+
+    Attributes:
+        first_bad: the first bad version; None if skips leave more than one.
+        last_good: a version known to be good just before it; None if none is known, as when
+            the bad versions reach back to the root.
+        suspects: versions of which one is the first bad one, oldest first.
+        skipped: versions that could not be judged.
+        tested: each version tested, with what it was, in the order of testing.
+        stopped: FOUND or AMBIGUOUS.
+    """
+
+    first_bad: VersionT | None
+    last_good: VersionT | None
+    suspects: tuple[VersionT, ...]
+    skipped: tuple[VersionT, ...]
+    tested: tuple[tuple[VersionT, Verdict], ...]
+    stopped: StopReason
+
+
+class Standing(Enum):
+    """What is known of a version while a bisection goes on."""
+
+    TESTED_GOOD = "good"
+    TESTED_BAD = "bad"
+    SKIPPED = "skip"
+    IMPLIED_GOOD = "good, as a later version is"
+    IMPLIED_BAD = "bad, as an earlier version is"
+    SUSPECT = "not tested"
+
+
+class Bisection(Generic[VersionT]):
+    """A bisection under way: what is left, what was tested, and the search itself.
+
+    `search` may be run once. The other members tell the state at any moment, also of a
+    search that was stopped before its end.
+    """
+
+    def __init__(
+        self,
+        parents: Mapping[VersionT, Sequence[VersionT]],
+        bad: VersionT,
+        good: Collection[VersionT] = (),
+    ) -> None:
+        """Start from a graph.
+
+        Args:
+            parents: each version with those directly before it. The order of the keys, newest
+                first, breaks ties. A parent that is no key counts as good.
+            bad: a version known to be bad.
+            good: versions known to be good; with them all before them.
+
+        Raises:
+            ValueError: if ``bad`` is not in the graph, is known to be good, or the graph has
+                a cycle.
+        """
+        self._graph = _Graph(parents)
+        self._good = tuple(good)
+        self._bad = self._graph.position(bad)
+        suspects = range(len(self._graph.versions))
+        for version in good:
+            if version in parents:
+                before = self._graph.ancestors(self._graph.position(version), suspects)
+                suspects = [each for each in suspects if not before[each]]
+        if not suspects or self._bad not in suspects:
+            raise ValueError(f"{bad} is not after the good versions")
+        self._suspects = self._before(self._bad, suspects)
+        self.started_with = len(self._suspects)
+        """How many versions could be the first bad one at the start, the bad end included."""
+        self._tested: dict[VersionT, Verdict] = {}
+
+    @property
+    def remaining(self) -> int:
+        """How many versions may still be the first bad one."""
+        return len(self._suspects)
+
+    @property
+    def steps_left(self) -> int:
+        """How many more tests a line of so many versions takes at the most."""
+        return (len(self._suspects) - 1).bit_length()
+
+    @property
+    def suspects(self) -> tuple[VersionT, ...]:
+        """The versions that may still be the first bad one, oldest first."""
+        return tuple(self._graph.versions[each] for each in self._suspects)
+
+    @property
+    def tested(self) -> tuple[tuple[VersionT, Verdict], ...]:
+        """The versions tested, in the order of testing."""
+        return tuple(self._tested.items())
+
+    def standings(self) -> dict[VersionT, Standing]:
+        """Return what is known of each version of the graph, oldest first."""
+        graph = self._graph
+        everything = range(len(graph.versions))
+        implied_good = bytearray(len(graph.versions))
+        for version in (*self._good, *self._judged(Verdict.GOOD)):
+            if version in graph.positions:
+                before = graph.ancestors(graph.positions[version], everything)
+                implied_good = bytearray(map(max, implied_good, before))
+        suspects = set(self._suspects)
+        standings: dict[VersionT, Standing] = {}
+        for position, version in enumerate(graph.versions):
+            if version in self._tested:
+                standings[version] = _TESTED[self._tested[version]]
+            elif implied_good[position]:
+                known = version in self._good
+                standings[version] = Standing.TESTED_GOOD if known else Standing.IMPLIED_GOOD
+            elif position in suspects and position != self._bad:
+                standings[version] = Standing.SUSPECT
+            else:
+                standings[version] = Standing.IMPLIED_BAD
+        return standings
+
+    def search(self) -> Search[VersionT, BisectionResult[VersionT]]:
+        """Propose one version at a time until the first bad one is known."""
+        while True:
+            chosen = self._choice()
+            if chosen == self._bad:
+                return self.result()
+            version = self._graph.versions[chosen]
+            (verdict,) = yield (version,)
+            self._tested[version] = verdict
+            if verdict is Verdict.BAD:
+                self._bad = chosen
+                self._suspects = self._before(chosen, self._suspects)
+            elif verdict is Verdict.GOOD:
+                before = self._graph.ancestors(chosen, self._suspects)
+                self._suspects = [each for each in self._suspects if not before[each]]
+
+    def result(self) -> BisectionResult[VersionT]:
+        """Return what is known; if the search was stopped early, as AMBIGUOUS."""
+        is_found = len(self._suspects) == 1
+        return BisectionResult(
+            first_bad=self._graph.versions[self._bad] if is_found else None,
+            last_good=self._last_good(is_found=is_found),
+            suspects=self.suspects,
+            skipped=self._judged(Verdict.SKIP),
+            tested=self.tested,
+            stopped=StopReason.FOUND if is_found else StopReason.AMBIGUOUS,
+        )
+
+    def _judged(self, verdict: Verdict) -> tuple[VersionT, ...]:
+        return tuple(version for version, was in self._tested.items() if was is verdict)
+
+    def _before(self, position: int, among: Sequence[int]) -> list[int]:
+        """Return ``position`` and its ancestors among ``among``."""
+        before = self._graph.ancestors(position, among)
+        return [each for each in among if before[each]]
+
+    def _last_good(self, *, is_found: bool) -> VersionT | None:
+        good = self._judged(Verdict.GOOD)
+        if is_found:
+            # One that was run says more than one that is good because a later one is.
+            parents = self._graph.named_parents[self._bad]
+            known = [parent for parent in parents if parent in good or parent in self._good]
+            if known or parents:
+                return (known or parents)[0]
+        if good:
+            return good[-1]
+        return next(iter(self._good), None)
+
+    def _choice(self) -> int:
+        """Return the version to test next; the bad one itself if there is none."""
+        skipped = {self._graph.positions[version] for version in self._judged(Verdict.SKIP)}
+        reached = weights(self._suspects, self._graph.parents, all_of_them=bool(skipped))
+        if not skipped:
+            return self._halving(reached)
+        by_merit = self._by_merit(reached)
+        if by_merit[0] not in skipped:
+            return by_merit[0]
+        return self._away([each for each in by_merit if each not in skipped])
+
+    def _halving(self, reached: Mapping[int, int]) -> int:
+        """Return the first version that halves best.
+
+        Of exact halves git takes merges first and roots last, in the order in which it counts.
+        """
+        total = len(self._suspects)
+        exact = [each for each in reached if abs(2 * reached[each] - total) <= 1]
+        if not exact:
+            # `max` takes the first of equals, as git does.
+            return max(reached, key=lambda each: _merit(reached[each], total))
+        here = set(self._suspects)
+        parents = self._graph.parents
+        return min(exact, key=lambda each: -min(len(here.intersection(parents[each])), 2))
+
+    def _by_merit(self, reached: Mapping[int, int]) -> list[int]:
+        total = len(self._suspects)
+        versions = self._graph.versions
+        ordered = sorted(self._suspects, key=lambda each: versions[each])
+        return sorted(ordered, key=lambda each: -_merit(reached[each], total))
+
+    def _away(self, by_merit: Sequence[int]) -> int:
+        """Return one near the middle but away from the skipped, whose neighbours often skip too."""
+        count = len(by_merit)
+        number = (count * 1103515245 + 12345) % 2**32 // 65536 % _PSEUDO_RANDOM_MODULO
+        distance = count * number // _PSEUDO_RANDOM_MODULO
+        index = distance * _root(number) // _root(_PSEUDO_RANDOM_MODULO)
+        if by_merit[index] == self._bad:
+            index = max(index - 1, 0)
+        return by_merit[index]
+
+
+def bisect_graph(
+    parents: Mapping[VersionT, Sequence[VersionT]],
+    bad: VersionT,
+    good: Collection[VersionT] = (),
+) -> Search[VersionT, BisectionResult[VersionT]]:
+    """Search the first bad version of a graph; arguments as of `Bisection`."""
+    return Bisection(parents, bad, good).search()
+
+
+def bisect_line(bad: int) -> Search[int, BisectionResult[int]]:
+    """Search the first bad one of the versions 1 to ``bad``, where 0 is good.
+
+    Takes at most ⌈log2 bad⌉ tests if none is skipped.
+    """
+    return Bisection(line_of(range(bad + 1)), bad, (0,)).search()
+
+
+def line_of(versions: Sequence[VersionT]) -> dict[VersionT, tuple[VersionT, ...]]:
+    """Return ``versions``, oldest first, as a graph without branches."""
+    line: dict[VersionT, tuple[VersionT, ...]] = {}
+    for index in range(len(versions) - 1, -1, -1):
+        line[versions[index]] = () if index == 0 else (versions[index - 1],)
+    return line
+
+
+_TESTED = {
+    Verdict.GOOD: Standing.TESTED_GOOD,
+    Verdict.BAD: Standing.TESTED_BAD,
+    Verdict.SKIP: Standing.SKIPPED,
+}
+
+
+class _Graph(Generic[VersionT]):
+    """Versions by position, parents before children."""
+
+    def __init__(self, parents: Mapping[VersionT, Sequence[VersionT]]) -> None:
+        self.versions = list(_oldest_first(parents))
+        if len(self.versions) < len(parents):
+            raise ValueError("the graph has a cycle")
+        self.positions = {version: position for position, version in enumerate(self.versions)}
+        self.named_parents = [tuple(parents[version]) for version in self.versions]
+        self.parents = [
+            tuple(self.positions[parent] for parent in named if parent in self.positions)
+            for named in self.named_parents
+        ]
+
+    def position(self, version: VersionT) -> int:
+        """Return where ``version`` stands."""
+        if version not in self.positions:
+            raise ValueError(f"{version} is not in the graph")
+        return self.positions[version]
+
+    def ancestors(self, position: int, among: Sequence[int]) -> bytearray:
+        """Return a flag for each position: whether it is ``position`` or before it.
+
+        Only ways through ``among``, which ascends, are followed.
+        """
+        flags = bytearray(len(self.versions))
+        flags[position] = 1
+        for each in reversed(among):
+            if flags[each]:
+                for parent in self.parents[each]:
+                    flags[parent] = 1
+        return flags
+
+
+def _oldest_first(parents: Mapping[VersionT, Sequence[VersionT]]) -> Iterator[VersionT]:
+    """Yield the versions, parents before children, otherwise the last key first."""
+    versions = list(reversed(parents))
+    rank = {version: index for index, version in enumerate(versions)}
+    children: list[list[int]] = [[] for _ in versions]
+    missing = [0] * len(versions)
+    for version, index in rank.items():
+        for parent in dict.fromkeys(parents[version]):
+            if parent in rank:
+                children[rank[parent]].append(index)
+                missing[index] += 1
+    ready = [index for index, count in enumerate(missing) if count == 0]
+    while ready:
+        index = heapq.heappop(ready)
+        yield versions[index]
+        for child in children[index]:
+            missing[child] -= 1
+            if missing[child] == 0:
+                heapq.heappush(ready, child)
+
+
+def _merit(reached: int, total: int) -> int:
+    """Return how many suspects are left out at least, whatever the verdict."""
+    return min(reached, total - reached)
+
+
+def _root(value: int) -> int:
+    """Return git's `sqrti`: Newton's method stopped at a step below one half."""
+    if value == 0:
+        return 0
+    estimate = float(value)
+    while True:
+        closer = (estimate + value / estimate) / 2
+        step, estimate = abs(closer - estimate), closer
+        if step < 0.5:  # noqa: PLR2004 - git's own limit
+            return int(estimate)
