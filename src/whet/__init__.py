@@ -72,16 +72,18 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> object:
-    """Load the public ``name`` from its home in `whet.core` (PEP 562)."""
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'whet' has no attribute {name!r}")
-    from importlib import import_module
+if not TYPE_CHECKING:  # a checker that saw it would let every misspelt name pass
 
-    value: object = getattr(import_module(f"whet.core.{home}"), name)
-    globals()[name] = value  # the next look-up does not come here
-    return value
+    def __getattr__(name: str) -> object:
+        """Load the public ``name`` from its home in `whet.core` (PEP 562)."""
+        home = _HOMES.get(name)
+        if home is None:
+            raise AttributeError(f"module 'whet' has no attribute {name!r}")
+        from importlib import import_module
+
+        value: object = getattr(import_module(f"whet.core.{home}"), name)
+        globals()[name] = value  # the next look-up does not come here
+        return value
 
 
 def __dir__() -> list[str]:
