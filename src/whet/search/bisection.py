@@ -7,18 +7,16 @@ only the best one; and git counts what a merge reaches by walking, once for each
 (quadratic), where whet adds sets of bits.
 """
 
-import heapq
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Generic, TypeVar
+from typing import Generic
 
 from whet.core.budget import StopReason
 from whet.core.verdict import Verdict
 from whet.search.proposal import Search
 from whet.search.reach import weights
-
-VersionT = TypeVar("VersionT", int, str)
+from whet.search.version_graph import VersionGraph, VersionT, line_of
 
 # git's own generator (bisect.c): with it a skip leads both tools to the same commit.
 _PSEUDO_RANDOM_MODULO = 32768
@@ -82,10 +80,10 @@ class Bisection(Generic[VersionT]):
             ValueError: if ``bad`` is not in the graph, is known to be good, or the graph has
                 a cycle.
         """
-        self._graph = _Graph(parents)
+        self._graph = VersionGraph(parents)
         self._good = tuple(good)
         self._bad = self._graph.position(bad)
-        suspects = range(len(self._graph.versions))
+        suspects = list(range(len(self._graph.versions)))
         for version in good:
             if version in parents:
                 before = self._graph.ancestors(self._graph.position(version), suspects)
@@ -216,7 +214,7 @@ class Bisection(Generic[VersionT]):
     def _by_merit(self, reached: Mapping[int, int]) -> list[int]:
         total = len(self._suspects)
         versions = self._graph.versions
-        ordered = sorted(self._suspects, key=lambda each: versions[each])
+        ordered = sorted(self._suspects, key=lambda each: str(versions[each]))
         return sorted(ordered, key=lambda each: -_merit(reached[each], total))
 
     def _away(self, by_merit: Sequence[int]) -> int:
@@ -247,74 +245,11 @@ def bisect_line(bad: int) -> Search[int, BisectionResult[int]]:
     return Bisection(line_of(range(bad + 1)), bad, (0,)).search()
 
 
-def line_of(versions: Sequence[VersionT]) -> dict[VersionT, tuple[VersionT, ...]]:
-    """Return ``versions``, oldest first, as a graph without branches."""
-    line: dict[VersionT, tuple[VersionT, ...]] = {}
-    for index in range(len(versions) - 1, -1, -1):
-        line[versions[index]] = () if index == 0 else (versions[index - 1],)
-    return line
-
-
 _TESTED = {
     Verdict.GOOD: Standing.TESTED_GOOD,
     Verdict.BAD: Standing.TESTED_BAD,
     Verdict.SKIP: Standing.SKIPPED,
 }
-
-
-class _Graph(Generic[VersionT]):
-    """Versions by position, parents before children."""
-
-    def __init__(self, parents: Mapping[VersionT, Sequence[VersionT]]) -> None:
-        self.versions = list(_oldest_first(parents))
-        if len(self.versions) < len(parents):
-            raise ValueError("the graph has a cycle")
-        self.positions = {version: position for position, version in enumerate(self.versions)}
-        self.named_parents = [tuple(parents[version]) for version in self.versions]
-        self.parents = [
-            tuple(self.positions[parent] for parent in named if parent in self.positions)
-            for named in self.named_parents
-        ]
-
-    def position(self, version: VersionT) -> int:
-        """Return where ``version`` stands."""
-        if version not in self.positions:
-            raise ValueError(f"{version} is not in the graph")
-        return self.positions[version]
-
-    def ancestors(self, position: int, among: Sequence[int]) -> bytearray:
-        """Return a flag for each position: whether it is ``position`` or before it.
-
-        Only ways through ``among``, which ascends, are followed.
-        """
-        flags = bytearray(len(self.versions))
-        flags[position] = 1
-        for each in reversed(among):
-            if flags[each]:
-                for parent in self.parents[each]:
-                    flags[parent] = 1
-        return flags
-
-
-def _oldest_first(parents: Mapping[VersionT, Sequence[VersionT]]) -> Iterator[VersionT]:
-    """Yield the versions, parents before children, otherwise the last key first."""
-    versions = list(reversed(parents))
-    rank = {version: index for index, version in enumerate(versions)}
-    children: list[list[int]] = [[] for _ in versions]
-    missing = [0] * len(versions)
-    for version, index in rank.items():
-        for parent in dict.fromkeys(parents[version]):
-            if parent in rank:
-                children[rank[parent]].append(index)
-                missing[index] += 1
-    ready = [index for index, count in enumerate(missing) if count == 0]
-    while ready:
-        index = heapq.heappop(ready)
-        yield versions[index]
-        for child in children[index]:
-            missing[child] -= 1
-            if missing[child] == 0:
-                heapq.heappush(ready, child)
 
 
 def _merit(reached: int, total: int) -> int:
