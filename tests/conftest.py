@@ -1,0 +1,100 @@
+"""What holds for every test: the same answers anywhere, and nothing left behind."""
+
+import os
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+DEBIAN_PACKAGES = {
+    "gdb": "gdb",
+    "pgrep": "procps",
+    "ps": "procps",
+    "script": "util-linux",
+    "strace": "strace",
+    "tmux": "tmux",
+    "unshare": "util-linux",
+}
+
+_PATIENCE_SECONDS = 3.0
+
+# On a busy machine a deadline fails the innocent; time is measured in benchmarks/, not here.
+settings.register_profile("dev", max_examples=50, deadline=None)
+settings.register_profile(
+    "ci",
+    max_examples=100,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("nightly", max_examples=2000, deadline=None)
+settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev")
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker ``needs`` known."""
+    config.addinivalue_line(
+        "markers", "needs(*programs): skip, saying which package brings it, where one is missing"
+    )
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test that needs a program which is not installed."""
+    for marker in item.iter_markers("needs"):
+        for program in marker.args:
+            assert isinstance(program, str)
+            if shutil.which(program) is None:
+                package = DEBIAN_PACKAGES.get(program, program)
+                pytest.skip(f"needs `{program}`: apt-get install {package}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_settings_of_this_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Run on a machine that has no git identity, no whet settings and no outer repository."""
+    home = tmp_path_factory.mktemp("xdg")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in tuple(os.environ):
+            if name.startswith(("GIT_", "WHET_", "COV_CORE_")) and name not in _KEPT:
+                patch.delenv(name)
+        patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        for name in ("CACHE", "CONFIG", "DATA", "STATE"):
+            patch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
+        yield
+
+
+_KEPT = {"GIT_SSL_CAINFO"}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left_running() -> Iterator[None]:
+    """Fail a test that leaves a process behind, and end that process."""
+    before = _children()
+    yield
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while left := {pid: name for pid, name in _children().items() if pid not in before}:
+        if time.monotonic() > deadline:
+            for pid in left:
+                os.kill(pid, signal.SIGKILL)
+            pytest.fail(f"left running: {left}")
+        time.sleep(0.01)
+
+
+def _children() -> dict[int, str]:
+    """Return the living children of this process: number and command line. Linux only."""
+    found: dict[int, str] = {}
+    for listing in Path("/proc/self/task").glob("*/children"):
+        for pid in listing.read_text().split():
+            try:
+                command = Path("/proc", pid, "cmdline").read_bytes()
+            except OSError:
+                continue
+            if command:  # a zombie has none: it is not running
+                found[int(pid)] = command.replace(b"\0", b" ").decode(errors="replace").strip()
+    return found
