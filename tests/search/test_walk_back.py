@@ -48,14 +48,14 @@ def test_whatever_the_answers_the_walk_ends_with_what_it_was_told(
 def test_steps_double_and_the_oldest_is_tried_last() -> None:
     result = run_search(walk_back(21), lambda _: Verdict.BAD)
 
-    assert [1, 2, 4, 8, 16, 21] == [distance for distance, _ in result.tested]
+    assert [distance for distance, _ in result.tested] == [1, 2, 4, 8, 16, 21]
     assert (result.good, result.bad) == (None, 21)
 
 
 def test_a_landmark_is_preferred_to_what_lies_before_the_next_step() -> None:
     result = run_search(walk_back(100, {6, 7, 40}), lambda _: Verdict.BAD)
 
-    assert [1, 2, 6, 8, 16, 40, 64, 100] == [distance for distance, _ in result.tested]
+    assert [distance for distance, _ in result.tested] == [1, 2, 6, 8, 16, 40, 64, 100]
 
 
 def test_a_good_stretch_between_bad_and_unbuildable_versions_is_found() -> None:
@@ -74,4 +74,4 @@ def test_a_good_stretch_between_bad_and_unbuildable_versions_is_found() -> None:
 def test_with_nothing_before_the_bad_version_nothing_is_tested(verdict: Verdict) -> None:
     result = run_search(walk_back(0), lambda _: verdict)
 
-    assert (None, 0, ()) == (result.good, result.bad, result.tested)
+    assert (result.good, result.bad, result.tested) == (None, 0, ())

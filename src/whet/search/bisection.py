@@ -28,8 +28,8 @@ class BisectionResult(Generic[VersionT]):
 
     Attributes:
         first_bad: the first bad version; None if skips leave more than one.
-        last_good: a version known to be good just before it; None if none is known, as when
-            the bad versions reach back to the root.
+        last_good: a version known to be good, directly before the first bad one if anything is;
+            None if none is known, as when the bad versions reach back to the only root.
         suspects: versions of which one is the first bad one, oldest first.
         skipped: versions that could not be judged.
         tested: each version tested, with what it was, in the order of testing.

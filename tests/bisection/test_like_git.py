@@ -1,0 +1,104 @@
+"""whet and `git bisect` test the same commits of the same history."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from history_builder import build_history, descendants, random_parents, run_git
+
+from whet.core.verdict import Verdict
+from whet.search.bisection import bisect_graph
+from whet.search.proposal import run_search
+
+Tested = list[tuple[str, Verdict]]
+
+
+def graph_of(folder: Path, *ends: str) -> dict[str, tuple[str, ...]]:
+    listed = run_git(folder, "rev-list", "--parents", *ends)
+    lines = [line.split() for line in listed.splitlines()]
+    return {commit: tuple(parents) for commit, *parents in lines}
+
+
+def answers_to_git(folder: Path, good: str, bad: str, answers: Mapping[str, Verdict]) -> Tested:
+    """Run `git bisect run` with a script that knows the answers."""
+    for verdict in Verdict:
+        ids = [commit for commit, answer in answers.items() if answer is verdict]
+        (folder / verdict.value).write_text("\n".join(ids) + "\n")
+    script = folder / "judge"
+    script.write_text(
+        "commit=$(git rev-parse BISECT_HEAD)\n"
+        "grep -q $commit skip && exit 125\n"
+        "grep -q $commit bad && exit 1\n"
+        "exit 0\n"
+    )
+    run_git(folder, "bisect", "start", "--no-checkout", bad, good)
+    try:
+        run_git(folder, "bisect", "run", "sh", str(script))
+    except AssertionError:  # git's exit code is 2 if only skipped commits are left
+        assert Verdict.SKIP in answers.values()
+    log = run_git(folder, "bisect", "log").splitlines()
+    run_git(folder, "bisect", "reset")
+    words = [line.split() for line in log if line.startswith("git bisect ")][1:]
+    return [(commit, Verdict(verdict)) for _, _, verdict, commit in words]
+
+
+def answers_to_whet(folder: Path, good: str, bad: str, answers: Mapping[str, Verdict]) -> Tested:
+    graph = graph_of(folder, bad, f"^{good}")
+    result = run_search(bisect_graph(graph, bad), lambda commit: answers[commit])
+    return list(result.tested)
+
+
+def answers_for(
+    commits: Sequence[str], parents: Sequence[Sequence[int]], culprit: int, skip_every: int = 0
+) -> dict[str, Verdict]:
+    failing = descendants(parents, culprit)
+    answers = {
+        commit: Verdict.BAD if number in failing else Verdict.GOOD
+        for number, commit in enumerate(commits)
+    }
+    if skip_every:
+        skipped = [commit for number, commit in enumerate(commits) if number // 3 % skip_every == 0]
+        answers |= dict.fromkeys(skipped[1:], Verdict.SKIP)
+        answers[commits[-1]] = Verdict.BAD
+    return answers
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("skip_every", [0, 4], ids=["no skips", "skips"])
+@pytest.mark.parametrize(("size", "seed"), [(40, 1), (400, 2), (600, 4)])
+def test_the_same_commits_are_tested_in_the_same_order_as_git_tests_them(
+    tmp_path: Path, size: int, seed: int, skip_every: int
+) -> None:
+    parents = random_parents(size, seed=seed)
+    commits = build_history(tmp_path, parents)
+    good, bad = commits[0], commits[-1]
+    for culprit in (size // 3, size - 2):
+        answers = answers_for(commits, parents, culprit, skip_every)
+
+        assert answers_to_whet(tmp_path, good, bad, answers) == answers_to_git(
+            tmp_path, good, bad, answers
+        )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("size", "step_seconds"), [(5000, 60), (400, 0)], ids=["thousands", "all in the same second"]
+)
+def test_where_the_ways_part_from_gits_whet_takes_no_more_tests(
+    tmp_path: Path, size: int, step_seconds: int
+) -> None:
+    # git takes what is within 0.1 % of half; and equal dates change its order from step to step.
+    parents = random_parents(size, seed=5)
+    commits = build_history(tmp_path, parents, step_seconds=step_seconds)
+    good, bad = commits[0], commits[-1]
+    whet_tests = git_tests = 0
+    for culprit in (size // 4, size // 2, size - 2):
+        answers = answers_for(commits, parents, culprit)
+        by_whet = answers_to_whet(tmp_path, good, bad, answers)
+        by_git = answers_to_git(tmp_path, good, bad, answers)
+
+        assert len(by_whet) <= len(by_git) + 1
+        whet_tests += len(by_whet)
+        git_tests += len(by_git)
+
+    assert whet_tests <= git_tests + 1
