@@ -1,0 +1,33 @@
+"""Quantities as a person reads them."""
+
+_MINUTE, _HOUR = 60, 3600
+_KILO = 1000
+
+
+def shown_seconds(seconds: float) -> str:
+    """Return a duration with two or three digits: ``41 ms``, ``2.5 s``, ``3 min 20 s``."""
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < _MINUTE:
+        return f"{seconds:.1f} s"
+    if seconds < _HOUR:
+        return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
+
+
+def shown_bytes(count: int) -> str:
+    """Return a size in units of 1000, as disks and `ls --si` count: ``31 B``, ``48.2 kB``."""
+    if count < _KILO:
+        return f"{count} B"
+    size = float(count)
+    for unit in ("kB", "MB", "GB", "TB"):
+        size /= _KILO
+        if size < _KILO:
+            return f"{size:.1f} {unit}" if size < 100 else f"{size:.0f} {unit}"  # noqa: PLR2004 - three digits
+    return f"{size:.0f} PB"
+
+
+def shown_count(count: int, noun: str) -> str:
+    """Return a number with its noun: ``1 trial``, ``2 trials``."""
+    plural = noun[:-1] + "ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count} {noun if count == 1 else plural}"

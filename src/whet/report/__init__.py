@@ -1,0 +1,1 @@
+"""Pages that tell what an investigation found."""

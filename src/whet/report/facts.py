@@ -1,0 +1,133 @@
+"""The facts of an investigation as JSON data."""
+
+import base64
+
+from whet.report.wording import is_text
+from whet.workbench.investigation import (
+    Investigation,
+    Reproducer,
+    Reproduction,
+    ShrunkPayload,
+    VersionSearch,
+)
+
+SCHEMA_VERSION = 1
+"""Rises when a field changes its meaning or goes."""
+
+
+def facts_of(investigation: Investigation) -> dict[str, object]:
+    """Return all that the report says, as JSON data."""
+    failure = investigation.failure
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "investigation": investigation.number,
+        "command": list(investigation.trial.command),
+        "command_line": investigation.command_line,
+        "folder": investigation.folder,
+        "started_at": investigation.started_at,
+        "wall_seconds": round(investigation.wall_seconds, 3),
+        "bad_means": investigation.oracle,
+        "failure": None if failure is None else failure.to_json(),
+        "last_lines": investigation.last_lines,
+        "reproduction": _reproduction(investigation.reproduction),
+        "history": None if investigation.history is None else _history(investigation.history),
+        "history_remark": investigation.history_remark,
+        "payloads": [_payload(payload) for payload in investigation.payloads],
+        "reproducer": None
+        if investigation.reproducer is None
+        else _reproducer(investigation.reproducer),
+        "steps": [
+            {
+                "title": step.title,
+                "reason": step.reason,
+                "result": step.result,
+                "trials": step.trials,
+                "wall_seconds": round(step.wall_seconds, 3),
+            }
+            for step in investigation.steps
+        ],
+        "conclusions": list(investigation.conclusions),
+        "interpreter": investigation.interpreter,
+        "platform": investigation.platform,
+        "packages": dict(investigation.packages),
+    }
+
+
+def _reproduction(reproduction: Reproduction) -> dict[str, object]:
+    return {
+        "attempts": reproduction.attempts,
+        "same_failures": reproduction.same_failures,
+        "rate": reproduction.rate,
+        "is_deterministic": reproduction.is_deterministic,
+        "other_outcomes": list(reproduction.other_failures),
+        "median_wall_seconds": reproduction.wall_seconds,
+        "median_peak_rss_bytes": reproduction.peak_rss_bytes,
+        "exit_code": reproduction.exit_code,
+        "trials": list(reproduction.trials),
+    }
+
+
+def _history(history: VersionSearch) -> dict[str, object]:
+    return {
+        "kind": history.kind,
+        "subject": history.subject,
+        "terms": [history.old_term, history.new_term],
+        "good": history.good,
+        "bad": history.bad,
+        "first_bad": history.first_bad,
+        "first_bad_description": history.first_bad_description,
+        "suspects": list(history.suspects),
+        "between": history.between,
+        "tested": [
+            {
+                "version": tested.label,
+                "verdict": tested.verdict.value,
+                "trial": tested.trial,
+                "description": tested.description,
+                "remark": tested.remark,
+            }
+            for tested in history.tested
+        ],
+        "stopped": history.stopped.name.lower(),
+        "reason": history.stopped.value,
+        "trials": history.trials,
+        "wall_seconds": round(history.wall_seconds, 3),
+    }
+
+
+def _payload(payload: ShrunkPayload) -> dict[str, object]:
+    return {
+        "original": payload.original,
+        "result": payload.result,
+        "before_bytes": payload.before_bytes,
+        "after_bytes": payload.after_bytes,
+        "content": _content(payload.content),
+        "format": payload.format_name,
+        "stopped": payload.stopped.name.lower(),
+        "reason": payload.stopped.value,
+        "trials": payload.trials,
+        "cached": payload.cached,
+        "wall_seconds": round(payload.wall_seconds, 3),
+        "guarded_by": payload.guarded_by,
+        "also_found": [
+            {"summary": other.summary, "place": other.place, "payload": _content(other.payload)}
+            for other in payload.also_found
+        ],
+    }
+
+
+def _content(data: bytes) -> dict[str, str]:
+    """Return bytes as text if they are text; JSON has no other way to hold them."""
+    if is_text(data):
+        return {"text": data.decode("utf-8")}
+    return {"base64": base64.b64encode(data).decode("ascii")}
+
+
+def _reproducer(reproducer: Reproducer) -> dict[str, object]:
+    return {
+        "line": reproducer.line,
+        "script": reproducer.script,
+        "is_verified": reproducer.is_verified,
+        "remark": reproducer.remark,
+        "wall_seconds": round(reproducer.wall_seconds, 3),
+    }

@@ -1,0 +1,91 @@
+"""The report of an investigation, in Markdown, HTML and JSON: the same facts three times."""
+
+import json
+from pathlib import Path
+
+from whet.core.quantity import shown_bytes, shown_count, shown_seconds
+from whet.host.files import write_atomically
+from whet.report.facts import facts_of
+from whet.report.wording import fence, hex_dump, is_text, one_line, visible
+from whet.workbench.investigation import Investigation
+
+_TEMPLATES = Path(__file__).with_name("templates")
+_SHOWN_PAYLOAD_BYTES = 4000
+
+
+def write_report(investigation: Investigation, folder: Path) -> None:
+    """Write ``report.md``, ``report.html`` and ``report.json`` into ``folder``.
+
+    Raises:
+        DiskFull: if there is no space left.
+        CannotWrite: if the folder may not be written to.
+    """
+    pages = {
+        "report.md": markdown(investigation),
+        "report.html": html(investigation),
+        "report.json": json.dumps(facts_of(investigation), indent=2) + "\n",
+    }
+    for name, page in pages.items():
+        write_atomically(folder / name, page.encode("utf-8", "backslashreplace"))
+
+
+def markdown(investigation: Investigation) -> str:
+    """Return the report as Markdown, ready to be pasted into an issue."""
+    return _render("report.md.jinja", investigation)
+
+
+def html(investigation: Investigation) -> str:
+    """Return the report as one HTML page that needs nothing else."""
+    return _render("report.html.jinja", investigation)
+
+
+def headline(investigation: Investigation) -> str:
+    """Return what fails, in one line."""
+    if investigation.failure is None:
+        return one_line(f"bad: {investigation.oracle}")
+    place = investigation.failure.place
+    where = "" if place is None else f" at {Path(place.path).name}:{place.line}"
+    return one_line(f"{investigation.failure.summary}{where}")
+
+
+def _render(template: str, investigation: Investigation) -> str:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=select_autoescape(["html.jinja"]),  # Markdown: `cell` and `fence` escape it
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        seconds=shown_seconds,
+        size=shown_bytes,
+        line=one_line,
+        visible=visible,
+        fence=fence,
+        cell=_cell,
+        payload=shown_payload,
+    )
+    environment.globals.update(count=shown_count)
+    page = environment.get_template(template).render(
+        it=investigation, headline=headline(investigation)
+    )
+    return page.rstrip("\n") + "\n"
+
+
+def shown_payload(data: bytes) -> str:
+    """Return a payload as it is shown: its text, or a dump if it is no text; cut if long."""
+    cut = data[:_SHOWN_PAYLOAD_BYTES]
+    shown = visible(cut.decode("utf-8", "replace")) if is_text(data) else hex_dump(cut)
+    if len(cut) < len(data):
+        shown += f"\n... {shown_bytes(len(data) - len(cut))} more"
+    return shown
+
+
+def _cell(text: str) -> str:
+    """Return ``text`` for a cell of a Markdown table, where it is no markup."""
+    escaped = one_line(text)
+    for character in "\\`*_[]<>|#":
+        escaped = escaped.replace(character, f"\\{character}")
+    return escaped

@@ -1,0 +1,238 @@
+import json
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from whet.core.budget import StopReason
+from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.report.pages import html, markdown, shown_payload, write_report
+from whet.report.wording import fence, one_line, visible
+from whet.workbench.investigation import (
+    AlsoFound,
+    Investigation,
+    Reproducer,
+    Reproduction,
+    ShrunkPayload,
+    Step,
+    TestedVersion,
+    VersionSearch,
+)
+
+VOID_TAGS = {"meta", "br", "link", "img", "hr", "input"}
+
+FULL = Investigation(
+    number=7,
+    trial=Trial(command=("python", "load.py", "prices.csv"), cwd="/home/ada/shop"),
+    command_line="python load.py prices.csv",
+    started_at="2026-11-21T09:30:00+00:00",
+    wall_seconds=42.5,
+    oracle="it fails the same way: KeyError in load.py:price",
+    failure=Failure(
+        signature=FailureSignature(kind=FailureKind.EXCEPTION, exception="KeyError"),
+        summary="KeyError: 'price'",
+        frames=(Frame(path="load.py", line=12, function="price", in_user_code=True),),
+    ),
+    last_lines="Traceback (most recent call last):\n  ...\nKeyError: 'price'",
+    reproduction=Reproduction(
+        attempts=3,
+        same_failures=3,
+        other_failures=(),
+        wall_seconds=0.21,
+        peak_rss_bytes=31_000_000,
+        exit_code=1,
+        trials=(1, 2, 3),
+    ),
+    history=VersionSearch(
+        kind="release",
+        subject="pricelib",
+        good="1.2",
+        bad="2.0",
+        first_bad="1.4",
+        first_bad_description="released 2026-01-05",
+        between=5,
+        tested=(
+            TestedVersion(label="1.2", verdict=Verdict.GOOD, trial=4),
+            TestedVersion(label="2.0", verdict=Verdict.BAD, trial=5, remark="KeyError: 'price'"),
+            TestedVersion(label="1.3", verdict=Verdict.SKIP, trial=None, remark="was yanked"),
+        ),
+        picture="1.2 good -- 1.4 first bad -- 2.0 bad",
+    ),
+    history_remark="",
+    payloads=(
+        ShrunkPayload(
+            original="prices.csv",
+            result="/home/ada/shop/whet-report/prices.csv",
+            before_bytes=102_400,
+            content=b"a,b\n0,\n",
+            format_name="csv",
+            stopped=StopReason.MINIMAL,
+            trials=83,
+            cached=2,
+            wall_seconds=11.0,
+            guarded_by="pricelib 1.3",
+            also_found=(AlsoFound(summary="ValueError: x", place="load.py:3", payload=b"a"),),
+        ),
+    ),
+    reproducer=Reproducer(
+        line="printf 'a,b\\n0,\\n' > prices.csv && python load.py prices.csv",
+        script="reproduce.sh",
+        is_verified=True,
+        remark="run in an empty folder, it failed the same way.",
+        wall_seconds=0.2,
+    ),
+    steps=(
+        Step(
+            title="Reproduce",
+            reason="a failure that is not seen again cannot be searched for",
+            result="it fails the same way in 3 of 3 runs",
+            trials=3,
+            wall_seconds=0.7,
+        ),
+    ),
+    conclusions=("Look at what pricelib 1.4 changed.",),
+    interpreter="CPython 3.11.7",
+    platform="Linux x86_64",
+    packages=(("pricelib", "2.0"),),
+    folder="/home/ada/shop/whet-report",
+)
+BARE = replace(
+    FULL,
+    failure=None,
+    last_lines="",
+    history=None,
+    history_remark="no good version was named",
+    payloads=(),
+    reproducer=None,
+    conclusions=(),
+    interpreter="",
+    packages=(),
+)
+anything = st.text(max_size=30) | st.sampled_from(
+    [
+        "<script>alert(1)</script>",
+        "```\n# x",
+        "| a | b |",
+        "\x1b[31m",
+        "\u202e",
+        "\udcff",
+        "{{ 7 }}",
+    ]
+)
+
+
+class Balanced(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+
+    def handle_starttag(self, tag: str, _attrs: object) -> None:
+        self.seen.add(tag)
+        if tag not in VOID_TAGS:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def tags_of(page: str) -> set[str]:
+    parser = Balanced()
+    parser.feed(page)
+    parser.close()
+    assert parser.open == []
+    return parser.seen
+
+
+def filled_with(text: str, payload: bytes) -> Investigation:
+    assert FULL.history is not None
+    assert FULL.reproducer is not None
+    tested = TestedVersion(label=text, verdict=Verdict.BAD, trial=1, description=text, remark=text)
+    return replace(
+        FULL,
+        command_line=text,
+        oracle=text,
+        last_lines=text,
+        history=replace(
+            FULL.history, first_bad=text, first_bad_description=text, tested=(tested,), picture=text
+        ),
+        payloads=(replace(FULL.payloads[0], original=text, content=payload),),
+        reproducer=replace(FULL.reproducer, line=text, remark=text),
+        steps=(replace(FULL.steps[0], title=text, result=text),),
+        conclusions=(text,),
+        platform=text,
+    )
+
+
+@given(anything, st.binary(max_size=40))
+def test_nothing_that_a_program_says_becomes_markup(text: str, payload: bytes) -> None:
+    tags = tags_of(html(filled_with(text, payload)))
+
+    assert tags <= tags_of(html(FULL))
+
+
+@given(anything, st.binary(max_size=40))
+def test_every_fence_that_is_opened_is_closed(text: str, payload: bytes) -> None:
+    opened = ""
+    for line in markdown(filled_with(text, payload)).split("\n"):
+        if opened:
+            opened = "" if line == opened else opened
+        elif line.startswith("```"):
+            opened = line[: len(line) - len(line.lstrip("`"))]
+
+    assert opened == ""
+
+
+@given(st.text(max_size=60))
+def test_what_is_shown_holds_no_control_characters(text: str) -> None:
+    assert all(character.isprintable() or character in "\n\t" for character in visible(text)) or (
+        any(not character.isprintable() for character in text)
+    )
+    assert "\x1b" not in visible(text)
+    assert "\n" not in one_line(text)
+
+
+def test_a_fence_is_longer_than_any_within() -> None:
+    assert fence("a ```` b").startswith("`````\n")
+
+
+def test_bytes_that_are_no_text_are_dumped() -> None:
+    assert "ff 00" in shown_payload(b"\xff\x00a")
+    assert shown_payload(b"a" * 5000).endswith("1.0 kB more")
+
+
+def test_the_pages_tell_the_same_facts(tmp_path: Path) -> None:
+    write_report(FULL, tmp_path)
+
+    facts = json.loads((tmp_path / "report.json").read_text())
+    page = (tmp_path / "report.html").read_text()
+    text = (tmp_path / "report.md").read_text()
+    assert facts["history"]["first_bad"] == "1.4"
+    assert facts["payloads"][0]["content"] == {"text": "a,b\n0,\n"}
+    for words in ("1.4", "pricelib 1.3", "102 kB", "7 B", "prices.csv", "3 of 3 runs"):
+        assert words in page
+        assert words in text
+
+
+def test_what_is_unknown_is_left_out(tmp_path: Path) -> None:
+    write_report(BARE, tmp_path)
+
+    page = (tmp_path / "report.html").read_text()
+    assert "None" not in page
+    assert "no good version was named" in page
+    assert "Reproduce it" not in page
+    tags_of(page)
+
+
+def test_several_suspects_are_all_named() -> None:
+    assert FULL.history is not None
+    history = replace(
+        FULL.history, first_bad=None, suspects=("1.3", "1.4"), stopped=StopReason.AMBIGUOUS
+    )
+
+    assert "1.3, 1.4" in html(replace(FULL, history=history))
+    assert "1.3, 1.4" in markdown(replace(FULL, history=history))
