@@ -183,6 +183,28 @@ class SameEnds(WhetError):
     exit_code = DATA
 
 
+class NothingBetween(WhetError):
+    """No version lies between the ends that could be tested.
+
+    With `--path`, no commit in between touches that path. A first commit has none before it;
+    a shallow clone ends early: `git fetch --unshallow` brings the rest. Of a package, no release
+    in between can be installed here.
+    """
+
+    exit_code = DATA
+
+
+class NoGoodVersion(WhetError):
+    """No older version was found on which the command does not fail.
+
+    Going back in steps that double, whet met only versions that fail the same way or that
+    cannot be judged. Perhaps it never worked: then there is nothing to bisect. Otherwise name
+    a version that worked: `whet bisect GOOD BAD -- COMMAND`.
+    """
+
+    exit_code = DATA
+
+
 class EndsReversed(WhetError):
     """The good end fails and the bad end passes: the ends are the other way round.
 

@@ -1,0 +1,254 @@
+"""The history of a git repository, as a search needs it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from whet.bisection.terms import Terms
+from whet.core.errors import (
+    BadUsage,
+    EndsReversed,
+    HostFailure,
+    NotAnAncestor,
+    NothingBetween,
+    SameEnds,
+    UnknownRevision,
+)
+from whet.host.git import Repository
+from whet.search.bisection import Bisection
+from whet.search.proposal import Search
+from whet.search.walk_back import WalkBackResult, walk_back
+
+_SHORT_ID = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevisionHistory:
+    """The commits between a good and a bad one.
+
+    Attributes:
+        repository: where they are.
+        good: full id of the old end.
+        bad: full id of the new end.
+        parents: each commit that may be the first bad one with those directly before it,
+            in the order of `git rev-list`. With ``paths`` only those that touch them, and
+            ``bad``.
+        paths: what the history was limited to.
+    """
+
+    repository: Repository
+    good: str
+    bad: str
+    parents: Mapping[str, tuple[str, ...]]
+    paths: tuple[str, ...] = ()
+
+    @classmethod
+    def between(
+        cls,
+        repository: Repository,
+        good: str,
+        bad: str,
+        *,
+        paths: Sequence[str] = (),
+        folder: Path | None = None,
+        terms: Terms | None = None,
+    ) -> "RevisionHistory":
+        """Return the history from ``good`` to ``bad``, names of commits as git reads them.
+
+        Args:
+            repository: where they are.
+            good: the old end.
+            bad: the new end.
+            paths: only commits that touch these; as in `git bisect start -- PATH`.
+            folder: what ``paths`` are relative to; None: the top of the repository.
+            terms: what the ends are called.
+
+        Raises:
+            UnknownRevision: if git knows no such commit.
+            SameEnds: if both are the same commit.
+            EndsReversed: if ``bad`` is an ancestor of ``good``.
+            NotAnAncestor: if neither is an ancestor of the other.
+            NothingBetween: if no commit in between touches ``paths``.
+            BadUsage: if a path lies outside of the repository.
+            HostFailure: if the repository is damaged.
+        """
+        old, new = resolve(repository, good), resolve(repository, bad)
+        if old == new:
+            raise SameEnds(
+                f"`{good}` and `{bad}` are the same commit, {old[:_SHORT_ID]}",
+                hint="name an older commit that still worked, or leave it out and let whet find one",
+            )
+        if not _is_ancestor(repository, old, new):
+            _refuse_order(repository, (good, old), (bad, new), terms or Terms())
+        parents = _parents(repository, (new, f"^{old}"), paths, folder)
+        if paths and not parents:
+            raise NothingBetween(
+                f"no commit between `{good}` and `{bad}` touches {_listed(paths)}",
+                hint="check the path, which is relative to where whet was started, or leave it out",
+            )
+        if new not in parents:
+            # It has what the newest listed ones have, as far as `paths` go. It is kept as a
+            # suspect of its own: if it turns out to be the first bad one, the paths are not
+            # where the failure came from.
+            parents = {new: _tips(parents), **parents}
+        return cls(repository=repository, good=old, bad=new, parents=parents, paths=tuple(paths))
+
+    @property
+    def between_count(self) -> int:
+        """How many commits may be the first bad one, the bad end included."""
+        return len(self.parents)
+
+    def bisection(self) -> Bisection[str]:
+        """Return the search for the first bad commit."""
+        return Bisection(self.parents, self.bad, (self.good,))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevisionLine:
+    """A bad commit and those before it by first parents, to find a good one on.
+
+    Attributes:
+        commits: full ids, the bad one first; the position is the distance.
+        tagged: the positions of those that carry a tag.
+    """
+
+    commits: tuple[str, ...]
+    tagged: frozenset[int]
+
+    @classmethod
+    def before(
+        cls,
+        repository: Repository,
+        bad: str,
+        *,
+        paths: Sequence[str] = (),
+        folder: Path | None = None,
+    ) -> "RevisionLine":
+        """Return the line that ends in ``bad``.
+
+        Raises:
+            UnknownRevision: if git knows no such commit.
+            NothingBetween: if there is no commit before it.
+            BadUsage: if a path lies outside of the repository.
+            HostFailure: if the repository is damaged.
+        """
+        new = resolve(repository, bad)
+        listed = _rev_list(repository, ("--first-parent", new), paths, folder).split()
+        commits = (new, *(commit for commit in listed if commit != new))
+        if len(commits) == 1:
+            raise NothingBetween(
+                f"`{bad}` has no commit before it"
+                + (f" that touches {_listed(paths)}" if paths else ""),
+                hint=_deeper(repository) or "name a commit that has a history",
+            )
+        tags = repository.get("for-each-ref", "--format=%(objectname) %(*objectname)", "refs/tags")
+        tagged = set(tags.split())
+        marks = frozenset(index for index, commit in enumerate(commits) if commit in tagged)
+        return cls(commits=commits, tagged=marks - {0})
+
+    def walk_back(self) -> Search[int, WalkBackResult]:
+        """Return the search for a good one; its candidates are positions in ``commits``."""
+        return walk_back(len(self.commits) - 1, self.tagged)
+
+
+def resolve(repository: Repository, name: str) -> str:
+    """Return the full id of the commit that ``name`` means.
+
+    Raises:
+        UnknownRevision: if it means none.
+    """
+    found = repository.ask("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+    # A name that begins with a hyphen would be an option, and an empty one means HEAD.
+    if found.exit_code == 0 and name and not name.startswith("-"):
+        return found.text
+    raise UnknownRevision(
+        f"`{name}` is no commit of `{repository.top}`", hint=_near(repository, name)
+    )
+
+
+def _near(repository: Repository, name: str) -> str:
+    import difflib
+
+    names = repository.get("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags")
+    close = difflib.get_close_matches(name, names.splitlines(), n=3, cutoff=0.5)
+    if close:
+        return f"did you mean {_listed(close)}?"
+    return _deeper(repository) or "`git log --oneline` and `git tag` show what there is"
+
+
+def _deeper(repository: Repository) -> str:
+    """Return what to type in a clone that lacks its older commits, or nothing."""
+    is_shallow = repository.get("rev-parse", "--is-shallow-repository") == "true"
+    return "this clone has only its newest commits: `git fetch --unshallow`" if is_shallow else ""
+
+
+def _refuse_order(
+    repository: Repository, good: tuple[str, str], bad: tuple[str, str], terms: Terms
+) -> None:
+    """Raise what is wrong with ends, name and id, of which the old is no ancestor of the new."""
+    if _is_ancestor(repository, bad[1], good[1]):
+        words = "broken,fixed" if not terms.is_fix else f"{terms.old},{terms.new}"
+        raise EndsReversed(
+            f"`{bad[0]}` ({terms.new}) is older than `{good[0]}` ({terms.old})",
+            hint=f"the older end comes first: `whet bisect {bad[0]} {good[0]} -- ...`; "
+            "for the commit that fixed something "
+            f"`whet bisect --terms {words} {bad[0]} {good[0]} -- ...`",
+        )
+    base = repository.ask("merge-base", good[1], bad[1]).text.partition("\n")[0]
+    deeper = _deeper(repository)
+    if base:
+        parted = f"their lines part at {base[:_SHORT_ID]}"
+        hint = f"use that as the {terms.old} end: `whet bisect {base[:_SHORT_ID]} {bad[0]} -- ...`"
+    else:
+        parted, hint = "they have no commit in common", "name two commits of one line of history"
+    raise NotAnAncestor(
+        f"`{good[0]}` is not an ancestor of `{bad[0]}`: {parted}", hint=deeper or hint
+    )
+
+
+def _is_ancestor(repository: Repository, older: str, newer: str) -> bool:
+    answer = repository.ask("merge-base", "--is-ancestor", older, newer)
+    if answer.exit_code > 1:
+        raise _damaged(repository, answer.complaint)
+    return answer.exit_code == 0
+
+
+def _damaged(repository: Repository, complaint: str) -> HostFailure:
+    return HostFailure(
+        f"git cannot read the history of `{repository.top}`: {complaint}",
+        hint="`git fsck` shows what is damaged",
+    )
+
+
+def _parents(
+    repository: Repository, ends: Sequence[str], paths: Sequence[str], folder: Path | None
+) -> dict[str, tuple[str, ...]]:
+    # Not `--topo-order`: in git's own order, by date, ties end as they end in `git bisect`.
+    listed = _rev_list(repository, ("--parents", *ends), paths, folder)
+    lines = (line.split() for line in listed.splitlines())
+    return {commit: tuple(parents) for commit, *parents in lines}
+
+
+def _rev_list(
+    repository: Repository, arguments: Sequence[str], paths: Sequence[str], folder: Path | None
+) -> str:
+    start = repository.top if folder is None else folder
+    answer = repository.ask("-C", str(start), "rev-list", *arguments, "--", *paths)
+    if answer.exit_code == 0:
+        return answer.text
+    if paths:
+        raise BadUsage(
+            f"git cannot follow {_listed(paths)}: {answer.complaint}",
+            hint=f"name files or folders inside `{repository.top}`",
+        )
+    raise _damaged(repository, answer.complaint)
+
+
+def _tips(parents: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    """Return the commits that are before no other."""
+    inner = {parent for above in parents.values() for parent in above}
+    return tuple(commit for commit in parents if commit not in inner)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
