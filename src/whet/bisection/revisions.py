@@ -208,7 +208,8 @@ def _refuse_order(
 
 def _is_ancestor(repository: Repository, older: str, newer: str) -> bool:
     answer = repository.ask("merge-base", "--is-ancestor", older, newer)
-    if answer.exit_code > 1:
+    if answer.exit_code != 0 and answer.stderr:
+        # A commit that is missing is complained of, with the exit code that also means "no".
         raise _damaged(repository, answer.complaint)
     return answer.exit_code == 0
 
