@@ -299,6 +299,17 @@ class NotebookDamaged(WhetError):
     exit_code = DATA
 
 
+class NotebookBusy(WhetError):
+    """Another process holds the project's notebook and does not let go.
+
+    Many whets may use one notebook at once; each holds it for less than a millisecond. Who
+    holds it for long is stopped (Ctrl-Z), is an SQLite client inside a transaction, or sits on
+    another machine that shares the folder. `fuser -v .whet/notebook.db` names those of this one.
+    """
+
+    exit_code = UNAVAILABLE
+
+
 class UnknownTrial(WhetError):
     """The notebook has no such trial. `whet log` lists those it has."""
 

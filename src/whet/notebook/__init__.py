@@ -1,0 +1,1 @@
+"""The durable record: every trial ever run, whole, in order, never changed."""

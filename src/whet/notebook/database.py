@@ -1,0 +1,222 @@
+"""One SQLite file, used by many threads and many whets at once."""
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+from whet import __version__
+from whet.core.errors import (
+    CannotWrite,
+    DiskFull,
+    HostFailure,
+    NotebookBusy,
+    NotebookDamaged,
+    WhetError,
+)
+from whet.core.record import JsonObject
+from whet.notebook.migrations import MIGRATIONS, Migration, check_version, migrate
+
+SqlValue: TypeAlias = str | int | float | None
+
+_PATIENCE_SECONDS = 30.0
+"""A write takes under a millisecond; who waits so long waits for a process that is stuck."""
+
+_RETRY_SECONDS = 0.005
+_PRIMARY = 0xFF  # the low byte of an extended result code is the primary one
+_NEARLY_FULL_BYTES = 256 * 1024  # SQLite grows its files by less than this at a time
+
+_NOT_WRITABLE = frozenset(
+    {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}
+)
+
+
+class Database:
+    """A connection that threads take turns with. A forked child must open its own."""
+
+    def __init__(
+        self,
+        path: Path,
+        migrations: Sequence[Migration] = MIGRATIONS,
+        patience_seconds: float = _PATIENCE_SECONDS,
+    ) -> None:
+        """Open the file, make it if there is none, and bring it up to date.
+
+        Raises:
+            NotebookTooNew, NotebookDamaged, NotebookBusy, CannotWrite, DiskFull: as they say.
+        """
+        self.path = path
+        self._patience_seconds = patience_seconds
+        self._lock = threading.RLock()
+        with self._translated():
+            self._connection = sqlite3.connect(
+                path, timeout=patience_seconds, isolation_level=None, check_same_thread=False
+            )
+        try:
+            with self._translated():
+                self._set_up(migrations)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _set_up(self, migrations: Sequence[Migration]) -> None:
+        if check_version(self._connection, self.path, len(migrations)) != len(migrations):
+            # WAL: readers and a writer do not wait for each other. The file remembers it.
+            self._execute("PRAGMA journal_mode = WAL")
+            migrate(
+                self._connection,
+                self.path,
+                migrations,
+                lambda: self._execute("BEGIN IMMEDIATE"),
+                now=utc_now(),
+                whet_version=__version__,
+            )
+        # With WAL this is safe against SIGKILL at any moment. A power cut may take the last
+        # trials but never damages the file. FULL would cost an fsync per trial (15 times more).
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        self._connection.execute("PRAGMA foreign_keys = ON")
+
+    def query(self, sql: str, values: Sequence[SqlValue] = ()) -> list[JsonObject]:
+        """Return all rows of a SELECT, each as a mapping from column to value."""
+        with self._lock, self._translated():
+            cursor = self._execute(sql, values)
+            names = [column[0] for column in cursor.description]
+            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+    @contextmanager
+    def transaction(self) -> Generator["Transaction", None, None]:
+        """Hold the file for writing: all of the block's inserts are kept, or none."""
+        with self._lock, self._translated():
+            # IMMEDIATE: a transaction that reads first and writes later cannot wait its turn.
+            self._execute("BEGIN IMMEDIATE")
+            try:
+                yield Transaction(self._connection)
+                self._execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def close(self) -> None:
+        """Close the file; the last one to do so folds the WAL into it."""
+        with self._lock:
+            self._connection.close()
+
+    def _execute(self, sql: str, values: Sequence[SqlValue] = ()) -> sqlite3.Cursor:
+        deadline = time.monotonic() + self._patience_seconds
+        while True:
+            try:
+                return self._connection.execute(sql, values)
+            except sqlite3.OperationalError as error:
+                # SQLite waits by itself, but not where it fears a deadlock: switching to WAL
+                # and recovering a WAL answer "busy" at once.
+                is_busy = _code(error) & _PRIMARY == sqlite3.SQLITE_BUSY
+                if not is_busy or time.monotonic() >= deadline:
+                    raise
+            time.sleep(_RETRY_SECONDS)
+
+    @contextmanager
+    def _translated(self) -> Generator[None, None, None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            # Others, such as a number that no SQLite integer can hold, are the caller's.
+            translated = _whet_error(error, self.path)
+            if translated is None:
+                raise
+            raise translated from error
+
+
+class Transaction:
+    """What may be done while the file is held: adding rows."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def insert(self, table: str, **values: SqlValue) -> int:
+        """Add a row and return its number."""
+        names = ", ".join(values)
+        marks = ", ".join("?" * len(values))
+        row = [_storable(value) for value in values.values()]
+        cursor = self._connection.execute(
+            f"INSERT INTO {table} ({names}) VALUES ({marks})",  # noqa: S608 - names from the code
+            row,
+        )
+        number = cursor.lastrowid
+        assert number is not None
+        return number
+
+    def holds(self, table: str, column: str, value: SqlValue) -> bool:
+        """Whether a row has this value in this column."""
+        sql = f"SELECT 1 FROM {table} WHERE {column} = ?"  # noqa: S608 - names from the code
+        return self._connection.execute(sql, (value,)).fetchone() is not None
+
+
+def utc_now() -> str:
+    """Return the time, such as ``2026-08-21T09:30:00.123456Z``."""
+    seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
+    day_and_time = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+    return f"{day_and_time}.{nanoseconds // 1000:06d}Z"
+
+
+def _storable(value: SqlValue) -> SqlValue:
+    # Words from a command line may hold bytes that are no UTF-8, as lone surrogates; SQLite
+    # takes no such text. JSON has its own way to write them.
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    return value
+
+
+def _code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 0)
+
+
+def _whet_error(error: sqlite3.DatabaseError, path: Path) -> WhetError | None:
+    code = _code(error) & _PRIMARY
+    if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+        return damaged(path, str(error))
+    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        return NotebookBusy(
+            f"another process holds `{path}` and does not let go",
+            hint=f"`fuser -v {path}` names it; or set `WHET_DIR` to use another notebook",
+        )
+    # SQLite does not tell why the system refused: a full disk shows as several codes.
+    if code == sqlite3.SQLITE_FULL or (
+        code in {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN} and _is_nearly_full(path.parent)
+    ):
+        return DiskFull(
+            f"no space left to write `{path}`",
+            hint="free some space (`df -h`, `df -i`), or set `WHET_DIR` to a folder with space",
+        )
+    if code in _NOT_WRITABLE:
+        return CannotWrite(
+            f"cannot write `{path}`: {error}",
+            hint="set `WHET_DIR` to a folder that you may write to",
+        )
+    if code == sqlite3.SQLITE_IOERR:
+        return HostFailure(
+            f"the system cannot read or write `{path}`: {error.sqlite_errorname}",
+            hint="look into the system's log (`dmesg`), or set `WHET_DIR` to another disk",
+        )
+    return None
+
+
+def damaged(path: Path, why: str) -> NotebookDamaged:
+    """Return the error that says what is wrong with the file ``path``."""
+    return NotebookDamaged(
+        f"`{path}` is damaged: {why}",
+        hint=f"move it away (`mv {path} {path}.damaged`) to start a new notebook;"
+        " `sqlite3 FILE .recover` may bring the old one back",
+    )
+
+
+def _is_nearly_full(folder: Path) -> bool:
+    try:
+        disk = os.statvfs(folder)
+    except OSError:
+        return False
+    return disk.f_bavail * disk.f_frsize < _NEARLY_FULL_BYTES or disk.f_favail == 0 < disk.f_files

@@ -1,0 +1,113 @@
+"""One trial as the notebook has it, and how its rows are read."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from whet.core.outcome import Outcome
+from whet.core.output import Output
+from whet.core.record import (
+    JsonObject,
+    MalformedRecordError,
+    as_record,
+    integer,
+    optional_integer,
+    optional_text,
+    text,
+)
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.notebook.database import damaged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One recorded trial.
+
+    Attributes:
+        number: what the user calls it by.
+        started_at: UTC, such as ``2026-08-21T09:30:00.123456Z``.
+        trial: what was run.
+        outcome: what came; None if whet was killed meanwhile, or still runs it.
+        verdict: what that proves; None if it was not judged.
+        name: a name to find it by, or nothing.
+        note: what its author thought, or nothing.
+        expectation: what its author expected, or nothing.
+        expectation_met: whether that came; None if there was none or it cannot be told.
+        verb: who ran it, such as ``run``.
+        changes: what changed since the trial before, or nothing.
+        investigation: number of the search that it belongs to; None if it was run by itself.
+        host: the machine that whet ran on.
+        pid: whet's process there.
+    """
+
+    number: int
+    started_at: str
+    trial: Trial
+    outcome: Outcome | None
+    verdict: Verdict | None
+    name: str
+    note: str
+    expectation: str
+    expectation_met: bool | None
+    verb: str
+    changes: str
+    investigation: int | None
+    host: str
+    pid: int
+
+
+SELECT_ENTRY = """
+SELECT trial.number, trial.started_at, trial.trial, trial.verb, trial.name, trial.note,
+       trial.expectation, trial.changes, trial.investigation, trial.host, trial.pid,
+       outcome.outcome, judgement.verdict, judgement.expectation_met
+FROM trial
+LEFT JOIN outcome ON outcome.trial = trial.number
+LEFT JOIN judgement ON judgement.number =
+    (SELECT max(last.number) FROM judgement AS last WHERE last.trial = trial.number)
+"""
+
+
+def read_entry(row: JsonObject, output_of: Callable[[str, int], Output], path: Path) -> Entry:
+    """Return the entry in a row of `SELECT_ENTRY`.
+
+    Args:
+        row: the columns.
+        output_of: finds a captured stream by its digest and size.
+        path: the notebook's file, for the message.
+
+    Raises:
+        NotebookDamaged: if a column does not hold what the schema says.
+    """
+    try:
+        outcome = optional_text(row, "outcome")
+        verdict = optional_text(row, "verdict")
+        met = optional_integer(row, "expectation_met")
+        return Entry(
+            number=integer(row, "number"),
+            started_at=text(row, "started_at"),
+            trial=Trial.from_json(as_record(json.loads(text(row, "trial")), "trial")),
+            outcome=None if outcome is None else read_outcome(outcome, output_of),
+            verdict=None if verdict is None else Verdict(verdict),
+            name=text(row, "name"),
+            note=text(row, "note"),
+            expectation=text(row, "expectation"),
+            expectation_met=None if met is None else bool(met),
+            verb=text(row, "verb"),
+            changes=text(row, "changes"),
+            investigation=optional_integer(row, "investigation"),
+            host=text(row, "host"),
+            pid=integer(row, "pid"),
+        )
+    except (ValueError, MalformedRecordError) as error:
+        raise damaged(path, f"trial {row['number']} cannot be read: {error}") from error
+
+
+def read_outcome(data: str, output_of: Callable[[str, int], Output]) -> Outcome:
+    """Return the outcome in a JSON text.
+
+    Raises:
+        ValueError: if it cannot be read.
+    """
+    return Outcome.from_json(as_record(json.loads(data), "outcome"), output_of)

@@ -1,0 +1,236 @@
+"""Every trial ever run, whole, in order, never changed."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from whet import __version__
+from whet.core.budget import StopReason
+from whet.core.outcome import Outcome
+from whet.core.output import digest_of
+from whet.core.record import text, text_map
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.host.files import storage_error
+from whet.notebook.blobs import BlobStore
+from whet.notebook.database import Database, utc_now
+from whet.notebook.entry import Entry
+from whet.notebook.reading import RecordedTrials, command_digest, unknown_trial
+
+__all__ = ["Entry", "Notebook"]
+
+FILE_NAME = "notebook.db"
+
+
+class Notebook(RecordedTrials):
+    """The record of one project. Threads of one process may share it; others open their own.
+
+    A trial is two rows: one before it starts, one when it ends. A trial that has only the
+    first was interrupted by the death of its whet, or still runs.
+    """
+
+    @classmethod
+    def open(cls, state_folder: Path) -> Self:
+        """Open the notebook in a project's state folder; make it if there is none.
+
+        Raises:
+            NotebookTooNew: if a newer whet wrote it.
+            NotebookDamaged: if it is no whole database.
+            NotebookBusy: if another process holds it and does not let go.
+            CannotWrite: if the folder may not be written to.
+            DiskFull: if there is no space left.
+        """
+        try:
+            state_folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise storage_error(error, state_folder) from error
+        blobs = BlobStore(state_folder / "blobs")
+        blobs.sweep()
+        return cls(Database(state_folder / FILE_NAME), blobs)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def begin(  # noqa: PLR0913 - the columns of one row
+        self,
+        trial: Trial,
+        *,
+        verb: str,
+        name: str = "",
+        note: str = "",
+        expectation: str = "",
+        changes: str = "",
+        investigation: int | None = None,
+    ) -> int:
+        """Write down a trial that is about to start, and return its number.
+
+        Args:
+            trial: what will be run.
+            verb: who runs it.
+            name: a name to find it by.
+            note: what its author thinks.
+            expectation: what its author expects.
+            changes: what changed since the trial before.
+            investigation: the search that it belongs to.
+
+        Raises:
+            DiskFull, CannotWrite, NotebookBusy: if it cannot be written; it must not start then.
+        """
+        key, data = trial.key, _json(trial.to_json())
+        with self._database.transaction() as transaction:
+            return transaction.insert(
+                "trial",
+                started_at=utc_now(),
+                key=key,
+                command_digest=command_digest(trial),
+                trial=data,
+                verb=verb,
+                name=name,
+                note=note,
+                expectation=expectation,
+                changes=changes,
+                investigation=investigation,
+                whet_version=__version__,
+                host=os.uname().nodename,
+                pid=os.getpid(),
+            )
+
+    def finish(self, number: int, outcome: Outcome) -> None:
+        """Write down what came of a trial, its captured streams first.
+
+        Raises:
+            UnknownTrial: if it was never begun.
+            ValueError: if it has ended before.
+            DiskFull, CannotWrite, NotebookBusy: if it cannot be written.
+        """
+        for stream in (outcome.stdout, outcome.stderr):
+            if not self.blobs.holds(stream):
+                self.blobs.put_bytes(stream.head(stream.size_bytes))
+        with self._database.transaction() as transaction:
+            if not transaction.holds("trial", "number", number):
+                raise unknown_trial(number)
+            if transaction.holds("outcome", "trial", number):
+                raise ValueError(f"trial {number} has ended before")
+            transaction.insert(
+                "outcome",
+                trial=number,
+                ended_at=utc_now(),
+                outcome=_json(outcome.to_json()),
+                exit_code=outcome.exit_code,
+                signal=outcome.signal,
+                timed_out=int(outcome.timed_out),
+                interrupted=int(outcome.interrupted),
+                wall_seconds=outcome.wall_seconds,
+                cpu_seconds=outcome.cpu_seconds,
+                peak_rss_bytes=outcome.peak_rss_bytes,
+                signature=_signature_digest(outcome),
+            )
+
+    def judge(
+        self,
+        number: int,
+        oracle_description: str,
+        verdict: Verdict,
+        expectation_met: bool | None,  # noqa: FBT001 - three-valued, and a column of its own
+    ) -> None:
+        """Write down what an oracle says of a trial that has ended. The last word counts.
+
+        Raises:
+            UnknownTrial: if no trial of that number has ended.
+        """
+        with self._database.transaction() as transaction:
+            if not transaction.holds("outcome", "trial", number):
+                raise unknown_trial(number)
+            transaction.insert(
+                "judgement",
+                trial=number,
+                judged_at=utc_now(),
+                oracle=oracle_description,
+                verdict=verdict.value,
+                expectation_met=None if expectation_met is None else int(expectation_met),
+            )
+
+    def begin_investigation(self, *, verb: str, trial: Trial) -> int:
+        """Write down that a search starts from ``trial``, and return its number.
+
+        Raises:
+            DiskFull, CannotWrite, NotebookBusy: if it cannot be written.
+        """
+        with self._database.transaction() as transaction:
+            return transaction.insert(
+                "investigation",
+                started_at=utc_now(),
+                verb=verb,
+                trial=_json(trial.to_json()),
+                whet_version=__version__,
+                host=os.uname().nodename,
+                pid=os.getpid(),
+            )
+
+    def end_investigation(
+        self, number: int, stop_reason: StopReason, result: Mapping[str, object]
+    ) -> None:
+        """Write down why a search ended and what it found.
+
+        Raises:
+            DiskFull, CannotWrite, NotebookBusy: if it cannot be written.
+        """
+        with self._database.transaction() as transaction:
+            transaction.insert(
+                "investigation_end",
+                investigation=number,
+                ended_at=utc_now(),
+                stop_reason=stop_reason.name,
+                result=_json(result),
+            )
+
+    def save_environment(self, variables: Mapping[str, str]) -> str:
+        """Keep an environment, its secrets masked by the caller, and return its digest.
+
+        Raises:
+            DiskFull, CannotWrite, NotebookBusy: if it cannot be written.
+        """
+        data = json.dumps(dict(variables), sort_keys=True)
+        digest = digest_of(data.encode("ascii"))
+        if not self._database.query("SELECT 1 FROM environment WHERE digest = ?", [digest]):
+            with self._database.transaction() as transaction:
+                # Asked again: another whet may have been faster.
+                if not transaction.holds("environment", "digest", digest):
+                    transaction.insert("environment", digest=digest, variables=data)
+        return digest
+
+    def environment(self, digest: str) -> dict[str, str]:
+        """Return an environment that was kept.
+
+        Raises:
+            KeyError: if there is none of that digest.
+        """
+        rows = self._database.query("SELECT variables FROM environment WHERE digest = ?", [digest])
+        for row in rows:
+            return text_map({"variables": json.loads(text(row, "variables"))}, "variables")
+        raise KeyError(digest)
+
+
+def _json(data: Mapping[str, object]) -> str:
+    return json.dumps(data, separators=(",", ":"))
+
+
+def _signature_digest(outcome: Outcome) -> str | None:
+    if outcome.signature is None:
+        return None
+    return digest_of(json.dumps(outcome.signature.to_json(), sort_keys=True).encode("ascii"))

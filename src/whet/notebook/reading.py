@@ -1,0 +1,168 @@
+"""Finding recorded trials and what came of them."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from whet.core.errors import UnknownTrial
+from whet.core.outcome import Outcome
+from whet.core.output import digest_of
+from whet.core.record import MalformedRecordError, text
+from whet.core.trial import Trial
+from whet.notebook.blobs import BlobStore
+from whet.notebook.database import Database, SqlValue, damaged
+from whet.notebook.entry import SELECT_ENTRY, Entry, read_entry, read_outcome
+
+_ROWS_AT_ONCE = 50
+
+
+class RecordedTrials:
+    """The reading half of a notebook.
+
+    Attributes:
+        blobs: payloads and captured streams.
+    """
+
+    def __init__(self, database: Database, blobs: BlobStore) -> None:
+        self._database = database
+        self.blobs = blobs
+
+    def trial(self, number: int) -> Entry:
+        """Return a trial by its number.
+
+        Raises:
+            UnknownTrial: if there is none.
+        """
+        for entry in self._entries(1, ["trial.number = ?"], [number]):
+            return entry
+        raise unknown_trial(number)
+
+    def find(self, number: int | None) -> Entry:
+        """Return a trial by its number, or the last one that the user ran.
+
+        Only where nothing but searches ran trials, None finds the last one of those.
+
+        Raises:
+            UnknownTrial: if there is none.
+        """
+        if number is not None:
+            return self.trial(number)
+        last = self.latest(with_searches=False) or self.latest()
+        if last is None:
+            raise UnknownTrial("there are no trials yet", hint="make one: `whet run -- COMMAND`")
+        return last
+
+    def latest(
+        self,
+        *,
+        verb: str | None = None,
+        name: str | None = None,
+        failed: bool | None = None,
+        with_searches: bool = True,
+    ) -> Entry | None:
+        """Return the last trial of which all this is true.
+
+        Args:
+            verb: it was run by this verb.
+            name: it has this name.
+            failed: it has ended, with a failure or without one.
+            with_searches: it may have been run by a search.
+        """
+        conditions: list[str] = []
+        values: list[SqlValue] = []
+        for column, value in (("verb", verb), ("name", name)):
+            if value is not None:
+                conditions.append(f"trial.{column} = ?")
+                values.append(value)
+        if failed is not None:
+            conditions.append("outcome.trial IS NOT NULL")
+            conditions.append(f"outcome.signature IS {'NOT NULL' if failed else 'NULL'}")
+        if not with_searches:
+            conditions.append("trial.investigation IS NULL")
+        return next(self._entries(1, conditions, values), None)
+
+    def entries(
+        self,
+        limit: int | None = None,
+        *,
+        with_searches: bool = True,
+        only_bad: bool = False,
+        investigation: int | None = None,
+    ) -> Iterator[Entry]:
+        """Yield trials, the newest first, read as they are asked for.
+
+        Args:
+            limit: at most so many.
+            with_searches: also those that a search ran.
+            only_bad: only those whose last verdict is BAD.
+            investigation: only those of this search.
+        """
+        conditions: list[str] = []
+        values: list[SqlValue] = []
+        if not with_searches:
+            conditions.append("trial.investigation IS NULL")
+        if only_bad:
+            conditions.append("judgement.verdict = 'bad'")
+        if investigation is not None:
+            conditions.append("trial.investigation = ?")
+            values.append(investigation)
+        return self._entries(limit, conditions, values)
+
+    def previous_of(self, trial: Trial) -> Entry | None:
+        """Return the last trial of the same command in the same folder."""
+        found = self._entries(1, ["trial.command_digest = ?"], [command_digest(trial)])
+        return next(found, None)
+
+    def outcome_for(self, key: str) -> Outcome | None:
+        """Return what came of the last trial of that key that a search ran, if it is whole.
+
+        Trials that were given up prove nothing and are left out, as are those whose captured
+        streams are not there any more.
+        """
+        rows = self._database.query(
+            "SELECT outcome.trial, outcome.outcome FROM trial"
+            " JOIN outcome ON outcome.trial = trial.number"
+            " WHERE trial.key = ? AND trial.investigation IS NOT NULL AND NOT outcome.interrupted"
+            " ORDER BY trial.number DESC LIMIT 1",
+            [key],
+        )
+        for row in rows:
+            try:
+                outcome = read_outcome(text(row, "outcome"), self.blobs.output_of)
+            except (ValueError, MalformedRecordError) as error:
+                raise damaged(
+                    self._database.path, f"trial {row['trial']} cannot be read: {error}"
+                ) from error
+            if self.blobs.holds(outcome.stdout) and self.blobs.holds(outcome.stderr):
+                return outcome
+        return None
+
+    def _entries(
+        self, limit: int | None, conditions: Sequence[str], values: Sequence[SqlValue]
+    ) -> Iterator[Entry]:
+        """Yield entries page by page: no lock and no cursor is held while nobody asks."""
+        where = " AND ".join(["(? IS NULL OR trial.number < ?)", *conditions])
+        sql = f"{SELECT_ENTRY} WHERE {where} ORDER BY trial.number DESC LIMIT ?"
+        before: int | None = None
+        left = limit
+        while left is None or left > 0:
+            wanted = _ROWS_AT_ONCE if left is None else min(left, _ROWS_AT_ONCE)
+            rows = self._database.query(sql, [before, before, *values, wanted])
+            for row in rows:
+                entry = read_entry(row, self.blobs.output_of, self._database.path)
+                before = entry.number
+                yield entry
+            if len(rows) < wanted:
+                return
+            left = None if left is None else left - wanted
+
+
+def command_digest(trial: Trial) -> str:
+    """Return what trials of the same command in the same folder have in common."""
+    return digest_of(json.dumps([trial.command, trial.cwd]).encode("ascii"))
+
+
+def unknown_trial(number: int) -> UnknownTrial:
+    """Return the error for a number that no trial has."""
+    return UnknownTrial(
+        f"the notebook has no trial {number}", hint="`whet log --all` lists those it has"
+    )
