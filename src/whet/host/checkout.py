@@ -1,0 +1,39 @@
+"""Bringing a working tree of whet's own to a commit, whatever was done in it before."""
+
+from pathlib import Path
+
+from whet.host.git import GitFailedError, Repository
+
+QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
+         "-c", "submodule.recurse=false", "-c", "advice.detachedHead=false")  # fmt: skip
+"""Options of git that keep the user's hooks and daemons out of what whet does."""
+
+
+def check_out(folder: Path, commit: str) -> None:
+    """Make ``folder`` what ``commit`` holds, and nothing else.
+
+    A filter that fails (git-lfs is not installed, git-crypt has no key) is left out: then the
+    files are as they are committed.
+
+    Raises:
+        GitFailedError: if git cannot.
+    """
+    place = Repository(folder)
+    arguments = ("checkout", "--quiet", "--force", "--detach", commit)
+    try:
+        place.get(*QUIET, *arguments)
+    except GitFailedError:
+        filters = _without_filters(place)
+        if not filters:
+            raise
+        place.get(*QUIET, *filters, *arguments)
+    place.get(*QUIET, "clean", "--quiet", "-ffdx")
+
+
+def _without_filters(place: Repository) -> list[str]:
+    listing = place.ask("config", "-z", "--name-only", "--get-regexp", r"^filter\.")
+    options: list[str] = []
+    for name in sorted({key.rpartition(".")[0] for key in listing.text.split("\0") if key}):
+        for setting in ("smudge=", "clean=", "process=", "required=false"):
+            options.extend(("-c", f"{name}.{setting}"))
+    return options

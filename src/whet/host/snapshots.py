@@ -1,0 +1,334 @@
+"""The code that a trial ran on: the working tree, byte for byte, as a commit of whet's own.
+
+The user's index, HEAD, stash, hooks, settings and files have no part in it and are not
+touched. A snapshot is kept under ``refs/whet/``, which `git push` does not send and `git gc`
+does not collect.
+"""
+
+import fcntl
+import hashlib
+import os
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from whet.core.errors import WhetError
+from whet.core.trial import CodeState
+from whet.host.code_changes import describe_changes
+from whet.host.file_choice import Chosen, FileChoice
+from whet.host.files import remove_tree
+from whet.host.git import GitFailedError
+from whet.host.shadow_index import ShadowIndex
+from whet.host.snapshot_memory import Commit, Memory, recall
+from whet.host.working_tree import Stamp, WorkingTree, folder_with_git, stamp_of
+
+__all__ = ["KEPT_BELOW_BYTES", "REFERENCES", "Snapshot", "describe_changes", "take_snapshot"]
+
+REFERENCES = "refs/whet/"
+"""Where snapshots are kept in the user's repository, each by the name of its commit."""
+
+KEPT_BELOW_BYTES = 10_000_000
+
+# A file that is written while it is read makes git stop; the last try starts from nothing, for
+# an index of whet's own that was damaged, or whose objects were collected.
+_ATTEMPTS = 3
+
+# Asking each costs a git process. A project with more submodules than this is rare, and
+# its trials should not wait for them.
+_MAX_NESTED = 16
+
+_EMPTY_TREES = (
+    "",
+    "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """What was found out about the code.
+
+    Attributes:
+        code: the code, or None if there is no repository or it could not be recorded.
+        notes: what is not in it, or why there is none, in sentences.
+    """
+
+    code: CodeState | None = None
+    notes: tuple[str, ...] = ()
+
+
+def take_snapshot(
+    folder: Path,
+    *,
+    state: Path,
+    keep_untracked_below_bytes: int = KEPT_BELOW_BYTES,
+) -> Snapshot:
+    """Record the working tree that ``folder`` lies in. Never raises: a trial goes on without.
+
+    A working tree that equals HEAD costs one git process and makes no object, and one that
+    equals its last snapshot makes no second one.
+
+    Args:
+        folder: any folder of the working tree.
+        state: folder for whet's own index.
+        keep_untracked_below_bytes: an untracked file above this is kept by name, size and
+            time only; so are the largest ones once all together are 20 times as much.
+    """
+    top = folder_with_git(str(folder))
+    if top is None:
+        return Snapshot()
+    try:
+        taken = _take(top, os.path.abspath(state), keep_untracked_below_bytes, is_nested=False)
+    except (GitFailedError, OSError, WhetError) as error:
+        return Snapshot(notes=(f"the code is not recorded: {error}",))
+    return Snapshot(code=taken.code, notes=taken.notes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Taken:
+    code: CodeState
+    is_clean: bool
+    notes: tuple[str, ...]
+
+
+def _take(top: str, state: str, limit_bytes: int, *, is_nested: bool) -> _Taken:
+    name = hashlib.sha256(os.fsencode(top)).hexdigest()[:16]
+    place = os.path.join(state, "snapshots", name)
+    os.makedirs(place, exist_ok=True)
+    with _alone(place):
+        before = _remembered(top, os.path.join(place, "memory.json"))
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                session = _Session(place, before, state, limit_bytes, is_nested=is_nested)
+                return session.take()
+            except CannotKeepError:
+                raise
+            except GitFailedError:
+                if attempt == _ATTEMPTS:
+                    raise
+                if attempt == _ATTEMPTS - 1:
+                    before = Memory(tree=before.tree, marks=before.marks)
+    raise AssertionError("unreachable")
+
+
+@contextmanager
+def _alone(place: str) -> Generator[None]:
+    # Held by the kernel, so that a whet that is killed leaves no lock behind.
+    lock = os.open(os.path.join(place, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _remembered(top: str, path: str) -> Memory:
+    memory = recall(path)
+    if memory is not None and memory.marks == _marks(top, memory.tree):
+        return memory
+    tree = WorkingTree.holding(top)
+    return Memory(tree=tree, marks=_marks(top, tree))
+
+
+def _marks(top: str, tree: WorkingTree) -> tuple[Stamp, ...]:
+    inode, _, _ = stamp_of(os.path.join(top, ".git"))
+    settings = (os.path.join(tree.common_dir, "config"), f"{tree.git_dir}/config.worktree")
+    return ((inode, 0, 0), *(stamp_of(path) for path in settings))
+
+
+class CannotKeepError(GitFailedError):
+    """The repository takes no objects from this user; another try will not help."""
+
+
+class _Session:
+    """One snapshot of one working tree, begun from what the last one left."""
+
+    def __init__(
+        self, place: str, before: Memory, state: str, limit_bytes: int, *, is_nested: bool
+    ) -> None:
+        self.place = place
+        self.state = state
+        self.limit_bytes = limit_bytes
+        self.is_nested = is_nested
+        self.tree = before.tree
+        self.before = before
+        self.is_fresh = False
+        self.notes: list[str] = []
+        self.shadow = self._shadow()
+
+    def take(self) -> _Taken:
+        head = self._head()
+        watched = self._watched()
+        is_doubtful = self.is_fresh or watched != self.before.watched
+        if is_doubtful:
+            self.shadow.configure(excluded=self._own_pattern())
+        choice = FileChoice(
+            shadow=self.shadow,
+            limit_bytes=self.limit_bytes,
+            own=os.path.relpath(self.state, self.tree.top),
+            known=self.before.aside,
+        )
+        chosen = choice.choose(is_doubtful=is_doubtful)
+        self.notes.extend(chosen.notes)
+        dirt = self._nested(chosen)
+        written = self._written(chosen)
+        now = replace(
+            self.before,
+            shadow=os.path.basename(self.shadow.folder),
+            watched=watched,
+            head=head,
+            trailer=self.shadow.trailer(),
+            written=written,
+            aside=chosen.aside,
+            nested=tuple(sorted(chosen.nested)),
+        )
+        now = replace(now, snapshot="" if self.is_nested else self._kept(now))
+        if not self.is_nested:
+            self._keep_what_was_amended(head)
+        if now != self.before:
+            now.save(os.path.join(self.place, "memory.json"))
+        return self._taken(now, dirt)
+
+    def _taken(self, now: Memory, dirt: Mapping[str, str]) -> _Taken:
+        aside = tuple(sorted(str(file) for file in now.aside.values()))
+        if aside:
+            self.notes.append(f"kept by name, size and time only: {_listed(sorted(now.aside))}")
+        if dirt:
+            self.notes.append(f"uncommitted changes are not kept: {_listed(sorted(dirt))}")
+        code = CodeState(
+            repository=self.tree.top,
+            commit=now.head.name,
+            tree=_digest(now.written, aside, dirt),
+            snapshot=now.snapshot or None,
+            large_files=aside,
+        )
+        is_clean = not aside and not dirt and now.written == now.head.tree
+        return _Taken(code=code, is_clean=is_clean, notes=tuple(self.notes))
+
+    def _shadow(self) -> ShadowIndex:
+        if self.before.shadow:
+            shadow = ShadowIndex(os.path.join(self.place, self.before.shadow), self.tree)
+            if not shadow.is_locked and shadow.trailer():
+                return shadow
+        # A new name each time: a git process that outlived its whet may still write to the old.
+        for name in os.listdir(self.place):
+            if name.startswith("git-"):
+                with suppress(OSError):
+                    remove_tree(Path(self.place, name))
+        self.is_fresh = True
+        self.before = Memory(tree=self.tree, marks=self.before.marks, head=self.before.head)
+        shadow = ShadowIndex(os.path.join(self.place, f"git-{os.urandom(3).hex()}"), self.tree)
+        shadow.make()
+        return shadow
+
+    def _head(self) -> Commit:
+        name = self.tree.head()
+        known = self.before.head
+        if self.is_fresh or name != known.name:
+            self.shadow.set_head(name)
+        if name == known.name:
+            return known
+        if not name:
+            return Commit()
+        header = self.shadow.get("cat-file", "commit", name).partition("\n\n")[0].split("\n")
+        words = [line.split(" ") for line in header]
+        tree = next(line[1] for line in words if line[0] == "tree")
+        seconds = next(line[-2] for line in words if line[0] == "committer")
+        return Commit(name=name, tree=tree, seconds=int(seconds))
+
+    def _watched(self) -> tuple[Stamp, ...]:
+        index = os.path.join(self.tree.git_dir, "index")
+        excluded = os.path.join(self.tree.common_dir, "info", "exclude")
+        return (stamp_of(index), stamp_of(excluded))
+
+    def _own_pattern(self) -> str:
+        own = os.path.relpath(self.state, self.tree.top)
+        if own.startswith(".."):
+            return ""
+        return "/" + "".join(f"\\{char}" if char in "\\*?[ " else char for char in own) + "/"
+
+    def _nested(self, chosen: Chosen) -> dict[str, str]:
+        """Look into the repositories inside this one; return the digests of those not clean."""
+        dirt: dict[str, str] = {}
+        for path in self.before.nested:
+            if os.path.lexists(os.path.join(self.tree.top, path, ".git")):
+                chosen.nested.setdefault(path, False)
+        for number, (path, is_changed) in enumerate(sorted(chosen.nested.items())):
+            if number >= _MAX_NESTED:
+                self.notes.append(f"not looked into: `{path}`, as there are too many repositories")
+                continue
+            folder = os.path.join(self.tree.top, path)
+            try:
+                taken = _take(folder, self.state, self.limit_bytes, is_nested=True)
+            except (GitFailedError, OSError) as error:
+                self.notes.append(f"the repository `{path}` is not recorded: {error}")
+                continue
+            if not taken.is_clean:
+                dirt[path] = taken.code.tree
+            if is_changed and taken.code.commit:
+                self.shadow.add([path])
+        return dirt
+
+    def _written(self, chosen: Chosen) -> str:
+        self.shadow.remove(chosen.removed)
+        if chosen.added:
+            self._may_write()
+            self.shadow.add(chosen.added)
+        self.shadow.add_submodules(chosen.submodules)
+        if self.before.written and self.shadow.trailer() == self.before.trailer:
+            return self.before.written
+        return self.shadow.write_tree()
+
+    def _may_write(self) -> None:
+        owner = os.stat(self.tree.objects).st_uid
+        if os.geteuid() == 0 and owner != 0:
+            # Folders of root's among the objects would keep their owner from committing.
+            raise CannotKeepError("the repository belongs to another user")
+        if not os.access(self.tree.objects, os.W_OK):
+            raise CannotKeepError("the repository may not be written to")
+
+    def _kept(self, now: Memory) -> str:
+        """Keep a working tree that differs from HEAD as a commit; return the commit."""
+        if now.written == now.head.tree or (not now.head.name and now.written in _EMPTY_TREES):
+            return ""
+        last = self.before
+        is_same = (last.written, last.head.name) == (now.written, now.head.name)
+        if is_same and last.snapshot and self.tree.has_reference(REFERENCES + last.snapshot):
+            return last.snapshot
+        commit = self.shadow.commit(
+            now.written,
+            parent=now.head.name,
+            seconds=now.head.seconds,  # one that never changes: the same state, the same commit
+            message=f"whet: the working tree on {now.head.name[:10] or 'no commit'}\n",
+        )
+        self._refer_to(commit)
+        return commit
+
+    def _keep_what_was_amended(self, head: Commit) -> None:
+        """Keep the commit that the last trial ran on if it has left the history of HEAD."""
+        last = self.before
+        if not last.head.name or last.head.name == head.name or last.snapshot:
+            return
+        names = (last.head.name, head.name) if head.name else (last.head.name, last.head.name)
+        answer = self.tree.repository.ask("merge-base", "--is-ancestor", *names)
+        if answer.exit_code == 1:
+            with suppress(GitFailedError):
+                self._refer_to(last.head.name)
+
+    def _refer_to(self, commit: str) -> None:
+        # The hook `reference-transaction` belongs to the user and must not see whet.
+        quiet = ("-c", "core.hooksPath=/dev/null", "-c", "core.logAllRefUpdates=false")
+        self.tree.repository.get(*quiet, "update-ref", REFERENCES + commit, commit)
+
+
+def _digest(written: str, aside: tuple[str, ...], dirt: Mapping[str, str]) -> str:
+    if not aside and not dirt:
+        return written
+    lines = [written, *aside, *(f"{path}/ {digest}" for path, digest in sorted(dirt.items()))]
+    return hashlib.sha256("\0".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _listed(paths: list[str]) -> str:
+    shown = ", ".join(f"`{path}`" for path in paths[:3])
+    return f"{shown} and {len(paths) - 3} more" if len(paths) > 3 else shown  # noqa: PLR2004

@@ -1,0 +1,153 @@
+"""Working trees of whet's own, in which other revisions run beside the user's checkout."""
+
+import os
+import threading
+from pathlib import Path
+
+from whet.core.errors import HostFailure, UnknownRevision
+from whet.core.trial import CodeState
+from whet.host.belongings import Belongings
+from whet.host.checkout import QUIET, check_out
+from whet.host.code_restore import raw_folder, restore
+from whet.host.git import GitFailedError, Repository
+from whet.host.relocation import Relocation
+from whet.host.submodules import populate_submodules
+
+
+class Worktrees:
+    """Slots that are brought from revision to revision and used again.
+
+    The user's checkout, index, HEAD and stash are not touched; what git writes down about a
+    slot is removed with it. Safe for many threads: each slot belongs to one at a time.
+
+    Args:
+        repository: the user's working tree, or a bare repository.
+        belongings: where slots are written down before they are made.
+        place: folder for the slots; short, as programs put sockets and build paths below it.
+    """
+
+    def __init__(self, repository: Repository, belongings: Belongings, place: Path) -> None:
+        self.repository = repository
+        self._belongings = belongings
+        self._place = Path(os.path.realpath(place))
+        self._lock = threading.Lock()
+        self._free: dict[Path, str] = {}  # slot to the commit that it is on
+        self._used: dict[Path, str] = {}
+        self._notes: dict[Path, tuple[str, ...]] = {}
+
+    def checkout(self, revision: str) -> Path:
+        """Return a folder that holds ``revision`` and nothing else, until it is given back.
+
+        Raises:
+            UnknownRevision: if the repository does not have it.
+            HostFailure: if it cannot be checked out.
+        """
+        commit = self.commit_of(revision)
+        slot = self._slot_for(commit)
+        notes = populate_submodules(self.repository, commit, slot)
+        with self._lock:
+            self._notes[slot] = notes
+        return slot
+
+    def checkout_code(self, code: CodeState) -> Path:
+        """Return a folder that holds the files a trial ran on, until it is given back.
+
+        HEAD is what it was; what was not committed is there as uncommitted changes.
+
+        Raises:
+            CodeNotKept: if the repository no longer has it.
+            UnknownRevision: if the repository no longer has the commit below it.
+            HostFailure: if it cannot be checked out.
+        """
+        slot = self._slot_for(self.commit_of(code.commit or code.snapshot or "HEAD"))
+        self._belongings.adopt("folder", str(raw_folder(slot)))
+        try:
+            notes = restore(self.repository, code, slot)
+        finally:
+            self._belongings.discard(raw_folder(slot))
+        with self._lock:
+            self._notes[slot] = notes
+            self._used[slot] = ""
+        return slot
+
+    def commit_of(self, revision: str) -> str:
+        """Return the full name of the commit that ``revision`` means.
+
+        Raises:
+            UnknownRevision: if the repository does not have it.
+        """
+        what = ("--quiet", "--verify", "--end-of-options", f"{revision}^{{commit}}")
+        answer = self.repository.ask("rev-parse", *what)
+        if answer.exit_code != 0:
+            raise UnknownRevision(
+                f"`{revision}` is no revision of `{self.repository.top}`",
+                hint="`git log --oneline` and `git tag` show those it knows",
+            )
+        # With `--end-of-options` git 2.30 to 2.39 print that option too.
+        return answer.text.split("\n")[-1]
+
+    def notes_on(self, slot: Path) -> tuple[str, ...]:
+        """Return what is not in the slot as it was for the user, in sentences."""
+        with self._lock:
+            return self._notes.get(slot, ())
+
+    def relocation(self, slot: Path) -> Relocation:
+        """Return what folders and commands are called in the slot."""
+        return Relocation(repository=self.repository, place=slot)
+
+    def give_back(self, slot: Path) -> None:
+        """Say that nothing runs in the slot any more: it may be used for another revision."""
+        with self._lock:
+            if slot in self._used:
+                self._free[slot] = self._used.pop(slot)
+
+    def discard_all(self) -> None:
+        """Remove every slot, those in use too, and what git wrote down about them."""
+        with self._lock:
+            slots = [*self._free, *self._used]
+            self._free.clear()
+            self._used.clear()
+        for slot in slots:
+            self._belongings.discard(slot)
+
+    def _slot_for(self, commit: str) -> Path:
+        slot = self._take_free(commit)
+        if slot is not None:
+            try:
+                check_out(slot, commit)
+            except (GitFailedError, OSError):
+                # A trial may break what it runs in: a lock left behind, a folder without rights.
+                with self._lock:
+                    del self._used[slot]
+                self._belongings.discard(slot)
+            else:
+                return slot
+        return self._new_slot(commit)
+
+    def _take_free(self, commit: str) -> Path | None:
+        with self._lock:
+            if not self._free:
+                return None
+            # One that is there already needs the least work.
+            slot = min(self._free, key=lambda slot: self._free[slot] != commit)
+            del self._free[slot]
+            self._used[slot] = commit
+            return slot
+
+    def _new_slot(self, commit: str) -> Path:
+        self._place.mkdir(parents=True, exist_ok=True)
+        slot = self._place / os.urandom(3).hex()
+        self._belongings.adopt("worktree", str(slot), repository=str(self.repository.top))
+        try:
+            how = ("--quiet", "--detach", "--no-checkout", "--force")
+            self.repository.get(*QUIET, "worktree", "add", *how, str(slot), commit)
+            check_out(slot, commit)
+        except (GitFailedError, OSError) as error:
+            self._belongings.discard(slot)
+            raise HostFailure(
+                f"cannot check out `{commit[:10]}`: {error}",
+                hint="try it: `git worktree add --detach /tmp/try COMMIT`",
+            ) from error
+        with self._lock:
+            self._used[slot] = commit
+        return slot
