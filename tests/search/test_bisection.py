@@ -203,7 +203,11 @@ def test_standings_tell_of_each_version_what_is_known(graph: Graph, data: st.Dat
     assert Standing.SUSPECT not in standings.values()
     for version in before(graph, culprit) - {culprit}:
         assert standings[version] in {Standing.TESTED_GOOD, Standing.IMPLIED_GOOD}
-    assert standings[culprit] in {Standing.TESTED_BAD, Standing.IMPLIED_BAD}
+    found_bad = {v for v, was in bisection.tested if was is Verdict.BAD} | {max(graph)}
+    for version in found_bad:
+        for each in after(graph, version):
+            assert standings[each] in {Standing.TESTED_BAD, Standing.IMPLIED_BAD}
+    assert culprit in found_bad
 
 
 def test_a_search_stopped_early_tells_what_is_left() -> None:
@@ -221,7 +225,7 @@ def test_a_search_stopped_early_tells_what_is_left() -> None:
         *([Standing.SUSPECT] * 4),
         Standing.SKIPPED,
         *([Standing.SUSPECT] * 4),
-        Standing.IMPLIED_BAD,
+        Standing.TESTED_BAD,
     ]
 
 
@@ -250,6 +254,15 @@ def test_a_bad_root_has_no_good_version_before_it() -> None:
     result = run_search(bisect_graph({"b": ("a",), "a": ()}, "b"), lambda _: Verdict.BAD)
 
     assert (result.first_bad, result.last_good) == ("a", None)
+
+
+def test_a_good_version_outside_of_the_graph_is_named_as_the_last_good_one() -> None:
+    bisection = Bisection({"c": ("b",), "b": ("a",)}, "c", ("a",))
+
+    result = run_search(bisection.search(), lambda _: Verdict.SKIP)
+
+    assert result.last_good == "a"
+    assert bisection.standings() == {"b": Standing.SKIPPED, "c": Standing.TESTED_BAD}
 
 
 def test_a_parent_outside_of_the_graph_is_good() -> None:

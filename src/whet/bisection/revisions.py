@@ -98,6 +98,16 @@ class RevisionHistory:
         """How many commits may be the first bad one, the bad end included."""
         return len(self.parents)
 
+    @property
+    def side(self) -> frozenset[str]:
+        """The commits that came in with a merge: those off the line of first parents."""
+        main_line: set[str] = set()
+        following = [self.bad]
+        while following and following[0] in self.parents:
+            main_line.add(following[0])
+            following = list(self.parents[following[0]])
+        return frozenset(self.parents) - main_line
+
     def bisection(self) -> Bisection[str]:
         """Return the search for the first bad commit."""
         return Bisection(self.parents, self.bad, (self.good,))

@@ -7,9 +7,10 @@ only the best one; and git counts what a merge reaches by walking, once for each
 (quadratic), where whet adds sets of bits.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from math import isqrt
 from typing import Generic
 
 from whet.core.budget import StopReason
@@ -52,6 +53,7 @@ class Standing(Enum):
     SKIPPED = "skip"
     IMPLIED_GOOD = "good, as a later version is"
     IMPLIED_BAD = "bad, as an earlier version is"
+    BESIDE = "not on the way to the failure"
     SUSPECT = "not tested"
 
 
@@ -82,6 +84,7 @@ class Bisection(Generic[VersionT]):
         """
         self._graph = VersionGraph(parents)
         self._good = tuple(good)
+        self._bad_end = bad
         self._bad = self._graph.position(bad)
         suspects = list(range(len(self._graph.versions)))
         for version in good:
@@ -118,25 +121,40 @@ class Bisection(Generic[VersionT]):
     def standings(self) -> dict[VersionT, Standing]:
         """Return what is known of each version of the graph, oldest first."""
         graph = self._graph
-        everything = range(len(graph.versions))
-        implied_good = bytearray(len(graph.versions))
-        for version in (*self._good, *self._judged(Verdict.GOOD)):
-            if version in graph.positions:
-                before = graph.ancestors(graph.positions[version], everything)
-                implied_good = bytearray(map(max, implied_good, before))
+        implied_good = self._reaching_back((*self._good, *self._judged(Verdict.GOOD)))
+        implied_bad = {
+            graph.positions[each] for each in (self._bad_end, *self._judged(Verdict.BAD))
+        }
         suspects = set(self._suspects)
         standings: dict[VersionT, Standing] = {}
         for position, version in enumerate(graph.versions):
+            if not implied_bad.isdisjoint(graph.parents[position]):
+                implied_bad.add(position)
             if version in self._tested:
                 standings[version] = _TESTED[self._tested[version]]
+            elif version == self._bad_end:
+                standings[version] = Standing.TESTED_BAD
             elif implied_good[position]:
                 known = version in self._good
                 standings[version] = Standing.TESTED_GOOD if known else Standing.IMPLIED_GOOD
-            elif position in suspects and position != self._bad:
+            elif position in suspects:
                 standings[version] = Standing.SUSPECT
             else:
-                standings[version] = Standing.IMPLIED_BAD
+                is_bad = position in implied_bad
+                standings[version] = Standing.IMPLIED_BAD if is_bad else Standing.BESIDE
         return standings
+
+    def _reaching_back(self, versions: Iterable[VersionT]) -> bytearray:
+        """Return a flag for each position: whether it is one of ``versions`` or before one."""
+        flags = bytearray(len(self._graph.versions))
+        for version in versions:
+            if version in self._graph.positions:
+                flags[self._graph.positions[version]] = 1
+        for position in range(len(flags) - 1, -1, -1):
+            if flags[position]:
+                for parent in self._graph.parents[position]:
+                    flags[parent] = 1
+        return flags
 
     def search(self) -> Search[VersionT, BisectionResult[VersionT]]:
         """Propose one version at a time until the first bad one is known."""
@@ -222,7 +240,7 @@ class Bisection(Generic[VersionT]):
         count = len(by_merit)
         number = (count * 1103515245 + 12345) % 2**32 // 65536 % _PSEUDO_RANDOM_MODULO
         distance = count * number // _PSEUDO_RANDOM_MODULO
-        index = distance * _root(number) // _root(_PSEUDO_RANDOM_MODULO)
+        index = distance * isqrt(number) // isqrt(_PSEUDO_RANDOM_MODULO)
         if by_merit[index] == self._bad:
             index = max(index - 1, 0)
         return by_merit[index]
@@ -255,15 +273,3 @@ _TESTED = {
 def _merit(reached: int, total: int) -> int:
     """Return how many suspects are left out at least, whatever the verdict."""
     return min(reached, total - reached)
-
-
-def _root(value: int) -> int:
-    """Return git's `sqrti`: Newton's method stopped at a step below one half."""
-    if value == 0:
-        return 0
-    estimate = float(value)
-    while True:
-        closer = (estimate + value / estimate) / 2
-        step, estimate = abs(closer - estimate), closer
-        if step < 0.5:  # noqa: PLR2004 - git's own limit
-            return int(estimate)
