@@ -1,0 +1,166 @@
+"""From a forked process to a running program: session, terminal, folder, signals, exec."""
+
+import errno
+import marshal
+import os
+import signal
+import time
+
+from whet.host.process_tree import resident_bytes
+
+TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
+
+    from whet.host.channel import Failed
+
+_SIGNALS = signal.valid_signals()
+_SEARCH_PATH = b"/usr/local/bin:/usr/bin:/bin"  # where no PATH is set
+
+
+class CannotStartError(Exception):
+    """The program did not start.
+
+    Attributes:
+        reason: stage, error number and path, as it is sent to whet.
+    """
+
+    def __init__(self, reason: "Failed") -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Started:
+    """A program that runs.
+
+    Attributes:
+        pid: its number; also that of its session and its process group.
+        at: `time.monotonic` just before its first instruction.
+        forked_bytes: memory it held before that, as a copy of the process that forked it.
+    """
+
+    def __init__(self, pid: int, at: float, forked_bytes: int) -> None:
+        self.pid = pid
+        self.at = at
+        self.forked_bytes = forked_bytes
+
+
+def start(
+    argv: "list[bytes]",
+    environment: "dict[bytes, bytes]",
+    cwd: bytes,
+    streams: "Sequence[int]",
+    terminal: int = -1,
+) -> Started:
+    """Start a program in a session of its own and return once it runs.
+
+    Args:
+        argv: argument vector; the first word is looked up on the `PATH` of `environment`.
+        environment: all of it.
+        cwd: folder to start in; relative words are relative to it.
+        streams: descriptors that become its standard input, output and error.
+        terminal: which of them is its controlling terminal; -1: none.
+
+    Raises:
+        CannotStartError: if it cannot be started.
+    """
+    report, reported = os.pipe()  # closes itself when the program runs: PEP 446
+    # A signal between fork and exec would run this process's own reaction in the child.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    try:
+        pid = os.fork()
+    except OSError as error:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        os.close(report)
+        os.close(reported)
+        raise CannotStartError(("fork", error.errno or 0, b"")) from error
+    if pid == 0:
+        _become(argv, environment, cwd, streams, terminal, reported)
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    os.close(reported)
+    told = _read_all(report)
+    os.close(report)
+    stamp, _, failure = told.partition(b"\n")
+    if failure or not stamp:
+        os.waitpid(pid, 0)
+        raise CannotStartError(_reason(failure))
+    at, forked_bytes = stamp.split()
+    return Started(pid, int(at) / 1e9, int(forked_bytes))
+
+
+def _reason(packed: bytes) -> "Failed":
+    if not packed:
+        return ("exec", errno.EAGAIN, b"")
+    reason: Failed = marshal.loads(packed)
+    return reason
+
+
+def _read_all(descriptor: int) -> bytes:
+    data = b""
+    while part := os.read(descriptor, 65536):
+        data += part
+    return data
+
+
+def _become(
+    argv: "list[bytes]",
+    environment: "dict[bytes, bytes]",
+    cwd: bytes,
+    streams: "Sequence[int]",
+    terminal: int,
+    reported: int,
+) -> "NoReturn":
+    """Turn this forked process into the program; report what stops it and exit."""
+    try:
+        os.setsid()
+        if terminal >= 0:
+            import fcntl
+            import termios
+
+            fcntl.ioctl(streams[terminal], termios.TIOCSCTTY, 0)
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+        for number in _SIGNALS:
+            if number not in {signal.SIGKILL, signal.SIGSTOP}:
+                signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        failure: Failed
+        try:
+            os.chdir(cwd)
+        except OSError as error:
+            failure = ("cwd", error.errno or 0, cwd)
+        else:
+            stamp = f"{time.monotonic_ns()} {resident_bytes(os.getpid())}\n"
+            os.write(reported, stamp.encode())
+            failure = _execute(argv, environment)
+        if failure[0] == "cwd":
+            os.write(reported, b"\n")
+        os.write(reported, marshal.dumps(failure))
+    except OSError as error:
+        os.write(reported, b"\n" + marshal.dumps(("set-up", error.errno or 0, b"")))
+    finally:
+        os._exit(127)
+
+
+def _execute(argv: "list[bytes]", environment: "dict[bytes, bytes]") -> "Failed":
+    """Become the program; return only if that fails, with the reason."""
+    name = argv[0]
+    places = [name]
+    if b"/" not in name:
+        folders = environment.get(b"PATH", _SEARCH_PATH).split(b":")
+        places = [os.path.join(folder or b".", name) for folder in folders]
+    failure: Failed = ("exec", errno.ENOENT, name)
+    for place in places:
+        try:
+            os.execve(place, argv, environment)
+        except (FileNotFoundError, NotADirectoryError):
+            if os.path.isfile(place):  # the program is there: what its first line names is not
+                return ("interpreter", errno.ENOENT, place)
+        except OSError as error:
+            if len(places) > 1 and os.path.isdir(place):
+                continue  # a folder of that name on PATH: every shell looks on
+            failure = ("exec", error.errno or 0, place)
+            if error.errno != errno.EACCES:
+                return failure
+    return failure

@@ -1,0 +1,265 @@
+"""A small process beside whet that runs the trials of one slot and answers for all they start.
+
+It is the *subreaper* of what it starts (prctl(2), PR_SET_CHILD_SUBREAPER): a daemon that forks
+twice and makes a session of its own comes back to it, so that each process belongs to exactly
+one trial and none is left when the trial ends. It has one thread and little memory, so that a
+fork costs 1 ms. When its socket closes, whet is gone, by whatever way: it kills its tree and
+exits. It imports as little as it can: it is started early, beside whet's own start.
+
+Three kinds of message come in (`run`, with descriptors; `signal`; `kill`), four go out
+(`started`, `ended`, `failed`, `fault`); their shapes stand in `whet.host.channel`.
+"""
+
+import os
+import select
+import signal
+import time
+
+from whet.host.channel import Channel, as_number, as_run
+from whet.host.launch import CannotStartError, Started, start
+from whet.host.process_tree import descendants_of, group_of, resident_bytes
+
+TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from whet.host.channel import Exit, Run
+
+_PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+_PATIENCE_SECONDS = 5.0  # a killed process that still lives hangs in the kernel (state D)
+_FIRST_LOOK_SECONDS, _LONGEST_LOOK_SECONDS = 0.005, 0.1
+_LOOK_SHARE = 50  # looking at memory may take 1/50 of the time
+_FORK_SLACK_BYTES = 2 << 20
+_MOST_EXITS = 1000
+_ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
+
+
+class _WhetIsGoneError(Exception):
+    """The socket closed."""
+
+
+class _Tree:
+    """All processes below this one, for one trial: waits for them, measures and kills them."""
+
+    def __init__(self, channel: Channel, woken: int) -> None:
+        self._channel = channel
+        self._woken = woken
+        self._poll = select.poll()
+        self._poll.register(channel.descriptor, select.POLLIN)
+        self._poll.register(woken, select.POLLIN)
+        self._root: Started | None = None
+        self._root_statuses: list[int] = []
+        self._command: Started | None = None
+        self.others: list[Exit] = []
+        self.cpu_seconds = 0.0
+        self.peak_bytes = 0
+        self.was_killed = False
+        self.was_told_to_end = False
+        self.stubborn: list[int] = []
+
+    def wait_for(self, root: Started, *, is_command: bool) -> "int | None":
+        """Wait for a process of the tree and obey whet meanwhile.
+
+        Returns:
+            its wait status; None if it was killed and does not go away.
+        """
+        self._root = root
+        self._root_statuses.clear()
+        self._command = root if is_command else None
+        pause, killed_at = _FIRST_LOOK_SECONDS, 0.0
+        while True:
+            if is_command and not self.was_killed:
+                pause = max(pause, _LOOK_SHARE * self._look_at_memory())
+            self._reap(were_left_behind=False)
+            if self._root_statuses:
+                return self._root_statuses[0]
+            self._wait_and_obey(root.pid, pause)
+            if self.was_killed:
+                self.kill()
+                killed_at = killed_at or time.monotonic()
+                if time.monotonic() - killed_at > _PATIENCE_SECONDS:
+                    return None
+            pause = min(pause * 1.5, _LONGEST_LOOK_SECONDS)
+
+    def end(self) -> None:
+        """Kill whatever is left and wait until it is gone."""
+        self._root = None
+        give_up_at, pause = time.monotonic() + _PATIENCE_SECONDS, 0.0002
+        while self._reap(were_left_behind=True):
+            if time.monotonic() > give_up_at:
+                self.stubborn = descendants_of(os.getpid())
+                break
+            self.kill()
+            time.sleep(pause)
+            pause = min(pause * 2, 0.02)
+
+    def kill(self) -> None:
+        """Send SIGKILL to every process of the tree.
+
+        Whole process groups first: the kernel does that in one step, so that a program that
+        forks faster than this loop can look does not escape.
+        """
+        found = descendants_of(os.getpid())
+        for group in {group_of(pid) for pid in found}:
+            if group is not None and group != os.getpgrp():
+                _send(os.killpg, group, signal.SIGKILL)
+        for pid in found:
+            _send(os.kill, pid, signal.SIGKILL)
+
+    def _wait_and_obey(self, root: int, seconds: float) -> None:
+        ready = [descriptor for descriptor, _ in self._poll.poll(seconds * 1000)]
+        if self._woken in ready:
+            os.read(self._woken, 4096)
+        if self._channel.descriptor not in ready:
+            return
+        message = self._channel.receive()
+        if message is None:
+            raise _WhetIsGoneError
+        kind, body, _ = message
+        if kind == "kill":
+            self.was_killed = True
+        elif kind == "signal":
+            number = as_number(body)
+            self.was_told_to_end = self.was_told_to_end or number in _ENDING
+            _send(os.killpg, root, number)
+
+    def _reap(self, *, were_left_behind: bool) -> bool:
+        """Collect the dead; say whether any child is alive."""
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if pid == 0:
+                return True
+            if self._command is not None:
+                self._count(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, self._command)
+            if self._root is not None and pid == self._root.pid:
+                self._root_statuses.append(status)
+            elif len(self.others) < _MOST_EXITS:
+                self.others.append((pid, status, were_left_behind))
+
+    def _count(self, cpu_seconds: float, largest_bytes: int, command: Started) -> None:
+        self.cpu_seconds += cpu_seconds
+        # The kernel's figure starts with what a process held as a copy of this one, before it
+        # became the program; only above that is it the program's own.
+        if largest_bytes > command.forked_bytes + _FORK_SLACK_BYTES:
+            self.peak_bytes = max(self.peak_bytes, largest_bytes)
+
+    def _look_at_memory(self) -> float:
+        """Note how much memory the tree holds now; return the seconds that looking took."""
+        began = time.monotonic()
+        held = sum(resident_bytes(pid) for pid in descendants_of(os.getpid()))
+        self.peak_bytes = max(self.peak_bytes, held)
+        return time.monotonic() - began
+
+
+def main(descriptor: int) -> None:
+    """Serve trials until the socket closes."""
+    channel = Channel.inherited(descriptor)
+    os.chdir("/")
+    woken = _set_up_signals()
+    _become_reaper()
+    try:
+        while (message := channel.receive()) is not None:
+            kind, body, streams = message
+            if kind == "run":
+                _run(channel, woken, as_run(body), streams)
+            # A `signal` or `kill` that comes after the end of its trial has nothing to do.
+    except (_WhetIsGoneError, BrokenPipeError, ConnectionResetError):
+        return
+    except BaseException:  # noqa: BLE001 - whatever it is, whet must hear of it and the tree must go
+        import traceback
+
+        channel.send("fault", traceback.format_exc())
+    finally:
+        _Tree(channel, woken).end()
+
+
+def _run(channel: Channel, woken: int, run: "Run", streams: "Sequence[int]") -> None:
+    argv, environment, cwd, _, terminal = run
+    tree = _Tree(channel, woken)
+    try:
+        failed_step, status, exits = _reset(tree, run, streams)
+        wall_seconds = 0.0
+        if failed_step < 0:
+            command = start(argv, environment, cwd, streams[:3], terminal)
+            for stream in streams:
+                os.close(stream)
+            streams = ()
+            channel.send("started", command.pid)
+            status = tree.wait_for(command, is_command=True)
+            wall_seconds = time.monotonic() - command.at
+            exits = [(command.pid, status, False)]
+        tree.end()
+    except CannotStartError as error:
+        tree.end()
+        channel.send("failed", error.reason)
+        return
+    finally:
+        for stream in streams:
+            os.close(stream)
+    channel.send(
+        "ended",
+        (
+            exits + tree.others,
+            wall_seconds,
+            tree.cpu_seconds,
+            tree.peak_bytes,
+            failed_step,
+            tree.was_killed and _was_sigkilled(status),
+            tree.stubborn,
+        ),
+    )
+    if tree.stubborn:
+        os._exit(0)  # whet starts another spawner: this one could not tell old from new
+
+
+def _reset(
+    tree: _Tree, run: "Run", streams: "Sequence[int]"
+) -> "tuple[int, int | None, list[Exit]]":
+    """Run the reset steps; return the one that ended the trial (-1: none), and how."""
+    _, environment, cwd, steps, _ = run
+    nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        for index, (text, must_succeed) in enumerate(steps):
+            shell = [b"/bin/sh", b"-c", text]
+            step = start(shell, environment, cwd, (nothing, streams[3], streams[3]))
+            status = tree.wait_for(step, is_command=False)
+            gave_up = tree.was_killed or tree.was_told_to_end
+            if gave_up or (must_succeed and status != 0):
+                return index, status, [(step.pid, status, False)]
+    finally:
+        os.close(nothing)
+    return -1, None, []
+
+
+def _was_sigkilled(status: "int | None") -> bool:
+    return status is None or (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL)
+
+
+def _send(kill: "Callable[[int, int], None]", target: int, number: int) -> None:
+    try:
+        kill(target, number)
+    except (ProcessLookupError, PermissionError):
+        return  # gone, or of another user (sudo): what cannot be killed is reported as such
+
+
+def _set_up_signals() -> int:
+    """Return a descriptor that can be read when a child has ended; ignore all else."""
+    if os.getsid(0) != os.getpid():
+        os.setsid()  # what is sent to whet's process group is whet's to forward
+    for number in (*_ENDING, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU):
+        signal.signal(number, signal.SIG_IGN)
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    os.set_blocking(woken, False)
+    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    return woken
+
+
+def _become_reaper() -> None:
+    import ctypes
+
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
