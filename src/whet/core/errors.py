@@ -66,6 +66,23 @@ class BadCondition(WhetError):
     exit_code = USAGE
 
 
+class BadExpectation(WhetError):
+    """The text after `--expect` cannot be read, so it could not be scored after the run.
+
+    An expectation is one of:
+
+    - `exit 0`: the exit code as a shell shows it
+    - `good`, `bad`, `skip`: the verdict
+    - `KeyError`, `json.JSONDecodeError`: the exception, with or without its module
+    - `timeout`, `out of memory`, `test failure`, `SIGSEGV`: the kind of failure or the signal
+    - `seconds < 2`, `stdout ~ done`: a condition as of `--bad-if`
+
+    What you merely think goes into `--note`.
+    """
+
+    exit_code = USAGE
+
+
 class CommandNotFound(WhetError):
     """The program to run does not exist, neither as a path nor on `PATH`.
 
@@ -358,6 +375,16 @@ class BadSetting(WhetError):
     """
 
     exit_code = CONFIGURATION
+
+
+class UnknownFormat(WhetError):
+    """There is no payload format of that name.
+
+    Without a name whet looks at the content and uses every format that fits. The message
+    lists the formats there are.
+    """
+
+    exit_code = USAGE
 
 
 class HostFailure(WhetError):

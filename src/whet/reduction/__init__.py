@@ -1,0 +1,1 @@
+"""Make a payload smaller while it fails the same way. Pure: it proposes payloads and is told."""

@@ -1,0 +1,137 @@
+"""Edits of a payload, and the search for as many of them as the failure survives.
+
+A pass says what could be cut or replaced and where; the one delta debugging of
+`whet.search.delta` finds out what of it can be done at once. A candidate is the payload with
+some edits made, so that it costs a few slices, not a new rendering of a whole tree.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from whet.core.verdict import Verdict
+from whet.search.batch import LazyBatch
+from whet.search.delta import Kept, minimize
+from whet.search.proposal import Search
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Put ``text`` in the place of the bytes from ``start`` to ``end``.
+
+    One of several siblings with separators between them also says where its separators
+    are: ``before`` is the end of the sibling before it, ``after`` the start of the one
+    behind it (or its own ends). When it is cut, the separator before it goes too; when all
+    before it are cut as well, the one behind it.
+    """
+
+    start: int
+    end: int
+    text: bytes = b""
+    before: int = -1
+    after: int = -1
+
+
+Change: TypeAlias = Sequence[Edit]
+"""Edits that are made together or not at all."""
+
+
+def siblings(spans: Sequence[tuple[int, int]]) -> list[Edit]:
+    """Return the edits that cut each of these neighbours, with its separator."""
+    last = len(spans) - 1
+    return [
+        Edit(
+            start,
+            end,
+            before=spans[index - 1][1] if index else start,
+            after=spans[index + 1][0] if index < last else end,
+        )
+        for index, (start, end) in enumerate(spans)
+    ]
+
+
+def splice(payload: bytes, edits: Iterable[Edit]) -> bytes:
+    """Return the payload with these edits made.
+
+    Args:
+        payload: what is edited.
+        edits: sorted by their start. An edit inside of a cut has no effect.
+    """
+    pieces: list[bytes] = []
+    position = 0
+    previous_end, is_leading = -1, False
+    for edit in edits:
+        start, end = edit.start, edit.end
+        if edit.before >= 0:
+            is_leading = edit.before == start or (is_leading and edit.before == previous_end)
+            start, end = (start, edit.after) if is_leading else (edit.before, end)
+            previous_end = edit.end
+        if start < position and end <= position:
+            continue
+        pieces.append(payload[position:start])  # empty where an edit overlaps the last cut
+        pieces.append(edit.text)
+        position = end
+    pieces.append(payload[position:])
+    return b"".join(pieces)
+
+
+def make_changes(
+    payload: bytes, changes: Sequence[Change], *, grain: int = 1
+) -> Search[bytes, bytes]:
+    """Make as many of the changes as the failure survives; return the payload then.
+
+    The result is 1-minimal for a grain of 1: no change that is left can be made alone.
+    """
+
+    def render(kept: Kept) -> bytes:
+        edits = [edit for index in _others(kept, len(changes)) for edit in changes[index]]
+        edits.sort(key=_position)
+        return splice(payload, edits)
+
+    return _rendered(minimize(len(changes), grain=grain), render)
+
+
+def delete_pieces(payload: bytes, bounds: Sequence[int], *, grain: int = 1) -> Search[bytes, bytes]:
+    """Cut as many pieces as the failure survives; return the payload then.
+
+    Args:
+        payload: what is cut.
+        bounds: at least one, ascending; a piece reaches from each bound to the next one.
+        grain: at least so many pieces at once.
+    """
+
+    def render(kept: Kept) -> bytes:
+        runs = [payload[bounds[run.start] : bounds[run.stop]] for run in kept]
+        return b"".join((payload[: bounds[0]], *runs, payload[bounds[-1] :]))
+
+    return _rendered(minimize(len(bounds) - 1, grain=grain), render)
+
+
+def first_that_fails(candidates: Iterable[bytes]) -> Search[bytes, bytes | None]:
+    """Propose alternatives; return the first that is BAD, or None."""
+    batch = LazyBatch(candidates)
+    if not batch:
+        return None
+    verdicts = yield batch
+    return batch[len(verdicts) - 1] if verdicts[-1] is Verdict.BAD else None
+
+
+def _rendered(search: Search[Kept, Kept], render: Callable[[Kept], bytes]) -> Search[bytes, bytes]:
+    try:
+        batch = next(search)
+        while True:
+            batch = search.send((yield LazyBatch(render(kept) for kept in batch)))
+    except StopIteration as end:
+        result: Kept = end.value
+        return render(result)
+
+
+def _others(kept: Kept, size: int) -> Iterator[int]:
+    position = 0
+    for run in (*kept, range(size, size)):
+        yield from range(position, run.start)
+        position = run.stop
+
+
+def _position(edit: Edit) -> tuple[int, int]:
+    return edit.start, -edit.end

@@ -1,0 +1,1 @@
+"""The formats that whet can see in a payload, each with its passes."""

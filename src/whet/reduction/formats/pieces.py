@@ -1,0 +1,105 @@
+"""Payloads as a row of pieces: lines, tokens, words, bytes."""
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+from whet.reduction.edit import Edit, delete_pieces, make_changes
+from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A payload cut into pieces.
+
+    Attributes:
+        payload: all of it.
+        bounds: where each piece starts, then the end of the last one. What stands before
+            the first, such as a byte order mark, belongs to none.
+    """
+
+    payload: bytes
+    bounds: tuple[int, ...]
+
+    def texts(self) -> list[bytes]:
+        """Return the pieces."""
+        bounds = self.bounds
+        return [self.payload[a:b] for a, b in pairwise(bounds)]
+
+
+def dump_pieces(pieces: Pieces) -> bytes:
+    """Return the payload."""
+    return b"".join((pieces.payload[: pieces.bounds[0]], *pieces.texts()))
+
+
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+
+_TOKEN = re.compile(
+    rb"""
+    "\"""(?:[^\\]|\\.)*?"\"" | '''(?:[^\\]|\\.)*?'''       # Python's long strings
+  | "[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*" | '[^'\\\r\n]*(?:\\.[^'\\\r\n]*)*'
+  | [0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?                # numbers
+  | (?:[A-Za-z0-9_]|[\x80-\xff])+ | [ \t]+ | \r?\n | .
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+_WORD = re.compile(rb"(?:[A-Za-z0-9_]|[\x80-\xff])+|[ \t]+|\r?\n|.", re.DOTALL)
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def _parse_with(pattern: re.Pattern[bytes], payload: bytes) -> Pieces:
+    start = len(_BYTE_ORDER_MARK) if payload.startswith(_BYTE_ORDER_MARK) else 0
+    ends = [match.end() for match in pattern.finditer(payload, start)]
+    return Pieces(payload, (start, *ends))
+
+
+def parse_lines(payload: bytes) -> Pieces:
+    """Cut a payload behind each line end (LF, CR LF or CR)."""
+    return _parse_with(_LINE, payload)
+
+
+def parse_tokens(payload: bytes) -> Pieces:
+    """Cut a payload as a programming language would: strings and numbers are one token."""
+    return _parse_with(_TOKEN, payload)
+
+
+def parse_words(payload: bytes) -> Pieces:
+    """Cut a payload between words, blanks and signs."""
+    return _parse_with(_WORD, payload)
+
+
+def parse_bytes(payload: bytes) -> Pieces:
+    """Cut a payload into its bytes."""
+    return Pieces(payload, tuple(range(len(payload) + 1)))
+
+
+LINES = Format(name="lines", parse=parse_lines, dumps=dump_pieces)
+TOKENS = Format(name="tokens", parse=parse_tokens, dumps=dump_pieces)
+WORDS = Format(name="words", parse=parse_words, dumps=dump_pieces)
+BYTES = Format(name="bytes", parse=parse_bytes, dumps=dump_pieces)
+
+
+def _delete(pieces: Pieces) -> PassSearch:
+    return delete_pieces(pieces.payload, pieces.bounds)
+
+
+def _delete_duplicates(pieces: Pieces) -> PassSearch:
+    """Leave the first of equal pieces."""
+    seen: set[bytes] = set()
+    changes: list[list[Edit]] = []
+    for start, text in zip(pieces.bounds, pieces.texts(), strict=False):
+        if text in seen:
+            changes.append([Edit(start, start + len(text))])
+        seen.add(text)
+    return make_changes(pieces.payload, changes)
+
+
+DELETE_LINES = ReductionPass(name="delete lines", stage=Stage.LINES, search=_delete)
+DELETE_DUPLICATE_LINES = ReductionPass(
+    name="delete duplicate lines", stage=Stage.LINES, search=_delete_duplicates
+)
+DELETE_TOKENS = ReductionPass(name="delete tokens", stage=Stage.TOKENS, search=_delete)
+DELETE_WORDS = ReductionPass(name="delete words", stage=Stage.TOKENS, search=_delete)
+DELETE_BYTES = ReductionPass(name="delete bytes", stage=Stage.BYTES, search=_delete)

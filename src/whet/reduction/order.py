@@ -1,0 +1,86 @@
+"""The order of payloads: which of two is the better reproduction.
+
+Smaller is not all: a person has to read what is left. The order compares, in this turn:
+
+1. The *weight*: one for each byte, and on top of that
+
+   - three for each byte that is neither printable ASCII nor space, tab, line feed or
+     carriage return;
+   - six for each place that is not valid UTF-8, so that half a character is never
+     better than a whole one;
+   - two for each bracket that has no partner (the kinds are counted, not nested) and for
+     an odd number of double quotes: ``()`` is better than ``(``.
+
+2. The length in bytes.
+3. The first byte that differs, by `NATURAL`: digits, small letters, capitals, space, line
+   feed, other printable ASCII, then the rest. ``0`` is better than ``7``, ``a`` than ``q``.
+
+The order is total, as `NATURAL` has each byte once, and every payload has finitely many
+better ones, as the weight is at least the length: a search that only moves to better
+payloads comes to an end.
+"""
+
+import string
+from typing import TypeAlias
+
+SortKey: TypeAlias = tuple[int, int, bytes]
+
+STRANGE_BYTE_WEIGHT = 3
+BROKEN_CHARACTER_WEIGHT = 6
+LONELY_BRACKET_WEIGHT = 2
+
+_PLAIN = string.printable.replace("\x0b", "").replace("\x0c", "").encode()
+_READ_EASILY = (string.digits + string.ascii_letters + " \n").encode()
+
+NATURAL = bytes(
+    [
+        *_READ_EASILY,
+        *(byte for byte in sorted(_PLAIN) if byte > ord(" ") and byte not in _READ_EASILY),
+        *b"\t\r",
+        *(byte for byte in range(256) if byte not in _PLAIN),
+    ]
+)
+"""Every byte once, the one that reads best first."""
+
+_RANK = bytes(NATURAL.index(byte) for byte in range(256))
+
+
+def sort_key(payload: bytes) -> SortKey:
+    """Return what sorts payloads from the best reproduction to the worst."""
+    return weight(payload), len(payload), payload.translate(_RANK)
+
+
+def is_better(payload: bytes, other: bytes, *, other_weight: int | None = None) -> bool:
+    """Return whether ``payload`` stands before ``other``; the same as comparing the keys.
+
+    Args:
+        payload: the candidate.
+        other: what it is compared with.
+        other_weight: the weight of ``other``, if it is known.
+    """
+    mine = weight(payload)
+    yours = weight(other) if other_weight is None else other_weight
+    if mine != yours or len(payload) != len(other):
+        return (mine, len(payload)) < (yours, len(other))
+    return payload.translate(_RANK) < other.translate(_RANK)
+
+
+def weight(payload: bytes) -> int:
+    """Return how much there is to read, in plain characters."""
+    strange = len(payload.translate(None, _PLAIN))
+    return (
+        len(payload)
+        + (STRANGE_BYTE_WEIGHT * strange if strange else 0)
+        + (BROKEN_CHARACTER_WEIGHT * _broken(payload) if strange else 0)
+        + LONELY_BRACKET_WEIGHT * _lonely(payload)
+    )
+
+
+def _broken(payload: bytes) -> int:
+    return 0 if payload.isascii() else payload.decode("utf-8", "replace").count("\ufffd")
+
+
+def _lonely(payload: bytes) -> int:
+    pairs = ((b"(", b")"), (b"[", b"]"), (b"{", b"}"))
+    brackets = sum(abs(payload.count(left) - payload.count(right)) for left, right in pairs)
+    return brackets + payload.count(b'"') % 2

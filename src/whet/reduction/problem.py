@@ -1,0 +1,53 @@
+"""What a reducer works on: the best payload so far and what has been tried."""
+
+import hashlib
+from dataclasses import dataclass, field
+
+from whet.reduction.order import is_better, weight
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """A candidate: a payload that is better than the best one so far, if it fails.
+
+    Attributes:
+        data: the payload.
+        by_pass: name of the pass that proposes it.
+    """
+
+    data: bytes
+    by_pass: str
+
+
+@dataclass(slots=True)
+class ReductionProblem:
+    """The best payload so far, and the digests of all that were not BAD.
+
+    No payload is tried twice, and none that is not better than ``best``
+    (`whet.reduction.order`): every BAD verdict is progress, and progress comes to an end.
+    """
+
+    best: bytes
+    _tried: set[bytes] = field(default_factory=set[bytes])
+    _weight: int = -1
+
+    def is_worth_trying(self, payload: bytes) -> bool:
+        """Return whether the verdict on ``payload`` is not known yet and BAD would be progress."""
+        if self._weight < 0:
+            self._weight = weight(self.best)
+        if not is_better(payload, self.best, other_weight=self._weight):
+            return False
+        return _digest(payload) not in self._tried
+
+    def reject(self, payload: bytes) -> None:
+        """Note that ``payload`` does not fail the same way."""
+        self._tried.add(_digest(payload))
+
+    def adopt(self, payload: bytes) -> None:
+        """Note that ``payload`` fails the same way."""
+        self.best = payload
+        self._weight = -1
+
+
+def _digest(payload: bytes) -> bytes:
+    return hashlib.blake2b(payload, digest_size=16).digest()

@@ -1,0 +1,190 @@
+"""The reducer: one search over payloads, made of many passes.
+
+Stages are done in turn, each until none of its passes gains anything. After the last stage
+all is done once more if anything was gained, so that in the end no pass finds a better
+payload that fails: the result is 1-minimal in every format that it has.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from whet.core.verdict import Verdict
+from whet.reduction.catalogue import passes_for
+from whet.reduction.problem import Reduced, ReductionProblem
+from whet.reduction.reduction_pass import PassSearch, ReductionPass
+from whet.search.batch import LazyBatch
+from whet.search.delta import BATCH_WIDTH
+from whet.search.proposal import Search
+
+BATCH_BYTES = 64 * 1024 * 1024
+"""A batch holds the candidates that a driver has read: of large payloads, fewer."""
+
+MINIMAL_BATCH_WIDTH = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassStatistics:
+    """What one pass did.
+
+    Attributes:
+        name: the pass.
+        candidates: how many verdicts it was told.
+        successes: how many of them were BAD.
+        saved_bytes: how much shorter they made the payload.
+    """
+
+    name: str
+    candidates: int
+    successes: int
+    saved_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reduction:
+    """The end of a reduction.
+
+    Attributes:
+        payload: the best one.
+        passes: what each pass that proposed anything did, in the order of their first turn.
+        is_minimal: no pass knows a better payload that fails the same way.
+    """
+
+    payload: bytes
+    passes: tuple[PassStatistics, ...]
+    is_minimal: bool
+
+    @property
+    def candidates(self) -> int:
+        """How many verdicts were told."""
+        return sum(done.candidates for done in self.passes)
+
+
+def reduce_payload(
+    payload: bytes, *, name: str = "", format_name: str | None = None
+) -> Search[Reduced, Reduction]:
+    """Look for the best payload that is still BAD (`whet.reduction.order` says what is better).
+
+    The payload itself must be BAD; this is not tested.
+
+    Args:
+        payload: what to start from.
+        name: its file name. The content decides on the formats; the name only between two
+            that fit.
+        format_name: use the passes of this format alone, such as ``lines``.
+
+    Raises:
+        UnknownFormat: if there is no format of that name.
+    """
+    passes = passes_for(payload, name=name, format_name=format_name)
+    return Reducer(problem=ReductionProblem(payload), passes=passes).reduce()
+
+
+@dataclass(slots=True, kw_only=True)
+class _Turns:
+    """What came of one pass: in all, and in its last turn."""
+
+    candidates: int = 0
+    successes: int = 0
+    saved_bytes: int = 0
+    last_gain: float = 0.0
+    settled_on: bytes | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Reducer:
+    """Gives passes their turns on one problem."""
+
+    problem: ReductionProblem
+    passes: Sequence[ReductionPass[bytes]]
+    _turns: dict[str, _Turns] = field(default_factory=dict[str, _Turns])
+
+    def reduce(self) -> Search[Reduced, Reduction]:
+        """Propose until no pass gains anything."""
+        for each in self.passes:
+            self._turns[each.name] = _Turns()
+        stages = sorted({each.stage for each in self.passes})
+        start = None
+        while start != self.problem.best:
+            start = self.problem.best
+            for stage in stages:
+                yield from self._settle(stage)
+        return Reduction(
+            payload=self.problem.best, passes=tuple(self._statistics()), is_minimal=True
+        )
+
+    def _settle(self, stage: int) -> Search[Reduced, None]:
+        """Run the passes of one stage until none of them gains anything."""
+        while True:
+            best = self.problem.best
+            waiting = [
+                each
+                for each in self.passes
+                if each.stage == stage and self._turns[each.name].settled_on != best
+            ]
+            if not waiting:
+                return
+            # A stable sort: passes that gained nothing stay in the order of the catalogue.
+            waiting.sort(key=lambda each: -self._turns[each.name].last_gain)
+            for each in waiting:
+                yield from self._take_turn(each)
+
+    def _take_turn(self, reduction_pass: ReductionPass[bytes]) -> Search[Reduced, None]:
+        turns = self._turns[reduction_pass.name]
+        tested, size, best = turns.candidates, len(self.problem.best), self.problem.best
+        yield from self._told(reduction_pass.search(best), reduction_pass.name, turns)
+        saved = size - len(self.problem.best)
+        turns.saved_bytes += saved
+        turns.last_gain = saved / max(1, turns.candidates - tested)
+        if self.problem.best == best:
+            turns.settled_on = best
+
+    def _told(self, search: PassSearch, name: str, turns: _Turns) -> Search[Reduced, None]:
+        """Drive a pass: what it proposes in vain is answered here, the rest by the driver."""
+        try:
+            wanted = next(search)
+            while True:
+                wanted = search.send((yield from self._verdicts(wanted, name, turns)))
+        except StopIteration:
+            return
+
+    def _verdicts(
+        self, wanted: Sequence[bytes], name: str, turns: _Turns
+    ) -> Search[Reduced, Sequence[Verdict]]:
+        """Return the verdicts on what a pass proposes, up to the first BAD one."""
+        source = iter(enumerate(wanted))
+        width = max(
+            MINIMAL_BATCH_WIDTH, min(BATCH_WIDTH, BATCH_BYTES // (len(self.problem.best) + 1))
+        )
+        last = -1
+        places: list[int] = []
+
+        def worthwhile() -> Iterator[Reduced]:
+            nonlocal last
+            for last, data in source:
+                if self.problem.is_worth_trying(data):
+                    places.append(last)
+                    yield Reduced(data, name)
+                    if len(places) == width:
+                        return
+
+        while batch := LazyBatch(worthwhile()):
+            verdicts = yield batch
+            turns.candidates += len(verdicts)
+            for candidate, verdict in zip(batch, verdicts, strict=False):
+                if verdict is Verdict.BAD:
+                    turns.successes += 1
+                    self.problem.adopt(candidate.data)
+                    return [*[Verdict.GOOD] * places[len(verdicts) - 1], Verdict.BAD]
+                self.problem.reject(candidate.data)
+            places.clear()
+        return [Verdict.GOOD] * (last + 1)
+
+    def _statistics(self) -> Iterator[PassStatistics]:
+        for name, turns in self._turns.items():
+            if turns.candidates:
+                yield PassStatistics(
+                    name=name,
+                    candidates=turns.candidates,
+                    successes=turns.successes,
+                    saved_bytes=turns.saved_bytes,
+                )

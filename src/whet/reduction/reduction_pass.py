@@ -1,0 +1,70 @@
+"""The algebra of reduction: formats, passes, and passes lifted to formats.
+
+As in Shrink Ray (MacIver 2023) a pass knows one view of a payload, such as its lines, and
+`compose` lifts it to payloads. Unlike there a pass proposes payloads, not values of its view:
+a candidate is an edit of the payload's own bytes, so that what is not touched stays as it
+was, to the byte, and a candidate of a large payload costs no more than a copy of it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Generic, TypeAlias, TypeVar
+
+from whet.search.proposal import Search
+
+ViewT = TypeVar("ViewT")
+
+PassSearch: TypeAlias = Search[bytes, bytes]
+"""Proposes payloads. Each BAD one becomes what it goes on from; the last is returned."""
+
+
+class Stage(IntEnum):
+    """What has to be done before what: each stage is cheap once those before it are done."""
+
+    STRUCTURE = 0
+    LINES = 1
+    TOKENS = 2
+    VALUES = 3
+    BYTES = 4
+    LOOKS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format(Generic[ViewT]):
+    """A way to look at payloads.
+
+    Attributes:
+        name: one word.
+        parse: the view of a payload; None if the payload is not of this format.
+        dumps: the payload of a view, to the byte: ``dumps(parse(payload)) == payload``.
+    """
+
+    name: str
+    parse: Callable[[bytes], ViewT | None]
+    dumps: Callable[[ViewT], bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReductionPass(Generic[ViewT]):
+    """One thing to try on a view.
+
+    Attributes:
+        name: verb and object, such as ``delete lines``.
+        stage: when it is its turn.
+        search: given a view, proposes payloads.
+    """
+
+    name: str
+    stage: Stage
+    search: Callable[[ViewT], PassSearch]
+
+
+def compose(format_: Format[ViewT], reduction_pass: ReductionPass[ViewT]) -> ReductionPass[bytes]:
+    """Lift a pass over views to payloads; it proposes nothing on those of other formats."""
+
+    def search(payload: bytes) -> PassSearch:
+        view = format_.parse(payload)
+        return payload if view is None else (yield from reduction_pass.search(view))
+
+    return ReductionPass(name=reduction_pass.name, stage=reduction_pass.stage, search=search)
