@@ -1,0 +1,90 @@
+"""What is kept of an environment: no secrets, and nothing that changes by itself."""
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from whet.core.errors import WhetError
+from whet.host.files import write_atomically
+
+_VOLATILE = frozenset({"_", "COLORFGBG", "COLUMNS", "GPG_AGENT_INFO", "GPG_TTY", "HISTCMD",
+                       "INVOCATION_ID", "JOURNAL_STREAM", "LINES", "MAKEFLAGS", "MAKELEVEL",
+                       "MFLAGS", "OLDPWD", "PROMPT", "PS1", "PWD", "PYTEST_CURRENT_TEST",
+                       "RANDOM", "SECONDS", "SHLVL", "STY", "SYSTEMD_EXEC_PID",
+                       "TERM_SESSION_ID", "TMUX", "TMUX_PANE", "WINDOW",
+                       "WINDOWID"})  # fmt: skip
+_VOLATILE_PREFIXES = ("ALACRITTY_", "DBUS_", "ITERM_", "KITTY_", "KONSOLE_", "SSH_", "VSCODE_",
+                      "VTE_", "WEZTERM_", "WHET_", "WT_", "XDG_SESSION_", "XDG_SEAT",
+                      "XDG_VTNR", "ZELLIJ")  # fmt: skip
+
+# TOKENIZERS_PARALLELISM and GIT_AUTHOR_NAME are none.
+_SECRET_NAME = re.compile(
+    r"TOKEN(?!IZ)|SECRET|PASS(?:W|PHRASE|$|_)|(?:^|_)P(?:WD|AT|IN)$|API_?KEY|ACCESS_?KEY|(?:^|_)KEY$"
+    r"|CREDENTIAL|AUTH(?!OR)|PRIVATE_?KEY|COOKIE|SESSION|SIGNATURE|DSN$|CONNECTION_?STRING|WEBHOOK",
+    re.IGNORECASE,
+)
+# Known beginnings of keys, and passwords inside of connection strings and headers.
+_SECRET_VALUE = re.compile(
+    r"-----BEGIN |\b(?:gh[pousr]_|github_pat_|glpat-|hf_|sk-|xox[a-z]-|AKIA|ASIA|eyJ)[\w-]{10,}"
+    r"|\b(?:bearer|basic) +\S{8,}"
+    r"|(?:password|passwd|pwd|secret|token|api_?key|account_?key)[\"']?\s*[=:]\s*\S",
+    re.IGNORECASE,
+)
+_IN_URL = re.compile(r"(?<=://)(?:[^\s:/@]*:\S*|[^\s:/@]{20,})(?=@)")
+_NO_SECRETS = frozenset({"", "0", "1", "true", "false", "yes", "no", "on", "off", "none"})
+
+_SALT_BYTES = 32
+_MARK_CHARACTERS = 6
+
+
+def environment_to_keep(environment: Mapping[str, str], *, state: Path) -> dict[str, str]:
+    """Return the variables that a trial's record may show, sorted by name.
+
+    A secret is replaced by a mark that tells whether it has changed, and no more.
+
+    Args:
+        environment: what the trial inherits.
+        state: where the project's salt is kept.
+    """
+    salt = _salt(state)
+    return {
+        name: _masked(name, environment[name], salt)
+        for name in sorted(environment)
+        if name not in _VOLATILE and not name.startswith(_VOLATILE_PREFIXES)
+    }
+
+
+def _masked(name: str, value: str, salt: bytes) -> str:
+    if value.lower() in _NO_SECRETS:
+        return value
+    if _SECRET_NAME.search(name) or _SECRET_VALUE.search(value):
+        return _mark(value, salt)
+    if "://" in value:
+        return _IN_URL.sub(lambda found: _mark(found.group(), salt), value)
+    return value
+
+
+def _mark(value: str, salt: bytes) -> str:
+    data = value.encode("utf-8", "surrogateescape")
+    # 24 bits show a change but not the secret: of a list of guesses one in 16 million fits by
+    # chance, so that even with the salt no guess can be confirmed.
+    digest = hashlib.blake2b(data, key=salt, digest_size=16).hexdigest()
+    return f"<secret {digest[:_MARK_CHARACTERS]}>"
+
+
+def _salt(state: Path) -> bytes:
+    path = state / "salt"
+    try:
+        salt = path.read_bytes()
+    except OSError:
+        salt = b""
+    if len(salt) == _SALT_BYTES:
+        return salt
+    salt = os.urandom(_SALT_BYTES)
+    # If it cannot be kept, marks differ from one whet to the next, and show nothing either.
+    with suppress(OSError, WhetError):
+        write_atomically(path, salt, mode=0o600)
+    return salt
