@@ -69,7 +69,6 @@ FULL = Investigation(
             result="/home/ada/shop/whet-report/prices.csv",
             before_bytes=102_400,
             content=b"a,b\n0,\n",
-            format_name="csv",
             stopped=StopReason.MINIMAL,
             trials=83,
             cached=2,

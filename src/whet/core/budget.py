@@ -23,6 +23,7 @@ class StopReason(Enum):
     MINIMAL = "nothing smaller fails the same way"
     FOUND = "the first bad version is found"
     AMBIGUOUS = "only skipped versions are left to test"
+    NO_GOOD_VERSION = "no good version was found"
     OUT_OF_TIME = "the time budget is spent"
     OUT_OF_TRIALS = "the trial budget is spent"
     INTERRUPTED = "stopped by Ctrl-C"
@@ -31,4 +32,9 @@ class StopReason(Enum):
     @property
     def is_complete(self) -> bool:
         """Whether the search ran to its own end: exit code 0, not 75."""
-        return self in {StopReason.MINIMAL, StopReason.FOUND, StopReason.AMBIGUOUS}
+        return self in {
+            StopReason.MINIMAL,
+            StopReason.FOUND,
+            StopReason.AMBIGUOUS,
+            StopReason.NO_GOOD_VERSION,
+        }

@@ -30,7 +30,7 @@ def facts_of(investigation: Investigation) -> dict[str, object]:
         "failure": None if failure is None else failure.to_json(),
         "last_lines": investigation.last_lines,
         "reproduction": _reproduction(investigation.reproduction),
-        "history": None if investigation.history is None else _history(investigation.history),
+        "history": None if investigation.history is None else history_facts(investigation.history),
         "history_remark": investigation.history_remark,
         "payloads": [_payload(payload) for payload in investigation.payloads],
         "reproducer": None
@@ -67,7 +67,8 @@ def _reproduction(reproduction: Reproduction) -> dict[str, object]:
     }
 
 
-def _history(history: VersionSearch) -> dict[str, object]:
+def history_facts(history: VersionSearch) -> dict[str, object]:
+    """Return what a search over versions found, as JSON data."""
     return {
         "kind": history.kind,
         "subject": history.subject,
@@ -102,7 +103,6 @@ def _payload(payload: ShrunkPayload) -> dict[str, object]:
         "before_bytes": payload.before_bytes,
         "after_bytes": payload.after_bytes,
         "content": _content(payload.content),
-        "format": payload.format_name,
         "stopped": payload.stopped.name.lower(),
         "reason": payload.stopped.value,
         "trials": payload.trials,

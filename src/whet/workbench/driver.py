@@ -23,6 +23,7 @@ from whet.search.proposal import Search
 
 CandidateT = TypeVar("CandidateT")
 ResultT = TypeVar("ResultT")
+EndedT_co = TypeVar("EndedT_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +44,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended(Generic[ResultT]):
+class Ended(Generic[EndedT_co]):
     """How a search ended.
 
     Attributes:
@@ -53,7 +54,7 @@ class Ended(Generic[ResultT]):
         wall_seconds: how long it took.
     """
 
-    result: ResultT | None
+    result: EndedT_co | None
     stopped: StopReason | None
     trials: int
     wall_seconds: float
@@ -65,6 +66,10 @@ class _StopSearchError(Exception):
     def __init__(self, reason: StopReason) -> None:
         super().__init__(reason.value)
         self.reason = reason
+
+
+def _as_it_is(verdict: Verdict) -> Verdict:
+    return verdict
 
 
 @dataclass(slots=True, kw_only=True)
@@ -80,6 +85,8 @@ class Driver:
         repeats: how often a candidate is tried before it counts as not BAD; more than one
             for a failure that comes only sometimes.
         judged: is told the notebook's number and the verdict of every trial that was run.
+        told: turns what the oracle said into what the search is told, for a search of the
+            version that fixed something.
         clock: seconds, monotonic.
     """
 
@@ -90,19 +97,24 @@ class Driver:
     jobs: int = 1
     repeats: int = 1
     judged: Callable[[int, Verdict], None] | None = None
+    told: Callable[[Verdict], Verdict] = _as_it_is
     clock: Callable[[], float] = time.monotonic
 
     _started: float = 0.0
     _trials: int = 0
 
     def run(
-        self, search: Search[CandidateT, ResultT], ask: Callable[[CandidateT], Question]
+        self,
+        search: Search[CandidateT, ResultT],
+        ask: Callable[[CandidateT], Question],
+        found_bad: Callable[[CandidateT], None] | None = None,
     ) -> Ended[ResultT]:
         """Run ``search`` to its end, or until the budget or Ctrl-C ends it.
 
         Args:
             search: what proposes candidates.
             ask: turns a candidate into what must be run.
+            found_bad: is told each candidate that the search is told to be BAD.
         """
         self._started, self._trials = self.clock(), 0
         result: ResultT | None = None
@@ -110,7 +122,10 @@ class Driver:
         try:
             batch = next(search)
             while True:
-                batch = search.send(self._verdicts(batch, ask))
+                verdicts = self._verdicts(batch, ask)
+                if found_bad is not None and verdicts[-1] is Verdict.BAD:
+                    found_bad(batch[len(verdicts) - 1])
+                batch = search.send(verdicts)
         except StopIteration as end:
             result = end.value
         except _StopSearchError as stop:
@@ -135,7 +150,7 @@ class Driver:
         following = iter(batch)
         try:
             for asking in self._started_askings(following, ask, running):
-                verdicts.append(asking.verdict())
+                verdicts.append(self.told(asking.verdict()))
                 if verdicts[-1] is Verdict.BAD:
                     break
         finally:

@@ -144,7 +144,6 @@ class ShrunkPayload:
         result: path of the smaller file.
         before_bytes: size of the original.
         content: the smaller payload.
-        format_name: what it was taken for: ``json``, ``csv``, ``lines``, ``bytes`` ...
         stopped: why the search ended.
         trials: how many candidates were run.
         cached: how many candidates were answered from earlier trials.
@@ -157,7 +156,6 @@ class ShrunkPayload:
     result: str
     before_bytes: int
     content: bytes
-    format_name: str
     stopped: StopReason
     trials: int
     cached: int

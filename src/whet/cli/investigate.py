@@ -1,0 +1,106 @@
+"""``whet investigate``: the main job."""
+
+from pathlib import Path
+
+import click
+
+from whet.cli.console import answer, answer_json, styled
+from whet.cli.options import (
+    TrialCommand,
+    budget_option,
+    jobs_option,
+    json_option,
+    trial_options,
+    trial_request,
+)
+from whet.cli.progress import Progress
+from whet.core.budget import Budget
+from whet.core.errors import INCOMPLETE, ReproductionFailed
+from whet.core.quantity import shown_bytes, shown_seconds
+from whet.report.facts import facts_of
+from whet.report.pages import headline, shown_payload, write_report
+from whet.workbench.bench import open_workbench
+from whet.workbench.histories import history_of
+from whet.workbench.investigate import InvestigateOptions, history_sentence, investigate
+from whet.workbench.investigation import Investigation
+
+_SHOWN_BYTES = 600
+
+
+@click.command(cls=TrialCommand, options_metavar="[OPTIONS] -- COMMAND...")
+@click.option("--package", default="", metavar="NAME", help="Search the releases of a package.")
+@click.option("--good", default="", metavar="X", help="A good revision or release.")
+@click.option("--bad", default="", metavar="Y", help="A bad one (what is there now).")
+@click.option(
+    "-o", "--output", default="", metavar="DIR", help="Where the report goes (whet-report)."
+)
+@trial_options
+@jobs_option
+@budget_option
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    *,
+    package: str,
+    good: str,
+    bad: str,
+    output: str,
+    jobs: int | None,
+    budget: float | None,
+    as_json: bool,
+    **_: object,
+) -> int:
+    """Find out why a command fails, and write a report.
+
+    Runs it again to see whether it always fails, says which bug it is, finds the first bad
+    release or commit, shrinks the files that the command names, makes a line that reproduces
+    it, and checks that line elsewhere.
+    """
+    request = trial_request(ctx)
+    options = InvestigateOptions(
+        package=package,
+        good=good,
+        bad=bad,
+        folder=output,
+        budget=Budget(wall_seconds=budget),
+        jobs=jobs,
+    )
+    progress = Progress(quiet=as_json)
+    with open_workbench(observer=progress) as bench:
+        found = investigate(bench, request, options, history_of)
+    progress.close()
+    write_report(found, Path(found.folder))
+    if as_json:
+        answer_json(facts_of(found))
+    else:
+        _show(found)
+    if found.reproducer is not None and not found.reproducer.is_verified:
+        raise ReproductionFailed(
+            f"`{found.reproducer.script}` did not fail in the same way when it was run elsewhere",
+            hint=f"`{found.folder}/report.md` says what was found all the same",
+        )
+    complete = all(payload.stopped.is_complete for payload in found.payloads)
+    return 0 if complete else INCOMPLETE
+
+
+def _show(found: Investigation) -> None:
+    import sys
+
+    answer("")
+    answer(styled(headline(found), "bold", sys.stdout))
+    if found.history is not None:
+        answer(f"  {history_sentence(found.history)}")
+    elif found.history_remark:
+        answer(f"  {found.history_remark}")
+    for payload in found.payloads:
+        before, after = shown_bytes(payload.before_bytes), shown_bytes(payload.after_bytes)
+        answer(f"  {payload.original}: {before} → {after}")
+        if payload.after_bytes <= _SHOWN_BYTES:
+            for line in shown_payload(payload.content).splitlines():
+                answer(f"      {line}")
+    if found.reproducer is not None:
+        answer("\nreproduce it with\n")
+        answer(f"  {found.reproducer.line}")
+    answer(f"\nreport: {found.folder}/report.html  ({shown_seconds(found.wall_seconds)})")

@@ -1,0 +1,121 @@
+"""What whet says while a search works: one line that changes on a terminal, few lines elsewhere."""
+
+import sys
+import time
+from typing import assert_never
+
+from whet.cli.console import say, styled, verdict_word
+from whet.cli.summary import failure_words, outcome_words
+from whet.core.event import (
+    Event,
+    HistoryNarrowed,
+    Notice,
+    PayloadReduced,
+    SearchStopped,
+    StepFinished,
+    StepStarted,
+    TrialFinished,
+)
+from whet.core.quantity import shown_bytes, shown_count, shown_seconds
+
+_REDRAW_SECONDS = 0.1
+_LINE_SECONDS = 5.0
+
+
+class Progress:
+    """Shows events as they come.
+
+    On a terminal the state of a search is one line that is drawn anew; elsewhere a line is
+    written every few seconds, so that a log tells the story and no more.
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._is_live = sys.stderr.isatty() and not quiet
+        self._drawn_at = 0.0
+        self._is_drawn = False
+        self._trials = 0
+        self._started = time.monotonic()
+        self._best = ""
+        self._first_bytes = 0
+
+    def __call__(self, event: Event) -> None:
+        """Show one event."""
+        if self._quiet:
+            return
+        match event:
+            case StepStarted():
+                self._restart()
+                title = styled(event.title, "bold", sys.stderr)
+                self._line(f"\n{title}  {styled(event.reason, 'dim', sys.stderr)}")
+            case StepFinished():
+                self._line(f"  {event.result}")
+            case TrialFinished():
+                self._trial(event)
+            case PayloadReduced():
+                self._reduced(event)
+            case HistoryNarrowed():
+                self._narrowed(event)
+            case SearchStopped():
+                self._stopped(event)
+            case Notice():
+                self._line(f"  {styled('note', 'yellow', sys.stderr)}: {event.text}")
+            case _:
+                assert_never(event)
+
+    def close(self) -> None:
+        """Take the changing line off the screen."""
+        self._wipe()
+
+    def _restart(self) -> None:
+        self._trials, self._started = 0, time.monotonic()
+        self._best, self._first_bytes = "", 0
+
+    def _trial(self, event: TrialFinished) -> None:
+        self._trials += 1
+        what = failure_words(event.outcome.failure) if event.outcome.failure else "passes"
+        ended = f"{verdict_word(event.verdict, sys.stderr)} {outcome_words(event.outcome)}"
+        if not event.label:
+            self._line(f"  run {self._trials}: {ended} · {what}")
+            return
+        self._state(f"{self._best or event.label}")
+
+    def _reduced(self, event: PayloadReduced) -> None:
+        self._first_bytes = self._first_bytes or event.before_bytes
+        share = event.after_bytes / self._first_bytes
+        self._best = f"{shown_bytes(event.after_bytes)} ({share:.1%} left), by {event.by_pass}"
+        self._state(self._best)
+
+    def _narrowed(self, event: HistoryNarrowed) -> None:
+        left = shown_count(event.remaining, "suspect")
+        steps = shown_count(event.steps_left, "step")
+        verdict = verdict_word(event.verdict, sys.stderr)
+        self._line(f"  {event.label}: {verdict} · {left} left, about {steps} to go")
+
+    def _stopped(self, event: SearchStopped) -> None:
+        elapsed = shown_seconds(event.wall_seconds)
+        self._line(f"  {event.reason.value} ({shown_count(event.trials, 'trial')}, {elapsed})")
+
+    def _state(self, text: str) -> None:
+        now = time.monotonic()
+        if now - self._drawn_at < (_REDRAW_SECONDS if self._is_live else _LINE_SECONDS):
+            return
+        self._drawn_at = now
+        rate = self._trials / max(now - self._started, 1e-3)
+        line = f"  {text} · {shown_count(self._trials, 'trial')}, {rate:.1f}/s"
+        if self._is_live:
+            sys.stderr.write(f"\r\x1b[K{line}")
+            sys.stderr.flush()
+            self._is_drawn = True
+        else:
+            say(line)
+
+    def _line(self, text: str) -> None:
+        self._wipe()
+        say(text)
+
+    def _wipe(self) -> None:
+        if self._is_drawn:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._is_drawn = False

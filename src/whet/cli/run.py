@@ -1,0 +1,40 @@
+"""``whet run``: one recorded trial."""
+
+import click
+
+from whet.cli.console import answer_json, say
+from whet.cli.options import TrialCommand, json_option, trial_options, trial_request
+from whet.cli.summary import entry_json, run_line
+from whet.host.console import Console
+from whet.workbench.bench import open_workbench
+from whet.workbench.run import RunResult, run
+
+
+@click.command(cls=TrialCommand, options_metavar="[OPTIONS] -- COMMAND...")
+@trial_options
+@json_option
+@click.pass_context
+def command(ctx: click.Context, /, *, as_json: bool, **_: object) -> int:
+    """Run a command once, and record everything about it.
+
+    The program's output and exit code come through untouched; then one line on stderr says
+    the verdict, how it ended, time, peak memory, which failure, the trial's number, and what
+    changed since the last trial of the same command.
+    """
+    request = trial_request(ctx)
+    with open_workbench() as bench:
+        result = run(bench, request, None if as_json else Console())
+    return show(result, as_json=as_json)
+
+
+def show(result: RunResult, *, as_json: bool) -> int:
+    """Show one trial that was run, and return the program's own exit code."""
+    outcome = result.entry.outcome
+    assert outcome is not None
+    if as_json:
+        answer_json({**entry_json(result.entry), "notes": list(result.notes)})
+        return outcome.shell_exit_code
+    for note in dict.fromkeys(result.notes):
+        say(f"whet: note: {note}")
+    say(run_line(result.entry, result.previous, is_same_failure=result.is_same_failure))
+    return outcome.shell_exit_code

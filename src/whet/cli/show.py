@@ -1,0 +1,109 @@
+"""``whet show``: one recorded trial."""
+
+import shlex
+import sys
+
+import click
+
+from whet.cli.console import answer, answer_json, styled, verdict_word
+from whet.cli.options import json_option
+from whet.cli.summary import entry_json, expectation_words, failure_words, outcome_words
+from whet.core.outcome import Outcome
+from whet.core.output import Output
+from whet.core.quantity import shown_bytes, shown_seconds
+from whet.core.trial import Trial
+from whet.notebook.entry import Entry
+from whet.workbench.bench import open_workbench
+
+_SHOWN_BYTES = 8000
+
+
+@click.command()
+@click.argument("trial", type=int, required=False)
+@click.option("--output", is_flag=True, help="Only the program's output, whole.")
+@json_option
+def command(trial: int | None, *, output: bool, as_json: bool) -> None:
+    """Show one recorded trial (the last one if no number is given)."""
+    with open_workbench() as bench:
+        entry = bench.notebook.find(trial)
+        if as_json:
+            answer_json(entry_json(entry))
+        elif output:
+            _write_whole(entry)
+        else:
+            _show(entry)
+
+
+def _show(entry: Entry) -> None:
+    rows = [("trial", f"{entry.number}  ({entry.verb}, {entry.started_at[:19].replace('T', ' ')})")]
+    if entry.name:
+        rows.append(("name", entry.name))
+    rows += _asked(entry.trial)
+    if entry.note:
+        rows.append(("note", entry.note))
+    if entry.changes:
+        rows.append(("changed", entry.changes))
+    if entry.outcome is None:
+        rows.append(("outcome", "not finished: whet was killed or is still running it"))
+    else:
+        rows += _came(entry, entry.outcome)
+    for name, value in rows:
+        answer(f"{styled(f'{name:>10}', 'dim', sys.stdout)}  {value}")
+    if entry.outcome is not None:
+        _streams(entry.outcome)
+
+
+def _asked(trial: Trial) -> list[tuple[str, str]]:
+    rows = [("command", shlex.join(trial.command)), ("folder", trial.cwd)]
+    rows += [("env", f"{name}={value}") for name, value in trial.environment.items()]
+    rows += [("reset", step.command) for step in trial.reset]
+    rows += [("payload", f"{payload.name}  {payload.digest[:12]}") for payload in trial.payloads]
+    if trial.revision:
+        rows.append(("revision", trial.revision[:12]))
+    rows += [("package", f"{name} {version}") for name, version in trial.packages.items()]
+    if trial.code is not None:
+        state = " and uncommitted changes" if trial.code.snapshot else ""
+        rows.append(("code", f"{trial.code.commit[:12]}{state}"))
+    if trial.surroundings.interpreter:
+        rows.append(("python", trial.surroundings.interpreter))
+    return rows
+
+
+def _came(entry: Entry, outcome: Outcome) -> list[tuple[str, str]]:
+    verdict = "" if entry.verdict is None else verdict_word(entry.verdict, sys.stdout)
+    usage = (
+        f"{shown_seconds(outcome.wall_seconds)} wall, {shown_seconds(outcome.cpu_seconds)} CPU,"
+        f" {shown_bytes(outcome.peak_rss_bytes)} peak"
+    )
+    rows = [("verdict", verdict), ("ended", outcome_words(outcome)), ("used", usage)]
+    if outcome.failure is not None:
+        rows.append(("failure", failure_words(outcome.failure)))
+        rows.append(("kind", outcome.failure.kind.value))
+    if entry.expectation:
+        rows.append(("expected", expectation_words(entry)))
+    rows += [("measured", f"{name} = {value:g}") for name, value in outcome.measurements.items()]
+    rows += [("note", note) for note in outcome.notes]
+    return rows
+
+
+def _streams(outcome: Outcome) -> None:
+    for name, stream in (("stdout", outcome.stdout), ("stderr", outcome.stderr)):
+        if stream.size_bytes:
+            cut = stream.size_bytes > _SHOWN_BYTES
+            size = shown_bytes(stream.size_bytes)
+            more = f", the last {shown_bytes(_SHOWN_BYTES)}; all: --output" if cut else ""
+            answer(styled(f"--- {name} ({size}{more})", "dim", sys.stdout))
+            answer(_text(stream).rstrip("\n"))
+
+
+def _text(stream: Output) -> str:
+    return stream.tail(_SHOWN_BYTES).decode("utf-8", "backslashreplace")
+
+
+def _write_whole(entry: Entry) -> None:
+    if entry.outcome is None:
+        return
+    for stream, target in ((entry.outcome.stdout, sys.stdout), (entry.outcome.stderr, sys.stderr)):
+        target.flush()
+        target.buffer.write(stream.head(stream.size_bytes))
+        target.flush()

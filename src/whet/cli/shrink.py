@@ -1,0 +1,96 @@
+"""``whet shrink``: the smallest file that still fails the same way."""
+
+import click
+
+from whet.cli.console import answer, answer_json
+from whet.cli.options import (
+    TrialCommand,
+    budget_option,
+    jobs_option,
+    json_option,
+    trial_options,
+    trial_request,
+)
+from whet.cli.progress import Progress
+from whet.core.budget import Budget
+from whet.core.errors import INCOMPLETE
+from whet.core.quantity import shown_bytes, shown_count, shown_seconds
+from whet.workbench.bench import open_workbench
+from whet.workbench.investigation import ShrunkPayload
+from whet.workbench.shrink import ShrinkOptions, shrink
+
+_SHOWN_BYTES = 2000
+
+
+@click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="FILE... -- COMMAND...")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@trial_options
+@click.option("-o", "--output", default="", metavar="OUT", help="Where the smaller file goes.")
+@jobs_option
+@budget_option
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    files: tuple[str, ...],
+    *,
+    output: str,
+    jobs: int | None,
+    budget: float | None,
+    as_json: bool,
+    **_: object,
+) -> int:
+    """Find the smallest file that still fails the same way.
+
+    FILE is found among the command's arguments, or `{}` marks its place. It is never touched:
+    the result stands beside it (`data.shrunk.csv`), the best so far at every moment. Stop it
+    with Ctrl-C; the same command goes on where it stopped.
+    """
+    request = trial_request(ctx)
+    options = ShrinkOptions(
+        files=files, result=output, budget=Budget(wall_seconds=budget), jobs=jobs
+    )
+    progress = Progress(quiet=as_json)
+    with open_workbench(observer=progress) as bench:
+        results = shrink(bench, request, options)
+    progress.close()
+    if as_json:
+        answer_json({"payloads": [payload_json(result) for result in results]})
+    else:
+        for result in results:
+            _show(result)
+    return 0 if all(result.stopped.is_complete for result in results) else INCOMPLETE
+
+
+def payload_json(result: ShrunkPayload) -> dict[str, object]:
+    """Return a payload made smaller as JSON data."""
+    return {
+        "original": result.original,
+        "result": result.result,
+        "before_bytes": result.before_bytes,
+        "after_bytes": result.after_bytes,
+        "stopped": result.stopped.name.lower(),
+        "reason": result.stopped.value,
+        "trials": result.trials,
+        "cached": result.cached,
+        "wall_seconds": round(result.wall_seconds, 3),
+        "guarded_by": result.guarded_by,
+        "also_found": [
+            {"summary": other.summary, "place": other.place, "bytes": len(other.payload)}
+            for other in result.also_found
+        ],
+    }
+
+
+def _show(result: ShrunkPayload) -> None:
+    sizes = f"{shown_bytes(result.before_bytes)} → {shown_bytes(result.after_bytes)}"
+    trials = shown_count(result.trials, "trial")
+    answer(f"{result.original}: {sizes} in {trials}, {shown_seconds(result.wall_seconds)}")
+    answer(f"  {result.stopped.value}: {result.result}")
+    for other in result.also_found:
+        where = f" at {other.place}" if other.place else ""
+        answer(f"  also found: {other.summary}{where} in {shown_bytes(len(other.payload))}")
+    if result.after_bytes <= _SHOWN_BYTES:
+        text = result.content.decode("utf-8", "backslashreplace")
+        answer("\n" + "\n".join(f"    {line}" for line in text.splitlines()))

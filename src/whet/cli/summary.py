@@ -1,0 +1,113 @@
+"""A trial in one line, and in JSON: the same words in every verb."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TextIO
+
+from whet.cli.console import styled, verdict_word
+from whet.core.failure import Failure
+from whet.core.outcome import Outcome
+from whet.core.quantity import shown_bytes, shown_seconds
+from whet.notebook.entry import Entry
+
+_WIDEST = 100
+
+
+def outcome_words(outcome: Outcome) -> str:
+    """Return how a command ended: ``exit 1``, ``SIGSEGV``, ``timeout``."""
+    if outcome.failed_reset is not None:
+        return f"reset step failed: {outcome.failed_reset}"
+    if outcome.timed_out:
+        return "timeout"
+    if outcome.overran_output:
+        return "too much output"
+    if outcome.signal is not None:
+        import signal
+
+        try:
+            return signal.Signals(outcome.signal).name
+        except ValueError:
+            return f"signal {outcome.signal}"
+    if outcome.interrupted:
+        return "interrupted"
+    return f"exit {outcome.exit_code}"
+
+
+def failure_words(failure: Failure) -> str:
+    """Return what failed and where, in one line."""
+    place = failure.place
+    where = "" if place is None else f" at {Path(place.path).name}:{place.line}"
+    summary = failure.summary if len(failure.summary) <= _WIDEST else f"{failure.summary[:97]}..."
+    return f"{summary}{where}"
+
+
+def entry_line(entry: Entry, stream: TextIO = sys.stdout) -> str:
+    """Return a recorded trial as one line of `whet log`."""
+    command = shlex.join(entry.trial.command)
+    if len(command) > _WIDEST:
+        command = f"{command[:97]}..."
+    verdict = "-" if entry.verdict is None else verdict_word(entry.verdict, stream)
+    if entry.outcome is None:
+        parts = [styled("not finished", "yellow", stream)]
+    else:
+        parts = [outcome_words(entry.outcome), shown_seconds(entry.outcome.wall_seconds)]
+        if entry.outcome.failure is not None:
+            parts.append(failure_words(entry.outcome.failure))
+    if entry.changes:
+        parts.append(entry.changes)
+    if entry.expectation:
+        parts.append(expectation_words(entry))
+    if entry.name:
+        parts.insert(0, f"[{entry.name}]")
+    when = entry.started_at[:19].replace("T", " ")
+    return f"{entry.number:>5}  {when}  {verdict:4}  {command}  {' · '.join(parts)}"
+
+
+def expectation_words(entry: Entry) -> str:
+    """Return what was expected and whether it came."""
+    met = {True: "as expected", False: "not as expected", None: "cannot be told"}
+    return f"expected {entry.expectation}: {met[entry.expectation_met]}"
+
+
+def run_line(entry: Entry, previous: Entry | None, *, is_same_failure: bool) -> str:
+    """Return the one line that `whet run` ends with."""
+    outcome = entry.outcome
+    assert outcome is not None
+    assert entry.verdict is not None
+    parts = [
+        outcome_words(outcome),
+        shown_seconds(outcome.wall_seconds),
+        shown_bytes(outcome.peak_rss_bytes),
+    ]
+    if outcome.failure is not None:
+        parts.append(failure_words(outcome.failure))
+    parts.append(f"trial {entry.number}")
+    if previous is not None:
+        parts.append(_since(entry, previous, is_same_failure=is_same_failure))
+    if entry.expectation:
+        parts.append(expectation_words(entry))
+    return f"whet: {verdict_word(entry.verdict, sys.stderr)} {' · '.join(parts)}"
+
+
+def _since(entry: Entry, previous: Entry, *, is_same_failure: bool) -> str:
+    same = "same failure as" if is_same_failure else "since"
+    return f"{entry.changes or 'no change'} {same} trial {previous.number}"
+
+
+def entry_json(entry: Entry) -> dict[str, object]:
+    """Return a recorded trial as JSON data."""
+    return {
+        "trial": entry.number,
+        "started_at": entry.started_at,
+        "verb": entry.verb,
+        "verdict": None if entry.verdict is None else entry.verdict.value,
+        "name": entry.name,
+        "note": entry.note,
+        "expectation": entry.expectation,
+        "expectation_met": entry.expectation_met,
+        "changes": entry.changes,
+        "investigation": entry.investigation,
+        "spec": entry.trial.to_json(),
+        "outcome": None if entry.outcome is None else entry.outcome.to_json(),
+    }

@@ -1,0 +1,268 @@
+"""In what two trials differ, and what that did to their outcomes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from whet.core.outcome import Outcome
+from whet.core.trial import CodeState, Limits, Surroundings, Trial
+
+
+def _no_texts() -> dict[str, str]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One thing in which two trials differ.
+
+    Attributes:
+        what: its kind, such as ``environment``.
+        name: which one of its kind, such as ``LANG``; empty if there is only one.
+        before: how it is in the first trial; None if it is not there.
+        after: how it is in the second trial; None if it is not there.
+    """
+
+    what: str
+    name: str = ""
+    before: str | None = None
+    after: str | None = None
+
+    def __str__(self) -> str:
+        """Return the change in one line."""
+        subject = f"{self.what} {self.name}" if self.name else self.what
+        if self.before is None:
+            return f"{subject}: new, {_shown(self.after)}"
+        if self.after is None:
+            return f"{subject}: gone, was {_shown(self.before)}"
+        return f"{subject}: {_shown(self.before)} → {_shown(self.after)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inheritance:
+    """What stands behind the digests of a trial's surroundings.
+
+    Attributes:
+        environment: inherited variables.
+        packages: name to version of what the trial's Python sees.
+    """
+
+    environment: Mapping[str, str] = field(default_factory=_no_texts)
+    packages: Mapping[str, str] = field(default_factory=_no_texts)
+
+
+NOTHING_INHERITED = Inheritance()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """In what two trials differ.
+
+    Attributes:
+        changes: every one, in the order in which a reader looks for the cause.
+    """
+
+    changes: tuple[Change, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether they differ at all."""
+        return bool(self.changes)
+
+    def of(self, what: str) -> tuple[Change, ...]:
+        """Return the changes of one kind."""
+        return tuple(change for change in self.changes if change.what == what)
+
+    def lines(self) -> tuple[str, ...]:
+        """Return each change as a line to read."""
+        return tuple(map(str, self.changes))
+
+
+def compare(
+    before: Trial,
+    after: Trial,
+    inherited_before: Inheritance = NOTHING_INHERITED,
+    inherited_after: Inheritance = NOTHING_INHERITED,
+) -> Difference:
+    """Return in what ``after`` differs from ``before``.
+
+    Where what stands behind two different digests is the same or unknown, that the digests
+    differ is a change of its own: nothing that decides an outcome goes unsaid.
+
+    Args:
+        before: the first trial.
+        after: the second trial.
+        inherited_before: what the first one inherited, where that was kept.
+        inherited_after: what the second one inherited, where that was kept.
+    """
+    changes = (
+        *_values("command", _words(before.command), _words(after.command)),
+        *_code(before.code, after.code),
+        *_values("revision", before.revision, after.revision),
+        *_maps("release", before.packages, after.packages),
+        *_payloads(before, after),
+        *_values("stdin", before.stdin, after.stdin),
+        *_values("reset", _resets(before), _resets(after)),
+        *_maps("variable", before.environment, after.environment),
+        *_values("folder", before.cwd, after.cwd),
+        *_limits(before.limits, after.limits),
+        *_maps("measure", before.measures, after.measures),
+        *_surroundings(before.surroundings, after.surroundings, inherited_before, inherited_after),
+    )
+    if not changes and before.key != after.key:
+        # Two trials that read the same, such as reset steps `a && b` and `a`, `b`.
+        changes = _values("trial", before.key, after.key)
+    return Difference(changes=changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutcomeDifference:
+    """What two outcomes say about each other.
+
+    Attributes:
+        same_failure: both failed in the same way, or neither failed.
+        same_stdout: they wrote the same to standard output, byte for byte.
+        same_stderr: they wrote the same to standard error, byte for byte.
+        seconds_ratio: wall time of the second over that of the first; None if that was none.
+        memory_ratio: peak memory of the second over that of the first; None if that was none.
+        changes: in exit code, failure and measurements.
+    """
+
+    same_failure: bool
+    same_stdout: bool
+    same_stderr: bool
+    seconds_ratio: float | None
+    memory_ratio: float | None
+    changes: tuple[Change, ...]
+
+    def lines(self) -> tuple[str, ...]:
+        """Return each difference as a line to read."""
+        return (
+            *map(str, self.changes),
+            *_ratio_line("seconds", self.seconds_ratio),
+            *_ratio_line("peak memory", self.memory_ratio),
+            f"stdout: {'the same' if self.same_stdout else 'different'}",
+            f"stderr: {'the same' if self.same_stderr else 'different'}",
+        )
+
+
+def compare_outcomes(before: Outcome, after: Outcome) -> OutcomeDifference:
+    """Return in what the second outcome differs from the first."""
+    measured = [
+        {name: f"{value:g}" for name, value in sorted(each.measurements.items())}
+        for each in (before, after)
+    ]
+    return OutcomeDifference(
+        same_failure=before.signature == after.signature,
+        same_stdout=before.stdout.digest == after.stdout.digest,
+        same_stderr=before.stderr.digest == after.stderr.digest,
+        seconds_ratio=_ratio(before.wall_seconds, after.wall_seconds),
+        memory_ratio=_ratio(before.peak_rss_bytes, after.peak_rss_bytes),
+        changes=(
+            *_values("exit", str(before.shell_exit_code), str(after.shell_exit_code)),
+            *_failure(before, after),
+            *_maps("measurement", measured[0], measured[1]),
+        ),
+    )
+
+
+def _failure(before: Outcome, after: Outcome) -> tuple[Change, ...]:
+    if before.signature == after.signature:
+        return ()
+    old, new = (None if o.failure is None else o.failure.summary for o in (before, after))
+    # Two bugs may say the same; then the places where they say it tell them apart.
+    if old == new:
+        old, new = (_place(o) for o in (before, after))
+    return (Change(what="failure", before=old, after=new),)
+
+
+def _place(outcome: Outcome) -> str:
+    signature = outcome.signature
+    if signature is None:
+        return ""
+    places = (signature.user_function, signature.library_function)
+    return f"{signature.kind.value} in {' and '.join(filter(None, places)) or 'no known place'}"
+
+
+def _values(what: str, before: str | None, after: str | None) -> tuple[Change, ...]:
+    return () if before == after else (Change(what=what, before=before, after=after),)
+
+
+def _maps(what: str, before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Change, ...]:
+    return tuple(
+        Change(what=what, name=name, before=before.get(name), after=after.get(name))
+        for name in sorted({*before, *after})
+        if before.get(name) != after.get(name)
+    )
+
+
+def _code(before: CodeState | None, after: CodeState | None) -> tuple[Change, ...]:
+    if before is None or after is None:
+        trees = (None if code is None else code.tree for code in (before, after))
+        return _values("code", *trees)
+    places = (
+        *_values("repository", before.repository, after.repository),
+        *_values("commit", before.commit, after.commit),
+    )
+    # With the commit the tree changes as a matter of course.
+    return places or _values("code", before.tree, after.tree)
+
+
+def _payloads(before: Trial, after: Trial) -> tuple[Change, ...]:
+    old, new = (
+        {f"{number} {item.name}": item.digest for number, item in enumerate(trial.payloads, 1)}
+        for trial in (before, after)
+    )
+    return _maps("payload", old, new)
+
+
+def _surroundings(
+    before: Surroundings, after: Surroundings, old: Inheritance, new: Inheritance
+) -> tuple[Change, ...]:
+    packages = _maps("package", old.packages, new.packages)
+    environment = _maps("environment", old.environment, new.environment)
+    return (
+        *_values("interpreter", before.interpreter, after.interpreter),
+        *(packages or _values("packages", before.packages_digest, after.packages_digest)),
+        *(
+            environment
+            or _values("environment", before.environment_digest, after.environment_digest)
+        ),
+        *_values("platform", before.platform, after.platform),
+    )
+
+
+def _resets(trial: Trial) -> str | None:
+    steps = [f"{step.command}{' &&' if step.must_succeed else ' ;'}" for step in trial.reset]
+    return " ".join(steps) or None
+
+
+def _limits(before: Limits, after: Limits) -> tuple[Change, ...]:
+    return (
+        *_values("limit of seconds", _number(before.wall_seconds), _number(after.wall_seconds)),
+        *_values("limit of output", _number(before.output_bytes), _number(after.output_bytes)),
+    )
+
+
+def _number(value: float | None) -> str | None:
+    return None if value is None else f"{value:g}"
+
+
+def _words(command: tuple[str, ...]) -> str:
+    return " ".join(
+        word if word and not set(word) & set(" \t\n\"'") else repr(word) for word in command
+    )
+
+
+def _ratio(before: float, after: float) -> float | None:
+    return after / before if before > 0 else None
+
+
+def _ratio_line(what: str, ratio: float | None) -> tuple[str, ...]:
+    return () if ratio is None else (f"{what}: {ratio:.2f} times",)
+
+
+_LONG = 64  # characters; a digest's length, beyond which a line is hard to read
+
+
+def _shown(value: str | None) -> str:
+    text = "" if value is None else value
+    return f"`{text}`" if len(text) <= _LONG else f"`{text[:_LONG]}…`"

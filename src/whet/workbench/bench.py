@@ -1,0 +1,290 @@
+"""The workbench: one project's notebook, executors and belongings, put together."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from whet.core.condition import Condition
+from whet.core.errors import BadUsage, EmptyCommand, FolderNotFound
+from whet.core.event import Event, Observer
+from whet.core.executor import Executor
+from whet.core.oracle import AnyFailure, BadIf, Interesting, Oracle, SameFailure, ScriptVerdict
+from whet.core.outcome import Outcome
+from whet.core.output import BytesOutput, Output, digest_of
+from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Limits, Trial
+from whet.evidence.classify import classify
+from whet.execution.caching import CachingExecutor
+from whet.execution.cold import ColdExecutor
+from whet.execution.recording import RecordingExecutor
+from whet.host.belongings import Belongings
+from whet.host.capture import Capture
+from whet.host.console import Console
+from whet.host.project import Project, Settings, load_settings
+from whet.host.snapshots import take_snapshot
+from whet.host.surroundings import observe
+from whet.notebook.notebook import Notebook
+from whet.workbench.request import Judging, TrialRequest
+
+
+def silent(_event: Event) -> None:
+    """Listen to nothing."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Shelf:
+    """Payloads of candidates on trial, in memory; those that prove something go to the notebook.
+
+    A search tries thousands of payloads of which all but a few pass. Keeping each of them
+    would fill the disk with what anybody can make again from the next larger one.
+    """
+
+    notebook: Notebook
+    _held: dict[str, bytes] = field(default_factory=dict[str, bytes])
+
+    def hold(self, data: bytes) -> str:
+        """Make ``data`` available to trials and return its digest."""
+        digest = digest_of(data)
+        self._held[digest] = data
+        return digest
+
+    def keep(self, data: bytes) -> str:
+        """Store ``data`` for good and return its digest."""
+        return self.notebook.blobs.put_bytes(data)
+
+    def release(self, digest: str) -> None:
+        """Drop what is no longer on trial."""
+        self._held.pop(digest, None)
+
+    def payload_of(self, digest: str) -> bytes | Path:
+        """Return a payload by its digest."""
+        held = self._held.get(digest)
+        return self.notebook.blobs.read(digest) if held is None else held
+
+
+Place: TypeAlias = Callable[[Executor], Executor]
+"""Wraps what runs a trial, so that it runs in a checkout or an environment of its own."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Workbench:
+    """What every use case works with.
+
+    Attributes:
+        project: where the state lives.
+        settings: flag > environment > project > user.
+        notebook: every trial ever run.
+        belongings: what whet made on the machine.
+        environment: what trials inherit.
+        shelf: payloads on trial.
+        emit: tells the observers.
+    """
+
+    project: Project
+    settings: Settings
+    notebook: Notebook
+    belongings: Belongings
+    environment: Mapping[str, str]
+    shelf: Shelf
+    emit: Callable[[Event], None] = silent
+    notes: list[str] = field(default_factory=list[str])
+
+    @property
+    def jobs(self) -> int:
+        """How many trials a search runs at once."""
+        return self.settings.jobs or os.cpu_count() or 1
+
+    @contextmanager
+    def executor(
+        self,
+        record: Callable[[Trial], int],
+        *,
+        jobs: int = 1,
+        console: Console | None = None,
+        cached: bool = False,
+        place: Place | None = None,
+    ) -> Iterator[Executor]:
+        """Put an executor together: recording, around a cache if asked, around a place.
+
+        Args:
+            record: writes the row of a trial before it starts and returns its number.
+            jobs: how many trials run at once.
+            console: where the program's output goes live, or None.
+            cached: answer a trial that was run before from the notebook.
+            place: wraps what runs a trial in its checkout or its environment.
+        """
+        with ColdExecutor(
+            classify=classify,
+            payload_of=self.shelf.payload_of,
+            keep=self._keep,
+            belongings=self.belongings,
+            scratch=self.project.state / "scratch",
+            environment=self.environment,
+            jobs=jobs,
+            console=console,
+            pycache=self.project.state / "pycache",
+        ) as cold:
+            placed: Executor = cold if place is None else place(cold)
+            recording = RecordingExecutor(placed, record, self._finish)
+            yield CachingExecutor(recording, self._known) if cached else recording
+
+    def _keep(self, capture: Capture) -> Output:
+        if capture.file is not None:
+            return self.notebook.blobs.keep(capture.file)
+        self.notebook.blobs.put_bytes(capture.data)
+        return BytesOutput(capture.data)
+
+    def _finish(self, number: int, _trial: Trial, outcome: Outcome) -> None:
+        self.notebook.finish(number, outcome)
+
+    def _known(self, trial: Trial) -> Outcome | None:
+        return self.notebook.outcome_for(trial.key)
+
+    def build_trial(self, request: TrialRequest, *, live: bool = False) -> Trial:
+        """Return the trial that the user asked for, with the code and surroundings of now.
+
+        Args:
+            request: what the user asked for.
+            live: standard input is what whet was given, unless a file is named.
+
+        Raises:
+            EmptyCommand: if there is nothing to run.
+            FolderNotFound: if the folder to start in does not exist.
+            BadCondition: if `--bad-if` cannot be read.
+        """
+        cwd = Path(os.path.abspath(request.cwd or self.project.folder))
+        if not cwd.is_dir():
+            raise FolderNotFound(f"`{cwd}` is not a folder", hint="check `--cwd`")
+        command = command_of(request)
+        condition_of(request)
+        snapshot = take_snapshot(
+            cwd,
+            state=self.project.state,
+            keep_untracked_below_bytes=self.settings.keep_untracked_below_bytes,
+        )
+        self.notes.extend(snapshot.notes)
+        overridden = {**self.environment, **request.environment}
+        return Trial(
+            command=command,
+            cwd=str(cwd),
+            environment=dict(request.environment),
+            stdin=self._stdin(request, cwd, live=live),
+            reset=request.reset,
+            code=snapshot.code,
+            limits=Limits(wall_seconds=request.timeout_seconds or self.settings.timeout_seconds),
+            measures=dict(request.measures),
+            surroundings=observe(command, cwd, overridden, state=self.project.state),
+        )
+
+    def _stdin(self, request: TrialRequest, cwd: Path, *, live: bool) -> str:
+        if not request.stdin:
+            return STDIN_INHERITED if live else STDIN_EMPTY
+        from whet.workbench.payload import read_payload
+
+        return self.shelf.keep(read_payload(cwd / request.stdin, request.stdin, may_be_empty=True))
+
+
+@contextmanager
+def open_workbench(
+    environment: Mapping[str, str] | None = None, observer: Observer | None = None
+) -> Iterator[Workbench]:
+    """Open the current folder's project; what whet made is removed at the end.
+
+    Raises:
+        CannotWrite: if the project's state can be written nowhere.
+        DiskFull: if there is no space for it.
+        BadSetting: if a setting is wrong.
+    """
+    inherited = dict(os.environ) if environment is None else dict(environment)
+    project = Project.find(Path.cwd(), inherited)
+    project.prepare()
+    belongings = Belongings(project.state / "made")
+    belongings.sweep()
+    with Notebook.open(project.state) as notebook:
+        try:
+            yield Workbench(
+                project=project,
+                settings=load_settings(project, inherited),
+                notebook=notebook,
+                belongings=belongings,
+                environment=inherited,
+                shelf=Shelf(notebook=notebook),
+                emit=_emitter(observer),
+            )
+        finally:
+            belongings.discard_all()
+
+
+def _emitter(observer: Observer | None) -> Callable[[Event], None]:
+    """Return what tells ``observer``; one that raises is dropped and the work goes on."""
+    listening = [] if observer is None else [observer]
+
+    def emit(event: Event) -> None:
+        for listener in tuple(listening):
+            try:
+                listener(event)
+            except Exception:
+                import logging
+
+                logging.getLogger("whet").exception("an observer failed and was dropped")
+                listening.remove(listener)
+
+    return emit
+
+
+def command_of(request: TrialRequest) -> tuple[str, ...]:
+    """Return the command that is run: a script that judges stands before the user's command.
+
+    Raises:
+        EmptyCommand: if there is none.
+    """
+    script = request.judging.script
+    if script:
+        path = Path(request.cwd or ".", script)
+        # A bare name is looked up on PATH unless a file of that name stands here.
+        found = os.path.abspath(path) if path.exists() else script
+        return (found, *request.command)
+    if not request.command or not request.command[0]:
+        raise EmptyCommand(
+            "there is no command to run" if not request.command else "the command's name is empty",
+            hint="write it after `--`: `whet run -- python train.py`",
+        )
+    return request.command
+
+
+def condition_of(request: TrialRequest) -> Condition | None:
+    """Return what `--bad-if` says.
+
+    Raises:
+        BadCondition: if it cannot be read.
+        BadUsage: if it needs a number that nothing measures.
+    """
+    if not request.judging.bad_if:
+        return None
+    condition = Condition.parse(request.judging.bad_if)
+    for name in sorted(condition.names - set(request.measures)):
+        raise BadUsage(
+            f"nothing measures `{name}` in `--bad-if '{condition.text}'`",
+            hint=f"say how the program prints it: `--measure '{name}=REGEX'`",
+        )
+    return condition
+
+
+def oracle_of(judging: Judging, reference: Outcome | None = None) -> Oracle:
+    """Return what judges the trials of a request.
+
+    Args:
+        judging: what the user said.
+        reference: the failure to look for when the user said nothing.
+    """
+    if judging.bad_if:
+        return BadIf(Condition.parse(judging.bad_if))
+    if judging.oracle:
+        return ScriptVerdict()
+    if judging.interesting:
+        return Interesting()
+    if reference is not None and reference.signature is not None:
+        return SameFailure(reference.signature)
+    return AnyFailure()

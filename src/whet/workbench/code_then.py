@@ -1,0 +1,52 @@
+"""A recorded trial on the code as it was."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from whet.core.errors import CodeNotKept
+from whet.core.trial import CodeState, Trial
+from whet.host.git import Repository
+from whet.host.worktrees import Worktrees
+from whet.notebook.entry import Entry
+from whet.workbench.bench import Place, Workbench
+from whet.workbench.placing import PlacingExecutor
+
+
+def code_of(entry: Entry) -> CodeState:
+    """Return the code that a recorded trial ran on.
+
+    Raises:
+        CodeNotKept: if it was not in a git repository.
+    """
+    if entry.trial.code is None:
+        raise CodeNotKept(
+            f"trial {entry.number} did not run in a git repository",
+            hint=f"`whet again {entry.number}` runs it on the code of today",
+        )
+    return entry.trial.code
+
+
+def on_code(bench: Workbench, code: CodeState) -> Place:
+    """Return what lets trials run in a checkout of the code as it was."""
+    worktrees = Worktrees(
+        Repository(Path(code.repository)), bench.belongings, bench.project.state / "worktrees"
+    )
+
+    @contextmanager
+    def prepare(trial: Trial) -> Iterator[Trial]:
+        slot = worktrees.checkout_code(code)
+        try:
+            relocation = worktrees.relocation(slot)
+            cwd = Path(trial.cwd)
+            yield replace(
+                trial,
+                command=relocation.command(trial.command, cwd),
+                cwd=str(relocation.folder(cwd)),
+            )
+        finally:
+            bench.notes.extend(worktrees.notes_on(slot))
+            worktrees.give_back(slot)
+
+    return lambda executor: PlacingExecutor(inner=executor, prepare=prepare)

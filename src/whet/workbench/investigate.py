@@ -1,0 +1,346 @@
+"""`whet investigate`: reproduce, classify, find since when, shrink, hand over."""
+
+import os
+import shlex
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from whet.bisection.terms import Terms
+from whet.core.budget import Budget, StopReason
+from whet.core.failure import Failure
+from whet.core.quantity import shown_bytes, shown_count, shown_seconds
+from whet.core.trial import Trial
+from whet.host.files import storage_error
+from whet.workbench.bench import Place, Workbench
+from whet.workbench.investigation import (
+    Investigation,
+    Reproducer,
+    ShrunkPayload,
+    VersionSearch,
+)
+from whet.workbench.reproduce import Baseline, reproduce
+from whet.workbench.reproducer import make_reproducer
+from whet.workbench.request import TrialRequest
+from whet.workbench.shrink import Guard, Payload, ShrinkOptions, bind_all, read, shrink_one
+from whet.workbench.steps import Steps
+from whet.workbench.versions import FirstBad, VersionHunt, Versions
+
+REPORT_FOLDER = "whet-report"
+
+_SHOWN_LINES = 15
+_INTERPRETERS = ("python", "pypy", "sh", "bash", "node", "perl", "ruby", "uv")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvestigateOptions:
+    """How to investigate.
+
+    Attributes:
+        package: search the releases of this package.
+        good: a good revision or release.
+        bad: a bad one; empty: what is there now.
+        folder: where the report goes; empty: `whet-report`.
+        budget: of each search.
+        jobs: trials at once; None: all cores.
+    """
+
+    package: str = ""
+    good: str = ""
+    bad: str = ""
+    folder: str = ""
+    budget: Budget = field(default_factory=Budget)
+    jobs: int | None = None
+
+
+HistoryOf = Callable[[Workbench, TrialRequest, Trial, InvestigateOptions], "History"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """The versions to search, or why there are none.
+
+    Attributes:
+        versions: where to search; None: nowhere.
+        remark: why there is nothing to search.
+        is_pinned: every trial runs on the new end's version, in an environment of its own.
+    """
+
+    versions: Versions | None
+    remark: str = ""
+    is_pinned: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class _Work:
+    """An investigation under way."""
+
+    bench: Workbench
+    request: TrialRequest
+    options: InvestigateOptions
+    trial: Trial
+    number: int
+    steps: Steps
+    folder: Path
+    history: History
+    found: FirstBad | None = None
+
+    def record(self, starting: Trial) -> int:
+        request = self.request
+        return self.bench.notebook.begin(
+            starting, verb="investigate", name=request.name, note=request.note,
+            expectation=request.expectation, investigation=self.number,
+        )  # fmt: skip
+
+
+def investigate(
+    bench: Workbench, request: TrialRequest, options: InvestigateOptions, history_of: HistoryOf
+) -> Investigation:
+    """Find out why a command fails; every step is told while it is done.
+
+    Raises:
+        BaselineDoesNotFail: if it does not fail.
+    """
+    started, started_at = time.monotonic(), datetime.now(UTC).isoformat()
+    work = _begin(bench, request, options, history_of)
+    payloads = [
+        read(bench, request, shown, "") for shown in payload_names(work.trial, request.stdin)
+    ]
+    payloads = [replace(payload, result=work.folder / payload.path.name) for payload in payloads]
+    work.trial = bind_all(bench, work.trial, request, payloads)
+    baseline = _reproduce(work)
+    _classify(work, baseline)
+    _search_history(work, baseline)
+    shrunk = _shrink(work, payloads, baseline)
+    headline = (
+        baseline.outcome.failure.summary if baseline.outcome.failure else request.judging.bad_if
+    )
+    reproducer = _hand_over(work, headline, baseline)
+    found = None if work.found is None else work.found.search
+    investigation = Investigation(
+        number=work.number,
+        trial=work.trial,
+        command_line=shlex.join(request.command),
+        started_at=started_at,
+        wall_seconds=time.monotonic() - started,
+        oracle=baseline.oracle.description,
+        failure=baseline.outcome.failure,
+        last_lines=_last_lines(baseline),
+        reproduction=baseline.reproduction,
+        history=found,
+        history_remark=work.history.remark,
+        payloads=tuple(shrunk),
+        reproducer=reproducer,
+        steps=tuple(work.steps.done),
+        conclusions=tuple(_conclusions(baseline, found, shrunk)),
+        interpreter=work.trial.surroundings.interpreter,
+        platform=work.trial.surroundings.platform,
+        packages=tuple(work.trial.packages.items()),
+        folder=str(work.folder),
+    )
+    stopped = shrunk[-1].stopped if shrunk else StopReason.FOUND
+    bench.notebook.end_investigation(work.number, stopped, {"folder": str(work.folder)})
+    return investigation
+
+
+def _begin(
+    bench: Workbench, request: TrialRequest, options: InvestigateOptions, history_of: HistoryOf
+) -> _Work:
+    trial = bench.build_trial(request)
+    history = history_of(bench, request, trial, options)
+    if history.is_pinned and history.versions is not None:
+        trial = history.versions.on(trial, history.versions.new)
+    folder = Path(os.path.abspath(options.folder or REPORT_FOLDER))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise storage_error(error, folder) from error
+    steps = Steps(emit=bench.emit)
+    bench.emit = steps.observe
+    number = bench.notebook.begin_investigation(verb="investigate", trial=trial)
+    return _Work(
+        bench=bench, request=request, options=options, trial=trial, number=number,
+        steps=steps, folder=folder, history=history,
+    )  # fmt: skip
+
+
+def payload_names(trial: Trial, stdin: str) -> list[str]:
+    """Return the files that the command names, the largest first, less the program itself."""
+    words = trial.command
+    program = 0
+    if Path(words[0]).name.rstrip("0123456789.") in _INTERPRETERS:
+        program = next(
+            (index for index, word in enumerate(words) if index and not word.startswith("-")), 0
+        )
+        if words[program - 1] in {"-m", "-c"}:
+            program = 0
+    names = [
+        word
+        for index, word in enumerate(words)
+        if index not in {0, program} and _is_payload(Path(trial.cwd, word))
+    ]
+    names += [stdin] if stdin else []
+    return sorted(dict.fromkeys(names), key=lambda name: -Path(trial.cwd, name).stat().st_size)
+
+
+def _is_payload(path: Path) -> bool:
+    try:
+        return path.is_file() and path.stat().st_size > 0
+    except OSError:  # a word that is too long for a path, or holds a NUL
+        return False
+
+
+def _place_of(work: _Work) -> Place | None:
+    versions = work.history.versions
+    return versions.place if versions is not None else None
+
+
+def _reproduce(work: _Work) -> Baseline:
+    reason = "a failure that is not seen again cannot be searched for"
+    with work.steps.step("Reproduce", reason):
+        baseline = reproduce(
+            work.bench, work.trial, work.request.judging, work.record, place=_place_of(work)
+        )
+        done = baseline.reproduction
+        if done.is_deterministic:
+            result = f"it failed the same way in each of {done.attempts} runs"
+        else:
+            others = "; ".join(done.other_failures)
+            result = (
+                f"flaky: it failed the same way in {done.same_failures} of {done.attempts} runs"
+                f" (else: {others}); every candidate is tried up to {baseline.repeats} times"
+            )
+        work.steps.conclude(f"{result}, {shown_seconds(done.wall_seconds)} each")
+    return baseline
+
+
+def _classify(work: _Work, baseline: Baseline) -> None:
+    with work.steps.step("Classify", "a search must hold on to this bug and to no other"):
+        failure = baseline.outcome.failure
+        if failure is None:
+            work.steps.conclude(f"bad means {baseline.oracle.description}")
+            return
+        work.steps.conclude(f"{failure.kind.value}: {_sentence(failure)}")
+
+
+def _sentence(failure: Failure) -> str:
+    signature = failure.signature
+    parts = [failure.summary]
+    if signature.user_function:
+        parts.append(f"in your {signature.user_function}")
+    if signature.library_function:
+        parts.append(f"raised in {signature.library_function}")
+    return ", ".join(parts)
+
+
+def _search_history(work: _Work, baseline: Baseline) -> None:
+    versions = work.history.versions
+    if versions is None:
+        return
+    reason = "the change that brought it tells most about it"
+    with work.steps.step(f"Find the first bad {versions.kind}", reason):
+        hunt = VersionHunt(
+            bench=work.bench,
+            trial=work.trial,
+            judging=work.request.judging,
+            versions=versions,
+            record=work.record,
+            terms=Terms(),
+            budget=work.options.budget,
+            oracle=baseline.oracle,
+            repeats=baseline.repeats,
+        )
+        work.found = hunt.run()
+        work.steps.conclude(history_sentence(work.found.search))
+
+
+def history_sentence(search: VersionSearch) -> str:
+    """Return what a search over versions found, in a sentence."""
+    if search.stopped is StopReason.NO_GOOD_VERSION:
+        return f"no {search.old_term} {search.kind} of {search.subject} was found"
+    if search.first_bad is not None:
+        return (
+            f"{search.subject} {search.first_bad} is the first {search.new_term} {search.kind}"
+            f" ({search.good} is the last {search.old_term} one;"
+            f" {shown_count(len(search.tested), 'version')} tested of {search.between + 2})"
+        )
+    return (
+        f"one of {', '.join(search.suspects[:8])} is the first {search.new_term} {search.kind}:"
+        f" {search.stopped.value}"
+    )
+
+
+def _shrink(work: _Work, payloads: list[Payload], baseline: Baseline) -> list[ShrunkPayload]:
+    results: list[ShrunkPayload] = []
+    options = ShrinkOptions(files=(), budget=work.options.budget, jobs=work.options.jobs)
+    for position, payload in enumerate(payloads):
+        reason = "what is left of the data is what matters"
+        with work.steps.step(f"Shrink {payload.shown}", reason):
+            shrunk = shrink_one(
+                work.bench, work.trial, position, payload, baseline, work.record,
+                options=options, guard=_guard(work), place=_place_of(work),
+            )  # fmt: skip
+            results.append(shrunk)
+            digest = work.bench.shelf.keep(shrunk.content)
+            work.trial = work.trial.with_payload(digest, position)
+            sizes = f"{shown_bytes(shrunk.before_bytes)} → {shown_bytes(shrunk.after_bytes)}"
+            guarded = f", passing on {shrunk.guarded_by}" if shrunk.guarded_by else ""
+            work.steps.conclude(f"{sizes}{guarded}: {shrunk.stopped.value}")
+    return results
+
+
+def _guard(work: _Work) -> Guard | None:
+    """Return the last good version, on which a candidate must pass.
+
+    Without it a shrink slips to an older bug with the same signature, as was seen.
+    """
+    versions, found = work.history.versions, work.found
+    if versions is None or found is None or found.last_good is None:
+        return None
+    last_good = found.last_good
+    return Guard(
+        label=f"{versions.subject} {versions.label(last_good)}",
+        on_good_side=lambda trial: versions.on(trial, last_good),
+    )
+
+
+def _hand_over(work: _Work, headline: str, baseline: Baseline) -> Reproducer:
+    reason = "what you hand to somebody else must fail there too"
+    with work.steps.step("Check the one-liner elsewhere", reason):
+        reproducer = make_reproducer(
+            work.bench, work.trial, work.folder, headline, baseline.oracle, work.record
+        )
+        work.steps.conclude(reproducer.remark)
+    return reproducer
+
+
+def _last_lines(baseline: Baseline) -> str:
+    text = baseline.outcome.stderr.tail(8000).decode("utf-8", "replace")
+    return "\n".join(text.rstrip().splitlines()[-_SHOWN_LINES:])
+
+
+def _conclusions(
+    baseline: Baseline, found: VersionSearch | None, shrunk: list[ShrunkPayload]
+) -> list[str]:
+    said: list[str] = []
+    if found is not None and found.first_bad is not None:
+        if found.kind == "release":
+            said.append(
+                f"Read what {found.subject} {found.first_bad} changed; until it is mended,"
+                f" `{found.subject}=={found.good}` does not have this failure."
+            )
+        else:
+            said.append(f"Look at the change: `git show {found.first_bad}`.")
+    said += [
+        f"{shown_bytes(payload.after_bytes)} of {shown_bytes(payload.before_bytes)} of"
+        f" {payload.original} are enough to show it."
+        for payload in shrunk
+    ]
+    if not baseline.reproduction.is_deterministic:
+        said.append(
+            f"It is flaky ({baseline.reproduction.rate:.0%} of the runs): look for randomness,"
+            " time, order and threads; `PYTHONHASHSEED=0` and one thread make it easier to hold."
+        )
+    return said

@@ -1,0 +1,149 @@
+"""Running the command as it is, several times: does it fail, and always the same way?"""
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+from whet.core.errors import BaselineDoesNotFail
+from whet.core.event import TrialFinished
+from whet.core.executor import Executor
+from whet.core.oracle import AnyFailure, Oracle
+from whet.core.outcome import Outcome
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.workbench.bench import Place, Workbench, oracle_of
+from whet.workbench.investigation import Reproduction
+from whet.workbench.request import Judging
+
+FEW, MANY = 3, 10
+"""So often a command is run; more often if the first few runs do not agree."""
+
+_MISSED = 0.01
+"""Chance with which a candidate that fails sometimes may be taken for one that never does."""
+
+_MOST_REPEATS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """What the command does unchanged.
+
+    Attributes:
+        outcome: the first one that was BAD.
+        oracle: judges all later trials.
+        reproduction: how often it failed.
+        repeats: how often a candidate must be tried before it counts as not failing.
+    """
+
+    outcome: Outcome
+    oracle: Oracle
+    reproduction: Reproduction
+    repeats: int
+
+
+def reproduce(
+    bench: Workbench,
+    trial: Trial,
+    judging: Judging,
+    record: Callable[[Trial], int],
+    *,
+    attempts: int = FEW,
+    place: Place | None = None,
+) -> Baseline:
+    """Run ``trial`` several times and say how often it fails the same way.
+
+    Raises:
+        BaselineDoesNotFail: if it never fails.
+    """
+    runs: list[tuple[int, Outcome]] = []
+    with bench.executor(record, place=place) as executor:
+        while len(runs) < attempts:
+            runs.append(_run(executor, trial))
+            if len(runs) == attempts and attempts < MANY and _disagree(judging, runs):
+                attempts = MANY
+    first = _first_bad(judging, runs)
+    if first is None:
+        raise _does_not_fail(trial, runs)
+    oracle = oracle_of(judging, first)
+    return _baseline(bench, trial, oracle, first, runs)
+
+
+def _run(executor: Executor, trial: Trial) -> tuple[int, Outcome]:
+    future = executor.submit(trial)
+    outcome = future.result()
+    number: int = getattr(future, "number")  # noqa: B009 - of a recorded future
+    return number, outcome
+
+
+def _disagree(judging: Judging, runs: list[tuple[int, Outcome]]) -> bool:
+    first = _first_bad(judging, runs)
+    if first is None:
+        return False
+    oracle = oracle_of(judging, first)
+    return any(oracle.judge(outcome) is not Verdict.BAD for _, outcome in runs)
+
+
+def _first_bad(judging: Judging, runs: list[tuple[int, Outcome]]) -> Outcome | None:
+    """Return the reference: of the failures that were seen, one of the most frequent."""
+    any_bad = oracle_of(judging)
+    bad = [outcome for _, outcome in runs if any_bad.judge(outcome) is Verdict.BAD]
+    if not bad:
+        return None
+    if not isinstance(any_bad, AnyFailure):
+        return bad[0]
+    (most_frequent, _), *_ = Counter(outcome.signature for outcome in bad).most_common(1)
+    return next(outcome for outcome in bad if outcome.signature == most_frequent)
+
+
+def _baseline(
+    bench: Workbench,
+    trial: Trial,
+    oracle: Oracle,
+    first: Outcome,
+    runs: list[tuple[int, Outcome]],
+) -> Baseline:
+    others: list[str] = []
+    same = 0
+    for number, outcome in runs:
+        verdict = oracle.judge(outcome)
+        bench.notebook.judge(number, oracle.description, verdict, None)
+        bench.emit(TrialFinished(number=number, trial=trial, outcome=outcome, verdict=verdict))
+        same += verdict is Verdict.BAD
+        if verdict is not Verdict.BAD:
+            others.append("passes" if outcome.failure is None else outcome.failure.summary)
+    reproduction = Reproduction(
+        attempts=len(runs),
+        same_failures=same,
+        other_failures=tuple(dict.fromkeys(others)),
+        wall_seconds=median(outcome.wall_seconds for _, outcome in runs),
+        peak_rss_bytes=int(median(outcome.peak_rss_bytes for _, outcome in runs)),
+        exit_code=first.shell_exit_code,
+        trials=tuple(number for number, _ in runs),
+    )
+    return Baseline(
+        outcome=first,
+        oracle=oracle,
+        reproduction=reproduction,
+        repeats=repeats_for(reproduction.rate),
+    )
+
+
+def repeats_for(rate: float) -> int:
+    """Return how often to try before "never fails" is wrong in one case of a hundred at most."""
+    if rate >= 1:
+        return 1
+    return min(_MOST_REPEATS, math.ceil(math.log(_MISSED) / math.log(1 - rate)))
+
+
+def _does_not_fail(trial: Trial, runs: list[tuple[int, Outcome]]) -> BaselineDoesNotFail:
+    number, outcome = runs[-1]
+    times = "" if len(runs) == 1 else f" in each of {len(runs)} runs"
+    code = outcome.shell_exit_code
+    shown = " ".join(trial.command)
+    return BaselineDoesNotFail(
+        f"`{shown[:200]}` does not fail: it exits {code}{times}",
+        hint=f"`whet show {number}` shows what it printed; if it is wrong all the same, say what"
+        " bad means: `--bad-if 'stdout ~ NaN'`, `--bad-if 'seconds > 2'`",
+    )

@@ -1,0 +1,281 @@
+"""What shows the failure to somebody else: a line to paste and a script, both tried elsewhere."""
+
+import base64
+import os
+import shlex
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from whet.core.executor import Executor
+from whet.core.oracle import Oracle
+from whet.core.outcome import Outcome
+from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Limits, Trial
+from whet.core.verdict import Verdict
+from whet.desk.one_liner import (
+    MAX_INLINE_BYTES,
+    PlacedFile,
+    one_liner,
+    quote_word,
+    write_file,
+)
+from whet.host.files import write_atomically
+from whet.workbench.bench import Workbench
+from whet.workbench.investigation import Reproducer
+
+SCRIPT = "reproduce.sh"
+
+_LONGEST_LINE = 3500
+"""A terminal in canonical mode takes lines of up to 4095 bytes."""
+
+_LEAST_LIMIT_SECONDS = 300.0
+"""An environment for a release may have to be made first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """All that is needed to run the trial elsewhere.
+
+    Attributes:
+        trial: the trial, its payloads the smallest ones, its files by their bare names.
+        files: the files it needs, by digest or path, with what they hold.
+        setup: shell commands that make the environment; may be empty.
+        prefix: words before the command, such as ``uv run --with six==1.16.0``.
+    """
+
+    trial: Trial
+    files: Mapping[str, PlacedFile]
+    setup: tuple[str, ...] = ()
+    prefix: tuple[str, ...] = ()
+
+
+def make_reproducer(
+    bench: Workbench,
+    trial: Trial,
+    folder: Path,
+    headline: str,
+    oracle: Oracle,
+    record: Callable[[Trial], int],
+) -> Reproducer:
+    """Write the script, make the line, and try both in an empty folder.
+
+    Where the command needs the project around it, the line starts with ``cd`` to its folder,
+    and that is said.
+
+    Args:
+        bench: the workbench.
+        trial: the failing trial with its smallest payloads.
+        folder: where the script goes.
+        headline: what fails, for the script's first lines.
+        oracle: judges whether it fails the same way.
+        record: writes the row of a trial before it starts.
+    """
+    apart = recipe_for(bench, trial, names_only=True)
+    line, script = line_of(apart), script_of(apart, headline)
+    tried = _try(bench, line, script, folder, oracle, record)
+    if tried is not None:
+        where = "in an empty folder"
+        return _reproducer(line, folder, where, tried)
+    inside = recipe_for(bench, trial, names_only=False)
+    line = line_of(inside, with_folder=True)
+    script = script_of(inside, headline, with_folder=True)
+    tried = _try(bench, line, script, folder, oracle, record)
+    if tried is not None:
+        where = f"it needs the files around it, so it starts in `{trial.cwd}`"
+        return _reproducer(line, folder, where, tried)
+    return Reproducer(
+        line=line,
+        script=str(folder / SCRIPT),
+        is_verified=False,
+        remark="run once more as a line and as a script, it did not fail in the same way.",
+        wall_seconds=0.0,
+    )
+
+
+def _reproducer(line: str, folder: Path, where: str, tried: Outcome) -> Reproducer:
+    return Reproducer(
+        line=line,
+        script=str(folder / SCRIPT),
+        is_verified=True,
+        remark=f"run once more, {where}, it failed in the same way.",
+        wall_seconds=tried.wall_seconds,
+    )
+
+
+def recipe_for(bench: Workbench, trial: Trial, *, names_only: bool) -> Recipe:
+    """Return how the trial is run elsewhere.
+
+    Args:
+        bench: the workbench, for the payloads' content.
+        trial: what is run.
+        names_only: bring the small files that the command names along, by their bare names.
+    """
+    files: dict[str, PlacedFile] = {}
+    for payload in trial.payloads:
+        content = _content(bench, payload.digest)
+        files[payload.digest] = PlacedFile(path=payload.name, content=content)
+    if trial.stdin not in {STDIN_EMPTY, STDIN_INHERITED}:
+        content = _content(bench, trial.stdin)
+        files[trial.stdin] = PlacedFile(path="stdin", content=content)
+    if names_only:
+        trial = _bring_along(trial, files)
+    else:
+        # Beside the project's own files a payload must not take the name of one of them.
+        files = {
+            digest: replace(file, path=f"/tmp/whet-{digest[:8]}-{file.path}")  # noqa: S108 - named by content
+            for digest, file in files.items()
+        }
+    setup, prefix, trial = _environment(bench, trial)
+    return Recipe(trial=replace(trial, packages={}), files=files, setup=setup, prefix=prefix)
+
+
+def _content(bench: Workbench, digest: str) -> bytes:
+    found = bench.shelf.payload_of(digest)
+    return found if isinstance(found, bytes) else found.read_bytes()
+
+
+def _bring_along(trial: Trial, files: dict[str, PlacedFile]) -> Trial:
+    """Let each small file that the command names stand in the folder by its bare name."""
+    words = list(trial.command)
+    bound = {payload.argument for payload in trial.payloads}
+    for index, word in enumerate(words):
+        path = Path(trial.cwd, word)
+        if index == 0 or index in bound or not path.is_file():
+            continue
+        content = path.read_bytes()
+        files[str(path)] = PlacedFile(path=path.name, content=content)
+        words[index] = path.name
+    return replace(trial, command=tuple(words))
+
+
+def _environment(bench: Workbench, trial: Trial) -> tuple[tuple[str, ...], tuple[str, ...], Trial]:
+    """Return set-up, prefix and trial that run with the trial's releases."""
+    if not trial.packages:
+        return (), (), trial
+    pins = [f"{name}=={version}" for name, version in trial.packages.items()]
+    if shutil.which("uv", path=bench.environment.get("PATH")):
+        python = _python_version(trial)
+        words = ["uv", "run", "--quiet", "--no-project", *python]
+        for pin in pins:
+            words += ["--with", pin]
+        return (), tuple(quote_word(word) for word in words), trial
+    setup = f"python3 -m venv .venv && .venv/bin/pip install --quiet {shlex.join(pins)}"
+    first, *rest = trial.command
+    program = f".venv/bin/{Path(first).name}"
+    return (setup,), (), replace(trial, command=(program, *rest))
+
+
+def _python_version(trial: Trial) -> list[str]:
+    # uv would take the newest Python it finds, on which an old release may not even import.
+    words = trial.surroundings.interpreter.split()
+    version = words[-1] if words else ""
+    return ["--python", ".".join(version.split(".")[:2])] if version[:1].isdigit() else []
+
+
+def line_of(recipe: Recipe, *, with_folder: bool = False) -> str:
+    """Return the line to paste; files too large for a line are left to the script."""
+    placed = [file for file in recipe.files.values() if file.content is not None]
+    extra = [
+        write_file(file.path, file.content or b"")
+        for key, file in recipe.files.items()
+        if key not in _bound(recipe.trial)
+    ]
+    short = all(len(file.content or b"") <= MAX_INLINE_BYTES for file in placed)
+    run = one_liner(recipe.trial, recipe.files, prefix=recipe.prefix, with_folder=with_folder)
+    line = " && ".join([*recipe.setup, *extra, run])
+    if short and len(line.encode("utf-8", "surrogateescape")) <= _LONGEST_LINE:
+        return line
+    return f"sh {SCRIPT}"
+
+
+def _bound(trial: Trial) -> set[str]:
+    return {payload.digest for payload in trial.payloads} | {trial.stdin}
+
+
+def script_of(recipe: Recipe, headline: str, *, with_folder: bool = False) -> str:
+    """Return a script for any POSIX shell that holds all it needs."""
+    start = f"cd {quote_word(recipe.trial.cwd)}" if with_folder else 'cd "$(mktemp -d)"'
+    lines = ["#!/bin/sh", *(f"# {text}" for text in headline.splitlines()), "set -eu", start]
+    lines += recipe.setup
+    for file in recipe.files.values():
+        lines.append(_write_in_script(file.path, file.content or b""))
+    bare = {key: PlacedFile(path=file.path) for key, file in recipe.files.items()}
+    lines.append(one_liner(recipe.trial, bare, prefix=recipe.prefix, with_folder=False))
+    return "\n".join(lines) + "\n"
+
+
+def _write_in_script(path: str, content: bytes) -> str:
+    if _is_plain(content):
+        mark = "END_OF_FILE"
+        while mark.encode() in content:
+            mark += "_"
+        return f"cat > {quote_word(path)} <<'{mark}'\n{content.decode()}{mark}"
+    if len(content) <= MAX_INLINE_BYTES:
+        return write_file(path, content)
+    return f"base64 -d > {quote_word(path)} <<'END_OF_FILE'\n{_wrapped(content)}END_OF_FILE"
+
+
+def _is_plain(content: bytes) -> bool:
+    """Whether a here-document can hold it: text whose last line is whole."""
+    try:
+        text = content.decode("ascii")
+    except UnicodeDecodeError:
+        return False
+    return text.endswith("\n") and all(char.isprintable() or char in "\n\t" for char in text)
+
+
+def _wrapped(content: bytes) -> str:
+    return base64.encodebytes(content).decode("ascii")
+
+
+def _try(
+    bench: Workbench,
+    line: str,
+    script: str,
+    folder: Path,
+    oracle: Oracle,
+    record: Callable[[Trial], int],
+) -> Outcome | None:
+    """Run line and script in folders of their own; return what came if both fail the same way."""
+    write_atomically(folder / SCRIPT, script.encode("utf-8", "surrogateescape"))
+    os.chmod(folder / SCRIPT, 0o755)  # noqa: PTH101, S103 - a script is there to be run
+    last: Outcome | None = None
+    with bench.executor(record) as executor:
+        for command in (("sh", str(folder / SCRIPT)), ("sh", "-c", line)):
+            if command[-1] == f"sh {SCRIPT}":
+                continue  # too long for a line: it is the script
+            last = _run_elsewhere(bench, executor, command, oracle)
+            if last is None:
+                return None
+    return last
+
+
+def _run_elsewhere(
+    bench: Workbench, executor: Executor, command: tuple[str, ...], oracle: Oracle
+) -> Outcome | None:
+    place = bench.belongings.temporary_folder("whet-elsewhere-")
+    try:
+        trial = Trial(
+            command=command, cwd=str(place), limits=Limits(wall_seconds=_LEAST_LIMIT_SECONDS)
+        )
+        future = executor.submit(trial)
+        outcome = future.result()
+        verdict = oracle.judge(outcome)
+        number: int = getattr(future, "number")  # noqa: B009 - of a recorded future
+        bench.notebook.judge(number, oracle.description, verdict, None)
+    finally:
+        bench.belongings.discard(place)
+    return outcome if verdict is Verdict.BAD else None
+
+
+def line_for(bench: Workbench, trial: Trial) -> str:
+    """Return a recorded trial as one line that runs where it ran, payloads by their blobs."""
+    files: dict[str, PlacedFile] = {}
+    for digest in [*(payload.digest for payload in trial.payloads), trial.stdin]:
+        if digest in {STDIN_EMPTY, STDIN_INHERITED}:
+            continue
+        path = bench.notebook.blobs.path_of(digest)
+        files[digest] = PlacedFile(path=str(path))
+    setup, prefix, placed = _environment(bench, trial)
+    return " && ".join([*setup, one_liner(placed, files, prefix=prefix)])

@@ -1,0 +1,158 @@
+"""The commits of a repository as versions to search."""
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from whet.bisection.commits import describe, summaries
+from whet.bisection.picture import outline, picture
+from whet.bisection.revisions import RevisionHistory, RevisionLine, resolve
+from whet.bisection.terms import Terms
+from whet.core.executor import Executor
+from whet.core.trial import Trial
+from whet.host.git import Repository
+from whet.host.worktrees import Worktrees
+from whet.search.bisection import Bisection
+from whet.workbench.bench import Workbench
+from whet.workbench.placing import PlacingExecutor
+from whet.workbench.versions import Versions
+
+_CARRIED_BYTES = 50_000_000
+"""A larger file that git does not track is used where it lies."""
+
+_SEARCH_PATHS = ("PYTHONPATH", "PATH", "LD_LIBRARY_PATH")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkouts:
+    """Runs trials on other revisions, in working trees of whet's own.
+
+    Attributes:
+        worktrees: the slots.
+        bench: the workbench.
+    """
+
+    worktrees: Worktrees
+    bench: Workbench
+
+    @contextmanager
+    def prepare(self, trial: Trial) -> Iterator[Trial]:
+        """Give the trial that runs in a checkout of its revision."""
+        if trial.revision is None:
+            yield trial
+            return
+        slot = self.worktrees.checkout(trial.revision)
+        try:
+            self._carry(trial, slot)
+            relocation = self.worktrees.relocation(slot)
+            cwd = Path(trial.cwd)
+            inherited = {
+                name: self.bench.environment[name]
+                for name in _SEARCH_PATHS
+                if name in self.bench.environment
+            }
+            there = relocation.folder(cwd)
+            there.mkdir(parents=True, exist_ok=True)  # a folder that is younger than the revision
+            yield replace(
+                trial,
+                command=relocation.command(trial.command, cwd),
+                cwd=str(there),
+                environment={
+                    name: relocation.text(value)
+                    for name, value in {**inherited, **trial.environment}.items()
+                },
+                revision=None,
+                code=None,
+            )
+        finally:
+            self.worktrees.give_back(slot)
+
+    def _carry(self, trial: Trial, slot: Path) -> None:
+        """Copy the untracked files that the command names, as `git bisect` would find them.
+
+        A test that was written for the search must import the revision's code, not today's:
+        Python looks for it beside the script.
+        """
+        top = Path(os.path.realpath(self.worktrees.repository.top))
+        for word in trial.command[1:]:
+            path = Path(os.path.realpath(Path(trial.cwd, word.rpartition("=")[2].split("::")[0])))
+            if not path.is_relative_to(top) or not path.is_file():
+                continue
+            inside = path.relative_to(top)
+            is_tracked = self.worktrees.repository.ask("ls-files", "--", str(inside)).stdout
+            if is_tracked or path.stat().st_size > _CARRIED_BYTES:
+                continue
+            (slot / inside).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, slot / inside)
+
+
+def revisions(
+    bench: Workbench,
+    repository: Repository,
+    good: str,
+    bad: str,
+    *,
+    paths: Sequence[str] = (),
+    terms: Terms | None = None,
+) -> Versions:
+    """Return the commits from ``good`` to ``bad``; without a good one those before ``bad``.
+
+    Raises:
+        UnknownRevision, SameEnds, EndsReversed, NotAnAncestor, NothingBetween: as they say.
+    """
+    folder = bench.project.folder
+    inside = folder if folder.is_relative_to(repository.top) else None
+    new = resolve(repository, bad)
+    # One that was run before the search began is checked first, before a worktree is made.
+    old = resolve(repository, good) if good else None
+    history = (
+        RevisionHistory.between(repository, good, bad, paths=paths, folder=inside, terms=terms)
+        if good
+        else None
+    )
+    worktrees = Worktrees(repository, bench.belongings, bench.project.state / "worktrees")
+    checkouts = Checkouts(worktrees=worktrees, bench=bench)
+
+    def line() -> tuple[Sequence[str], frozenset[int]]:
+        found = RevisionLine.before(repository, bad, paths=paths, folder=inside)
+        return found.commits, found.tagged
+
+    def place(executor: Executor) -> Executor:
+        return PlacingExecutor(inner=executor, prepare=checkouts.prepare)
+
+    def bisection(from_old: str, to_new: str) -> Bisection[str]:
+        if history is not None:
+            return history.bisection()
+        found = RevisionHistory.between(
+            repository, from_old, to_new, paths=paths, folder=inside, terms=terms
+        )
+        return found.bisection()
+
+    def drawn(state: Bisection[str], used: Terms) -> str:
+        standings = state.standings()
+        known = summaries(repository, standings)
+        rows = outline(standings, first_bad=state.result().first_bad)
+        return picture(rows, lambda commit: str(known[commit]), terms=used)
+
+    return Versions(
+        kind="commit",
+        subject=repository.top.name,
+        old=old,
+        new=new,
+        label=lambda commit: commit[:10],
+        describe=lambda commit: _in_a_line(repository, commit),
+        details=lambda commit: str(describe(repository, commit, main_line=new)),
+        on=lambda trial, commit: replace(trial, revision=commit),
+        place=place,
+        bisection=bisection,
+        line=line,
+        picture=drawn,
+    )
+
+
+def _in_a_line(repository: Repository, commit: str) -> str:
+    found = summaries(repository, [commit])[commit]
+    return f"{found.date[:10]} {found.subject}"

@@ -1,0 +1,125 @@
+"""`whet run` and `whet again`: one recorded trial."""
+
+from dataclasses import dataclass, replace
+
+from whet.core.expectation import Expectation
+from whet.core.oracle import Oracle
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.host.code_changes import describe_changes
+from whet.host.console import Console
+from whet.notebook.entry import Entry
+from whet.workbench.bench import Place, Workbench, oracle_of
+from whet.workbench.request import TrialRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """One trial that was run, and what it was compared with.
+
+    Attributes:
+        entry: the trial as it stands in the notebook.
+        previous: the last trial of the same command, or None.
+        is_same_failure: it fails just as the previous one did.
+        notes: what could not be kept or observed.
+    """
+
+    entry: Entry
+    previous: Entry | None
+    is_same_failure: bool
+    notes: tuple[str, ...]
+
+
+def run(bench: Workbench, request: TrialRequest, console: Console | None) -> RunResult:
+    """Run what the user asked for, once, and record it."""
+    if request.expectation:
+        Expectation.parse(request.expectation)
+    trial = bench.build_trial(request, live=console is not None)
+    return run_trial(bench, trial, request, console, oracle_of(request.judging), verb="run")
+
+
+def run_trial(  # noqa: PLR0913 - what, how judged, where shown: one trial
+    bench: Workbench,
+    trial: Trial,
+    request: TrialRequest,
+    console: Console | None,
+    oracle: Oracle,
+    *,
+    verb: str,
+    place: Place | None = None,
+) -> RunResult:
+    """Run and record one trial that is already built."""
+    previous = bench.notebook.previous_of(trial)
+    changes = changes_since(previous, trial)
+
+    def record(starting: Trial) -> int:
+        return bench.notebook.begin(
+            starting,
+            verb=verb,
+            name=request.name,
+            note=request.note,
+            expectation=request.expectation,
+            changes=changes,
+        )
+
+    with bench.executor(record, console=console, place=place) as executor:
+        future = executor.submit(trial)
+        outcome = future.result()
+    number = getattr(future, "number")  # noqa: B009 - of a recorded future
+    verdict = oracle.judge(outcome)
+    met = None
+    if request.expectation:
+        met = Expectation.parse(request.expectation).met(outcome, verdict)
+    bench.notebook.judge(number, oracle.description, verdict, met)
+    entry = bench.notebook.trial(number)
+    same = (
+        previous is not None
+        and verdict is Verdict.BAD
+        and previous.outcome is not None
+        and outcome.signature is not None
+        and previous.outcome.signature == outcome.signature
+    )
+    notes = (*bench.notes, *outcome.notes)
+    return RunResult(entry=entry, previous=previous, is_same_failure=same, notes=notes)
+
+
+def run_again(
+    bench: Workbench, number: int | None, console: Console | None, *, code_then: bool
+) -> RunResult:
+    """Run a recorded trial again, on today's code or on the code as it was.
+
+    Raises:
+        UnknownTrial: if there is no such trial.
+        CodeNotKept: if its code is not there any more.
+    """
+    entry = bench.notebook.find(number)
+    request = TrialRequest(
+        command=entry.trial.command,
+        cwd=entry.trial.cwd,
+        environment=entry.trial.environment,
+        reset=entry.trial.reset,
+        timeout_seconds=entry.trial.limits.wall_seconds,
+        measures=entry.trial.measures,
+        name=entry.name,
+        note=entry.note,
+        expectation=entry.expectation,
+    )
+    oracle = oracle_of(request.judging)
+    today = bench.build_trial(request, live=True)
+    trial = replace(entry.trial, surroundings=today.surroundings)
+    if not code_then:
+        trial = replace(trial, code=today.code, revision=None)
+        return run_trial(bench, trial, request, console, oracle, verb="again")
+    from whet.workbench.code_then import code_of, on_code
+
+    place = on_code(bench, code_of(entry))
+    return run_trial(bench, trial, request, console, oracle, verb="again", place=place)
+
+
+def changes_since(previous: Entry | None, trial: Trial) -> str:
+    """Return what changed in the code since the previous trial, such as ``train.py +2 −1``."""
+    if previous is None or previous.trial.code is None or trial.code is None:
+        return ""
+    if previous.trial.code.tree == trial.code.tree:
+        return ""
+    return describe_changes(previous.trial.code, trial.code)
