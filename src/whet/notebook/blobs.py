@@ -8,7 +8,6 @@ has to copy. What a file wastes is disk: a block of 4 KiB each, once for equal c
 import errno
 import hashlib
 import os
-import shutil
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -150,6 +149,8 @@ class BlobStore:
             self._copy_in(path, digest)
 
     def _copy_in(self, path: Path, digest: str) -> None:
+        import shutil
+
         self._incoming.mkdir(parents=True, exist_ok=True)
         incoming = self._incoming_name()
         try:

@@ -1,0 +1,212 @@
+"""Where a project's state lives, and the settings that hold there."""
+
+import math
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from whet.core.errors import BadSetting, CannotWrite
+from whet.core.record import JsonObject, MalformedRecordError, record
+from whet.host.files import storage_error
+
+STATE_FOLDER = ".whet"
+
+_SUBFOLDERS = ("blobs", "made", "scratch", "pycache")
+_IGNORE_FILE = ".gitignore"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """A project: the folder that whet works in, and where it keeps what it knows.
+
+    Attributes:
+        root: nearest folder upwards with a `.whet`, else with a `.git`, else the folder itself.
+        state: where the notebook is; `WHET_DIR` moves it. `prepare` makes it.
+        folder: where whet was called.
+    """
+
+    root: Path
+    state: Path
+    folder: Path
+
+    @classmethod
+    def find(cls, folder: Path, environment: Mapping[str, str]) -> "Project":
+        """Return the project that ``folder`` lies in; nothing is made yet."""
+        folder = Path(os.path.abspath(folder))
+        root = _nearest_with(STATE_FOLDER, folder) or _nearest_with(".git", folder) or folder
+        named = environment.get("WHET_DIR", "")
+        state = Path(os.path.abspath(folder / named)) if named else root / STATE_FOLDER
+        return cls(root=root, state=state, folder=folder)
+
+    def prepare(self) -> None:
+        """Make the state folder; it ignores itself through its own `.gitignore`.
+
+        Raises:
+            CannotWrite: if it may not be made.
+            DiskFull: if there is no space for it.
+        """
+        if (self.state / _SUBFOLDERS[-1]).is_dir():
+            return  # made last: the rest is there
+        try:
+            self.state.mkdir(parents=True, exist_ok=True)
+            # A folder in which more lies is one that WHET_DIR names: its files are not ours to
+            # hide. What a whet that was killed here left behind has no more than this file.
+            if set(os.listdir(self.state)) <= {_IGNORE_FILE}:
+                (self.state / _IGNORE_FILE).write_text("*\n", encoding="ascii")
+            for name in _SUBFOLDERS:
+                (self.state / name).mkdir(exist_ok=True)
+        except OSError as error:
+            known = storage_error(error, self.state)
+            if not isinstance(known, OSError):
+                raise known from error
+            # A file in its place, say: whatever it is, the next step is the same.
+            raise CannotWrite(
+                f"cannot make the folder `{self.state}`: {error.strerror}",
+                hint="set `WHET_DIR` to a folder that you may write to",
+            ) from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What holds when no flag says otherwise.
+
+    Attributes:
+        timeout_seconds: limit of wall time of every trial; None: none.
+        jobs: trials at once in a search; None: all cores.
+        keep_untracked_below_bytes: larger untracked files are kept by name, size and time only.
+        budget_seconds: limit of a search; None: none.
+    """
+
+    timeout_seconds: float | None = None
+    jobs: int | None = None
+    keep_untracked_below_bytes: int = 10_000_000
+    budget_seconds: float | None = None
+
+
+Number: TypeAlias = int | float
+
+_LEAST_OF_WHOLE = {"jobs": 1, "keep_untracked_below_bytes": 0}
+_SECONDS = ("timeout_seconds", "budget_seconds")
+_NAMES = (*Settings.__slots__,)
+
+
+def load_settings(project: Project, environment: Mapping[str, str]) -> Settings:
+    """Return the settings: the environment's over the project's over the user's.
+
+    The project's stand in `whet.toml` or in `[tool.whet]` of `pyproject.toml`, the user's in
+    `$XDG_CONFIG_HOME/whet/settings.toml`, those of the environment in `WHET_TIMEOUT_SECONDS`
+    and its like. Other `WHET_*` variables are left alone: whet has some that are no settings.
+
+    Raises:
+        BadSetting: naming file, key and value.
+    """
+    numbers: dict[str, Number] = {}
+    for source, data in _sources(project, environment):
+        for name, value in data.items():
+            numbers[name] = _checked(name, value, source)
+    jobs = numbers.get("jobs")
+    keep_below = numbers.get("keep_untracked_below_bytes", Settings().keep_untracked_below_bytes)
+    return Settings(
+        timeout_seconds=numbers.get("timeout_seconds"),
+        jobs=None if jobs is None else int(jobs),
+        keep_untracked_below_bytes=int(keep_below),
+        budget_seconds=numbers.get("budget_seconds"),
+    )
+
+
+def _nearest_with(mark: str, folder: Path) -> Path | None:
+    # `.git` is a file in worktrees and submodules; a file `.whet` is somebody else's.
+    # Not `Path.exists`, which raises where a folder above may not be entered.
+    marks = os.path.isdir if mark == STATE_FOLDER else os.path.exists
+    return next((each for each in (folder, *folder.parents) if marks(each / mark)), None)
+
+
+def _sources(project: Project, environment: Mapping[str, str]) -> Iterator[tuple[str, JsonObject]]:
+    """Yield each place that has settings, those that win last."""
+    user = _user_folder(environment)
+    if user is not None:
+        path = user / "whet" / "settings.toml"
+        yield f"`{path}`", _read_own(path)
+    path = project.root / "pyproject.toml"
+    yield f"`[tool.whet]` of `{path}`", _read_pyproject(path)
+    path = project.root / "whet.toml"
+    yield f"`{path}`", _read_own(path)
+    for name in _NAMES:
+        variable = f"WHET_{name.upper()}"
+        if environment.get(variable):
+            yield f"`{variable}`", {name: _number_in(environment[variable])}
+
+
+def _user_folder(environment: Mapping[str, str]) -> Path | None:
+    named = environment.get("XDG_CONFIG_HOME", "")
+    if os.path.isabs(named):  # a relative one is to be ignored, says the specification
+        return Path(named)
+    home = environment.get("HOME", "")
+    return Path(home, ".config") if home else None
+
+
+def _read_own(path: Path) -> JsonObject:
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise BadSetting(
+            f"cannot read `{path}`: {error.strerror}", hint=f"look at `ls -ld {path}`"
+        ) from error
+    import tomllib  # 16 ms: only who has such a file pays
+
+    try:
+        return tomllib.loads(data.decode())
+    except ValueError as error:
+        raise BadSetting(f"`{path}` is not TOML: {error}", hint="mend it") from error
+
+
+def _read_pyproject(path: Path) -> JsonObject:
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return {}
+    if b"whet" not in data:
+        return {}
+    import tomllib
+
+    try:
+        return record(record(tomllib.loads(data.decode()), "tool"), "whet")
+    except ValueError as error:
+        if isinstance(error, MalformedRecordError):
+            raise BadSetting(
+                f"`[tool.whet]` of `{path}` is not a table", hint="write `[tool.whet]` in a line"
+            ) from error
+        return {}  # a broken pyproject.toml may be the very bug: not ours to refuse
+
+
+def _number_in(text: str) -> object:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _checked(name: str, value: object, source: str) -> Number:
+    if name in _SECONDS:
+        if isinstance(value, int | float) and value is not True and 0 < value < math.inf:
+            return value
+        wanted, example = "a number of seconds above 0", "60"
+    elif name in _LEAST_OF_WHOLE:
+        least = _LEAST_OF_WHOLE[name]
+        if isinstance(value, int) and not isinstance(value, bool) and value >= least:
+            return value
+        wanted, example = f"a whole number, {least} or more", str(max(least, 2))
+    else:
+        raise BadSetting(
+            f"`{name}` in {source} is not a setting of whet",
+            hint=f"the settings are {', '.join(f'`{known}`' for known in _NAMES)}",
+        )
+    raise BadSetting(
+        f"`{name}` in {source} is {value!r}, not {wanted}", hint=f"write `{name} = {example}`"
+    )

@@ -1,0 +1,280 @@
+import os
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from whet.core.errors import BadSetting, CannotWrite
+from whet.host.project import Project, Settings, load_settings
+
+
+def project_in(folder: Path) -> Project:
+    return Project(root=folder, state=folder / ".whet", folder=folder)
+
+
+def test_the_nearest_state_folder_upwards_is_the_project(tmp_path: Path) -> None:
+    inner = tmp_path / "outer" / "inner"
+    (inner / "src").mkdir(parents=True)
+    (tmp_path / "outer" / ".whet").mkdir()
+    (tmp_path / ".whet").mkdir()
+    (inner / ".git").mkdir()
+
+    found = Project.find(inner / "src", {})
+
+    assert found.root == tmp_path / "outer"
+    assert found.state == tmp_path / "outer" / ".whet"
+    assert found.folder == inner / "src"
+
+
+def test_a_file_of_that_name_is_no_state_folder(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / ".whet").write_text("mine")
+
+    assert Project.find(tmp_path / "sub", {}).root == tmp_path
+
+
+@pytest.mark.parametrize("is_worktree", [False, True])
+def test_without_a_state_folder_the_top_of_the_git_tree_is_the_project(
+    tmp_path: Path, *, is_worktree: bool
+) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    if is_worktree:
+        (tmp_path / ".git").write_text("gitdir: elsewhere\n")
+    else:
+        (tmp_path / ".git").mkdir()
+
+    assert Project.find(tmp_path / "a" / "b", {}).root == tmp_path
+
+
+def test_without_either_the_folder_itself_is_the_project(tmp_path: Path) -> None:
+    if any((above / mark).exists() for above in tmp_path.parents for mark in (".git", ".whet")):
+        pytest.skip("the temporary folder lies in a project")
+
+    assert Project.find(tmp_path, {}).root == tmp_path
+
+
+def test_finding_makes_nothing(tmp_path: Path) -> None:
+    Project.find(tmp_path, {})
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_whet_dir_moves_the_state_and_is_relative_to_the_folder(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "sub").mkdir()
+
+    assert Project.find(tmp_path, {"WHET_DIR": "/elsewhere"}).state == Path("/elsewhere")
+    moved = Project.find(tmp_path / "sub", {"WHET_DIR": "../kept"})
+    assert (moved.root, moved.state) == (tmp_path, tmp_path / "kept")
+    assert Project.find(tmp_path, {"WHET_DIR": ""}).state == tmp_path / ".whet"
+
+
+def test_the_state_folder_ignores_itself(tmp_path: Path) -> None:
+    project = project_in(tmp_path)
+
+    project.prepare()
+    project.prepare()
+
+    assert (project.state / ".gitignore").read_text() == "*\n"
+    assert sorted(path.name for path in project.state.iterdir() if path.is_dir()) == [
+        "blobs",
+        "made",
+        "pycache",
+        "scratch",
+    ]
+
+
+@pytest.mark.parametrize("written", ["", "*\n"])
+def test_a_state_folder_that_was_left_half_made_is_completed(tmp_path: Path, written: str) -> None:
+    project = project_in(tmp_path)
+    project.state.mkdir()
+    (project.state / ".gitignore").write_text(written)
+
+    project.prepare()
+
+    assert (project.state / ".gitignore").read_text() == "*\n"
+
+
+def test_a_folder_of_the_user_is_not_hidden_from_git(tmp_path: Path) -> None:
+    (tmp_path / "theirs").write_text("x")
+    project = Project(root=tmp_path, state=tmp_path, folder=tmp_path)
+
+    project.prepare()
+
+    assert not (tmp_path / ".gitignore").exists()
+    assert (tmp_path / "blobs").is_dir()
+
+
+@pytest.mark.parametrize("place", ["taken", "taken/state"])
+def test_a_state_folder_that_cannot_be_made_is_named(tmp_path: Path, place: str) -> None:
+    (tmp_path / "taken").write_text("a file")
+
+    with pytest.raises(CannotWrite) as caught:
+        Project.find(tmp_path, {"WHET_DIR": place}).prepare()
+
+    assert f"`{tmp_path / place}`" in str(caught.value)
+    assert "WHET_DIR" in caught.value.hint
+    assert (tmp_path / "taken").read_text() == "a file"
+
+
+def test_without_any_settings_the_defaults_hold(tmp_path: Path) -> None:
+    assert load_settings(project_in(tmp_path), {"HOME": str(tmp_path)}) == Settings()
+    assert load_settings(project_in(tmp_path), {}) == Settings()
+
+
+@given(
+    user=st.none() | st.integers(1, 9),
+    pyproject=st.none() | st.integers(1, 9),
+    own=st.none() | st.integers(1, 9),
+    environment=st.none() | st.integers(1, 9),
+)
+def test_the_nearer_place_wins(
+    tmp_path_factory: pytest.TempPathFactory,
+    user: int | None,
+    pyproject: int | None,
+    own: int | None,
+    environment: int | None,
+) -> None:
+    folder = tmp_path_factory.mktemp("project")
+    variables = {"XDG_CONFIG_HOME": str(folder / "config")}
+    if user is not None:
+        (folder / "config" / "whet").mkdir(parents=True)
+        (folder / "config" / "whet" / "settings.toml").write_text(f"jobs = {user}")
+    if pyproject is not None:
+        (folder / "pyproject.toml").write_text(f"[tool.whet]\njobs = {pyproject}")
+    if own is not None:
+        (folder / "whet.toml").write_text(f"jobs = {own}")
+    if environment is not None:
+        variables["WHET_JOBS"] = str(environment)
+
+    said = [each for each in (environment, own, pyproject, user) if each is not None]
+    assert load_settings(project_in(folder), variables).jobs == (said[0] if said else None)
+
+
+def test_every_setting_is_read_from_each_kind_of_place(tmp_path: Path) -> None:
+    (tmp_path / "whet.toml").write_text(
+        "timeout_seconds = 1.5\njobs = 2\nkeep_untracked_below_bytes = 0\nbudget_seconds = 60\n"
+    )
+    wanted = Settings(timeout_seconds=1.5, jobs=2, keep_untracked_below_bytes=0, budget_seconds=60)
+    variables = {
+        f"WHET_{field.name.upper()}": str(getattr(wanted, field.name)) for field in fields(Settings)
+    }
+
+    assert load_settings(project_in(tmp_path), {}) == wanted
+    assert load_settings(project_in(tmp_path / "other"), variables) == wanted
+
+
+def test_user_settings_are_found_in_the_home_folder(tmp_path: Path) -> None:
+    (tmp_path / ".config" / "whet").mkdir(parents=True)
+    (tmp_path / ".config" / "whet" / "settings.toml").write_text("jobs = 3")
+    variables = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": "relative/is/ignored"}
+
+    assert load_settings(project_in(tmp_path / "project"), variables).jobs == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("job = 3", "`job`"),
+        ("jobs = 0", "0"),
+        ("jobs = 1.5", "1.5"),
+        ("jobs = true", "True"),
+        ("jobs = '4'", "'4'"),
+        ("keep_untracked_below_bytes = -1", "-1"),
+        ("keep_untracked_below_bytes = false", "False"),
+        ("timeout_seconds = 0", "0"),
+        ("timeout_seconds = inf", "inf"),
+        ("budget_seconds = nan", "nan"),
+        ("budget_seconds = false", "False"),
+        ("budget_seconds = '5min'", "'5min'"),
+        ("timeout_seconds = [1]", "[1]"),
+        ("jobs = ", "TOML"),
+        ("\xff", "TOML"),
+    ],
+)
+@pytest.mark.parametrize("name", ["whet.toml", "whet/settings.toml"])
+def test_a_wrong_setting_names_file_key_and_value(
+    tmp_path: Path, name: str, line: str, said: str
+) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(line.encode("latin-1"))
+
+    with pytest.raises(BadSetting) as caught:
+        load_settings(project_in(tmp_path), {"XDG_CONFIG_HOME": str(tmp_path)})
+
+    assert f"`{path}`" in str(caught.value)
+    assert said in str(caught.value)
+    assert line.split(" ", maxsplit=1)[0] in str(caught.value) or "TOML" in str(caught.value)
+
+
+def test_an_unknown_setting_is_answered_with_the_known_ones(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool]\nwhet.job = 3")
+
+    with pytest.raises(BadSetting) as caught:
+        load_settings(project_in(tmp_path), {})
+
+    assert "pyproject.toml" in str(caught.value)
+    assert all(f"`{field.name}`" in caught.value.hint for field in fields(Settings))
+
+
+@pytest.mark.parametrize("value", ["many", "0", "1.5", "-3", "nan"])
+def test_a_wrong_variable_is_named(tmp_path: Path, value: str) -> None:
+    with pytest.raises(BadSetting, match="`WHET_JOBS`") as caught:
+        load_settings(project_in(tmp_path), {"WHET_JOBS": value})
+
+    assert value.lstrip("-") in str(caught.value)
+
+
+def test_other_variables_are_left_alone(tmp_path: Path) -> None:
+    variables = {"WHET_DIR": "/x", "WHET_SLOT": "token", "WHET_JOBS": ""}
+
+    assert load_settings(project_in(tmp_path), variables) == Settings()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[tool.other]\njobs = 'x'", "[tool.whet", "whet = [", "name = 'whet'\n", "# whet \xff"],
+)
+def test_a_pyproject_without_our_table_is_none_of_our_business(tmp_path: Path, text: str) -> None:
+    (tmp_path / "pyproject.toml").write_bytes(text.encode("latin-1"))
+
+    assert load_settings(project_in(tmp_path), {}) == Settings()
+
+
+def test_our_table_must_be_a_table(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool]\nwhet = 3")
+
+    with pytest.raises(BadSetting, match="not a table"):
+        load_settings(project_in(tmp_path), {})
+
+
+def test_settings_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    (tmp_path / "whet.toml").mkdir()
+
+    with pytest.raises(BadSetting, match=r"cannot read .*whet\.toml"):
+        load_settings(project_in(tmp_path), {})
+
+
+def test_who_has_no_settings_does_not_pay_for_their_parser(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'")
+    script = (
+        "import sys; from pathlib import Path; from whet.host.project import *;"
+        "load_settings(Project.find(Path.cwd(), {}), {}); sys.exit('tomllib' in sys.modules)"
+    )
+
+    assert exit_code_of(script, tmp_path, {}) == 0
+
+
+def exit_code_of(script: str, cwd: Path, environment: Mapping[str, str]) -> int:
+    import subprocess
+    import sys
+
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=cwd, env={**os.environ, **environment}, check=False
+    )
+    return done.returncode
