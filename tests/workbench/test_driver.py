@@ -1,0 +1,214 @@
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from whet.core.budget import Budget, StopReason
+from whet.core.errors import ReleaseNotInstallable
+from whet.core.event import Event, Notice, TrialFinished
+from whet.core.oracle import ScriptVerdict
+from whet.core.outcome import Outcome
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.search.proposal import Search, run_search
+from whet.workbench.driver import Driver, Question
+
+
+@dataclass
+class Scripted:
+    """Runs nothing: the verdict of a trial is what a function says of its only word."""
+
+    verdict_of: Callable[[str], Verdict]
+    submitted: list[str] = field(default_factory=list[str])
+    futures: list[Future[Outcome]] = field(default_factory=list[Future[Outcome]])
+
+    def submit(self, trial: Trial, /) -> Future[Outcome]:
+        (word,) = trial.command
+        self.submitted.append(word)
+        future: Future[Outcome] = Future()
+        self.futures.append(future)
+        try:
+            future.set_result(Outcome(exit_code=self.verdict_of(word).exit_code))
+        except Exception as error:  # noqa: BLE001 - it belongs to the future
+            future.set_exception(error)
+        return future
+
+
+def trial(word: str) -> Trial:
+    return Trial(command=(word,), cwd="/")
+
+
+def ask(number: int) -> Question:
+    return Question(trial=trial(str(number)))
+
+
+def driver(executor: Scripted, **settings: object) -> Driver:
+    events: list[Event] = []
+    return Driver(executor=executor, oracle=ScriptVerdict(), emit=events.append, **settings)  # type: ignore[arg-type]  # a test's own settings
+
+
+def in_batches(batches: Sequence[Sequence[int]]) -> Search[int, list[Sequence[Verdict]]]:
+    told: list[Sequence[Verdict]] = []
+    for batch in batches:
+        verdicts = yield batch
+        told.append(verdicts)
+    return told
+
+
+batches = st.lists(st.lists(st.integers(0, 20), min_size=1, max_size=6), max_size=5)
+
+
+@given(batches, st.dictionaries(st.integers(0, 20), st.sampled_from(Verdict)), st.integers(1, 5))
+def test_the_number_of_jobs_changes_nothing_that_a_search_is_told(
+    proposed: list[list[int]], verdicts: dict[int, Verdict], jobs: int
+) -> None:
+    executor = Scripted(lambda word: verdicts.get(int(word), Verdict.GOOD))
+
+    ended = driver(executor, jobs=jobs).run(in_batches(proposed), ask)
+
+    alone = run_search(in_batches(proposed), lambda number: verdicts.get(number, Verdict.GOOD))
+    assert ended.result == alone
+    assert ended.stopped is None
+
+
+def test_one_job_runs_nothing_behind_the_first_bad_candidate() -> None:
+    executor = Scripted(lambda word: Verdict.BAD if word == "2" else Verdict.GOOD)
+
+    driver(executor).run(in_batches([[1, 2, 3, 4]]), ask)
+
+    assert executor.submitted == ["1", "2"]
+
+
+def test_the_bad_candidates_are_told_once_each_in_order() -> None:
+    accepted: list[int] = []
+    executor = Scripted(lambda word: Verdict.BAD if int(word) % 2 else Verdict.GOOD)
+
+    driver(executor, jobs=3).run(in_batches([[2, 3, 5], [4], [7]]), ask, accepted.append)
+
+    assert accepted == [3, 7]
+
+
+def test_a_candidate_that_fails_on_the_good_side_too_is_another_bug() -> None:
+    executor = Scripted(lambda word: Verdict.GOOD if word == "guard 2" else Verdict.BAD)
+
+    def guarded(number: int) -> Question:
+        return Question(trial=trial(str(number)), guard=trial(f"guard {number}"))
+
+    ended = driver(executor, jobs=2).run(in_batches([[1, 2]]), guarded)
+
+    assert ended.result == [[Verdict.SKIP, Verdict.BAD]]
+
+
+def test_a_passing_candidate_is_not_run_on_the_good_side() -> None:
+    executor = Scripted(lambda _: Verdict.GOOD)
+
+    driver(executor).run(
+        in_batches([[1]]), lambda _: Question(trial=trial("bad"), guard=trial("guard"))
+    )
+
+    assert executor.submitted == ["bad"]
+
+
+def test_a_flaky_candidate_is_bad_if_it_fails_once() -> None:
+    answers = iter([Verdict.GOOD, Verdict.SKIP, Verdict.BAD, Verdict.GOOD])
+    executor = Scripted(lambda _: next(answers))
+
+    ended = driver(executor, repeats=4).run(in_batches([[1]]), ask)
+
+    assert ended.result == [[Verdict.BAD]]
+    assert ended.trials == 3
+
+
+def test_a_version_that_cannot_be_made_proves_nothing() -> None:
+    def broken(_: str) -> Verdict:
+        raise ReleaseNotInstallable("the build of x 1.0 failed", hint="none")
+
+    events: list[Event] = []
+    work = driver(Scripted(broken))
+    work.emit = events.append
+
+    ended = work.run(
+        in_batches([[1]]), lambda number: Question(trial=trial(str(number)), label="x 1.0")
+    )
+
+    assert ended.result == [[Verdict.SKIP]]
+    assert events == [Notice(text="x 1.0: skipped: the build of x 1.0 failed")]
+
+
+@pytest.mark.parametrize(
+    ("budget", "reason"),
+    [
+        (Budget(trials=2), StopReason.OUT_OF_TRIALS),
+        (Budget(wall_seconds=2.5), StopReason.OUT_OF_TIME),
+    ],
+)
+def test_a_spent_budget_ends_a_search(budget: Budget, reason: StopReason) -> None:
+    now = iter(range(100))
+    executor = Scripted(lambda _: Verdict.GOOD)
+
+    ended = driver(executor, budget=budget, clock=lambda: float(next(now))).run(
+        in_batches([[each] for each in range(50)]), ask
+    )
+
+    assert ended.stopped is reason
+    assert ended.result is None
+    assert len(executor.submitted) == 2
+
+
+def test_ctrl_c_ends_a_search_and_gives_up_what_runs() -> None:
+    @dataclass
+    class Waiting:
+        futures: list[Future[Outcome]] = field(default_factory=list[Future[Outcome]])
+
+        def submit(self, _: Trial, /) -> Future[Outcome]:
+            future: Future[Outcome] = Future()
+            self.futures.append(future)
+            if len(self.futures) == 1:
+                future.set_exception(KeyboardInterrupt())
+            return future
+
+    executor = Waiting()
+    work = Driver(executor=executor, oracle=ScriptVerdict(), emit=lambda _: None, jobs=3)
+
+    ended = work.run(in_batches([[1, 2, 3]]), ask)
+
+    assert ended.stopped is StopReason.INTERRUPTED
+    assert all(future.cancelled() for future in executor.futures[1:])
+
+
+def test_every_verdict_is_told_to_who_listens_and_to_the_notebook() -> None:
+    events: list[Event] = []
+    judged: list[tuple[int, Verdict]] = []
+    executor = Scripted(lambda _: Verdict.BAD)
+    work = driver(executor, judged=lambda number, verdict: judged.append((number, verdict)))
+    work.emit = events.append
+
+    def numbered(number: int) -> Question:
+        return Question(trial=trial(str(number)), label="four")
+
+    submit = executor.submit
+
+    def recorded(each: Trial, /) -> Future[Outcome]:
+        future = submit(each)
+        future.number = 12  # type: ignore[attr-defined]  # as the recording executor does
+        return future
+
+    executor.submit = recorded  # type: ignore[method-assign]  # a wrapper of one method
+    work.run(in_batches([[4]]), numbered)
+
+    assert judged == [(12, Verdict.BAD)]
+    assert [
+        (event.number, event.label) for event in events if isinstance(event, TrialFinished)
+    ] == [(12, "four")]
+
+
+def test_a_search_of_what_fixed_it_is_told_the_opposite() -> None:
+    executor = Scripted(lambda _: Verdict.GOOD)
+    opposite = {Verdict.GOOD: Verdict.BAD, Verdict.BAD: Verdict.GOOD, Verdict.SKIP: Verdict.SKIP}
+
+    ended = driver(executor, told=opposite.__getitem__).run(in_batches([[1]]), ask)
+
+    assert ended.result == [[Verdict.BAD]]
