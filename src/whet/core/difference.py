@@ -176,8 +176,7 @@ def _failure(before: Outcome, after: Outcome) -> tuple[Change, ...]:
 
 def _place(outcome: Outcome) -> str:
     signature = outcome.signature
-    if signature is None:
-        return ""
+    assert signature is not None, "without a failure there is none that differs"
     places = (signature.user_function, signature.library_function)
     return f"{signature.kind.value} in {' and '.join(filter(None, places)) or 'no known place'}"
 
