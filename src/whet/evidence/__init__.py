@@ -1,0 +1,1 @@
+"""Turn a failure into a usable signal."""

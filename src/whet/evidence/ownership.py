@@ -1,0 +1,217 @@
+"""Whose code a frame is, and a name for its file that is the same wherever the code stands."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cache
+from posixpath import basename, join, normpath, relpath
+
+from whet.core.failure import Frame
+from whet.core.trial import PayloadBinding, Trial
+
+
+class Owner(Enum):
+    """Whose code a file holds."""
+
+    USER = "the user's own code"
+    LIBRARY = "a library"
+    GENERATED = "code that a program wrote while it ran"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A source file by a name that does not depend on the machine.
+
+    Attributes:
+        file: ``package/module.py`` in a library, else relative to the project.
+        owner: whose code it is.
+    """
+
+    file: str
+    owner: Owner
+
+
+_LIBRARY = re.compile(
+    r".*[/\\](?:site|dist)-packages[/\\](?:[^/\\]+\.egg[/\\])?(?P<installed>.+)"
+    r"|.*[/\\](?:lib|lib64)[/\\](?:python|pypy)\d[\d.]*t?[/\\](?P<standard>.+)"
+    r"|.*[/\\]python\d{2,3}\.zip[/\\](?P<zipped>.+)"
+    r"|[A-Za-z]:\\.*\\Lib\\(?P<windows>.+)"
+)
+_FROZEN = re.compile(r"<frozen (?P<module>[\w.]+)>")
+_IMPORT_MACHINERY = re.compile(r"<frozen (?:importlib\.|zipimport)")
+_WHETS_OWN = re.compile(r"(?:^|/)whet/agent/[\w/]+\.py$")
+# A cell of a notebook: ipykernel gives it a file name of numbers.
+_CELL = re.compile(r".*/ipykernel_\d+/\d+\.py|<ipython-input-[^>]*>|Cell In ?\[\d+\]")
+# What `whet.host.belongings` calls its folders; below them stand checkouts and payloads.
+_WHETS_FOLDER = re.compile(r"/whet-[a-z2-9]{8}/(?:(?:\d+|[a-z-]*(?:tree|copy|slot)[\w-]*)/)*")
+_ELSEWHERE = re.compile(
+    r"^(?:/(?:private/)?(?:var/)?tmp/[^/]+/|/(?:private/)?var/folders/[^/]+/[^/]+/T/[^/]+/"
+    r"|/dev/shm/[^/]+/|/(?:home|Users)/[^/]+/|/root/|/)"
+)
+# Modules that moved between versions.
+_MOVED = (
+    (re.compile(r"^pathlib/(?:__init__|_local|_abc)\.py$"), "pathlib.py"),
+    (re.compile(r"^re/_(parser|compiler)\.py$"), r"sre_\1.py"),
+    (re.compile(r"^sre_compile\.py$"), "sre_compiler.py"),
+    (re.compile(r"^sre_parse\.py$"), "sre_parser.py"),
+    (re.compile(r"^re/__init__\.py$"), "re.py"),
+    (re.compile(r"^numpy/core/"), "numpy/_core/"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """Tells the user's code from libraries for the frames of one trial.
+
+    Attributes:
+        cwd: folder that the command started in.
+        roots: folders that hold the project, or a copy of it; paths are relative to them.
+        payloads: files that a search varies; the program may see them at any place.
+        runs_text: the command holds the program itself (``python -c``, or read from stdin).
+    """
+
+    cwd: str
+    roots: tuple[str, ...] = ()
+    payloads: tuple[PayloadBinding, ...] = ()
+    runs_text: bool = False
+    _located: dict[str, Location] = field(default_factory=dict[str, Location], compare=False)
+
+    @classmethod
+    def of(cls, trial: Trial, roots: Sequence[str] = ()) -> "Ownership":
+        """Return the ownership of the code that ``trial`` runs.
+
+        Args:
+            trial: what was run.
+            roots: other folders in which its project stood, such as a worktree.
+        """
+        repository = () if trial.code is None else (trial.code.repository,)
+        return cls(
+            cwd=trial.cwd,
+            roots=(*roots, *repository),
+            payloads=trial.payloads,
+            runs_text="-c" in trial.command or "-" in trial.command,
+        )
+
+    def locate(self, path: str) -> Location:
+        """Return whose file ``path`` is, and its name; ``path`` is as a traceback prints it."""
+        location = self._located.get(path)
+        if location is None:
+            location = self._located[path] = self._locate(path)
+        return location
+
+    def _locate(self, path: str) -> Location:
+        if _CELL.fullmatch(path):
+            return Location("<cell>", Owner.USER)
+        if path.startswith("<"):
+            return self._without_file(path)
+        library = _LIBRARY.fullmatch(path)
+        if library is not None:
+            inside = next(part for part in library.groups() if part is not None)
+            return Location(_unmoved(inside.replace("\\", "/")), Owner.LIBRARY)
+        if _WHETS_OWN.search(path):
+            return Location("whet/agent", Owner.GENERATED)
+        return Location(self._project_file(path.replace("\\", "/")), Owner.USER)
+
+    def _without_file(self, path: str) -> Location:
+        if _IMPORT_MACHINERY.match(path):
+            # How many of these frames there are changes with every version of Python.
+            return Location("<import>", Owner.GENERATED)
+        frozen = _FROZEN.fullmatch(path)
+        if frozen is not None:
+            return Location(_unmoved(frozen["module"].replace(".", "/") + ".py"), Owner.LIBRARY)
+        if path == "<stdin>" or (path == "<string>" and self.runs_text):
+            return Location(path, Owner.USER)
+        return Location(re.sub(r"\d+", "", path), Owner.GENERATED)
+
+    def _project_file(self, path: str) -> str:
+        absolute = normpath(join(self.cwd, path))
+        for root in self.roots:
+            if _is_below(absolute, root):
+                return relpath(absolute, root)
+        whets = list(_WHETS_FOLDER.finditer(absolute))
+        for payload in self.payloads:
+            if basename(absolute) == payload.name and (whets or not _is_below(absolute, self.cwd)):
+                return self._payload_file(payload)
+        if whets:
+            return absolute[whets[-1].end() :]
+        if _is_below(absolute, self.cwd):
+            return relpath(absolute, self.cwd)
+        return _ELSEWHERE.sub("", absolute, count=1)
+
+    def _payload_file(self, payload: PayloadBinding) -> str:
+        """Name a payload's copy as the original is named, where the command says that."""
+        if basename(payload.text) != payload.name:
+            return payload.name
+        return self._project_file(payload.text)
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return folder not in {"", "/"} and path.startswith(folder.rstrip("/") + "/")
+
+
+@cache
+def _unmoved(file: str) -> str:
+    for pattern, replacement in _MOVED:
+        file = pattern.sub(replacement, file)
+    return file
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedFrame:
+    """A frame with its file's name and owner; its function under one name in all versions.
+
+    Attributes:
+        frame: as printed.
+        place: ``file.py:function``.
+        owner: whose code it is.
+        repeats: how often it stands in the stack, one after the other.
+    """
+
+    frame: Frame
+    place: str
+    owner: Owner
+    repeats: int = 1
+
+
+_COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
+
+
+def own(stack: Sequence[tuple[Frame, int]], ownership: Ownership) -> list[OwnedFrame]:
+    """Return the frames of a stack with their owners, outermost first.
+
+    Frames of comprehensions count to the function that holds them, because from 3.12 on they
+    are no frames any more.
+
+    Args:
+        stack: frames, outermost first, each with the number of its repetitions.
+        ownership: whose files they are.
+    """
+    owned: list[OwnedFrame] = []
+    for frame, repeats in stack:
+        location = ownership.locate(frame.path)
+        function = _plain(frame.function)
+        if function in _COMPREHENSIONS:
+            if owned and owned[-1].frame.path == frame.path:
+                continue
+            function = "<comprehension>"
+        in_user_code = location.owner is Owner.USER
+        owned.append(
+            OwnedFrame(
+                frame=Frame(
+                    path=frame.path,
+                    line=frame.line,
+                    function=frame.function,
+                    in_user_code=in_user_code,
+                ),
+                place=f"{location.file}:{function}",
+                owner=location.owner,
+                repeats=repeats,
+            )
+        )
+    return owned
+
+
+def _plain(function: str) -> str:
+    """Return ``function`` without the classes and functions that it stands in."""
+    return function.rsplit(".", 1)[-1] if not function.startswith("<") else function
