@@ -1,0 +1,109 @@
+"""Text with brackets, such as the source of nearly any language: groups and their items."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from whet.reduction.edit import Change, Edit, make_changes, siblings
+from whet.reduction.formats.pieces import parse_tokens
+from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A pair of brackets.
+
+    Attributes:
+        start: where the opening one stands.
+        end: behind the closing one.
+        commas: where the commas stand that are in this pair and in none within.
+    """
+
+    start: int
+    end: int
+    commas: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BracketText:
+    """A text and its pairs of brackets, in the order in which they open."""
+
+    payload: bytes
+    groups: tuple[Group, ...]
+
+
+_CLOSES = {b"(": b")", b"[": b"]", b"{": b"}"}
+
+
+@dataclass(slots=True)
+class _Open:
+    sign: bytes
+    start: int
+    commas: list[int] = field(default_factory=list[int])
+
+
+def parse_brackets(payload: bytes) -> BracketText | None:
+    """Return the pairs of brackets outside of strings; None if there is none.
+
+    A bracket without a partner is passed over.
+    """
+    groups: list[Group] = []
+    around: list[_Open] = []
+    pieces = parse_tokens(payload)
+    for start, text in zip(pieces.bounds, pieces.texts(), strict=False):
+        if text in _CLOSES:
+            around.append(_Open(text, start))
+        elif text == b"," and around:
+            around[-1].commas.append(start)
+        elif text in _CLOSES.values() and around and _CLOSES[around[-1].sign] == text:
+            pair = around.pop()
+            groups.append(Group(pair.start, start + 1, tuple(pair.commas)))
+    groups.sort(key=lambda group: group.start)
+    return BracketText(payload, tuple(groups)) if groups else None
+
+
+def dump_brackets(text: BracketText) -> bytes:
+    """Return the text."""
+    return text.payload
+
+
+BRACKETS = Format(name="brackets", parse=parse_brackets, dumps=dump_brackets)
+
+
+def _changing(change: Callable[[Group], Change]) -> Callable[[BracketText], PassSearch]:
+    def search(text: BracketText) -> PassSearch:
+        return make_changes(text.payload, [change(group) for group in text.groups])
+
+    return search
+
+
+def _delete(group: Group) -> Change:
+    return [Edit(group.start, group.end)]
+
+
+def _empty(group: Group) -> Change:
+    return [Edit(group.start + 1, group.end - 1)]
+
+
+def _unwrap(group: Group) -> Change:
+    return [Edit(group.start, group.start + 1), Edit(group.end - 1, group.end)]
+
+
+def _delete_items(text: BracketText) -> PassSearch:
+    """Delete what stands between commas, with one comma."""
+    changes = [[edit] for group in text.groups if group.commas for edit in _items(group)]
+    changes.sort(key=lambda change: change[0].start)
+    return make_changes(text.payload, changes)
+
+
+def _items(group: Group) -> Iterator[Edit]:
+    starts = [group.start + 1, *(comma + 1 for comma in group.commas)]
+    ends = [*group.commas, group.end - 1]
+    yield from siblings(list(zip(starts, ends, strict=True)))
+
+
+BRACKET_PASSES = (
+    ReductionPass(name="empty brackets", stage=Stage.TOKENS, search=_changing(_empty)),
+    ReductionPass(name="delete brackets", stage=Stage.TOKENS, search=_changing(_delete)),
+    ReductionPass(name="delete items", stage=Stage.TOKENS, search=_delete_items),
+    ReductionPass(name="unwrap brackets", stage=Stage.TOKENS, search=_changing(_unwrap)),
+)

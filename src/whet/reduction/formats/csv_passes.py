@@ -1,0 +1,61 @@
+"""What can be made smaller in CSV."""
+
+from collections.abc import Callable
+
+from whet.reduction.edit import Change, Edit, delete_pieces, make_changes, siblings
+from whet.reduction.formats.csv_table import CsvTable
+from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
+
+
+def _delete_rows(table: CsvTable) -> PassSearch:
+    bounds = [table.rows[0].start, *(row.end for row in table.rows)]
+    return delete_pieces(table.payload, bounds)
+
+
+def _delete_columns(table: CsvTable) -> PassSearch:
+    columns: dict[int, list[Edit]] = {}
+    for row in table.rows:
+        for column, edit in enumerate(siblings(row.cells)):
+            columns.setdefault(column, []).append(edit)
+    return make_changes(table.payload, list(columns.values()))
+
+
+def _delete_cells(table: CsvTable) -> PassSearch:
+    """Delete single cells: what makes a ragged row."""
+    changes = [[edit] for row in table.rows for edit in siblings(row.cells)]
+    return make_changes(table.payload, changes)
+
+
+def _unquote(table: CsvTable) -> PassSearch:
+    changes: list[Change] = []
+    for row in table.rows:
+        for start, end in row.cells:
+            if table.payload[start : start + 1] == b'"' and end - start > 1:
+                changes.append([Edit(start, start + 1), Edit(end - 1, end)])
+    return make_changes(table.payload, changes)
+
+
+def _filling(text: bytes) -> Callable[[CsvTable], PassSearch]:
+    """Put a text into as many cells as the failure survives."""
+
+    def search(table: CsvTable) -> PassSearch:
+        changes = [
+            [Edit(start, end, text)]
+            for row in table.rows
+            for start, end in row.cells
+            if end - start >= max(1, len(text)) and table.payload[start:end] != text
+        ]
+        return make_changes(table.payload, changes)
+
+    return search
+
+
+CSV_PASSES = (
+    ReductionPass(name="delete rows", stage=Stage.STRUCTURE, search=_delete_rows),
+    ReductionPass(name="delete columns", stage=Stage.STRUCTURE, search=_delete_columns),
+    ReductionPass(name="put 0 in cells", stage=Stage.VALUES, search=_filling(b"0")),
+    ReductionPass(name="empty cells", stage=Stage.VALUES, search=_filling(b"")),
+    ReductionPass(name="put a in cells", stage=Stage.VALUES, search=_filling(b"a")),
+    ReductionPass(name="unquote cells", stage=Stage.VALUES, search=_unquote),
+    ReductionPass(name="delete cells", stage=Stage.VALUES, search=_delete_cells),
+)

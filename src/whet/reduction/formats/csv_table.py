@@ -1,0 +1,94 @@
+"""CSV as a grid over its own text (RFC 4180), so that what is not touched stays as it was.
+
+Comma, semicolon, tab or bar; quoted cells with doubled quotes and line ends in them; LF,
+CR LF or CR. A payload is CSV if nine of ten rows have as many cells as the first, and that
+is at least two.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from whet.reduction.reduction_pass import Format
+
+Span: TypeAlias = tuple[int, int]
+
+DELIMITERS = b",;\t|"
+ALIKE_ROWS = 0.9
+"""Share of rows that have as many cells as the first: real files have a few broken ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class CsvRow:
+    """A row.
+
+    Attributes:
+        cells: where each of its cells is, quotes included.
+        end: behind its line end.
+    """
+
+    cells: tuple[Span, ...]
+    end: int
+
+    @property
+    def start(self) -> int:
+        """Where it starts."""
+        return self.cells[0][0]
+
+
+@dataclass(frozen=True, slots=True)
+class CsvTable:
+    """A grid of cells.
+
+    Attributes:
+        payload: the text.
+        rows: its rows, a header among them.
+    """
+
+    payload: bytes
+    rows: tuple[CsvRow, ...]
+
+
+def parse_csv(payload: bytes) -> CsvTable | None:
+    """Return the grid of the delimiter that makes the most columns; None if none makes two."""
+    tables = (_parse(payload, bytes([delimiter])) for delimiter in DELIMITERS)
+    regular = [table for table in tables if table is not None]
+    return max(regular, key=lambda table: len(table.rows[0].cells), default=None)
+
+
+def _parse(payload: bytes, delimiter: bytes) -> CsvTable | None:
+    start = 3 if payload.startswith(b"\xef\xbb\xbf") else 0
+    # A table of which no line has two cells is refused before it is read.
+    if delimiter not in payload[start:].lstrip(b"\r\n").partition(b"\n")[0] and b'"' not in payload:
+        return None
+    escaped = re.escape(delimiter)
+    cell = re.compile(
+        rb'(?:"[^"]*(?:""[^"]*)*"(?=[\r\n' + escaped + rb"]|\Z)|[^\r\n" + escaped + rb"]*)"
+        rb"(" + escaped + rb"|\r\n|\n|\r|\Z)"
+    )
+    rows: list[CsvRow] = []
+    cells: list[Span] = []
+    while start < len(payload) or cells:
+        match = cell.match(payload, start)
+        assert match is not None, "anything is a cell"
+        cells.append((start, match.start(1)))
+        start = match.end()
+        if match[1] != delimiter:
+            rows.append(CsvRow(tuple(cells), start))
+            cells = []
+    return CsvTable(payload, tuple(rows)) if _is_regular(rows) else None
+
+
+def _is_regular(rows: list[CsvRow]) -> bool:
+    if not rows or len(rows[0].cells) == 1:
+        return False
+    width = len(rows[0].cells)
+    return sum(len(row.cells) == width for row in rows) >= ALIKE_ROWS * len(rows)
+
+
+def dump_csv(table: CsvTable) -> bytes:
+    """Return the text."""
+    return table.payload
+
+
+CSV = Format(name="csv", parse=parse_csv, dumps=dump_csv)

@@ -1,0 +1,237 @@
+"""Simpler numbers, strings, words, blanks and characters, in text of any kind."""
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import count
+
+from whet.core.verdict import Verdict
+from whet.reduction.edit import Change, Edit, first_that_fails, make_changes
+from whet.reduction.formats.pieces import Pieces
+from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
+from whet.search.proposal import Search
+
+_NUMBER = re.compile(rb"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_QUOTES = (b'"""', b"'''", b'"', b"'")
+_UNIT = re.compile(
+    rb"\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\.|[\x00-\x7f]|[\xc0-\xff][\x80-\xbf]*|.", re.DOTALL
+)
+
+
+def _tokens(pieces: Pieces) -> Iterator[tuple[int, bytes]]:
+    return zip(pieces.bounds, pieces.texts(), strict=False)
+
+
+def _numbers(pieces: Pieces) -> Iterator[tuple[int, bytes]]:
+    return ((start, text) for start, text in _tokens(pieces) if _NUMBER.fullmatch(text))
+
+
+def _putting_number(number: bytes) -> Callable[[Pieces], PassSearch]:
+    def search(pieces: Pieces) -> PassSearch:
+        changes = [
+            [Edit(start, start + len(text), number)]
+            for start, text in _numbers(pieces)
+            if text not in {b"0", b"1"}
+        ]
+        return make_changes(pieces.payload, changes)
+
+    return search
+
+
+def _shorten_numbers(pieces: Pieces) -> PassSearch:
+    """Bring each number down by itself: a shorter form, then a smaller whole number."""
+    payload = pieces.payload
+    shift = 0
+    for start, text in _numbers(pieces):
+        if len(text) > 1 or text > b"1":
+            best = yield from _smallest(
+                payload[: start + shift], text, payload[start + shift + len(text) :]
+            )
+            payload = payload[: start + shift] + best + payload[start + shift + len(text) :]
+            shift += len(best) - len(text)
+    return payload
+
+
+def _smallest(head: bytes, number: bytes, tail: bytes) -> Search[bytes, bytes]:
+    whole, _, _ = number.lower().partition(b"e")
+    shorter = [
+        whole.partition(b".")[0],
+        *(whole[:end] for end in range(len(whole) - 1, 0, -1)),
+        whole,
+    ]
+    forms = [form for form in dict.fromkeys(shorter) if form != number and form[-1:] != b"."]
+    if not number.isdigit():
+        found = yield from first_that_fails(head + form + tail for form in forms)
+        if found is not None:
+            number = found[len(head) : len(found) - len(tail)]
+    if not number.isdigit():
+        return number
+    value = yield from _smallest_integer(int(number), lambda value: head + b"%d" % value + tail)
+    return min(number, b"%d" % value, key=len)
+
+
+def _smallest_integer(value: int, render: Callable[[int], bytes]) -> Search[bytes, int]:
+    """Go down by halves of the digits, then by halves; where only ``value - 1`` fails, search.
+
+    Two candidates tell a number that is needed as it is.
+    """
+    while value > 1:
+        digits = len(str(value)) // 2
+        steps = sorted({value // 10**digits, value // 2, value - 1})
+        verdicts = yield [render(step) for step in steps]
+        if verdicts[-1] is not Verdict.BAD:
+            return value
+        below, value = value // 2, steps[len(verdicts) - 1]
+        if value > below:
+            return (yield from _bisect(below, value, render))
+    return value
+
+
+def _bisect(good: int, bad: int, render: Callable[[int], bytes]) -> Search[bytes, int]:
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        verdicts = yield [render(middle)]
+        if verdicts[-1] is Verdict.BAD:
+            bad = middle
+        else:
+            good = middle
+    return bad
+
+
+def _strings(pieces: Pieces) -> Iterator[tuple[int, int]]:
+    """Yield where the contents of each string are that is not empty."""
+    for start, text in _tokens(pieces):
+        quote = next((quote for quote in _QUOTES if text.startswith(quote)), None)
+        if quote is not None and len(text) > 2 * len(quote):
+            yield start + len(quote), start + len(text) - len(quote)
+
+
+def _putting_in_strings(contents: bytes) -> Callable[[Pieces], PassSearch]:
+    def search(pieces: Pieces) -> PassSearch:
+        changes = [
+            [Edit(start, end, contents)]
+            for start, end in _strings(pieces)
+            if pieces.payload[start:end] != contents
+        ]
+        return make_changes(pieces.payload, changes)
+
+    return search
+
+
+def _shorten_strings(pieces: Pieces) -> PassSearch:
+    """Delete characters and escapes in all strings at once."""
+    changes = [
+        [Edit(*unit.span())]
+        for start, end in _strings(pieces)
+        for unit in _UNIT.finditer(pieces.payload, start, end)
+    ]
+    return make_changes(pieces.payload, changes)
+
+
+def _shorten_words(pieces: Pieces) -> PassSearch:
+    """Give long words a short name, the same one wherever they stand."""
+    places: dict[bytes, list[int]] = {}
+    for start, text in _tokens(pieces):
+        if text[:1].isalpha() or text[:1] == b"_":
+            places.setdefault(text, []).append(start)
+    names = (name for name in _short_names() if name not in places)
+    changes: list[Change] = []
+    for word, starts in places.items():
+        if len(word) > 1:
+            name = next(names)
+            changes.append([Edit(start, start + len(word), name) for start in starts])
+    return make_changes(pieces.payload, changes)
+
+
+def _short_names() -> Iterator[bytes]:
+    """Yield ``a`` to ``z``, then ``aa``, ``ab`` and so on."""
+    letters = b"abcdefghijklmnopqrstuvwxyz"
+    for number in count():
+        name, rest = bytearray(), number
+        while rest >= 0:
+            name.insert(0, letters[rest % 26])
+            rest = rest // 26 - 1
+        yield bytes(name)
+
+
+def _plain_line_ends(pieces: Pieces) -> PassSearch:
+    """Put line feeds for all other line ends at once."""
+    change = [
+        Edit(start, start + len(text), b"\n")
+        for start, text in _tokens(pieces)
+        if text in {b"\r\n", b"\r"}
+    ]
+    return make_changes(pieces.payload, [change] if change else [])
+
+
+def _delete_blanks(pieces: Pieces) -> PassSearch:
+    changes = [
+        [Edit(start, start + len(text))] for start, text in _tokens(pieces) if text.isspace()
+    ]
+    return make_changes(pieces.payload, changes)
+
+
+def _single_blanks(pieces: Pieces) -> PassSearch:
+    changes = [
+        [Edit(start, start + len(text), b" ")]
+        for start, text in _tokens(pieces)
+        if text.isspace() and b"\n" not in text and b"\r" not in text and text != b" "
+    ]
+    return make_changes(pieces.payload, changes)
+
+
+_STRANGE = rb"[\xc0-\xff][\x80-\xbf]*|[^\x20-\x7e\r\n]"
+_LOOKS = (
+    ("put a for letters", rb"[A-Za-z]", b"a"),
+    ("put A for capitals", rb"[A-Z]", b"A"),
+    ("put b for letters", rb"[A-Za-z]", b"b"),
+    ("put 0 for digits", rb"[1-9]", b"0"),
+    ("put 1 for digits", rb"[2-9]", b"1"),
+    ("put a for strange characters", _STRANGE, b"a"),
+    ("put 0 for signs", _STRANGE + rb"|[!-/:-@\[-`{-~]", b"0"),
+    ("put blanks for other space", rb"[\t\r\n\x0b\x0c]", b" "),
+)
+
+SINGLE_CHARACTERS = 64
+"""In payloads up to this size each character is replaced by itself; in larger ones all that
+are equal together, as the looks of one letter in a hundred are not worth a trial."""
+
+
+def _plainer(pattern: bytes, text: bytes) -> Callable[[Pieces], PassSearch]:
+    compiled = re.compile(pattern, re.DOTALL)
+
+    def search(pieces: Pieces) -> PassSearch:
+        changes: dict[object, list[Edit]] = {}
+        for match in compiled.finditer(pieces.payload):
+            if match[0] != text:
+                is_single = len(pieces.payload) <= SINGLE_CHARACTERS
+                key = match.start() if is_single else match[0]
+                changes.setdefault(key, []).append(Edit(*match.span(), text))
+        return make_changes(pieces.payload, list(changes.values()))
+
+    return search
+
+
+VALUE_PASSES = (
+    ReductionPass(name="plain line ends", stage=Stage.LINES, search=_plain_line_ends),
+    ReductionPass(name="delete blanks", stage=Stage.TOKENS, search=_delete_blanks),
+    ReductionPass(name="single blanks", stage=Stage.TOKENS, search=_single_blanks),
+    ReductionPass(name="put 0 for numbers", stage=Stage.VALUES, search=_putting_number(b"0")),
+    ReductionPass(name="put 1 for numbers", stage=Stage.VALUES, search=_putting_number(b"1")),
+    ReductionPass(name="empty strings", stage=Stage.VALUES, search=_putting_in_strings(b"")),
+    ReductionPass(name="put a in strings", stage=Stage.VALUES, search=_putting_in_strings(b"a")),
+    ReductionPass(name="shorten strings", stage=Stage.VALUES, search=_shorten_strings),
+    ReductionPass(name="shorten numbers", stage=Stage.VALUES, search=_shorten_numbers),
+)
+"""These look at tokens."""
+
+WORD_PASSES = (ReductionPass(name="shorten words", stage=Stage.VALUES, search=_shorten_words),)
+"""These look at words, those in strings too."""
+
+LOOKS_PASSES = tuple(
+    ReductionPass(
+        name=name,
+        stage=Stage.LOOKS,
+        search=_plainer(pattern, text),
+    )
+    for name, pattern, text in _LOOKS
+)
