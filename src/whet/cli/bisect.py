@@ -62,9 +62,9 @@ def command(
     are checked out in working trees of whet's own; your checkout is not touched. A version
     that cannot be built, or that fails in another way, is skipped.
     """
-    if len(ends) > 2:  # noqa: PLR2004 - two ends
+    if not 1 <= len(ends) <= 2:  # noqa: PLR2004 - two ends
         raise BadUsage(
-            f"`{' '.join(ends)}` names more than two ends",
+            f"`{' '.join(ends)}` does not name one or two ends",
             hint="write `whet bisect [GOOD] BAD -- COMMAND`; the command stands behind `--`",
         )
     options = BisectOptions(

@@ -67,7 +67,7 @@ def _render(template: str, investigation: Investigation) -> str:
         cell=_cell,
         payload=shown_payload,
     )
-    environment.globals.update(count=shown_count)
+    environment.globals["count"] = shown_count
     page = environment.get_template(template).render(
         it=investigation, headline=headline(investigation)
     )

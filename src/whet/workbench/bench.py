@@ -1,7 +1,7 @@
 """The workbench: one project's notebook, executors and belongings, put together."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +24,7 @@ from whet.host.capture import Capture
 from whet.host.console import Console
 from whet.host.project import Project, Settings, load_settings
 from whet.host.snapshots import take_snapshot
-from whet.host.surroundings import observe
+from whet.host.surroundings import look_around
 from whet.notebook.notebook import Notebook
 from whet.workbench.request import Judging, TrialRequest
 
@@ -105,7 +105,7 @@ class Workbench:
         console: Console | None = None,
         cached: bool = False,
         place: Place | None = None,
-    ) -> Iterator[Executor]:
+    ) -> Generator[Executor, None, None]:
         """Put an executor together: recording, around a cache if asked, around a place.
 
         Args:
@@ -166,6 +166,9 @@ class Workbench:
         )
         self.notes.extend(snapshot.notes)
         overridden = {**self.environment, **request.environment}
+        seen = look_around(command, cwd, overridden, state=self.project.state)
+        self.notebook.save_environment(seen.environment)
+        self.notebook.save_environment(seen.packages)
         return Trial(
             command=command,
             cwd=str(cwd),
@@ -175,7 +178,7 @@ class Workbench:
             code=snapshot.code,
             limits=Limits(wall_seconds=request.timeout_seconds or self.settings.timeout_seconds),
             measures=dict(request.measures),
-            surroundings=observe(command, cwd, overridden, state=self.project.state),
+            surroundings=seen.surroundings,
         )
 
     def _stdin(self, request: TrialRequest, cwd: Path, *, live: bool) -> str:
@@ -189,7 +192,7 @@ class Workbench:
 @contextmanager
 def open_workbench(
     environment: Mapping[str, str] | None = None, observer: Observer | None = None
-) -> Iterator[Workbench]:
+) -> Generator[Workbench, None, None]:
     """Open the current folder's project; what whet made is removed at the end.
 
     Raises:

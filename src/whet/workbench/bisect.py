@@ -84,6 +84,7 @@ def versions_of(
             options.bad,
             with_prereleases=options.with_prereleases,
             as_of_release=options.as_of_release,
+            terms=terms,
         )
     from whet.workbench.revisions import revisions
 

@@ -1,6 +1,6 @@
 """A recorded trial on the code as it was."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +35,7 @@ def on_code(bench: Workbench, code: CodeState) -> Place:
     )
 
     @contextmanager
-    def prepare(trial: Trial) -> Iterator[Trial]:
+    def prepare(trial: Trial) -> Generator[Trial, None, None]:
         slot = worktrees.checkout_code(code)
         try:
             relocation = worktrees.relocation(slot)

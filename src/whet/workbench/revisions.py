@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,7 +39,7 @@ class Checkouts:
     bench: Workbench
 
     @contextmanager
-    def prepare(self, trial: Trial) -> Iterator[Trial]:
+    def prepare(self, trial: Trial) -> Generator[Trial, None, None]:
         """Give the trial that runs in a checkout of its revision."""
         if trial.revision is None:
             yield trial

@@ -1,7 +1,7 @@
 """The steps of an investigation: each says what it does and why while it does it."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -34,7 +34,7 @@ class Steps:
         self._result = result
 
     @contextmanager
-    def step(self, title: str, reason: str) -> Iterator[None]:
+    def step(self, title: str, reason: str) -> Generator[None, None, None]:
         """Do one step; without a conclusion it leaves no trace in the report."""
         self._trials, self._result = 0, ""
         started = time.monotonic()

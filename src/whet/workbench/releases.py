@@ -1,0 +1,154 @@
+"""The releases of a package as versions to search."""
+
+import platform
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from whet.bisection.picture import outline, picture
+from whet.bisection.releases import Release, ReleaseHistory, ReleaseLine, releases_of
+from whet.bisection.terms import Terms
+from whet.core.errors import UnknownRelease
+from whet.core.executor import Executor
+from whet.core.trial import Trial
+from whet.host.environments import PackageEnvironments, default_place
+from whet.host.index_settings import IndexSettings
+from whet.host.package_index import Listing, PackageIndex
+from whet.host.python_interpreter import PythonFacts, python_of
+from whet.host.surroundings import packages_of
+from whet.search.bisection import Bisection
+from whet.workbench.bench import Workbench
+from whet.workbench.placing import PlacingExecutor
+from whet.workbench.versions import Versions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environments:
+    """Runs trials with other releases, in Python environments of whet's own.
+
+    Attributes:
+        environments: makes them, once each.
+        bench: the workbench.
+        as_of: for each version the moment whose dependencies it gets; empty: today's.
+    """
+
+    environments: PackageEnvironments
+    bench: Workbench
+    as_of: dict[str, str]
+
+    @contextmanager
+    def prepare(self, trial: Trial) -> Generator[Trial, None, None]:
+        """Give the trial that runs in the environment of its releases."""
+        if not trial.packages:
+            yield trial
+            return
+        moments = [self.as_of.get(version, "") for version in trial.packages.values()]
+        found = self.environments.environment_for(trial.packages, as_of=max(moments))
+        path = trial.environment.get("PATH", self.bench.environment.get("PATH", ""))
+        command, overrides = found.command_in(trial.command, path)
+        yield replace(
+            trial,
+            command=command,
+            environment={**overrides, **trial.environment, "PATH": overrides["PATH"]},
+            packages={},
+        )
+
+
+def releases(  # noqa: PLR0913 - the options of one search
+    bench: Workbench,
+    trial: Trial,
+    package: str,
+    good: str,
+    bad: str,
+    *,
+    with_prereleases: bool = False,
+    as_of_release: bool = False,
+    terms: Terms | None = None,
+) -> Versions:
+    """Return the releases from ``good`` to ``bad``.
+
+    Without a good one those before ``bad``; without a bad one up to what is installed, or the
+    newest.
+
+    Raises:
+        UnknownPackage, UnknownRelease, IndexUnreachable, SameEnds, EndsReversed: as they say.
+    """
+    inherited = {**bench.environment, **trial.environment}
+    python = PythonFacts.ask(python_of(trial.command, inherited, Path(trial.cwd)))
+    listing = PackageIndex.configured(inherited).listing(package)
+    known = {release.version: release for release in releases_of(listing, python)}
+    bad = bad or _present(bench, trial, package) or _newest(listing, known)
+    line = ReleaseLine.before(listing, bad, python=python, with_prereleases=with_prereleases)
+
+    def history(from_old: str, to_new: str) -> ReleaseHistory:
+        return ReleaseHistory.between(
+            listing, from_old, to_new,
+            python=python, with_prereleases=with_prereleases, terms=terms,
+        )  # fmt: skip
+
+    named = history(good, bad) if good else None
+    environments = Environments(
+        environments=PackageEnvironments(
+            place=default_place(),
+            python=python,
+            settings=IndexSettings.configured(inherited),
+            environment=inherited,
+        ),
+        bench=bench,
+        as_of={each.version: each.latest_upload for each in known.values()}
+        if as_of_release
+        else {},
+    )
+
+    def place(executor: Executor) -> Executor:
+        return PlacingExecutor(inner=executor, prepare=environments.prepare)
+
+    def drawn(state: Bisection[str], used: Terms) -> str:
+        rows = outline(state.standings(), first_bad=state.result().first_bad)
+        return picture(rows, lambda version: str(known.get(version, version)), terms=used)
+
+    def older() -> tuple[Sequence[str], frozenset[int]]:
+        return [each.version for each in line.releases], line.milestones
+
+    return Versions(
+        kind="release",
+        subject=package,
+        old=None if named is None else named.good,
+        new=line.releases[0].version,
+        label=lambda version: version,
+        describe=lambda version: known[version].uploaded[:10] if version in known else "",
+        details=lambda version: _details(known.get(version)),
+        on=lambda each, version: replace(each, packages={**each.packages, package: version}),
+        place=place,
+        bisection=lambda old, new: history(old, new).bisection(),
+        line=older,
+        picture=drawn,
+        remarks=() if named is None else named.remarks,
+    )
+
+
+def _present(bench: Workbench, trial: Trial, package: str) -> str:
+    """Return the version that the command's Python sees, or nothing."""
+    environment = {**bench.environment, **trial.environment}
+    found = packages_of(trial.command, Path(trial.cwd), environment, state=bench.project.state)
+    wanted = package.lower().replace("_", "-").replace(".", "-")
+    present = {name.lower().replace("_", "-").replace(".", "-"): v for name, v in found.items()}
+    return present.get(wanted, "")
+
+
+def _newest(listing: Listing, known: dict[str, Release]) -> str:
+    whole = [each for each in known.values() if not each.problem and not each.order.is_prerelease]
+    if not whole:
+        raise UnknownRelease(
+            f"{listing.package} has no release that can be installed on Python"
+            f" {platform.python_version()}",
+            hint="run whet with another Python, or search the package's repository",
+        )
+    return whole[-1].version
+
+
+def _details(release: Release | None) -> str:
+    if release is None or not release.uploaded:
+        return ""
+    return f"{release.version}, released {release.uploaded[:10]}"
