@@ -1,0 +1,104 @@
+"""whet's own terminal, streams and signals, lent to the program that `whet run` runs."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from types import FrameType
+
+from whet.host.control import Control
+from whet.host.outlet import Outlet
+from whet.host.terminal import Terminal
+
+_FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_OWN = (signal.SIGWINCH, signal.SIGTSTP)
+
+Previous = Callable[[int, FrameType | None], object] | int | None
+
+
+class Console:
+    """Where a program's output is shown, live and byte for byte, while it is captured.
+
+    If whet's standard output is a terminal, so is the program's: one pseudo-terminal for its
+    input and output, a second one for its standard error, so that the two stay apart. What
+    the terminal echoes of the user's typing is part of the captured standard output, as it is
+    for `script`. Signals that whet is sent go to the program (`listen`).
+
+    Attributes:
+        stdin: descriptor of whet's own standard input.
+        stdout: where standard output is shown.
+        stderr: where standard error and the output of reset steps are shown.
+        terminal: the user's terminal if standard output is one.
+        is_interactive: the user's keys go to the program: standard input is a terminal too,
+            and whet is in its foreground.
+    """
+
+    def __init__(self, stdin: int = 0, stdout: int = 1, stderr: int = 2) -> None:
+        self.stdin = stdin
+        self.stdout = Outlet(stdout)
+        self.stderr = Outlet(stderr)
+        self.terminal: Terminal | None = None
+        self.is_interactive = False
+        self.shows_errors_in_terminal = False
+        if os.isatty(stdout):
+            self.shows_errors_in_terminal = os.isatty(stderr)
+            own = Terminal(stdin if os.isatty(stdin) else stdout)
+            self.terminal = own
+            self.is_interactive = os.isatty(stdin) and own.is_ours
+        self._previous: dict[int, Previous] = {}
+        self._control: Control | None = None
+        self._is_stopping = False
+
+    def outlet_of(self, name: str) -> Outlet:
+        """Return where the stream ``name`` is shown."""
+        return self.stdout if name == "stdout" else self.stderr
+
+    def listen(self) -> None:
+        """Send on the signals that whet gets, from now until `unlisten`; main thread only.
+
+        A signal that was ignored when whet started (`nohup`) stays ignored.
+        """
+        if self._previous or threading.current_thread() is not threading.main_thread():
+            return
+        for number in (*_FORWARDED, *_OWN):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                self._previous[number] = signal.signal(number, self._on_signal)
+
+    def unlisten(self) -> None:
+        """Let signals do what they did before `listen`."""
+        if threading.current_thread() is threading.main_thread():
+            for number, previous in self._previous.items():
+                signal.signal(number, previous)
+            self._previous.clear()
+
+    def lend_to(self, control: Control | None) -> None:
+        """Send signals to this trial from now on; None: to none."""
+        self._control = control
+        self._is_stopping = False
+
+    def stop_whet(self) -> None:
+        """Stop whet itself as Ctrl-Z does, once the program is stopped; then send SIGCONT."""
+        self._is_stopping = True
+        os.kill(os.getpid(), signal.SIGTSTP)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        control = self._control
+        if number == signal.SIGTSTP and (control is None or self._is_stopping):
+            self._is_stopping = False
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)  # whet stands still in this line until it is continued
+            signal.signal(number, self._on_signal)
+            if control is not None:
+                control.ask(signal.SIGCONT)
+        elif control is not None:
+            control.ask(number)
+        else:
+            self._as_before(number, frame)
+
+    def _as_before(self, number: int, frame: FrameType | None) -> None:
+        previous = self._previous.get(number)
+        if callable(previous):
+            previous(number, frame)
+        elif number != signal.SIGWINCH:
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)

@@ -1,0 +1,83 @@
+"""Writing to whet's own output without ever waiting for whoever reads it."""
+
+import os
+import select
+import stat
+
+_FULL_BYTES = 1 << 20
+_WHOLE_BYTES = 1 << 20
+# poll(2) says that a pipe or terminal takes this much without blocking (PIPE_BUF), not more.
+# O_NONBLOCK would be simpler, but it belongs to the open file, which the user's shell shares.
+_SURE_BYTES = 4096
+
+
+class Outlet:
+    """One of whet's own streams, while a program's output is passed on to it.
+
+    A reader that goes away (``whet run … | head``) breaks the outlet and nothing else.
+
+    Attributes:
+        descriptor: where it writes.
+        is_broken: nobody reads it any more.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self.is_broken = False
+        self._waiting: list[memoryview] = []
+        self._waiting_bytes = 0
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLOUT)
+        try:
+            mode = os.fstat(descriptor).st_mode
+        except OSError:  # whet was started with this stream closed
+            mode, self.is_broken = 0, True
+        self._step_bytes = _WHOLE_BYTES if stat.S_ISREG(mode) else _SURE_BYTES
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether there is something left to write."""
+        return bool(self._waiting)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much is left that the program should be held up."""
+        return self._waiting_bytes >= _FULL_BYTES
+
+    def push(self, data: memoryview) -> None:
+        """Write ``data`` as far as that goes without waiting; keep a copy of the rest."""
+        if self.is_broken:
+            return
+        if not self._waiting:
+            data = self._write(data)
+        if data and not self.is_broken:
+            self._waiting.append(memoryview(bytes(data)))
+            self._waiting_bytes += len(data)
+
+    def pump(self) -> None:
+        """Write more of what is left, as far as that goes without waiting."""
+        while self._waiting and not self.is_broken:
+            first = self._waiting[0]
+            rest = self._write(first)
+            self._waiting_bytes -= len(first) - len(rest)
+            if rest:
+                self._waiting[0] = rest
+                return
+            self._waiting.pop(0)
+
+    def give_up(self) -> None:
+        """Write nothing more: whoever reads it has stopped."""
+        self.is_broken = True
+        self._waiting.clear()
+        self._waiting_bytes = 0
+
+    def _write(self, data: memoryview) -> memoryview:
+        try:
+            while data and self._poll.poll(0):
+                data = data[os.write(self.descriptor, data[: self._step_bytes]) :]
+        except BlockingIOError:
+            return data
+        except OSError:
+            self.give_up()
+            return data[:0]
+        return data

@@ -1,0 +1,239 @@
+"""Watching over one running trial: its output, its time, the user's keys and signals."""
+
+import os
+import select
+import signal
+import termios
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal, TypeAlias
+
+from whet.host.channel import Channel, as_number
+from whet.host.console import Console
+from whet.host.control import Control
+from whet.host.wiring import Wiring
+
+_GRACE_SECONDS = 5.0  # between a SIGTERM that is passed on and the kill
+_DOUBLE_SECONDS = 1.0  # in a terminal, two Ctrl-C so close together mean: kill
+
+
+class KillReason(Enum):
+    """Why whet killed a trial."""
+
+    TIME_IS_UP = "its time was up"
+    GIVEN_UP = "the user or a search gave it up"
+    TOO_MUCH_OUTPUT = "it wrote more than its limit"
+
+
+Answer: TypeAlias = tuple[Literal["ended", "failed", "fault", "lost"], bytes]
+"""The spawner's last word on a trial, packed; `lost`: it is gone."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Relay:
+    """Carries all that goes between the program, the user and the spawner, for one trial.
+
+    Attributes:
+        channel: to the spawner, which has been asked to run the trial.
+        wiring: the streams.
+        control: requests from other threads.
+        console: the user's; None: nobody watches.
+        wall_seconds: after so long the trial is killed.
+        before_timeout: is given the command's pid just before a timeout's kill.
+        reason: why the trial was killed; None: it was not.
+    """
+
+    channel: Channel
+    wiring: Wiring
+    control: Control
+    console: Console | None
+    wall_seconds: float | None
+    before_timeout: Callable[[int], None]
+    reason: KillReason | None = None
+
+    _answer: Answer | None = None
+    _pid: int = 0
+    _kill_at: float | None = None
+    _grace_ends: float | None = None
+    _interrupted_at: float | None = None
+    _suspended_at: float | None = None
+
+    def run(self, buffer: bytearray) -> Answer:
+        """Return the spawner's answer once the trial is over and its output is kept and shown."""
+        if self.wall_seconds is not None:
+            self._kill_at = time.monotonic() + self.wall_seconds
+        requests = self.control.attach()
+        try:
+            if self.console is not None:
+                self.console.lend_to(self.control)
+            while self._answer is None or any(outlet.is_waiting for outlet in self.wiring.outlets):
+                self._step(requests, buffer)
+            return self._answer
+        finally:
+            if self.console is not None:
+                self.console.lend_to(None)
+            if self.wiring.keyboard is not None:
+                self.wiring.keyboard.own.restore()
+            self.control.detach(requests)
+
+    def _step(self, requests: int, buffer: bytearray) -> None:
+        ready = self._wait(requests)
+        for flow in self.wiring.flows.values():
+            if flow.reader in ready:
+                flow.pull(buffer)
+                if flow.overran:
+                    self._kill(KillReason.TOO_MUCH_OUTPUT)
+        for outlet in self.wiring.outlets:
+            if outlet.descriptor in ready:
+                outlet.pump()
+        self._serve_keyboard(ready)
+        if requests in ready:
+            os.read(requests, 4096)
+            self._obey()
+        if self.channel.descriptor in ready:
+            self._hear(buffer)
+        self._look_at_the_clock()
+
+    def _wait(self, requests: int) -> set[int]:
+        poll = select.poll()
+        poll.register(requests, select.POLLIN)
+        if self._answer is None:
+            poll.register(self.channel.descriptor, select.POLLIN)
+            for flow in self.wiring.flows.values():
+                if flow.is_open and not flow.is_held_up:
+                    poll.register(flow.reader, select.POLLIN)
+            keyboard = self.wiring.keyboard
+            if keyboard is not None and keyboard.is_waiting:
+                poll.register(keyboard.other.master, select.POLLOUT)
+            elif keyboard is not None and keyboard.is_open and self._suspended_at is None:
+                poll.register(keyboard.descriptor, select.POLLIN)
+        for outlet in self.wiring.outlets:
+            if outlet.is_waiting:
+                poll.register(outlet.descriptor, select.POLLOUT)
+        return {descriptor for descriptor, _ in poll.poll(self._patience_ms())}
+
+    def _patience_ms(self) -> float | None:
+        ends = [end for end in (self._kill_at, self._grace_ends) if end is not None]
+        if not ends or self._answer is not None or self._suspended_at is not None:
+            return None
+        return max(0.0, min(ends) - time.monotonic()) * 1000 + 1
+
+    def _look_at_the_clock(self) -> None:
+        if self._suspended_at is not None or self._answer is not None:
+            return
+        now = time.monotonic()
+        if self._grace_ends is not None and now >= self._grace_ends:
+            self._kill(KillReason.GIVEN_UP)
+        elif self._kill_at is not None and now >= self._kill_at:
+            if self.reason is None and self._pid:
+                self.before_timeout(self._pid)
+            self._kill(KillReason.TIME_IS_UP)
+
+    def _kill(self, reason: KillReason) -> None:
+        """Have the whole tree killed.
+
+        No SIGTERM goes first: what would still run then is no part of the trial, and a program
+        that ignores it, has forked away or is stopped needs SIGKILL anyway.
+        """
+        if self.reason is None and self._answer is None:
+            self.reason = reason
+            self._tell("kill")
+        self._kill_at = self._grace_ends = None
+
+    def _hear(self, buffer: bytearray) -> None:
+        message = self.channel.receive()
+        kind, body = ("lost", b"") if message is None else message[:2]
+        if kind == "started":
+            self._pid = as_number(body)
+            if self.wiring.keyboard is not None:
+                self.wiring.keyboard.own.make_raw()
+        elif kind in {"ended", "failed", "fault", "lost"}:
+            self.wiring.drain(buffer)
+            self._answer = (kind, body)  # type: ignore[assignment]  # pyright: ignore[reportAttributeAccessIssue] - the set above is the literal's
+
+    def _serve_keyboard(self, ready: set[int]) -> None:
+        keyboard = self.wiring.keyboard
+        if keyboard is None:
+            return
+        if keyboard.other.master in ready:
+            keyboard.pump()
+        if keyboard.descriptor in ready and keyboard.is_open:
+            typed = keyboard.pull()
+            if keyboard.other.is_key(termios.VINTR, typed):
+                self._interrupt(within_seconds=_DOUBLE_SECONDS)
+            if keyboard.other.is_key(termios.VSUSP, typed):
+                self._suspend()
+
+    def _obey(self) -> None:
+        for request in self.control.take():
+            if isinstance(request, str):  # CANCEL
+                self._kill(KillReason.GIVEN_UP)
+                self._let_go_of_the_reader()
+            elif request == signal.SIGWINCH:
+                self._resize()
+            elif request == signal.SIGTSTP:
+                self._suspend()
+            elif request == signal.SIGCONT:
+                self._resume()
+            else:
+                self._forward(request)
+
+    def _forward(self, number: int) -> None:
+        if number == signal.SIGINT:
+            if self._answer is not None:
+                self._let_go_of_the_reader()
+            if self._interrupt(within_seconds=None):
+                return
+        elif number in {signal.SIGTERM, signal.SIGHUP}:
+            self._grace_ends = time.monotonic() + _GRACE_SECONDS
+        self._tell("signal", number)
+
+    def _interrupt(self, *, within_seconds: float | None) -> bool:
+        """Note a Ctrl-C; kill at the second one and say so.
+
+        In a terminal a program may have a use for many (a prompt, a debugger): there the
+        second counts only if it follows at once.
+        """
+        now = time.monotonic()
+        before, self._interrupted_at = self._interrupted_at, now
+        if before is None or (within_seconds is not None and now - before > within_seconds):
+            return False
+        self._kill(KillReason.GIVEN_UP)
+        return True
+
+    def _suspend(self) -> None:
+        """Stop the program, give the terminal back and stop whet."""
+        if self._suspended_at is None and self._answer is None and self.console is not None:
+            self._suspended_at = time.monotonic()
+            self._tell("signal", signal.SIGSTOP)
+            if self.wiring.keyboard is not None:
+                self.wiring.keyboard.own.restore()
+            self.console.stop_whet()
+
+    def _resume(self) -> None:
+        if self._suspended_at is None:
+            return
+        away_seconds = time.monotonic() - self._suspended_at
+        self._suspended_at = None
+        if self._kill_at is not None:
+            self._kill_at += away_seconds
+        if self.wiring.keyboard is not None:
+            self.wiring.keyboard.own.make_raw()
+        self._resize()
+        self._tell("signal", signal.SIGCONT)
+
+    def _resize(self) -> None:
+        if self.console is not None and self.console.terminal is not None:
+            self.wiring.resize(self.console.terminal.size)
+
+    def _let_go_of_the_reader(self) -> None:
+        for outlet in self.wiring.outlets:
+            outlet.give_up()
+
+    def _tell(self, kind: str, number: int | None = None) -> None:
+        try:
+            self.channel.send(kind, number)
+        except OSError:
+            return  # the spawner is gone; the end of its channel says so too

@@ -1,0 +1,336 @@
+"""One place in which trials run, one after the other: a spawner and the thread's side of it."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from whet.core.errors import HostFailure, InternalFault
+from whet.core.failure import Frame
+from whet.core.outcome import Outcome, ProcessExit
+from whet.core.output import Output
+from whet.core.trial import Limits, ResetStep
+from whet.host.belongings import SLOT_VARIABLE, Belongings, kill_marked
+from whet.host.capture import Capture, Capturing
+from whet.host.channel import Channel, as_ended, as_failed, as_text
+from whet.host.console import Console
+from whet.host.control import Control
+from whet.host.relay import KillReason, Relay
+from whet.host.start_error import check_words, start_error
+from whet.host.terminal import PseudoTerminal
+from whet.host.wiring import Keyboard, Wiring
+
+if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make them with
+    from whet.host.channel import Ended
+
+_BUFFER_BYTES = 1 << 20
+_SOURCES = str(Path(__file__).resolve().parents[2])
+# The sources go last on the path, so that nothing of whet can hide a standard module.
+_PROGRAM = "import sys; sys.path.append({!r}); from whet.host.spawner import main; main({})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A trial made ready: payloads written, environment complete.
+
+    Attributes:
+        command: argument vector.
+        environment: all of it.
+        cwd: folder to start in.
+        stdin: file to read from; None: whet's own standard input.
+        reset: steps before the command.
+        limits: what it may use.
+    """
+
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    cwd: str
+    stdin: Path | None = Path(os.devnull)
+    reset: tuple[ResetStep, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stacks:
+    """Python stacks taken before a kill, and why there are none if there are none."""
+
+    samples: tuple[tuple[Frame, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Slot:
+    """Runs programs one at a time, each as one operation with its reset steps.
+
+    Used by one thread. The spawner is started at once, so that it comes up beside whatever
+    else there is to do; one that died is replaced for the next program.
+    """
+
+    def __init__(self, belongings: Belongings, scratch: Path) -> None:
+        self._belongings = belongings
+        self._scratch = scratch
+        self._buffer = bytearray(_BUFFER_BYTES)
+        self._spawner = _Spawner(belongings)
+
+    def run(
+        self,
+        program: Program,
+        control: Control,
+        keep: Callable[[Capture], Output],
+        *,
+        console: Console | None = None,
+        take_stacks: Callable[[int], Stacks] | None = None,
+    ) -> Outcome:
+        """Run a program to its end, and all that it started.
+
+        Args:
+            program: what to run.
+            control: requests from other threads, such as to give it up.
+            keep: takes each finished stream.
+            console: where it is shown while it runs.
+            take_stacks: looks into the process just before a timeout's kill.
+
+        Raises:
+            WhetError: if it cannot be started, or the system fails.
+        """
+        check_words(program.command, program.environment, program.cwd)
+        self._spawner = self._spawner.ready(self._belongings)
+        stacks: list[Stacks] = []
+        wiring = self._wire(program, console)
+        relay = Relay(
+            channel=self._spawner.channel,
+            wiring=wiring,
+            control=control,
+            console=console,
+            wall_seconds=program.limits.wall_seconds,
+            before_timeout=lambda pid: stacks.append(take_stacks(pid)) if take_stacks else None,
+        )
+        try:
+            self._spawner.ask(program, wiring)
+            wiring.release_child()
+            kind, body = relay.run(self._buffer)
+            if kind == "failed":
+                raise start_error(as_failed(body), program.command, program.cwd)
+            if kind == "fault":
+                raise _fault(as_text(body))
+            if kind == "lost":
+                raise self._spawner.lost(program.command)
+            ended = as_ended(body)
+            if ended[-1]:
+                self._spawner.close()  # what it cannot kill must not be taken for a later trial's
+            return self._outcome(program, ended, relay.reason, wiring, keep, stacks)
+        finally:
+            wiring.close()
+
+    def close(self) -> None:
+        """End the spawner, and with it whatever still runs."""
+        self._spawner.close()
+
+    def _outcome(
+        self,
+        program: Program,
+        ended: "Ended",
+        reason: KillReason | None,
+        wiring: Wiring,
+        keep: Callable[[Capture], Output],
+        stacks: list[Stacks],
+    ) -> Outcome:
+        exits, wall_seconds, cpu_seconds, peak_bytes, failed_step, was_killed, stubborn = ended
+        host = os.uname().nodename
+        processes = tuple(_process(pid, status, host, late) for pid, status, late in exits)
+        reason = reason if was_killed else None
+        failed_reset = program.reset[failed_step].command if failed_step >= 0 else None
+        kept = {
+            name: self._kept(flow.capturing, keep)
+            for name, flow in wiring.flows.items()
+            if name != "reset" or failed_reset is not None
+        }
+        notes = [flow.capturing.loss for flow in wiring.flows.values() if flow.capturing.loss]
+        notes += [f"process {pid} could not be killed" for pid in stubborn]
+        notes += [note for taken in stacks for note in taken.notes]
+        return Outcome(
+            exit_code=processes[0].exit_code,
+            signal=processes[0].signal,
+            timed_out=reason is KillReason.TIME_IS_UP,
+            interrupted=reason is KillReason.GIVEN_UP,
+            overran_output=reason is KillReason.TOO_MUCH_OUTPUT,
+            failed_reset=failed_reset,
+            wall_seconds=wall_seconds,
+            cpu_seconds=cpu_seconds,
+            peak_rss_bytes=peak_bytes,
+            stdout=kept["stdout"],
+            # What a reset step wrote is not the command's; if it ended the trial it is all there is.
+            stderr=kept.get("reset", kept["stderr"]),
+            processes=processes,
+            stacks=tuple(sample for taken in stacks for sample in taken.samples),
+            notes=tuple(notes),
+        )
+
+    def _kept(self, capturing: Capturing, keep: Callable[[Capture], Output]) -> Output:
+        capture = capturing.finish()
+        output = keep(capture)
+        if capture.file is not None and not capture.file.exists():
+            self._belongings.forget(str(capture.file))
+        return output
+
+    def _capturing(self, *, from_terminal: bool = False) -> Capturing:
+        return Capturing(
+            self._scratch,
+            lambda path: self._belongings.adopt("folder", str(path)),
+            from_terminal=from_terminal,
+        )
+
+    def _wire(self, program: Program, console: Console | None) -> Wiring:
+        wiring = Wiring()
+        limit = program.limits.output_bytes
+        try:
+            if console is not None and console.terminal is not None:
+                self._wire_terminals(wiring, program, console)
+            else:
+                wiring.child.append(_open_input(program.stdin, console))
+                for name in ("stdout", "stderr"):
+                    outlet = None if console is None else console.outlet_of(name)
+                    wiring.add_pipe(name, self._capturing(), outlet, limit)
+            if program.reset:
+                outlet = None if console is None else console.stderr
+                wiring.add_pipe("reset", self._capturing(), outlet, limit)
+        except OSError as error:
+            wiring.close()
+            raise HostFailure(
+                f"cannot connect `{program.command[0]}`: {error.strerror}",
+                hint="look at the limits: `ulimit -n`, `sysctl kernel.pty.max`",
+            ) from error
+        return wiring
+
+    def _wire_terminals(self, wiring: Wiring, program: Program, console: Console) -> None:
+        own, limit = console.terminal, program.limits.output_bytes
+        assert own is not None, "only called with a terminal"
+        # Keys in the user's terminal reach the program only when whet may read them.
+        has_keys = console.is_interactive and program.stdin is None
+        main = PseudoTerminal.like(own, adds_returns=has_keys)
+        wiring.terminals.append(main)
+        if has_keys:
+            wiring.child.append(os.dup(main.slave))
+            wiring.keyboard = Keyboard(console.stdin, own, main)
+        else:
+            wiring.child.append(_open_input(program.stdin, console))
+        wiring.terminal = 0 if has_keys else 1
+
+        def capture(adds_returns: bool) -> Capturing:  # noqa: FBT001 - called by the wiring alone
+            return self._capturing(from_terminal=adds_returns)
+
+        wiring.add_terminal("stdout", main, capture, console.stdout, limit)
+        if console.shows_errors_in_terminal:
+            second = PseudoTerminal.like(own, adds_returns=has_keys)
+            wiring.add_terminal("stderr", second, capture, console.stderr, limit)
+        else:
+            wiring.add_pipe("stderr", self._capturing(), console.stderr, limit)
+
+
+class _Spawner:
+    """A running `whet.host.spawner`, as its owner sees it."""
+
+    def __init__(self, belongings: Belongings) -> None:
+        self.channel, theirs = Channel.pair()
+        self._ended: int | None = None
+        self._is_closed = False
+        self._token = os.urandom(8).hex()
+        self._belongings = belongings
+        argv = [sys.executable, "-I", "-S", "-c", _PROGRAM.format(_SOURCES, theirs.descriptor)]
+        try:
+            self.pid = os.posix_spawn(
+                sys.executable,
+                argv,
+                os.environ,
+                file_actions=[
+                    *((os.POSIX_SPAWN_OPEN, n, os.devnull, os.O_RDWR, 0) for n in (0, 1, 2)),
+                    # Onto itself: that makes it inheritable in the child alone, whatever other
+                    # threads start meanwhile.
+                    (os.POSIX_SPAWN_DUP2, theirs.descriptor, theirs.descriptor),
+                ],
+                setsid=True,
+            )
+        except OSError as error:
+            self.channel.close()
+            raise HostFailure(
+                f"cannot start `{sys.executable}`: {error.strerror}",
+                hint="look at the limits: `ulimit -u`",
+            ) from error
+        finally:
+            theirs.close()
+        belongings.adopt("process", str(self.pid), token=self._token)
+
+    def ready(self, belongings: Belongings) -> "_Spawner":
+        """Return this spawner, or another one if this one has ended."""
+        if self._ended is None and self._has_ended(os.WNOHANG):
+            self.close()
+        return self if self._ended is None else _Spawner(belongings)
+
+    def ask(self, program: Program, wiring: Wiring) -> None:
+        """Ask the spawner to run ``program``."""
+        environment = {**program.environment, SLOT_VARIABLE: self._token}
+        with suppress(OSError):  # a spawner that is gone shows as the end of its channel
+            self.channel.send(
+                "run",
+                (
+                    [os.fsencode(word) for word in program.command],
+                    {os.fsencode(k): os.fsencode(v) for k, v in environment.items()},
+                    os.fsencode(program.cwd),
+                    [(os.fsencode(step.command), step.must_succeed) for step in program.reset],
+                    wiring.terminal,
+                ),
+                wiring.child,
+            )
+
+    def lost(self, command: tuple[str, ...]) -> HostFailure:
+        """Clean up after a spawner that died, and return the error that says so."""
+        self.close()
+        return HostFailure(
+            f"the process that ran `{command[0]}` was killed from outside",
+            hint="look for the kernel's out-of-memory killer: `dmesg | tail`",
+        )
+
+    def close(self) -> None:
+        """End the spawner and wait until its tree is gone."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self.channel.close()
+        if self._ended is None:
+            self._has_ended(0)
+        if self._ended != 0:  # it was killed, and could not take its tree along
+            kill_marked(self._token)
+        self._belongings.forget(str(self.pid))
+
+    def _has_ended(self, options: int) -> bool:
+        try:
+            pid, status = os.waitpid(self.pid, options)
+        except ChildProcessError:  # somebody else has waited for it
+            pid, status = self.pid, -1
+        if pid != 0:
+            self._ended = status
+        return pid != 0
+
+
+def _open_input(stdin: Path | None, console: Console | None) -> int:
+    if stdin is None and console is not None:
+        with suppress(OSError):  # whet was started with its standard input closed
+            return os.dup(console.stdin)
+    return os.open(os.devnull if stdin is None else stdin, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def _process(pid: int, status: int | None, host: str, was_left_behind: bool) -> ProcessExit:  # noqa: FBT001 - a row of the spawner's answer
+    if status is None or os.WIFSIGNALED(status):
+        number = signal.SIGKILL if status is None else os.WTERMSIG(status)
+        return ProcessExit(pid=pid, host=host, signal=int(number), was_left_behind=was_left_behind)
+    code = os.WEXITSTATUS(status)
+    return ProcessExit(pid=pid, host=host, exit_code=code, was_left_behind=was_left_behind)
+
+
+def _fault(text: str) -> InternalFault:
+    return InternalFault(
+        f"the spawner failed: {text.strip().splitlines()[-1]}", hint="please report this"
+    )
