@@ -66,7 +66,7 @@ CREATE TABLE trial (
 ) STRICT;
 CREATE INDEX trial_by_key ON trial (key);
 CREATE INDEX trial_by_command ON trial (command_digest);
-CREATE INDEX trial_by_name ON trial (name) WHERE name <> '';
+CREATE INDEX trial_by_name ON trial (name);
 CREATE INDEX trial_by_investigation ON trial (investigation);
 
 -- What came of it. A trial without one was interrupted: whet was killed, or still runs it.
