@@ -158,11 +158,11 @@ class _Session:
         self.shadow = self._shadow()
 
     def take(self) -> _Taken:
-        head = self._head()
         watched = self._watched()
         is_doubtful = self.is_fresh or watched != self.before.watched
         if is_doubtful:
             self.shadow.configure(excluded=self._own_pattern())
+        head = self._head()
         choice = FileChoice(
             shadow=self.shadow,
             limit_bytes=self.limit_bytes,

@@ -1,0 +1,116 @@
+"""Real repositories for tests, and everything about them that whet must leave alone."""
+
+import os
+import stat
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+_IDENTITY = {
+    "GIT_AUTHOR_NAME": "a",
+    "GIT_AUTHOR_EMAIL": "a@example.org",
+    "GIT_COMMITTER_NAME": "a",
+    "GIT_COMMITTER_EMAIL": "a@example.org",
+}
+
+
+@dataclass(frozen=True)
+class UserRepository:
+    """A repository of a user's, with git called as the user would."""
+
+    top: Path
+
+    @classmethod
+    def make(cls, top: Path, *options: str) -> "UserRepository":
+        top.mkdir(parents=True)
+        repository = cls(top)
+        repository.git("init", "--quiet", "--initial-branch=main", *options)
+        if "--bare" not in options:
+            repository.write(".whet/.gitignore", "*\n")  # as whet itself makes its state folder
+        return repository
+
+    @classmethod
+    def with_two_files(cls, top: Path) -> "UserRepository":
+        repository = cls.make(top)
+        repository.write("train.py", "a\nb\n")
+        repository.write("package/model.py", "x = 1\n")
+        repository.commit("first")
+        return repository
+
+    def git(self, *arguments: str, stdin: bytes = b"", check: bool = True) -> str:
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=self.top,
+            env={**os.environ, **_IDENTITY, "GIT_OPTIONAL_LOCKS": "0"},
+            input=stdin,
+            capture_output=True,
+            check=False,
+        )
+        assert not check or done.returncode == 0, done.stderr
+        return os.fsdecode(done.stdout).rstrip("\n")
+
+    def write(self, name: str, content: str | bytes = "") -> Path:
+        path = self.top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    def commit(self, message: str = "a change") -> str:
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "-m", message)
+        return self.git("rev-parse", "HEAD")
+
+    def possessions(self) -> dict[str, object]:
+        """Return everything that belongs to the user, but for objects and `refs/whet`."""
+        found: dict[str, object] = {}
+        git_dir = self.git("rev-parse", "--absolute-git-dir")
+        for folder, folders, names in os.walk(self.top):
+            folders[:] = [name for name in folders if name not in {".whet", "objects", "whet"}]
+            for name in names:
+                path = os.path.join(folder, name)
+                if name.startswith("sharedindex."):
+                    continue  # each git that reads one renews its time
+                found[os.path.relpath(path, self.top)] = _all_of(path)
+        found["index"] = _all_of(os.path.join(git_dir, "index"))
+        found["status"] = self.git("status", "--porcelain=v2", "--branch", "--show-stash")
+        found["references"] = [
+            line
+            for line in self.git("for-each-ref").splitlines()
+            if "refs/whet/" not in line
+        ]  # fmt: skip
+        found["worktrees"] = self.git("worktree", "list", "--porcelain")
+        return found
+
+
+def files_in(top: Path) -> dict[str, tuple[str, bytes]]:
+    """Return each file below ``top`` but git's and whet's: kind and right to execute, content."""
+    found: dict[str, tuple[str, bytes]] = {}
+    for folder, folders, names in os.walk(os.fsencode(top)):
+        folders[:] = [name for name in folders if name not in {b".git", b".whet"}]
+        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
+        for name in (*names, *links):
+            path = os.path.join(folder, name)
+            mode = os.lstat(path).st_mode
+            where = os.fsdecode(os.path.relpath(path, os.fsencode(top)))
+            if name == b".git" or not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
+                continue
+            if stat.S_ISLNK(mode):
+                found[where] = ("link", os.readlink(path))
+                continue
+            with open(path, "rb") as file:
+                found[where] = ("program" if mode & 0o100 else "file", file.read())
+    return found
+
+
+def _all_of(path: str) -> object:
+    try:
+        status = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    if stat.S_ISLNK(status.st_mode):
+        return os.readlink(path)
+    content = b""
+    if stat.S_ISREG(status.st_mode):
+        with open(path, "rb") as file:
+            content = file.read()
+    return (status.st_mode, status.st_mtime_ns, status.st_ino, content)
