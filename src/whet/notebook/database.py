@@ -64,7 +64,7 @@ class Database:
             raise
 
     def _set_up(self, migrations: Sequence[Migration]) -> None:
-        if check_version(self._connection, self.path, len(migrations)) != len(migrations):
+        if check_version(self._execute, self.path, len(migrations)) != len(migrations):
             # WAL: readers and a writer do not wait for each other. The file remembers it.
             self._execute("PRAGMA journal_mode = WAL")
             migrate(

@@ -26,17 +26,30 @@ MIGRATIONS: Sequence[Migration] = (Migration("the first notebook", SCHEMA),)
 """With the second one, version 1's text is copied here: `SCHEMA` always is the newest."""
 
 
-def check_version(connection: sqlite3.Connection, path: Path, newest: int) -> int:
+# One statement, so that it sees one moment: another whet may be making the notebook just now.
+_STATE = """
+SELECT (SELECT user_version FROM pragma_user_version),
+       (SELECT application_id FROM pragma_application_id),
+       EXISTS (SELECT 1 FROM sqlite_master)
+"""
+
+
+def check_version(execute: Callable[[str], sqlite3.Cursor], path: Path, newest: int) -> int:
     """Return the version of the notebook, 0 for a file with nothing in it.
+
+    Args:
+        execute: runs a statement.
+        path: for messages.
+        newest: the newest version that is known here.
 
     Raises:
         NotebookTooNew: if a newer whet wrote it.
         NotebookDamaged: if another program wrote it.
         sqlite3.DatabaseError: if it is no database.
     """
-    version = _pragma(connection, "user_version")
-    owner = _pragma(connection, "application_id")
-    if owner != APPLICATION_ID and (version or owner or _has_tables(connection)):
+    version, owner, has_tables = execute(_STATE).fetchone()
+    assert isinstance(version, int)
+    if owner != APPLICATION_ID and (version or owner or has_tables):
         raise NotebookDamaged(
             f"`{path}` is a database of another program, not a notebook",
             hint=f"move it away (`mv {path} {path}.other`), or set `WHET_DIR`",
@@ -73,7 +86,7 @@ def migrate(
         begin()
         try:
             # Asked again inside the transaction: another whet may have been faster.
-            version = check_version(connection, path, len(migrations))
+            version = check_version(connection.execute, path, len(migrations))
             is_done = version == len(migrations)
             if not is_done:
                 _apply(connection, migrations[version], version + 1, now, whet_version)
@@ -111,13 +124,3 @@ def _apply(
     # The two numbers are in the file's header and change with the transaction, or not at all.
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {version}")
-
-
-def _pragma(connection: sqlite3.Connection, name: str) -> int:
-    (value,) = connection.execute(f"PRAGMA {name}").fetchone()
-    assert isinstance(value, int)
-    return value
-
-
-def _has_tables(connection: sqlite3.Connection) -> bool:
-    return connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None
