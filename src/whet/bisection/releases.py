@@ -1,0 +1,319 @@
+"""The releases of a package, as a search needs them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.tags import Tag, compatible_tags, cpython_tags
+from packaging.utils import (
+    InvalidSdistFilename,
+    InvalidWheelFilename,
+    parse_sdist_filename,
+    parse_wheel_filename,
+)
+from packaging.version import InvalidVersion, Version
+
+from whet.bisection.terms import Terms
+from whet.core.errors import EndsReversed, NothingBetween, SameEnds, UnknownRelease
+from whet.host.index_page import IndexFile
+from whet.host.package_index import Listing
+from whet.host.python_interpreter import PythonFacts
+from whet.search.bisection import Bisection
+from whet.search.proposal import Search
+from whet.search.version_graph import line_of
+from whet.search.walk_back import WalkBackResult, walk_back
+
+_SHOWN_NEAR = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """A release of a package.
+
+    Attributes:
+        version: as it is written on the index.
+        uploaded: when its first file came, ISO 8601; empty if the index does not say.
+        problem: why it is left out of a search: it was yanked, or no file of it can be
+            installed here; empty if nothing is wrong.
+        is_yanked: whether it was withdrawn. As an end of a search it can still be installed.
+        latest_upload: when its last file came; dependencies as of this moment exist with it.
+    """
+
+    version: str
+    uploaded: str = ""
+    problem: str = ""
+    is_yanked: bool = False
+    latest_upload: str = ""
+
+    @property
+    def order(self) -> Version:
+        """Where it stands among the others (PEP 440)."""
+        return Version(self.version)
+
+    def __str__(self) -> str:
+        return f"{self.version} {self.uploaded[:10]}".rstrip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseHistory:
+    """The releases from a good to a bad one.
+
+    Attributes:
+        package: its name as the user wrote it.
+        releases: those that are searched, the good end first, the bad end last.
+        left_out: those in between that cannot be searched.
+    """
+
+    package: str
+    releases: tuple[Release, ...]
+    left_out: tuple[Release, ...] = ()
+
+    @classmethod
+    def between(
+        cls,
+        listing: Listing,
+        good: str,
+        bad: str,
+        *,
+        python: PythonFacts,
+        with_prereleases: bool = False,
+        terms: Terms | None = None,
+    ) -> "ReleaseHistory":
+        """Return the releases from ``good`` to ``bad``.
+
+        Args:
+            listing: what the index has.
+            good: version of the old end.
+            bad: version of the new end.
+            python: the Python that they have to run on.
+            with_prereleases: search pre-releases too; they are if an end is one.
+            terms: what the ends are called.
+
+        Raises:
+            UnknownRelease: if an end does not exist, or cannot be installed here.
+            SameEnds: if both are the same release.
+            EndsReversed: if ``bad`` is older than ``good``.
+        """
+        releases = releases_of(listing, python)
+        old, new = _end(listing, releases, good), _end(listing, releases, bad)
+        if old.order == new.order:
+            raise SameEnds(
+                f"`{good}` and `{bad}` are the same release of {listing.package}",
+                hint=f"name an older release that still worked; {_range(releases)}",
+            )
+        if old.order > new.order:
+            raise _reversed(listing, old, new, terms or Terms())
+        wants_pre = with_prereleases or old.order.is_prerelease or new.order.is_prerelease
+        between = [
+            release
+            for release in releases
+            if old.order < release.order < new.order
+            and (wants_pre or not release.order.is_prerelease)
+        ]
+        return cls(
+            package=listing.package,
+            releases=(old, *(each for each in between if not each.problem), new),
+            left_out=tuple(each for each in between if each.problem),
+        )
+
+    @property
+    def good(self) -> str:
+        """Version of the old end."""
+        return self.releases[0].version
+
+    @property
+    def bad(self) -> str:
+        """Version of the new end."""
+        return self.releases[-1].version
+
+    @property
+    def between_count(self) -> int:
+        """How many releases may be the first bad one, the bad end included."""
+        return len(self.releases) - 1
+
+    @property
+    def by_version(self) -> Mapping[str, Release]:
+        """The releases by version."""
+        return {release.version: release for release in self.releases}
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """A sentence on each release that is left out."""
+        return tuple(f"{each.version} is left out: {each.problem}" for each in self.left_out)
+
+    def bisection(self) -> Bisection[str]:
+        """Return the search for the first bad release; its versions are those of `releases`."""
+        versions = [release.version for release in self.releases]
+        return Bisection(line_of(versions), self.bad, (self.good,))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseLine:
+    """A bad release and those before it, to find a good one on.
+
+    Attributes:
+        releases: the bad one first, then older ones; the position is the distance.
+        milestones: the positions of the first releases of a series, such as 2.0 and 2.1.
+    """
+
+    releases: tuple[Release, ...]
+    milestones: frozenset[int]
+
+    @classmethod
+    def before(
+        cls, listing: Listing, bad: str, *, python: PythonFacts, with_prereleases: bool = False
+    ) -> "ReleaseLine":
+        """Return the line that ends in ``bad``.
+
+        Raises:
+            UnknownRelease: if it does not exist, or cannot be installed here.
+            NothingBetween: if there is no older one that can be installed.
+        """
+        releases = releases_of(listing, python)
+        new = _end(listing, releases, bad)
+        wants_pre = with_prereleases or new.order.is_prerelease
+        older = [
+            release
+            for release in reversed(releases)
+            if release.order < new.order
+            and not release.problem
+            and (wants_pre or not release.order.is_prerelease)
+        ]
+        if not older:
+            raise NothingBetween(
+                f"{listing.package} {bad} is its first release that can be installed here",
+                hint="search the package's repository instead: `whet bisect --repo DIR`",
+            )
+        series = [release.order.release[:2] for release in (new, *older)]
+        last_of_series = {
+            index for index in range(len(older)) if series[index] != series[index + 1]
+        }
+        return cls(releases=(new, *older), milestones=frozenset(last_of_series) - {0})
+
+    def walk_back(self) -> Search[int, WalkBackResult]:
+        """Return the search for a good one; its candidates are positions in ``releases``."""
+        return walk_back(len(self.releases) - 1, self.milestones)
+
+
+def releases_of(listing: Listing, python: PythonFacts) -> tuple[Release, ...]:
+    """Return all releases that an index lists, oldest first; files of no version are passed over."""
+    supported = _supported_tags(python)
+    by_version: dict[Version, list[IndexFile]] = {}
+    for file in listing.files:
+        version = _version_of(file.name)
+        if version is not None:
+            by_version.setdefault(version, []).append(file)
+    for told in listing.bare_versions:
+        by_version.setdefault(Version(told), [])
+    return tuple(
+        _release(version, by_version[version], python, supported) for version in sorted(by_version)
+    )
+
+
+def _release(
+    version: Version, files: Sequence[IndexFile], python: PythonFacts, supported: frozenset[Tag]
+) -> Release:
+    uploads = sorted(file.uploaded for file in files if file.uploaded)
+    reasons = [file.yanked for file in files if file.yanked is not None]
+    is_yanked = bool(files) and len(reasons) == len(files)
+    problems = [_problem(file, python, supported) for file in files]
+    problem = "" if not files or "" in problems else problems[0]
+    if is_yanked and not problem:
+        problem = f"yanked: {reasons[0]}" if reasons[0] else "yanked"
+        return Release(
+            version=str(version),
+            uploaded=uploads[0] if uploads else "",
+            problem=problem,
+            is_yanked=True,
+            latest_upload=uploads[-1] if uploads else "",
+        )
+    return Release(
+        version=str(version),
+        uploaded=uploads[0] if uploads else "",
+        problem=problem,
+        latest_upload=uploads[-1] if uploads else "",
+    )
+
+
+def _problem(file: IndexFile, python: PythonFacts, supported: frozenset[Tag]) -> str:
+    """Return why a file cannot be installed on a Python; empty if it can."""
+    try:
+        wanted = SpecifierSet(file.requires_python)
+    except InvalidSpecifier:
+        wanted = SpecifierSet()  # as pip takes it
+    if not wanted.contains(Version(python.version), prereleases=True):
+        return f"it requires Python {file.requires_python}, not {python.version}"
+    if not file.name.endswith(".whl"):
+        return ""
+    tags = parse_wheel_filename(file.name)[3]
+    return "" if tags & supported else "it has only wheels for other platforms or Pythons"
+
+
+def _version_of(name: str) -> Version | None:
+    """Return the version that a file is of; None if it is nothing that pip installs."""
+    try:
+        if name.endswith(".whl"):
+            return parse_wheel_filename(name)[1]
+        for ending in (".tar.bz2", ".tgz", ".tar.xz"):  # old, but pip installs them
+            name = name.removesuffix(ending) + ".tar.gz" if name.endswith(ending) else name
+        return parse_sdist_filename(name)[1]
+    except (InvalidWheelFilename, InvalidSdistFilename, InvalidVersion):
+        return None
+
+
+def _supported_tags(python: PythonFacts) -> frozenset[Tag]:
+    """Return the wheel tags that a Python on this machine can install."""
+    version = Version(python.version).release[:2]
+    interpreter = f"{'cp' if python.implementation == 'cpython' else 'pp'}{version[0]}{version[1]}"
+    own = cpython_tags(version) if python.implementation == "cpython" else ()
+    return frozenset((*own, *compatible_tags(version, interpreter)))
+
+
+def _end(listing: Listing, releases: Sequence[Release], told: str) -> Release:
+    """Return the release that an end names."""
+    try:
+        order = Version(told)
+    except InvalidVersion as error:
+        raise UnknownRelease(
+            f"`{told}` is no version", hint=f"versions look like 1.4.2; {_range(releases)}"
+        ) from error
+    found = next((each for each in releases if each.order == order), None)
+    if found is None:
+        raise UnknownRelease(
+            f"{listing.package} has no release `{told}` on {listing.index}",
+            hint=f"nearest are {_nearest(releases, order)}",
+        )
+    if found.problem and not found.is_yanked:
+        raise UnknownRelease(
+            f"{listing.package} {told} cannot be installed here: {found.problem}",
+            hint=f"nearest are {_nearest([each for each in releases if not each.problem], order)}",
+        )
+    return found
+
+
+def _nearest(releases: Sequence[Release], order: Version) -> str:
+    """Return the versions around one that is missing, oldest first."""
+    older = [each.version for each in releases if each.order < order]
+    newer = [each.version for each in releases if each.order > order]
+    near = (*older[-_SHOWN_NEAR:], *newer[:_SHOWN_NEAR])
+    return _listed(near) if near else "none: nothing of it can be installed here"
+
+
+def _range(releases: Sequence[Release]) -> str:
+    if not releases:
+        return "there are no releases"
+    return f"there are {len(releases)}, `{releases[0].version}` to `{releases[-1].version}`"
+
+
+def _reversed(listing: Listing, old: Release, new: Release, terms: Terms) -> EndsReversed:
+    words = f"{terms.old},{terms.new}" if terms.is_fix else "broken,fixed"
+    ends = f"{new.version} {old.version} -- ..."
+    return EndsReversed(
+        f"{listing.package} {new.version} ({terms.new}) is older than {old.version} ({terms.old})",
+        hint=f"the older one comes first: `whet bisect --package {listing.package} {ends}`; for the "
+        f"release that fixed something add `--terms {words}`",
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

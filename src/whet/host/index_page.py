@@ -1,0 +1,105 @@
+"""What a package index answers about one package: PEP 503 (HTML), PEP 691 and 700 (JSON)."""
+
+import json
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from urllib.parse import unquote, urljoin, urlsplit
+
+from whet.core.record import JsonObject, as_record, optional_text, records, text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexFile:
+    """A file of a release.
+
+    Attributes:
+        name: its name, such as ``six-1.16.0-py2.py3-none-any.whl``.
+        url: where it is.
+        requires_python: the Pythons that it is for, as a PEP 440 specifier; empty: all.
+        yanked: why it was withdrawn; empty without a reason; None if it was not.
+        uploaded: when, ISO 8601 in UTC; empty if the index does not say.
+    """
+
+    name: str
+    url: str
+    requires_python: str = ""
+    yanked: str | None = None
+    uploaded: str = ""
+
+
+class NoPackagePageError(Exception):
+    """What came is no page of a package."""
+
+
+def read_page(content: bytes, content_type: str, url: str) -> tuple[IndexFile, ...]:
+    """Return the files that a page lists.
+
+    An index is asked for JSON and may still answer HTML, so the content type decides.
+
+    Raises:
+        NoPackagePageError: if it can be read as neither.
+    """
+    if "json" in content_type:
+        return _read_json(content, url)
+    if content.lstrip()[:1] not in {b"<", b""}:
+        raise NoPackagePageError(f"neither JSON nor HTML but {content_type or 'nothing named'}")
+    page = _Page(url)
+    try:
+        page.feed(content.decode("utf-8", "replace"))
+        page.close()
+    except (ValueError, AssertionError) as error:  # a broken link; a broken `<![`
+        raise NoPackagePageError(f"no HTML that can be read: {error}") from error
+    return tuple(page.files)
+
+
+def _read_json(content: bytes, url: str) -> tuple[IndexFile, ...]:
+    try:
+        page = as_record(json.loads(content), "page")
+        files = [_file_of(each, url) for each in records(page, "files")]
+    except ValueError as error:
+        raise NoPackagePageError(f"no JSON of PEP 691: {error}") from error
+    if "files" not in page:
+        raise NoPackagePageError("no JSON of PEP 691: it has no `files`")
+    return tuple(files)
+
+
+def _file_of(data: JsonObject, url: str) -> IndexFile:
+    yanked = data.get("yanked", False)
+    return IndexFile(
+        name=text(data, "filename"),
+        url=urljoin(url, text(data, "url")),
+        requires_python=optional_text(data, "requires-python") or "",
+        yanked=yanked if isinstance(yanked, str) else "" if yanked is True else None,
+        uploaded=optional_text(data, "upload-time") or "",
+    )
+
+
+class _Page(HTMLParser):
+    """Reads the anchors of a PEP 503 page."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.files: list[IndexFile] = []
+        self._base = url
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take note of a file."""
+        attributes = dict(attrs)
+        target = attributes.get("href")
+        if target is None:
+            return
+        if tag == "base":
+            self._base = urljoin(self._base, target)
+        elif tag == "a":
+            self.files.append(
+                IndexFile(
+                    name=unquote(urlsplit(target).path.rpartition("/")[2]),
+                    url=urljoin(self._base, target.partition("#")[0]),
+                    requires_python=attributes.get("data-requires-python") or "",
+                    # An attribute without a value says yanked without a reason (PEP 592).
+                    yanked=(attributes["data-yanked"] or "")
+                    if "data-yanked" in attributes
+                    else None,
+                    uploaded=attributes.get("data-upload-time") or "",
+                )
+            )

@@ -1,0 +1,171 @@
+"""Which package index the user's uv and pip are set to use.
+
+Both tools are asked for in the order: environment, then files; uv before pip, as uv is what
+installs. What is found is given to the installing tool as well, so that the releases listed
+are those that it can install.
+"""
+
+import configparser
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from whet.core.record import JsonObject, as_record, boolean, record, records, text, texts
+
+PYPI = "https://pypi.org/simple"
+_PIP_SECTIONS = ("install", "index", "global")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexSettings:
+    """The package index to use.
+
+    Attributes:
+        url: where its simple API begins; may hold credentials, so show `shown` instead.
+        extra: other indexes that are searched as well.
+        source: the variable or file that says so; empty for the default.
+        certificates: a file of certificates to trust, or None.
+    """
+
+    url: str = PYPI
+    extra: tuple[str, ...] = ()
+    source: str = ""
+    certificates: str | None = None
+
+    @classmethod
+    def configured(cls, environment: Mapping[str, str]) -> "IndexSettings":
+        """Return what ``environment`` and the files that it leads to say."""
+        url, source = PYPI, ""
+        extra: list[str] = []
+        certificates = environment.get("PIP_CERT") or None
+        for found in _layers(environment):
+            if found.url and not source:
+                url, source = found.url, found.source
+            extra += found.extra
+            certificates = certificates or found.certificates
+        others = (each for each in dict.fromkeys(extra) if each != url and _may_exist(each))
+        return cls(url=url, extra=tuple(others), source=source, certificates=certificates)
+
+    @property
+    def shown(self) -> str:
+        """The address without the credentials in it."""
+        return without_credentials(self.url)
+
+    def for_uv(self) -> dict[str, str]:
+        """Return the environment that makes uv use these indexes."""
+        told = {"UV_DEFAULT_INDEX": self.url, "UV_INDEX": " ".join(self.extra)}
+        if self.extra:
+            # pip takes the best version of all indexes; uv alone would stop at the first one.
+            told["UV_INDEX_STRATEGY"] = "unsafe-best-match"
+        if self.certificates:
+            told["SSL_CERT_FILE"] = self.certificates
+        return told
+
+    def for_pip(self) -> dict[str, str]:
+        """Return the environment that makes pip use these indexes."""
+        told = {"PIP_INDEX_URL": self.url, "PIP_EXTRA_INDEX_URL": " ".join(self.extra)}
+        return {**told, "PIP_CERT": self.certificates} if self.certificates else told
+
+
+def without_credentials(url: str) -> str:
+    """Return ``url`` without the user and password in it."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # no address at all; what stands before an `@` is still not shown
+        return url.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Layer:
+    """What one place says."""
+
+    source: str
+    url: str = ""
+    extra: tuple[str, ...] = ()
+    certificates: str | None = None
+
+
+def _layers(environment: Mapping[str, str]) -> Iterator[_Layer]:
+    """Yield what each place says, the strongest first."""
+    for name in ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"):
+        yield _Layer(source=name, url=_address(environment.get(name, "")))
+    for name in ("UV_INDEX", "UV_EXTRA_INDEX_URL", "PIP_EXTRA_INDEX_URL"):
+        extra = tuple(_address(each) for each in environment.get(name, "").split())
+        yield _Layer(source=name, extra=extra)
+    config = Path(environment.get("XDG_CONFIG_HOME") or _home(environment) / ".config")
+    for path in (config / "uv" / "uv.toml", Path("/etc/uv/uv.toml")):
+        yield from _of_uv(path)
+    for path in _pip_files(environment, config):
+        yield from _of_pip(path)
+
+
+def _home(environment: Mapping[str, str]) -> Path:
+    return Path(environment.get("HOME") or Path.home())
+
+
+def _address(value: str) -> str:
+    """Return the address in ``NAME=ADDRESS`` or ``ADDRESS``, as uv writes them."""
+    name, equals, address = value.partition("=")
+    return address if equals and "/" not in name else value
+
+
+def _pip_files(environment: Mapping[str, str], config: Path) -> Iterator[Path]:
+    named = environment.get("PIP_CONFIG_FILE", "")
+    if named == "/dev/null":  # pip reads this as: no file at all
+        return
+    if named:
+        yield Path(named)
+    if environment.get("VIRTUAL_ENV"):
+        yield Path(environment["VIRTUAL_ENV"], "pip.conf")
+    yield config / "pip" / "pip.conf"
+    yield _home(environment) / ".pip" / "pip.conf"
+    yield Path("/etc/pip.conf")
+    yield Path("/etc/xdg/pip/pip.conf")
+
+
+def _of_pip(path: Path) -> Iterator[_Layer]:
+    parser = configparser.RawConfigParser(strict=False)
+    try:
+        parser.read_string(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, configparser.Error):
+        return  # pip itself will say what is wrong with it
+    for section in _PIP_SECTIONS:
+        if parser.has_section(section):
+            yield _Layer(
+                source=str(path),
+                url=parser.get(section, "index-url", fallback="").strip(),
+                extra=tuple(parser.get(section, "extra-index-url", fallback="").split()),
+                certificates=parser.get(section, "cert", fallback="").strip() or None,
+            )
+
+
+def _of_uv(path: Path) -> Iterator[_Layer]:
+    try:
+        settings = as_record(tomllib.loads(path.read_text(encoding="utf-8")), "uv.toml")
+        layers = [_of_uv_table(table, str(path)) for table in (settings, record(settings, "pip"))]
+    except (OSError, ValueError):
+        return  # uv itself will say what is wrong with it
+    yield from layers
+
+
+def _of_uv_table(table: JsonObject, source: str) -> _Layer:
+    url, extra = text(table, "index-url", ""), list(texts(table, "extra-index-url"))
+    for index in records(table, "index"):
+        if boolean(index, "default"):
+            url = text(index, "url")
+        elif not boolean(index, "explicit"):
+            extra.append(text(index, "url"))
+    return _Layer(source=source, url=url, extra=tuple(extra))
+
+
+def _may_exist(url: str) -> bool:
+    """Whether an extra index can be there: pip passes over a folder that is not."""
+    if not url.startswith("file:"):
+        return True
+    with suppress(OSError, ValueError):
+        return Path(unquote(urlsplit(url).path)).is_dir()
+    return False
