@@ -43,6 +43,17 @@ def called_exception(decided: Traceback, tracebacks: Sequence[Traceback]) -> str
     return before[-1].exception if before else ""
 
 
+def outside(tracebacks: Sequence[Traceback], lines: Sequence[str]) -> list[str]:
+    """Return the lines that stand neither in a traceback nor right above one."""
+    said: list[str] = []
+    end = 0
+    for traceback in tracebacks:
+        # The line above a traceback introduces it.
+        said += lines[end : max(end, traceback.first_line - 1)]
+        end = traceback.end_line
+    return [*said, *lines[end:]]
+
+
 def _root_cause(last: Traceback, tracebacks: Sequence[Traceback]) -> Traceback:
     """Look behind torchrun, which raises an error of its own for that of a worker.
 
@@ -56,11 +67,6 @@ def _root_cause(last: Traceback, tracebacks: Sequence[Traceback]) -> Traceback:
 
 def _says_more(traceback: Traceback, tracebacks: Sequence[Traceback], lines: Sequence[str]) -> bool:
     """Whether the program wrote anything of weight below ``traceback``."""
-    below = traceback.end_line
-    for later in [*(item for item in tracebacks if item.first_line >= below), None]:
-        # The line above a traceback introduces it.
-        end = len(lines) if later is None else max(below, later.first_line - 1)
-        if any(line.strip() and not is_noise(line) for line in lines[below:end]):
-            return True
-        below = below if later is None else later.end_line
-    return False
+    upto = [item for item in tracebacks if item.first_line <= traceback.first_line]
+    said = outside(tracebacks, lines)[len(outside(upto, lines[: traceback.end_line])) :]
+    return any(line.strip() and not is_noise(line) for line in said)

@@ -4,9 +4,8 @@ from functools import cached_property
 
 from whet.core.failure import Failure, FailureKind, FailureSignature
 from whet.core.outcome import Outcome
-from whet.core.output import Output
 from whet.evidence.console_text import is_cut, readable_tail
-from whet.evidence.deciding import called_exception, deciding_traceback
+from whet.evidence.deciding import called_exception, deciding_traceback, outside
 from whet.evidence.fatal_error import (
     FatalError,
     read_fatal_error,
@@ -75,24 +74,22 @@ class Diagnosis:
         return self._stderr if any(line.strip() for line in self._stderr) else self._stdout
 
     @cached_property
+    def _tracebacks(self) -> list[Traceback]:
+        return find_tracebacks(self._stderr, is_cut=is_cut(self._outcome.stderr))
+
+    @cached_property
     def _fatal_error(self) -> FatalError | None:
         return read_fatal_error(self._spoken)
 
     @cached_property
     def _deciding(self) -> tuple[Traceback, str] | None:
         """The exception that ended the program, and that of a program which it had called."""
-        streams: tuple[tuple[list[str], Output], ...] = (
-            (self._stderr, self._outcome.stderr),
-            (self._stdout, self._outcome.stdout),
-        )
-        for lines, output in streams:
-            tracebacks = find_tracebacks(lines, is_cut=is_cut(output))
-            decided = deciding_traceback(tracebacks, lines, self._outcome.exit_code)
-            if decided is not None:
-                return decided, called_exception(decided, tracebacks)
-            if tracebacks:
-                return None
-        return None
+        lines, tracebacks = self._stderr, self._tracebacks
+        if not tracebacks:
+            lines = self._stdout
+            tracebacks = find_tracebacks(lines, is_cut=is_cut(self._outcome.stdout))
+        decided = deciding_traceback(tracebacks, lines, self._outcome.exit_code)
+        return None if decided is None else (decided, called_exception(decided, tracebacks))
 
     def _of_limit(self, kind: FailureKind, message: str) -> Failure:
         frames = steady_frames(self._outcome.stacks, self._ownership)
@@ -225,7 +222,7 @@ class Diagnosis:
         return None if complaint is None else _plain(FailureKind.USAGE_ERROR, complaint, complaint)
 
     def _of_last_words(self) -> Failure:
-        words = last_words(self._stderr) or telling_words(self._stdout)
+        words = last_words(outside(self._tracebacks, self._stderr)) or telling_words(self._stdout)
         text = "\n".join(words)
         code = self._outcome.exit_code
         shortage = shortage_of("", text)

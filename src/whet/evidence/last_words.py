@@ -18,9 +18,11 @@ _EXCERPT = re.compile(r"\s*\d*\s*\|.*|\s*[\^~][\^~ -]*|\s*-+\^")
 _PROGRESS = re.compile(r".*\d+%\|.*\||.*\bit/s\]|.*\bs/it\]|[#.=\s-]*\d+(?:\.\d+)?%.*")
 _RULE = re.compile(r"[\s=_*#+~-]*")
 
-_USAGE = re.compile(r"usage:", re.IGNORECASE)
+_USAGE = re.compile(r"(?:ERROR: )?usage:", re.IGNORECASE)
+_PROGRAM = re.compile(r"(?:[^:\n]{1,200}: )?(?:error|Error): |[^\s:]+: ")
+_NO_SUCH_TEST = re.compile(r"ERROR: (?:file or directory not found|not found): ")
 _TRY_HELP = re.compile(r"Try [^\n]{1,200}(?:--help|-h|-\?)\b", re.IGNORECASE)
-_USAGE_EXIT_CODES = frozenset({1, 2, 64, 129})  # 64 is EX_USAGE; git exits 129
+_USAGE_EXIT_CODES = frozenset({1, 2, 4, 64, 129})  # pytest 4, EX_USAGE 64, git 129
 
 
 def last_words(lines: Sequence[str]) -> list[str]:
@@ -35,14 +37,13 @@ def telling_words(lines: Sequence[str]) -> list[str]:
 
 
 def _said(lines: Sequence[str]) -> list[str]:
-    return [
+    said = [
         line.strip()
         for line in lines[-_READ_LINES:]
-        if not _RULE.fullmatch(line)
-        and not _EXCERPT.fullmatch(line)
-        and not _PROGRESS.match(line)
-        and not is_noise(line)
-    ][-_WORDS:]
+        if not _RULE.fullmatch(line) and not _EXCERPT.fullmatch(line) and not _PROGRESS.match(line)
+    ]
+    # What make or srun add says nothing, unless it is all there is.
+    return ([line for line in said if not is_noise(line)] or said)[-_WORDS:]
 
 
 def usage_error(lines: Sequence[str], exit_code: int | None) -> str | None:
@@ -54,6 +55,8 @@ def usage_error(lines: Sequence[str], exit_code: int | None) -> str | None:
     if exit_code not in _USAGE_EXIT_CODES:
         return None
     near = [line.strip() for line in lines[-60:] if line.strip()]
+    if near and _NO_SUCH_TEST.match(near[-1]):
+        return near[-1]
     help_at = [index for index, line in enumerate(near) if _TRY_HELP.search(line)]
     usage_at = [index for index, line in enumerate(near) if _USAGE.match(line)]
     if not help_at and not usage_at:
@@ -71,4 +74,4 @@ def usage_error(lines: Sequence[str], exit_code: int | None) -> str | None:
 
 def _without_program(line: str) -> str:
     """Drop the program's name, which is a path where it was called by one."""
-    return re.sub(r"^(?:[^\s:]+: )?(?:error: |Error: )?", "", line)
+    return _PROGRAM.sub("", line, count=1) if _PROGRAM.match(line) else line

@@ -45,8 +45,12 @@ _TECHNICAL = re.compile(
 )
 _SIZE = re.compile(r"(?<![\w.])\d+(?:\.\d+)? ?(?:[KMGTPE]i?B|[kmg]b|bytes?)\b")
 _HEX_NUMBER = re.compile(r"\b0[xX][0-9A-Fa-f]+\b")
-_HASH = re.compile(r"\b(?=[a-fA-F]{0,63}\d)[0-9a-fA-F]{7,128}\b")
-_NUMBER = re.compile(r"(?:(?<![\w>)\]])[-+])?\d[\d_]*(?:\.\d+)*(?:[eE][-+]?\d+)?")
+# A hash may look like a number with an exponent and the other way round.
+_NUMBER = re.compile(
+    r"(?:(?<![\w>)\]])[-+])?\d[\d_]*(?:\.\d+)*[eE][-+]\d+"
+    r"|\b(?=[a-fA-F]{0,63}\d)[0-9a-fA-F]{7,128}\b"
+    r"|(?:(?<![\w>)\]])[-+])?\d[\d_]*(?:\.\d+)*(?:[eE]\d+)?"
+)
 _LEADING_POINT = re.compile(r"(?<![\w>])[-+]?\.<n>")
 _NUMBERS = re.compile(r"<n>(?:[-:./T ,;x]{1,2}(?:and |or )?<n>)+(?:Z\b)?")
 _STRINGS = re.compile(r"<(str|bytes|path|data)>(?:(?:, ?| |: ?)(?:and |or )?<\1>)+,?")
@@ -176,14 +180,10 @@ def _without_numbers(text: str) -> str:
     parts: list[str] = []
     end = 0
     for found in _TECHNICAL.finditer(text):
-        parts += [_plain_numbers(text[end : found.start()]), found.group()]
+        parts += [_NUMBER.sub("<n>", text[end : found.start()]), found.group()]
         end = found.end()
-    text = "".join([*parts, _plain_numbers(text[end:])])
+    text = "".join([*parts, _NUMBER.sub("<n>", text[end:])])
     return _LEADING_POINT.sub("<n>", text)
-
-
-def _plain_numbers(text: str) -> str:
-    return _NUMBER.sub("<n>", _HASH.sub("<n>", text))
 
 
 def _without_containers(text: str) -> str:

@@ -92,6 +92,7 @@ _NOISE = re.compile(
     r"(?:g?make|ninja)(?:\[\d+\])?: |srun: |slurmstepd: |sys:1: |npm ERR!|\[[WIE]\d{3,4} "
     r"|Extension modules: |Exception ignored |\S+:\d+: \w*Warning: |error: Recipe `"
     r"|Fatal Python error: |Segmentation fault|Aborted|resource_tracker: |Sentry is attempting "
+    r"|Task exception was never retrieved|Future exception was never retrieved"
 )
 _REMOTE_EDGE = '"""'
 _CHILD_OF_TORCH = re.compile(r"-- Process \d+ terminated with the following error:")

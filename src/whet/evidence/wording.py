@@ -17,7 +17,7 @@ _WHERE_IMPORTED = (
 )
 _BY_ZERO = (
     r"^(?:(?:integer|float|complex) )?(?:(?:floor )?division(?: or modulo)?|modulo|"
-    r"divmod\(\)) by zero$|^float divmod\(\)$"
+    r"divmod\(\)) by zero$|^float (?:modulo|divmod\(\)|floor division)$"
 )
 
 _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -28,6 +28,7 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r" \(consider renaming [^\n]{1,400}\)", ""),
         (_WHERE_IMPORTED, r"\1"),
         (r"(module '[\w.]+' has no attribute '\w+') \(most likely[^)\n]*\)", r"\1"),
+        (r"\bfrom partially initialized module\b", "from"),
         (r"\bpartially initialized module\b", "module"),
         # 3.11 says more about names without a value.
         (
@@ -41,10 +42,9 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"( not associated with a value) in enclosing scope", r"\1"),
         # 3.10 names the class of a called function.
         (r"^(?:[\w<>]+\.)+([\w<>]+\(\) (?:takes|got|missing)\b)", r"\1"),
-        (
-            r"(abstract class \w+) without an implementation for (abstract methods?) ([^\n]*)",
-            r"\1 with \2 \3",
-        ),
+        (r"(abstract class \w+) without an implementation for abstract", r"\1 with abstract"),
+        (r"(?<=\babstract) methods\b", " method"),
+        (r"(expected an indented block) after [^\n]* on line \d+", r"\1"),
         (r"(?<=abstract method )'(\w+)'", r"\1"),
         (
             r"^can't set attribute(?: '\w+')?$|^property '\w+' of '\w+' object has no setter$",
@@ -96,7 +96,7 @@ _KEPT: tuple[re.Pattern[str], ...] = tuple(
         rf"required (?:positional|keyword-only) arguments?: {_NAME}",
         _MISSING_ARGUMENTS,
         rf"\bNo module named {_NAME}(?:; {_NAME} is not a package)?",
-        rf"cannot import name {_NAME} from (?:module )?{_NAME}",
+        rf"cannot import name {_NAME} from {_NAME}",
         rf"unsupported operand type\(s\) for \S{{1,12}}(?: or \w+\(\))?: {_NAME}(?: and {_NAME})?",
         rf"{_SYMBOL} not supported between instances of {_NAME} and {_NAME}",
         rf"bad operand type for \w{{1,10}} ?\S{{0,3}}: {_NAME}",
@@ -110,6 +110,7 @@ _KEPT: tuple[re.Pattern[str], ...] = tuple(
         rf"Can't pickle local object {_NAME}",
         rf"cannot pickle {_NAME} object",
         rf"[Uu]nknown format code {_NAME} for object of type {_NAME}",
+        rf"option {_NAME}",
         rf"\(reading {_NAME}\)",  # Node.js: Cannot read properties of undefined
         rf"(?:[Ee]xpect(?:ed|ing)|[Mm]issing|[Uu]nmatched)(?: one of)? {_SYMBOL}(?:,? or {_SYMBOL})?",
         rf"{_SYMBOL} was never closed",

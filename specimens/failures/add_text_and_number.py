@@ -1,0 +1,5 @@
+def label(number):
+    return "no. " + number
+
+
+label(3)

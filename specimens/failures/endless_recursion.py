@@ -1,0 +1,5 @@
+def depth(node):
+    return 1 + depth(node)
+
+
+depth(None)

@@ -1,0 +1,5 @@
+def compute(formula):
+    return eval(formula)
+
+
+compute("1 +")

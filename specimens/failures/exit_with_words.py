@@ -1,0 +1,3 @@
+import sys
+
+sys.exit("settings.toml: unknown table 'servers' in line 12")

@@ -1,0 +1,7 @@
+def load():
+    import syntax_error
+
+    return syntax_error
+
+
+load()

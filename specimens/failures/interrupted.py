@@ -1,0 +1,5 @@
+def work():
+    raise KeyboardInterrupt
+
+
+work()

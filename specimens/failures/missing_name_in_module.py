@@ -1,0 +1,3 @@
+from json import no_such_name
+
+no_such_name()

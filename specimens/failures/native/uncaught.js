@@ -1,0 +1,5 @@
+function parse(row) {
+  return row.price.amount;
+}
+
+parse({});

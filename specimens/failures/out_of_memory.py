@@ -1,0 +1,5 @@
+def allocate(count):
+    return bytearray(count)
+
+
+allocate(1 << 60)

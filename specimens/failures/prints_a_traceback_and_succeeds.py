@@ -1,0 +1,6 @@
+import traceback
+
+try:
+    {}["a"]
+except KeyError:
+    traceback.print_exc()

@@ -1,0 +1,5 @@
+def order(rows):
+    return sorted(rows, key=lambda row: row["age"])
+
+
+order([{"age": 1}, {}])

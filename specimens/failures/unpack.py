@@ -1,0 +1,6 @@
+def read(line):
+    key, value = line.split("=")
+    return key, value
+
+
+read("a=b=c")
