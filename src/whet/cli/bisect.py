@@ -67,9 +67,11 @@ def command(
             f"`{' '.join(ends)}` does not name one or two ends",
             hint="write `whet bisect [GOOD] BAD -- COMMAND`; the command stands behind `--`",
         )
+    *older, bad = ends
+    good = older[0] if older else ""
     options = BisectOptions(
-        good=ends[0] if len(ends) > 1 else "",
-        bad=ends[-1],
+        good=good,
+        bad=bad,
         repository=repo,
         paths=paths,
         package=package,

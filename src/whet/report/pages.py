@@ -67,9 +67,8 @@ def _render(template: str, investigation: Investigation) -> str:
         cell=_cell,
         payload=shown_payload,
     )
-    environment.globals["count"] = shown_count
     page = environment.get_template(template).render(
-        it=investigation, headline=headline(investigation)
+        it=investigation, headline=headline(investigation), count=shown_count
     )
     return page.rstrip("\n") + "\n"
 

@@ -67,6 +67,9 @@ class Shelf:
 Place: TypeAlias = Callable[[Executor], Executor]
 """Wraps what runs a trial, so that it runs in a checkout or an environment of its own."""
 
+RecordedExecutor: TypeAlias = RecordingExecutor | CachingExecutor
+"""An executor whose futures know the number of their trial."""
+
 
 @dataclass(slots=True, kw_only=True)
 class Workbench:
@@ -105,7 +108,7 @@ class Workbench:
         console: Console | None = None,
         cached: bool = False,
         place: Place | None = None,
-    ) -> Generator[Executor, None, None]:
+    ) -> Generator[RecordedExecutor, None, None]:
         """Put an executor together: recording, around a cache if asked, around a place.
 
         Args:

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -10,35 +10,10 @@ from typing import TypeAlias
 from whet.core.executor import Executor
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
+from whet.execution.futures import TrialFuture
 
 Prepare: TypeAlias = Callable[[Trial], AbstractContextManager[Trial]]
 """Makes the place of a trial and gives the trial that runs there; may raise a `WhetError`."""
-
-
-class _PlacedFuture(Future[Outcome]):
-    """A trial whose place is being made, or that runs there."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._running: Future[Outcome] | None = None
-        self._guard = threading.Lock()
-        self._is_given_up = False
-
-    def cancel(self) -> bool:
-        """End the trial wherever it is, its process tree included."""
-        with self._guard:
-            self._is_given_up = True
-            if self._running is not None:
-                self._running.cancel()
-        return super().cancel()
-
-    def run(self, executor: Executor, trial: Trial) -> Outcome:
-        """Run the placed trial unless it was given up meanwhile."""
-        with self._guard:
-            if self._is_given_up:
-                raise CancelledError
-            self._running = executor.submit(trial)
-        return self._running.result()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,22 +28,51 @@ class PlacingExecutor:
     inner: Executor
     prepare: Prepare
 
-    def submit(self, trial: Trial, /) -> Future[Outcome]:
+    def submit(self, trial: Trial, /) -> TrialFuture:
         """Start to make the place, then the trial."""
-        future = _PlacedFuture()
+        placement = _Placement()
+        future = TrialFuture(placement.give_up)
         # Not a pool: a search has few trials under way, and a daemon thread lets whet end.
-        threading.Thread(target=self._run, args=(trial, future), daemon=True).start()
+        threading.Thread(target=self._run, args=(trial, placement, future), daemon=True).start()
         return future
 
-    def _run(self, trial: Trial, future: _PlacedFuture) -> None:
+    def _run(self, trial: Trial, placement: "_Placement", future: TrialFuture) -> None:
         try:
             with self.prepare(trial) as placed:
-                outcome = future.run(self.inner, placed)
-        except CancelledError:
-            future.cancel()
+                if not future.begin():
+                    future.set_running_or_notify_cancel()
+                    return
+                running = placement.start(self.inner, placed)
+                # Waits for the end: the place is given back only when nothing runs in it.
+                running.exception()
         except BaseException as error:  # noqa: BLE001 - it is raised where the result is asked for
-            if not future.cancelled():
-                future.set_exception(error)
+            future.fail(error)
         else:
-            if not future.cancelled():
-                future.set_result(outcome)
+            future.follow(running)
+
+
+class _Placement:
+    """What may be given up while its place is made or while it runs there."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: Future[Outcome] | None = None
+        self._is_given_up = False
+
+    def give_up(self) -> None:
+        """End the trial wherever it is, its process tree included."""
+        with self._lock:
+            self._is_given_up = True
+            running = self._running
+        if running is not None:
+            running.cancel()
+
+    def start(self, executor: Executor, trial: Trial) -> Future[Outcome]:
+        """Run the placed trial."""
+        running = executor.submit(trial)
+        with self._lock:
+            self._running = running
+            is_given_up = self._is_given_up
+        if is_given_up:
+            running.cancel()
+        return running

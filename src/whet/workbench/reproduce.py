@@ -8,12 +8,11 @@ from statistics import median
 
 from whet.core.errors import BaselineDoesNotFail
 from whet.core.event import TrialFinished
-from whet.core.executor import Executor
 from whet.core.oracle import AnyFailure, Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.workbench.bench import Place, Workbench, oracle_of
+from whet.workbench.bench import Place, RecordedExecutor, Workbench, oracle_of
 from whet.workbench.investigation import Reproduction
 from whet.workbench.request import Judging
 
@@ -70,11 +69,11 @@ def reproduce(
     return _baseline(bench, trial, oracle, first, runs)
 
 
-def _run(executor: Executor, trial: Trial) -> tuple[int, Outcome]:
+def _run(executor: RecordedExecutor, trial: Trial) -> tuple[int, Outcome]:
     future = executor.submit(trial)
     outcome = future.result()
-    number: int = getattr(future, "number")  # noqa: B009 - of a recorded future
-    return number, outcome
+    assert future.number is not None
+    return future.number, outcome
 
 
 def _disagree(judging: Judging, runs: list[tuple[int, Outcome]]) -> bool:

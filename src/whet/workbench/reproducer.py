@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from whet.core.executor import Executor
 from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Limits, Trial
@@ -21,7 +20,7 @@ from whet.desk.one_liner import (
     write_file,
 )
 from whet.host.files import write_atomically
-from whet.workbench.bench import Workbench
+from whet.workbench.bench import RecordedExecutor, Workbench
 from whet.workbench.investigation import Reproducer
 
 SCRIPT = "reproduce.sh"
@@ -252,7 +251,7 @@ def _try(
 
 
 def _run_elsewhere(
-    bench: Workbench, executor: Executor, command: tuple[str, ...], oracle: Oracle
+    bench: Workbench, executor: RecordedExecutor, command: tuple[str, ...], oracle: Oracle
 ) -> Outcome | None:
     place = bench.belongings.temporary_folder("whet-elsewhere-")
     try:
@@ -262,8 +261,8 @@ def _run_elsewhere(
         future = executor.submit(trial)
         outcome = future.result()
         verdict = oracle.judge(outcome)
-        number: int = getattr(future, "number")  # noqa: B009 - of a recorded future
-        bench.notebook.judge(number, oracle.description, verdict, None)
+        assert future.number is not None
+        bench.notebook.judge(future.number, oracle.description, verdict, None)
     finally:
         bench.belongings.discard(place)
     return outcome if verdict is Verdict.BAD else None

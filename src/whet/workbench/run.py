@@ -65,7 +65,8 @@ def run_trial(  # noqa: PLR0913 - what, how judged, where shown: one trial
     with bench.executor(record, console=console, place=place) as executor:
         future = executor.submit(trial)
         outcome = future.result()
-    number = getattr(future, "number")  # noqa: B009 - of a recorded future
+    number = future.number
+    assert number is not None
     verdict = oracle.judge(outcome)
     met = None
     if request.expectation:

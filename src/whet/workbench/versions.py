@@ -16,7 +16,7 @@ from whet.core.verdict import Verdict
 from whet.search.bisection import Bisection, BisectionResult
 from whet.search.proposal import Search
 from whet.search.walk_back import WalkBackResult, walk_back
-from whet.workbench.bench import Workbench, oracle_of
+from whet.workbench.bench import RecordedExecutor, Workbench, oracle_of
 from whet.workbench.driver import Driver, Question, announce, stop_reason_of
 from whet.workbench.investigation import TestedVersion, VersionSearch
 from whet.workbench.request import Judging
@@ -154,7 +154,7 @@ class VersionHunt:
 
     # ---- the ends ----
 
-    def _check_ends(self, executor: Executor, watch: "_Watch") -> Oracle:
+    def _check_ends(self, executor: RecordedExecutor, watch: "_Watch") -> Oracle:
         """Run both ends; the failing one gives the reference."""
         new, old = self.versions.new, self.versions.old
         came = {new: self._run_end(executor, new)}
@@ -181,11 +181,11 @@ class VersionHunt:
         self._refuse_wrong_ends(oracle, came)
         return oracle
 
-    def _run_end(self, executor: Executor, version: str) -> tuple[int, Outcome]:
+    def _run_end(self, executor: RecordedExecutor, version: str) -> tuple[int, Outcome]:
         future = executor.submit(self.versions.on(self.trial, version))
         outcome = future.result()
-        number: int = getattr(future, "number")  # noqa: B009 - of a recorded future
-        return number, outcome
+        assert future.number is not None
+        return future.number, outcome
 
     def _refuse_wrong_ends(self, oracle: Oracle, came: dict[str, tuple[int, Outcome]]) -> None:
         terms = self.terms

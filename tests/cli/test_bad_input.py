@@ -1,0 +1,294 @@
+"""Each thing that can be wrong: a clear error, nothing lost, nothing left behind."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from whet_command import Whet
+
+PYTHON = sys.executable
+FAILS_ON_X = "import sys\nif 'x' in open(sys.argv[1]).read(): raise KeyError('x')\n"
+
+
+def left_behind(whet: Whet) -> list[str]:
+    """Return what whet made on the machine and did not remove."""
+    made = [str(path) for path in (whet.folder / ".whet" / "made").glob("*")]
+    temporary = [str(path) for path in Path(whet.environment["TMPDIR"]).iterdir()]
+    return made + temporary
+
+
+def refused(
+    whet: Whet, *words: str, slug: str, code: int, value: str, env: dict[str, str] | None = None
+) -> str:
+    said = whet(*words, environment=env or {})
+
+    assert f"whet explain {slug}" in said.stderr, said.stderr
+    assert "hint: " in said.stderr
+    assert value in said.stderr
+    assert "Traceback" not in said.stderr
+    assert said.code == code
+    assert left_behind(whet) == []
+    return said.stderr
+
+
+def test_a_command_that_does_not_exist(whet: Whet) -> None:
+    refused(whet, "run", "--", "no-such-program", slug="command-not-found", code=66,
+            value="no-such-program")  # fmt: skip
+
+
+def test_a_command_that_may_not_be_executed(whet: Whet) -> None:
+    whet.write("script.sh", "echo hello\n")
+
+    refused(whet, "run", "--", "./script.sh", slug="command-not-executable", code=77,
+            value="script.sh")  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [("run",), ("run", "--"), ("run", "--", "")])
+def test_a_command_that_is_empty(whet: Whet, words: tuple[str, ...]) -> None:
+    refused(whet, *words, slug="empty-command", code=64, value="command")
+
+
+def test_a_folder_that_does_not_exist(whet: Whet) -> None:
+    refused(whet, "run", "--cwd", "nowhere", "--", "true", slug="folder-not-found", code=66,
+            value="nowhere")  # fmt: skip
+
+
+def test_a_baseline_that_does_not_fail(whet: Whet) -> None:
+    whet.write("data.txt", "fine")
+    whet.write("load.py", FAILS_ON_X)
+
+    refused(whet, "shrink", "data.txt", "--", PYTHON, "load.py", "data.txt",
+            slug="baseline-does-not-fail", code=65, value="load.py")  # fmt: skip
+
+
+def test_a_payload_that_is_missing(whet: Whet) -> None:
+    refused(whet, "shrink", "data.txt", "--", "cat", "data.txt", slug="payload-missing", code=66,
+            value="data.txt")  # fmt: skip
+
+
+def test_a_payload_that_is_empty(whet: Whet) -> None:
+    whet.write("data.txt", "")
+
+    refused(whet, "shrink", "data.txt", "--", "cat", "data.txt", slug="payload-empty", code=65,
+            value="data.txt")  # fmt: skip
+
+
+def test_a_payload_that_is_a_folder(whet: Whet) -> None:
+    (whet.folder / "data").mkdir()
+
+    refused(whet, "shrink", "data", "--", "ls", "data", slug="payload-is-folder", code=65,
+            value="data")  # fmt: skip
+
+
+def test_a_payload_that_cannot_be_read(whet: Whet) -> None:
+    whet.write("data.txt", "x").chmod(0)
+    if os.access(whet.folder / "data.txt", os.R_OK):
+        # Root reads anything: become somebody else, who may enter these folders.
+        pytest.skip("root may read every file; run the tests as an ordinary user")
+
+    refused(whet, "shrink", "data.txt", "--", "cat", "data.txt", slug="payload-unreadable",
+            code=77, value="data.txt")  # fmt: skip
+
+
+def test_a_payload_that_is_not_in_the_command(whet: Whet) -> None:
+    whet.write("data.txt", "x")
+
+    refused(whet, "shrink", "data.txt", "--", "cat", "other.txt", slug="payload-not-in-command",
+            code=64, value="data.txt")  # fmt: skip
+
+
+def test_a_search_outside_of_a_repository(whet: Whet) -> None:
+    refused(whet, "bisect", "HEAD~1", "HEAD", "--", "false", slug="not-a-repository", code=66,
+            value="project")  # fmt: skip
+
+
+def history(whet: Whet) -> list[str]:
+    whet.git("init", "--quiet", "--initial-branch", "main")
+    works, fails = "print('fine')\n", "raise KeyError('x')\n"
+    return [
+        whet.commit(f"commit {number}", app_py=(works if number < 3 else fails) + f"# {number}\n")
+        for number in range(5)
+    ]
+
+
+def test_a_revision_that_does_not_exist(whet: Whet) -> None:
+    history(whet)
+
+    refused(whet, "bisect", "v9.9", "HEAD", "--", PYTHON, "app.py", slug="unknown-revision",
+            code=65, value="v9.9")  # fmt: skip
+
+
+def test_a_revision_that_is_not_an_ancestor(whet: Whet) -> None:
+    history(whet)
+    whet.git("checkout", "--quiet", "-b", "side", "HEAD~2")
+    whet.commit("aside", other_py="")
+
+    refused(whet, "bisect", "side", "main", "--", PYTHON, "app.py", slug="not-an-ancestor",
+            code=65, value="side")  # fmt: skip
+
+
+def test_ends_that_are_the_same(whet: Whet) -> None:
+    history(whet)
+
+    refused(whet, "bisect", "HEAD", "main", "--", PYTHON, "app.py", slug="same-ends", code=65,
+            value="main")  # fmt: skip
+
+
+def test_ends_in_the_wrong_order(whet: Whet) -> None:
+    history(whet)
+
+    refused(whet, "bisect", "HEAD", "HEAD~4", "--", PYTHON, "app.py", slug="ends-reversed",
+            code=65, value="HEAD~4")  # fmt: skip
+
+
+def test_ends_that_are_judged_the_other_way_round(whet: Whet) -> None:
+    history(whet)
+    whet.commit("mended", app_py="print('fine again')\n")
+
+    refused(whet, "bisect", "HEAD~1", "HEAD", "--", PYTHON, "app.py", slug="ends-reversed",
+            code=65, value="passes")  # fmt: skip
+
+
+def test_a_good_end_that_fails(whet: Whet) -> None:
+    history(whet)
+
+    refused(whet, "bisect", "HEAD~1", "HEAD", "--", PYTHON, "app.py", slug="end-misjudged",
+            code=65, value="KeyError")  # fmt: skip
+
+
+def test_a_dirty_tree_is_neither_touched_nor_searched(whet: Whet) -> None:
+    commits = history(whet)
+    whet.write("app.py", "print('edited')\n")
+    whet.write("new.txt", "untracked\n")
+    whet.git("add", "new.txt")
+    before = whet.git("status", "--porcelain=v2")
+
+    said = whet("bisect", "HEAD~4", "HEAD", "--", PYTHON, "app.py")
+
+    assert commits[3][:10] in said.stdout, said.stderr
+    assert said.code == 0
+    assert whet.git("status", "--porcelain=v2") == before
+    assert (whet.folder / "app.py").read_text() == "print('edited')\n"
+    assert whet.git("worktree", "list").count("\n") == 1
+    assert left_behind(whet) == []
+
+
+def test_no_network_for_a_package(whet: Whet) -> None:
+    refused(whet, "bisect", "--package", "rich", "1", "2", "--", PYTHON, "-c", "import rich",
+            slug="index-unreachable", code=69, value="127.0.0.1",
+            env={"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "UV_INDEX_URL": "",
+                 "UV_DEFAULT_INDEX": ""})  # fmt: skip
+
+
+@pytest.mark.needs("unshare")
+def test_a_project_folder_that_is_read_only(whet: Whet) -> None:
+    said = in_a_namespace(whet, f"mount --bind {whet.folder} {whet.folder}",
+                          f"mount -o remount,bind,ro {whet.folder}")  # fmt: skip
+
+    assert "whet explain cannot-write" in said, said
+    assert "WHET_DIR" in said
+
+
+@pytest.mark.needs("unshare")
+def test_a_disk_that_is_full(whet: Whet) -> None:
+    said = in_a_namespace(whet, f"mount -t tmpfs -o size=64k none {whet.folder}",
+                          f"head -c 1M /dev/zero > {whet.folder}/filler || true")  # fmt: skip
+
+    assert "whet explain disk-full" in said, said
+
+
+def in_a_namespace(whet: Whet, *preparations: str) -> str:
+    """Return what `whet run -- true` says where only this call sees some mounts."""
+    prepare = " && ".join(preparations)
+    script = f"{prepare}; cd {whet.folder} && exec {PYTHON} -m whet run -- true"
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script],
+        capture_output=True,
+        check=False,
+        env={**os.environ, **whet.environment},
+    )
+    if b"unshare" in done.stderr:
+        pytest.skip(f"no namespaces of one's own here: {done.stderr.decode()}")
+    return done.stderr.decode()
+
+
+def test_output_that_is_not_utf8_comes_through_untouched(whet: Whet) -> None:
+    code = r"import sys; sys.stdout.buffer.write(b'\xff\xfe\x00'); sys.exit(3)"
+    done = subprocess.run(
+        [PYTHON, "-m", "whet", "run", "--", PYTHON, "-c", code],
+        cwd=whet.folder,
+        capture_output=True,
+        check=False,
+        env={**os.environ, **whet.environment},
+    )
+
+    assert (done.returncode, done.stdout) == (3, b"\xff\xfe\x00")
+
+
+def test_output_that_never_ends_a_line_is_kept_whole(whet: Whet) -> None:
+    said = whet("run", "--", PYTHON, "-c", "print('a' * 300_000, end='')")
+
+    assert said.stdout == "a" * 300_000
+    assert whet("show", "--output").stdout == "a" * 300_000
+
+
+@pytest.mark.slow
+def test_a_daemon_does_not_outlive_its_trial(whet: Whet) -> None:
+    code = (
+        "import os, time\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    if os.fork() == 0:\n"
+        "        open('pid', 'w').write(str(os.getpid()))\n"
+        "        time.sleep(600)\n"
+        "    os._exit(0)\n"
+        "while not os.path.exists('pid') or not open('pid').read(): time.sleep(0.01)\n"
+    )
+
+    said = whet("run", "--", PYTHON, "-c", code)
+
+    assert said.code == 0
+    assert not Path("/proc", (whet.folder / "pid").read_text()).exists()
+
+
+@pytest.mark.slow
+def test_a_program_that_ignores_sigterm_ends_with_its_time(whet: Whet) -> None:
+    code = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(600)"
+
+    said = whet("run", "--timeout", "500ms", "--", PYTHON, "-c", code)
+
+    assert said.code == 124
+    assert "timeout" in said.stderr
+
+
+def test_a_program_that_changes_its_folder_changes_nothing_of_whets(whet: Whet) -> None:
+    said = whet("run", "--", PYTHON, "-c", "import os; os.chdir('/'); raise SystemExit(4)")
+
+    assert said.code == 4
+    assert (whet.folder / ".whet" / "notebook.db").exists()
+
+
+def test_a_program_that_closes_its_stdout_still_ends_as_it_wants(whet: Whet) -> None:
+    said = whet("run", "--", PYTHON, "-c", "import os; os.close(1); os.close(2); os._exit(5)")
+
+    assert said.code == 5
+
+
+@pytest.mark.long
+def test_output_of_a_gigabyte_is_kept_in_little_memory(whet: Whet) -> None:
+    done = subprocess.run(
+        [
+            "/bin/sh",
+            "-c",
+            f"ulimit -v 2000000; {PYTHON} -m whet run -- head -c 1G /dev/zero | wc -c",
+        ],
+        cwd=whet.folder,
+        capture_output=True,
+        check=False,
+        env={**os.environ, **whet.environment},
+    )
+
+    assert done.stdout.strip() == b"1073741824"
+    assert "1.1 GB" in whet("show").stdout or "1.07 GB" in whet("show").stdout

@@ -1,0 +1,329 @@
+"""What a user sees of each verb, with real programs."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from whet_command import Whet
+
+PYTHON = sys.executable
+PARSE = """\
+import sys
+
+
+def price(row):
+    return float(row.split(",")[1])
+
+
+for line in open(sys.argv[1]):
+    price(line)
+"""
+
+
+def rows(count: int) -> str:
+    return "".join(f"item{number},{number}.5,ok\n" for number in range(count))
+
+
+def test_run_passes_output_and_exit_code_through_and_ends_with_one_line(whet: Whet) -> None:
+    said = whet("run", "--", PYTHON, "-c", "import sys; print('out'); sys.exit('err')")
+
+    assert (said.code, said.stdout) == (1, "out\n")
+    error, line = said.stderr.splitlines()
+    assert error == "err"
+    assert line.startswith("whet: BAD exit 1 · ")
+    assert line.endswith("trial 1")
+
+
+def test_run_needs_no_dashes_before_a_plain_command(whet: Whet) -> None:
+    assert whet("run", "--timeout", "20", "printf", "--", "-x").stdout == "-x"
+
+
+def test_run_says_what_changed_and_whether_it_is_the_same_failure(whet: Whet) -> None:
+    whet.git("init", "--quiet")
+    whet.commit("first", app_py="raise KeyError('price')\n")
+    whet("run", "--", PYTHON, "app.py")
+    whet.write("app.py", "# looked at it\nraise KeyError('price')\n")
+
+    said = whet("run", "--", PYTHON, "app.py")
+
+    assert "app.py +1 −0" in said.stderr
+    assert "same failure as trial 1" in said.stderr
+
+
+def test_what_was_expected_is_scored(whet: Whet) -> None:
+    said = whet("run", "--expect", "exit 0", "--note", "it works", "--", "false")
+
+    assert "expected exit 0: not as expected" in said.stderr
+    assert "it works" in whet("show", "1").stdout
+
+
+def test_overrides_and_resets_belong_to_their_trial_alone(whet: Whet) -> None:
+    words = ("--env", "COLOUR=blue", "--reset-try", "false", "--reset", "echo a > made")
+    said = whet("run", *words, "--", "sh", "-c", "echo $COLOUR; cat made")
+
+    assert said.stdout == "blue\na\n"
+    assert whet("run", "--", "sh", "-c", "echo x$COLOUR").stdout == "x\n"
+
+
+def test_resets_run_in_the_order_they_are_written_in(whet: Whet) -> None:
+    words = (
+        "--reset-try",
+        "echo 1 >> log",
+        "--reset",
+        "echo 2 >> log",
+        "--reset-try",
+        "echo 3 >> log",
+    )
+
+    assert whet("run", *words, "--", "cat", "log").stdout == "1\n2\n3\n"
+
+
+def test_a_reset_step_that_must_succeed_stops_the_trial(whet: Whet) -> None:
+    said = whet("run", "--reset", "exit 3", "--", "echo", "ran")
+
+    assert (said.code, said.stdout) == (3, "")
+    assert "reset step failed: exit 3" in said.stderr
+
+
+def test_stdin_comes_from_a_file_or_from_what_whet_was_given(whet: Whet) -> None:
+    whet.write("in.txt", "from a file")
+
+    assert whet("run", "--stdin", "in.txt", "--", "cat").stdout == "from a file"
+    assert whet("run", "--", "cat", stdin=b"piped").stdout == "piped"
+
+
+def test_a_condition_makes_a_trial_bad(whet: Whet) -> None:
+    words = ("--measure", "loss=loss: ([0-9.]+)", "--bad-if", "loss > 3")
+
+    assert "whet: BAD" in whet("run", *words, "--", "echo", "loss: 3.5").stderr
+    assert "whet: GOOD" in whet("run", *words, "--", "echo", "loss: 2.5").stderr
+
+
+def test_log_show_and_diff_tell_what_was_tried(whet: Whet) -> None:
+    whet("run", "--name", "first", "--", "true")
+    whet("run", "--env", "A=1", "--", "false")
+
+    log = whet("log").stdout.splitlines()
+    assert ["false" in log[0], "[first]" in log[1]] == [True, True]
+    assert "A=1" in whet("show").stdout
+    assert "variable A: new, 1" in whet("diff", "1", "2").stdout
+    assert len(whet("log", "--failed").stdout.splitlines()) == 1
+
+
+def test_again_runs_todays_code_or_the_code_as_it_was(whet: Whet) -> None:
+    whet.git("init", "--quiet")
+    whet.commit("first", app_py="print('committed')\n")
+    whet.write("app.py", "print('edited')\n")
+    whet("run", "--", PYTHON, "app.py")
+    whet.write("app.py", "print('today')\n")
+
+    assert whet("again").stdout == "today\n"
+    assert whet("again", "1", "--code", "then").stdout == "edited\n"
+    assert (whet.folder / "app.py").read_text() == "print('today')\n"
+    assert whet.git("worktree", "list").count("\n") == 1
+
+
+def test_a_one_liner_does_what_the_trial_did(whet: Whet) -> None:
+    whet.write("it's.txt", "x")
+    whet("run", "--env", "A=1 2", "--", "sh", "-c", 'echo "$A" "$1" $PWD', "_", "it's\tone")
+
+    line = whet("one-liner").stdout
+
+    done = subprocess.run(["sh", "-c", line], capture_output=True, check=True, cwd="/")
+    assert done.stdout.decode() == f"1 2 it's\tone {whet.folder}\n"
+
+
+@pytest.mark.slow
+def test_shrink_finds_the_smallest_file_that_fails_the_same_way(whet: Whet) -> None:
+    whet.write("parse.py", PARSE)
+    text = rows(300) + "item,unknown,late\n" + rows(300)
+    whet.write("data.csv", text)
+
+    said = whet("shrink", "data.csv", "--", PYTHON, "parse.py", "data.csv")
+
+    assert said.code == 0, said.stderr
+    small = (whet.folder / "data.shrunk.csv").read_text()
+    assert len(small) <= 4
+    assert (whet.folder / "data.csv").read_text() == text
+    done = subprocess.run(
+        [PYTHON, "parse.py", "data.shrunk.csv"], cwd=whet.folder, capture_output=True, check=False
+    )
+    assert b"ValueError: could not convert string to float" in done.stderr
+    assert b"in price" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_shrink_that_ran_before_is_answered_from_the_notebook(whet: Whet) -> None:
+    whet.write("parse.py", PARSE)
+    whet.write("data.csv", rows(20) + "x,y\n")
+    words = ("shrink", "data.csv", "--json", "--", PYTHON, "parse.py", "data.csv")
+
+    first = json.loads(whet(*words).stdout)["payloads"][0]
+    again = json.loads(whet(*words).stdout)["payloads"][0]
+
+    assert (again["trials"], again["after_bytes"]) == (0, first["after_bytes"])
+    assert again["cached"] > 0
+
+
+@pytest.mark.slow
+def test_the_number_of_jobs_changes_no_result(whet: Whet) -> None:
+    whet.write("parse.py", PARSE)
+    whet.write("data.csv", rows(30) + "x,y\n" + rows(30))
+    results: list[bytes] = []
+    for jobs in ("1", "4"):
+        whet("shrink", "data.csv", "-o", f"out{jobs}", "--jobs", jobs, "--", PYTHON, "parse.py",
+             "data.csv", environment={"WHET_DIR": f".whet{jobs}"})  # fmt: skip
+        results.append((whet.folder / f"out{jobs}").read_bytes())
+
+    assert results[0] == results[1]
+
+
+@pytest.mark.slow
+def test_a_script_that_judges_gets_the_file(whet: Whet) -> None:
+    whet.write("oracle.sh", '#!/bin/sh\ngrep -q needle "$1" && exit 1\nexit 0\n').chmod(0o755)
+    whet.write("interesting.sh", '#!/bin/sh\ngrep -q needle "$1"\n').chmod(0o755)
+    whet.write("hay.txt", "hay\n" * 30 + "a needle here\n" + "hay\n" * 30)
+
+    assert whet("shrink", "hay.txt", "--oracle", "oracle.sh").code == 0
+    assert (whet.folder / "hay.shrunk.txt").read_text() == "needle"
+    assert whet("shrink", "hay.txt", "-o", "out", "--interesting", "interesting.sh").code == 0
+    assert (whet.folder / "out").read_text() == "needle"
+
+
+@pytest.mark.slow
+def test_a_spent_budget_leaves_the_best_on_disk_and_exits_75(whet: Whet) -> None:
+    whet.write("slow.sh", '#!/bin/sh\nsleep 0.05\ngrep -q needle "$1"\n').chmod(0o755)
+    whet.write("hay.txt", "".join(f"{number} needle\n" for number in range(500)))
+
+    said = whet("shrink", "hay.txt", "--budget", "500ms", "--interesting", "slow.sh")
+
+    assert said.code == 75
+    assert "needle" in (whet.folder / "hay.shrunk.txt").read_text()
+    assert "the time budget is spent" in said.stderr
+
+
+def broken_history(whet: Whet, count: int, first_bad: int) -> list[str]:
+    whet.git("init", "--quiet")
+    return [
+        whet.commit(
+            f"commit {number}",
+            app_py=("print('ok')\n" if number < first_bad else "raise KeyError('x')\n")
+            + f"# {number}\n",
+        )
+        for number in range(count)
+    ]
+
+
+@pytest.mark.slow
+def test_bisect_finds_the_first_bad_commit(whet: Whet) -> None:
+    commits = broken_history(whet, 12, 7)
+
+    said = whet("bisect", commits[0], "HEAD", "--json", "--", PYTHON, "app.py")
+
+    found = json.loads(said.stdout)
+    assert found["first_bad"] == commits[7][:10]
+    assert found["good"] == commits[6][:10]
+    assert "commit 7" in found["first_bad_description"]
+    assert found["trials"] <= 6
+
+
+@pytest.mark.slow
+def test_bisect_finds_a_good_commit_by_itself(whet: Whet) -> None:
+    commits = broken_history(whet, 12, 7)
+
+    said = whet("bisect", "HEAD", "--", PYTHON, "app.py")
+
+    assert commits[7][:10] in said.stdout, said.stderr
+
+
+@pytest.mark.slow
+def test_bisect_finds_the_commit_that_mended_it(whet: Whet) -> None:
+    whet.git("init", "--quiet")
+    commits = [
+        whet.commit(f"c{n}", app_py=("raise KeyError\n" if n < 5 else "print()\n") + f"# {n}\n")
+        for n in range(9)
+    ]
+
+    said = whet("bisect", "--terms", "broken,fixed", commits[0], "HEAD", "--", PYTHON, "app.py")
+
+    assert commits[5][:10] in said.stdout, said.stderr
+    assert "first fixed commit" in said.stdout
+
+
+@pytest.mark.slow
+def test_an_untracked_test_runs_against_each_commits_own_code(whet: Whet) -> None:
+    whet.git("init", "--quiet")
+    commits = [whet.commit(f"c{n}", lib_py=f"VALUE = {n}\n") for n in range(6)]
+    whet.write("check.py", "import lib\nassert lib.VALUE < 4\n")
+
+    said = whet("bisect", commits[0], "HEAD", "--", PYTHON, "check.py")
+
+    assert commits[4][:10] in said.stdout, said.stderr
+
+
+@pytest.mark.slow
+def test_a_commit_that_fails_in_another_way_is_skipped(whet: Whet) -> None:
+    whet.git("init", "--quiet")
+    text = {3: "import nothing_of_that_name\n", 4: "raise KeyError\n", 5: "raise KeyError\n"}
+    commits = [whet.commit(f"c{n}", app_py=text.get(n, "print()\n") + f"# {n}\n") for n in range(6)]
+
+    said = whet("bisect", commits[0], "HEAD", "--json", "--", PYTHON, "app.py")
+
+    found = json.loads(said.stdout)
+    assert found["suspects"] == [commits[3][:10], commits[4][:10]]
+    assert found["first_bad"] is None
+
+
+@pytest.mark.slow
+def test_investigate_writes_a_report_that_holds(whet: Whet) -> None:
+    whet.git("init", "--quiet")
+    good = whet.commit("works", parse_py=PARSE.replace("float(", "str("))
+    bad = whet.commit("reads numbers", parse_py=PARSE)
+    whet.commit("later", other_py="")
+    whet.write("data.csv", rows(100) + "item,unknown\n" + rows(100))
+
+    said = whet("investigate", "--good", good, "--", PYTHON, "parse.py", "data.csv")
+
+    assert said.code == 0, said.stderr
+    report = json.loads((whet.folder / "whet-report" / "report.json").read_text())
+    assert report["history"]["first_bad"] == bad[:10]
+    assert report["payloads"][0]["after_bytes"] <= 4
+    assert report["reproducer"]["is_verified"]
+    line = subprocess.run(
+        ["sh", "-c", report["reproducer"]["line"]],
+        capture_output=True,
+        check=False,
+        cwd=whet.environment["TMPDIR"],
+        env={**os.environ},
+    )
+    assert b"ValueError" in line.stderr
+    assert (whet.folder / "whet-report" / "report.html").exists()
+    assert list((whet.folder / ".whet" / "made").iterdir()) == []
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_search_with_the_best_on_disk(whet: Whet) -> None:
+    import signal
+
+    whet.write("slow.sh", '#!/bin/sh\nsleep 0.02\ngrep -q needle "$1"\n').chmod(0o755)
+    whet.write("hay.txt", "".join(f"{number} needle\n" for number in range(3000)))
+    out = whet.folder / "hay.shrunk.txt"
+    process = subprocess.Popen(
+        [PYTHON, "-m", "whet", "shrink", "hay.txt", "--interesting", "slow.sh"],
+        cwd=whet.folder,
+        env={**os.environ, **whet.environment},
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+    )
+    while not out.exists() and process.poll() is None:
+        pass
+    process.send_signal(signal.SIGINT)
+    _, talk = process.communicate(timeout=30)
+
+    assert process.returncode == 75, talk.decode()
+    assert b"Ctrl-C" in talk
+    assert "needle" in out.read_text()
+    assert list(Path(whet.environment["TMPDIR"]).iterdir()) == []

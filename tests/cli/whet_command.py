@@ -1,0 +1,67 @@
+"""The command ``whet`` as a user types it."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Said:
+    """What whet answered."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+@dataclass(frozen=True)
+class Whet:
+    """whet in a folder of its own.
+
+    Attributes:
+        folder: where it is called.
+        environment: what it gets beside what the test has.
+    """
+
+    folder: Path
+    environment: dict[str, str]
+
+    def __call__(
+        self, *words: str, stdin: bytes = b"", environment: dict[str, str] | None = None
+    ) -> Said:
+        done = subprocess.run(
+            [sys.executable, "-m", "whet", *words],
+            cwd=self.folder,
+            env={**os.environ, **self.environment, **(environment or {})},
+            input=stdin,
+            capture_output=True,
+            check=False,
+            timeout=120,
+        )
+        return Said(
+            done.returncode,
+            done.stdout.decode("utf-8", "replace"),
+            done.stderr.decode("utf-8", "replace"),
+        )
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def git(self, *words: str) -> str:
+        name = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+        done = subprocess.run(
+            ["git", *name, *words], cwd=self.folder, capture_output=True, check=True
+        )
+        return done.stdout.decode()
+
+    def commit(self, message: str, **files: str) -> str:
+        for name, text in files.items():
+            self.write(name.replace("_py", ".py"), text)
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message", message)
+        return self.git("rev-parse", "HEAD").strip()
