@@ -51,7 +51,10 @@ def minimize(size: int, *, grain: int = 1) -> Search[Kept, Kept]:
     factor = 2
     while any(len(block) >= 2 * grain for block in state.blocks):
         before = state.version
-        yield from _sweep_parts(state, factor, grain)
+        families = _cut_blocks(state, factor, grain)
+        if max(len(block) for block in state.blocks) < 2 * grain:
+            break
+        yield from _sweep_parts(state, families)
         # Where nothing could be left out, most elements are needed: hurry to the small ones.
         factor = 2 if state.version > before else 4
     yield from _sweep_until_stuck(state)
@@ -94,11 +97,15 @@ class _Family:
     left: int
 
 
-def _sweep_parts(state: _State, factor: int, grain: int) -> Search[Kept, None]:
-    """Cut each block into parts and leave out every part that can be, from the last on."""
+def _cut_blocks(state: _State, factor: int, grain: int) -> list[_Family]:
+    """Cut each block into parts; return the family of each part."""
     cuts = [_parts(block, factor, grain) for block in state.blocks]
-    families = [family for cut in cuts for family in [_Family(len(cut), len(cut))] * len(cut)]
     state.blocks = [part for cut in cuts for part in cut]
+    return [family for cut in cuts for family in [_Family(len(cut), len(cut))] * len(cut)]
+
+
+def _sweep_parts(state: _State, families: list[_Family]) -> Search[Kept, None]:
+    """Leave out every part that can be, from the last on."""
     position = len(state.blocks) - 1
     while True:
         tried: list[int] = []

@@ -127,6 +127,17 @@ def _shorten_strings(pieces: Pieces) -> PassSearch:
     return make_changes(pieces.payload, changes)
 
 
+def _plain_escapes(pieces: Pieces) -> PassSearch:
+    """Put a for what is more than one byte but one character of a string."""
+    changes = [
+        [Edit(*unit.span(), b"a")]
+        for start, end in _strings(pieces)
+        for unit in _UNIT.finditer(pieces.payload, start, end)
+        if len(unit[0]) > 1
+    ]
+    return make_changes(pieces.payload, changes)
+
+
 def _shorten_words(pieces: Pieces) -> PassSearch:
     """Give long words a short name, the same one wherever they stand."""
     places: dict[bytes, list[int]] = {}
@@ -220,6 +231,7 @@ VALUE_PASSES = (
     ReductionPass(name="empty strings", stage=Stage.VALUES, search=_putting_in_strings(b"")),
     ReductionPass(name="put a in strings", stage=Stage.VALUES, search=_putting_in_strings(b"a")),
     ReductionPass(name="shorten strings", stage=Stage.VALUES, search=_shorten_strings),
+    ReductionPass(name="put a for escapes", stage=Stage.VALUES, search=_plain_escapes),
     ReductionPass(name="shorten numbers", stage=Stage.VALUES, search=_shorten_numbers),
 )
 """These look at tokens."""

@@ -1,0 +1,1 @@
+"""Public fakes and conformance kits, for those who write their own parts of whet."""
