@@ -1,65 +1,43 @@
-import os
-from collections.abc import Callable
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from record_builder import a_trial, failing, same
+import together
+from record_builder import failing, same
 
 from whet.notebook.notebook import Notebook
 
-PROCESSES, TRIALS = 4, 50
 
-
-def in_processes(work: Callable[[int], None]) -> list[int]:
-    """Run ``work`` in several processes that start together; return their exit codes."""
-    gate_reader, gate = os.pipe()
-    children: list[int] = []
-    for each in range(PROCESSES):
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                os.close(gate)
-                os.read(gate_reader, 1)  # until the parent opens the gate by closing it
-                work(each)
-                code = 0
-            finally:
-                os._exit(code)
-        children.append(child)
-    os.close(gate_reader)
-    os.close(gate)
-    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+def run_together(what: str, folder: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, together.__file__, what, str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow
 def test_many_whets_record_at_once_and_each_trial_is_whole(tmp_path: Path) -> None:
-    def record(process: int) -> None:
-        with Notebook.open(tmp_path) as notebook:
-            for turn in range(TRIALS):
-                number = notebook.begin(a_trial(str(process), str(turn)), verb="run")
-                notebook.finish(number, failing(f"{process} {turn}".encode() * 100))
-
-    assert in_processes(record) == [0] * PROCESSES
+    run_together("record", tmp_path)
 
     with Notebook.open(tmp_path) as notebook:
         entries = list(notebook.entries())
-    assert sorted(entry.number for entry in entries) == list(range(1, PROCESSES * TRIALS + 1))
-    assert len({entry.trial.command for entry in entries}) == PROCESSES * TRIALS
+    trials = together.PROCESSES * together.TRIALS
+    assert sorted(entry.number for entry in entries) == list(range(1, trials + 1))
+    assert len({entry.trial.command for entry in entries}) == trials
     for entry in entries:
         process, turn = entry.trial.command[-2:]
-        assert same(failing(f"{process} {turn}".encode() * 100), entry.outcome)
+        assert same(failing(together.what_came(process, turn)), entry.outcome)
 
 
 @pytest.mark.slow
 def test_many_whets_make_one_notebook_together(tmp_path: Path) -> None:
-    for turn in range(25):
-        folder = tmp_path / str(turn)
+    run_together("make", tmp_path)
 
-        def make(process: int, folder: Path = folder) -> None:
-            with Notebook.open(folder) as notebook:
-                notebook.save_environment({"SAME": "for all"})
-                notebook.begin(a_trial(str(process)), verb="run")
-
-        assert in_processes(make) == [0] * PROCESSES
-        with Notebook.open(folder) as notebook:
-            assert {entry.number for entry in notebook.entries()} == {1, 2, 3, 4}
+    for turn in range(together.NOTEBOOKS):
+        with Notebook.open(tmp_path / str(turn)) as notebook:
+            found = [entry.trial.command[-1] for entry in notebook.entries()]
+        assert sorted(found) == [str(process) for process in range(together.PROCESSES)]
