@@ -1,0 +1,1 @@
+"""The folder that goes in front of ``PYTHONPATH`` in a trial."""

@@ -1,0 +1,203 @@
+"""whet's agent: a stack on request, and byte code that is keyed by what the source says.
+
+For Python 3.8 and later. It imports nothing that a starting interpreter has not loaded yet
+but what is built in: that is what keeps it below a millisecond or two.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from importlib.machinery import SourceFileLoader
+    from pathlib import Path
+    from types import CodeType
+
+_SIGNAL = 62  # a real-time signal that nothing sends by itself; see `whet.host.stacks`
+_HIGH_DESCRIPTORS = (1000, 500, 250, 120, 60)
+_RACY_SECONDS = 2.0
+_REWRITER = "_pytest.assertion.rewrite"
+# Python leaves frames of this file out of the traceback of a module that cannot be imported.
+_IMPORT_SYSTEM = "<frozen importlib._bootstrap_external>"
+
+
+def install() -> None:
+    """Take up the agent's two jobs, each if it is asked for and can be done."""
+    folder = os.environ.get("WHET_AGENT")
+    if folder:
+        try:
+            _answer_with_stack(folder)
+        except Exception:  # noqa: BLE001, S110 - a limit, a sandbox: then there is no stack
+            pass
+    cache = os.environ.get("WHET_PYCACHE")
+    if cache and sys.implementation.name == "cpython":
+        _key_byte_code_by_content(cache)
+
+
+def _answer_with_stack(folder: str) -> None:
+    """Write the main thread's stack to a file of this process when the signal comes."""
+    import faulthandler
+
+    path = os.path.join(folder, str(os.getpid()))
+    low = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    # High up, where no program looks that counts or closes the first few.
+    descriptor = low
+    for high in _HIGH_DESCRIPTORS:
+        if _is_free(high):
+            try:
+                descriptor = os.dup2(low, high, False)  # noqa: FBT003 - inheritable: no
+            except OSError:
+                continue
+            os.close(low)
+            break
+    faulthandler.register(_SIGNAL, file=descriptor, all_threads=False, chain=False)
+
+
+def _is_free(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return True
+    return False
+
+
+def _key_byte_code_by_content(cache: str) -> None:
+    """Look up and keep the byte code of the user's modules under a digest of their source.
+
+    Python itself trusts a `.pyc` whose recorded time (in whole seconds) and size are those of
+    the source; an edit of the same size in the same second then runs the old code. Installed
+    packages and the standard library do not change under way: they are left as they are.
+    """
+    import _frozen_importlib_external as machinery
+
+    loader: type[SourceFileLoader] = machinery.SourceFileLoader
+    original = loader.get_code
+    installed = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+    standard = os.path.dirname(os.__file__) + os.sep
+    kept = _ByteCode(cache)
+
+    def get_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
+        path = self.get_filename(fullname)
+        if path.startswith(standard) or any(part in path for part in installed):
+            code = original(self, fullname)
+            return _wary_of_recent_files(code) if fullname == _REWRITER and code else code
+        source = self.get_data(path)
+        if type(self) is not loader:
+            # It may compile in a way of its own, as type checkers at run time do.
+            return self.source_to_code(source, path)
+        code = kept.find(source, path)
+        if code is None:
+            code = self.source_to_code(source, path)
+            kept.keep(source, code)
+        return code
+
+    get_code.__code__ = get_code.__code__.replace(co_filename=_IMPORT_SYSTEM)
+    setattr(loader, "get_code", get_code)  # noqa: B010 - a type checker takes no other way
+
+
+class _ByteCode:
+    """Compiled modules by what their source says; the same module has the same file anywhere."""
+
+    def __init__(self, folder: str) -> None:
+        import _imp
+        import marshal
+        from _frozen_importlib_external import MAGIC_NUMBER
+
+        self._folder = folder
+        self._marshal = marshal
+        self._imp = _imp
+        self._magic: bytes = MAGIC_NUMBER
+        # `PYTHONDONTWRITEBYTECODE` keeps byte code out of the user's tree; this is elsewhere.
+        self._can_write = True
+        self._suffix = ".{}.opt-{}{}.pyc".format(
+            sys.implementation.cache_tag, sys.flags.optimize, _ranges_mark()
+        )
+
+    def find(self, source: bytes, path: str) -> CodeType | None:
+        """Return the code of a source, as if compiled from the file ``path``; None if unknown."""
+        try:
+            with open(self._path_of(source), "rb", 0) as file:
+                data = file.read()
+            if not data.startswith(self._magic):
+                return None
+            code: CodeType = self._marshal.loads(memoryview(data)[len(self._magic) :])
+            getattr(self._imp, "_fix_co_filename")(code, path)  # noqa: B009 - not in the type stubs
+        except Exception:  # noqa: BLE001 - not there, or spoilt by a crash of the machine
+            return None
+        return code
+
+    def keep(self, source: bytes, code: CodeType) -> None:
+        """Keep the code of a source, if this folder can be written to."""
+        if self._can_write:
+            data = self._magic + self._marshal.dumps(code)
+            self._can_write = _write_atomically(self._path_of(source), data)
+
+    def _path_of(self, source: bytes) -> str:
+        # Two keyed 64-bit digests (SipHash) and the length: built in, so nothing to import.
+        one, other = (self._imp.source_hash(key, source).hex() for key in (0x77686574, 0x616765))
+        return os.path.join(
+            self._folder, "{}{}{:x}{}".format(one, other, len(source), self._suffix)
+        )
+
+
+def _write_atomically(path: str, data: bytes) -> bool:
+    """Write a file whole or not at all; False if that cannot be done here."""
+    beside = "{}.{}".format(path, os.getpid())
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    try:
+        try:
+            descriptor = os.open(beside, flags, 0o666)
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            descriptor = os.open(beside, flags, 0o666)
+        try:
+            is_whole = os.write(descriptor, data) == len(data)
+        finally:
+            os.close(descriptor)
+        if is_whole:
+            os.replace(beside, path)
+        else:
+            os.unlink(beside)
+    except OSError:
+        return False
+    return is_whole
+
+
+def _ranges_mark() -> str:
+    """Tell apart code that was compiled without column numbers."""
+    options = getattr(sys, "_xoptions", {})
+    left_out = os.environ.get("PYTHONNODEBUGRANGES") or "no_debug_ranges" in options
+    return "n" if left_out else ""
+
+
+def _wary_of_recent_files(code: CodeType) -> CodeType:
+    """Return code that runs pytest's module ``code`` and then guards its own byte code.
+
+    pytest keeps rewritten tests under their time and size as Python does. Byte code that is
+    hardly younger than its source may be that of the text before; pytest then makes it anew,
+    and the next one is old enough.
+    """
+    place, guard = "module", "guard"
+    both = compile("exec('module', globals()); 'guard'.__call__(globals())", _IMPORT_SYSTEM, "exec")
+    values = {place: code, guard: _guard_rewriter}
+    return both.replace(
+        co_consts=tuple(values.get(c, c) if isinstance(c, str) else c for c in both.co_consts)
+    )
+
+
+def _guard_rewriter(module: dict[str, Callable[..., object]]) -> None:
+    read = module.get("_read_pyc")
+    if read is None:
+        return
+
+    def _read_pyc(source: Path, pyc: Path, *rest: object, **named: object) -> object:
+        try:
+            is_racy = pyc.stat().st_mtime - source.stat().st_mtime < _RACY_SECONDS
+        except OSError:
+            is_racy = False
+        return None if is_racy else read(source, pyc, *rest, **named)
+
+    module["_read_pyc"] = _read_pyc

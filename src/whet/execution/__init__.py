@@ -1,0 +1,1 @@
+"""Executors: cold, and the wrappers that record and that remember."""

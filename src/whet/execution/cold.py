@@ -1,0 +1,237 @@
+"""An executor that starts each trial anew, in processes of its own."""
+
+import re
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from queue import SimpleQueue
+from types import TracebackType
+from typing import Self
+
+from whet.core.errors import BadCondition, HostFailure, WhetError
+from whet.core.failure import Failure
+from whet.core.outcome import Outcome
+from whet.core.output import Output
+from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, PayloadBinding, Trial
+from whet.execution.futures import TrialFuture
+from whet.host.belongings import Belongings
+from whet.host.capture import Capture
+from whet.host.console import Console
+from whet.host.control import CANCEL, Control
+from whet.host.slot import Program, Slot
+from whet.host.stacks import take_stacks
+from whet.host.workplace import Workplace, environment_of_trial
+
+_STDIN = PayloadBinding(argument=None, text="", name="stdin", digest="")
+
+
+class ColdExecutor:
+    """Runs trials, up to ``jobs`` at once, each in a fresh tree of processes.
+
+    A context manager; `close` ends all that runs. The first spawner is started at once.
+    """
+
+    def __init__(  # noqa: PLR0913 - all that a trial needs from outside, given once
+        self,
+        *,
+        classify: Callable[[Trial, Outcome], Failure | None],
+        payload_of: Callable[[str], bytes | Path],
+        keep: Callable[[Capture], Output],
+        belongings: Belongings,
+        scratch: Path,
+        environment: Mapping[str, str],
+        jobs: int = 1,
+        console: Console | None = None,
+        pycache: Path | None = None,
+    ) -> None:
+        """Make an executor.
+
+        Args:
+            classify: tells the symptom that an outcome shows.
+            payload_of: returns a payload by its digest, or the file that holds it.
+            keep: takes each finished stream; called by any thread.
+            belongings: where processes and folders are written down.
+            scratch: folder for long streams, on the file system of whatever ``keep`` fills.
+            environment: what trials inherit.
+            jobs: how many trials run at once.
+            console: where programs are shown, and whose signals go to them; one job only.
+            pycache: folder for byte code by content; None: Python keeps it where it likes.
+        """
+        self._classify = classify
+        self._payload_of = payload_of
+        self._keep = keep
+        self._belongings = belongings
+        self._scratch = scratch
+        self._environment = environment
+        self._jobs = jobs
+        self._console = console
+        self._pycache = pycache
+        self._queue: SimpleQueue[_Job | None] = SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._unfinished: set[TrialFuture] = set()
+        self._lock = threading.RLock()
+        self._is_closed = False
+        self._first_slot: Slot | None = self._new_slot()
+
+    def submit(self, trial: Trial, /) -> TrialFuture:
+        """Start ``trial`` as soon as there is room for it."""
+        control = Control()
+        future = TrialFuture(lambda: control.ask(CANCEL))
+        with self._lock:
+            if self._is_closed:
+                raise RuntimeError("the executor is closed")
+            self._unfinished.add(future)
+            self._queue.put(_Job(trial, future, control))
+            if len(self._threads) < min(self._jobs, len(self._unfinished)):
+                thread = threading.Thread(target=self._work, name="whet-slot", daemon=True)
+                self._threads.append(thread)
+                thread.start()
+        future.add_done_callback(self._forget)
+        if self._console is not None:
+            self._console.listen()
+        return future
+
+    def close(self) -> None:
+        """Give up what runs or waits, and return when every process is gone."""
+        with self._lock:
+            self._is_closed = True
+            unfinished = tuple(self._unfinished)
+        for future in unfinished:
+            future.cancel()
+        for _ in self._threads:
+            self._queue.put(None)
+        for thread in self._threads:
+            thread.join()
+        if self._first_slot is not None:
+            self._first_slot.close()
+            self._first_slot = None
+        if self._console is not None:
+            self._console.unlisten()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _forget(self, future: object) -> None:
+        with self._lock:
+            self._unfinished = {other for other in self._unfinished if other is not future}
+
+    def _new_slot(self) -> Slot:
+        return Slot(self._belongings, self._scratch)
+
+    def _work(self) -> None:
+        """Run trials, one after the other, until the executor is closed."""
+        with self._lock:
+            slot, self._first_slot = self._first_slot, None
+        workplace = Workplace(self._belongings)
+        while (job := self._queue.get()) is not None:
+            if not job.future.begin():
+                job.future.set_running_or_notify_cancel()
+                continue
+            try:
+                slot = slot or self._new_slot()
+                outcome = self._run(job, slot, workplace)
+            except OSError as error:
+                job.future.fail(_host_failure(job.trial, error))
+            except Exception as error:  # noqa: BLE001 - it belongs to whoever waits for the trial
+                job.future.fail(error)
+            else:
+                job.future.settle(outcome)
+        if slot is not None:
+            slot.close()
+        workplace.close()
+
+    def _run(self, job: "_Job", slot: Slot, workplace: Workplace) -> Outcome:
+        trial = job.trial
+        patterns = {name: _pattern(name, text) for name, text in trial.measures.items()}
+        with workplace.one_trial():
+            agent_folder = workplace.agent_folder
+            outcome = slot.run(
+                self._program(trial, workplace),
+                job.control,
+                self._keep,
+                console=self._console,
+                take_stacks=lambda pid: take_stacks(pid, agent_folder),
+            )
+        if patterns:
+            outcome = replace(outcome, measurements=_measured(outcome, patterns))
+        return outcome.with_failure(self._classify(trial, outcome))
+
+    def _program(self, trial: Trial, workplace: Workplace) -> Program:
+        command = list(trial.command)
+        stdin: Path | None = Path("/dev/null")
+        if trial.stdin == STDIN_INHERITED:
+            stdin = None
+        elif trial.stdin != STDIN_EMPTY:
+            number = len(trial.payloads)
+            stdin = workplace.place(number, _STDIN, self._payload_of(trial.stdin))
+        for number, binding in enumerate(trial.payloads):
+            path = workplace.place(number, binding, self._payload_of(binding.digest))
+            if binding.argument is None:
+                stdin = path
+            else:
+                word = command[binding.argument]
+                command[binding.argument] = word.replace(binding.text, str(path))
+        return Program(
+            command=tuple(command),
+            environment=environment_of_trial(
+                self._environment,
+                trial.environment,
+                trial.cwd,
+                agent_folder=workplace.agent_folder,
+                pycache=self._pycache,
+            ),
+            cwd=trial.cwd,
+            stdin=stdin,
+            reset=trial.reset,
+            limits=trial.limits,
+        )
+
+
+class _Job:
+    """A trial on its way through the queue."""
+
+    __slots__ = ("control", "future", "trial")
+
+    def __init__(self, trial: Trial, future: TrialFuture, control: Control) -> None:
+        self.trial = trial
+        self.future = future
+        self.control = control
+
+
+def _pattern(name: str, text: str) -> re.Pattern[bytes]:
+    try:
+        return re.compile(text.encode("utf-8", "surrogateescape"), re.MULTILINE)
+    except re.error as error:
+        raise BadCondition(
+            f"`{text}`, which says how to read `{name}`, is not a regular expression: {error}",
+            hint="put a backslash before each of . * + ? ( ) [ ] { } | that stands for itself",
+        ) from error
+
+
+def _measured(outcome: Outcome, patterns: Mapping[str, re.Pattern[bytes]]) -> dict[str, float]:
+    """Return the last number that the program printed for each name, on stdout before stderr."""
+    numbers: dict[str, float] = {}
+    for name, pattern in patterns.items():
+        for stream in (outcome.stderr, outcome.stdout):
+            found = stream.search_last(pattern)
+            if found is not None:
+                with suppress(ValueError):
+                    numbers[name] = float(found)
+    return numbers
+
+
+def _host_failure(trial: Trial, error: OSError) -> WhetError:
+    return HostFailure(
+        f"cannot run `{' '.join(trial.command)[:200]}`: {error}",
+        hint="look at the limits: `ulimit -a`, `df -h`",
+    )
