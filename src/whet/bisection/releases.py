@@ -153,7 +153,8 @@ class ReleaseLine:
 
     Attributes:
         releases: the bad one first, then older ones; the position is the distance.
-        milestones: the positions of the first releases of a series, such as 2.0 and 2.1.
+        milestones: the positions of the last releases of a series, such as 2.0.9 and 2.1.3:
+            what a series was at its best.
     """
 
     releases: tuple[Release, ...]
@@ -185,10 +186,8 @@ class ReleaseLine:
                 hint="search the package's repository instead: `whet bisect --repo DIR`",
             )
         series = [release.order.release[:2] for release in (new, *older)]
-        last_of_series = {
-            index for index in range(len(older)) if series[index] != series[index + 1]
-        }
-        return cls(releases=(new, *older), milestones=frozenset(last_of_series) - {0})
+        last_ones = (each for each in range(1, len(series)) if series[each] != series[each - 1])
+        return cls(releases=(new, *older), milestones=frozenset(last_ones))
 
     def walk_back(self) -> Search[int, WalkBackResult]:
         """Return the search for a good one; its candidates are positions in ``releases``."""
@@ -214,23 +213,20 @@ def _release(
     version: Version, files: Sequence[IndexFile], python: PythonFacts, supported: frozenset[Tag]
 ) -> Release:
     uploads = sorted(file.uploaded for file in files if file.uploaded)
-    reasons = [file.yanked for file in files if file.yanked is not None]
-    is_yanked = bool(files) and len(reasons) == len(files)
-    problems = [_problem(file, python, supported) for file in files]
-    problem = "" if not files or "" in problems else problems[0]
-    if is_yanked and not problem:
+    installable = [file for file in files if not _problem(file, python, supported)]
+    reasons = [file.yanked for file in installable if file.yanked is not None]
+    # pip takes a release for yanked if all of its files that it could install are (PEP 592).
+    is_yanked = bool(reasons) and len(reasons) == len(installable)
+    problem = ""
+    if is_yanked:
         problem = f"yanked: {reasons[0]}" if reasons[0] else "yanked"
-        return Release(
-            version=str(version),
-            uploaded=uploads[0] if uploads else "",
-            problem=problem,
-            is_yanked=True,
-            latest_upload=uploads[-1] if uploads else "",
-        )
+    elif files and not installable:
+        problem = _problem(files[0], python, supported)
     return Release(
         version=str(version),
         uploaded=uploads[0] if uploads else "",
         problem=problem,
+        is_yanked=is_yanked,
         latest_upload=uploads[-1] if uploads else "",
     )
 
