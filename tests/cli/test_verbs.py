@@ -109,7 +109,7 @@ def test_log_show_and_diff_tell_what_was_tried(whet: Whet) -> None:
     log = whet("log").stdout.splitlines()
     assert ["false" in log[0], "[first]" in log[1]] == [True, True]
     assert "A=1" in whet("show").stdout
-    assert "variable A: new, 1" in whet("diff", "1", "2").stdout
+    assert "variable A: new, `1`" in whet("diff", "1", "2").stdout
     assert len(whet("log", "--failed").stdout.splitlines()) == 1
 
 

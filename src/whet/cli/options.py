@@ -27,9 +27,10 @@ class TrialCommand(click.Command):
         border = args.index("--") if "--" in args else len(args)
         ctx.meta[_COMMAND] = tuple(args[border + 1 :])
         own = args[:border]
-        if border == len(args) and not self.takes_files:
+        if not self.takes_files:
             # `whet run python x.py`: from the first word that is no option on, it is the command.
-            own, ctx.meta[_COMMAND] = self._split(ctx, own)
+            own, command = self._split(ctx, own)
+            ctx.meta[_COMMAND] = (*command, *args[border:]) if command else ctx.meta[_COMMAND]
         if not any(word in {"-h", "--help"} for word in own):
             ctx.meta[_ORDER] = self._order(ctx, own)
         return super().parse_args(ctx, own)

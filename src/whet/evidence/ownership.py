@@ -43,8 +43,8 @@ _IMPORT_MACHINERY = re.compile(r"<frozen (?:importlib\.|zipimport)")
 _WHETS_OWN = re.compile(r"(?:^|/)whet/agent/[\w/]+\.py$")
 # A cell of a notebook: ipykernel gives it a file name of numbers.
 _CELL = re.compile(r".*/ipykernel_\d+/\d+\.py|<ipython-input-[^>]*>|Cell In ?\[\d+\]")
-# What `whet.host.belongings` calls its folders; below them stand checkouts and payloads.
-_WHETS_FOLDER = re.compile(r"/whet-[a-z2-9]{8}/(?:(?:\d+|[a-z-]*(?:tree|copy|slot)[\w-]*)/)*")
+# What `whet.host.belongings` and a reproducer's script call their folders; below them stand checkouts and payloads.
+_WHETS_FOLDER = re.compile(r"/whet-[A-Za-z0-9]{8}/(?:(?:\d+|[a-z-]*(?:tree|copy|slot)[\w-]*)/)*")
 _ELSEWHERE = re.compile(
     r"^(?:/(?:private/)?(?:var/)?tmp/[^/]+/|/(?:private/)?var/folders/[^/]+/[^/]+/T/[^/]+/"
     r"|/dev/shm/[^/]+/|/(?:home|Users)/[^/]+/|/root/|/)"

@@ -69,7 +69,7 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"\1 characters in position",
         ),
         # argparse quotes its choices before 3.12.
-        (r"\(choose from [^\n]*\)", "(choose from ...)"),
+        (r"\(choose from [^\n]*\)$", "(choose from ...)"),
         # tomllib and tomli: the place of an error is the payload's.
         (r"\(at (?:line \d+, column \d+|end of document)\)", "(at ...)"),
         (r"\bwas given\b", "were given"),

@@ -44,6 +44,7 @@ def on_code(bench: Workbench, code: CodeState) -> Place:
                 trial,
                 command=relocation.command(trial.command, cwd),
                 cwd=str(relocation.folder(cwd)),
+                code=replace(code, repository=str(slot)),
             )
         finally:
             bench.notes.extend(worktrees.notes_on(slot))

@@ -194,7 +194,11 @@ def _bound(trial: Trial) -> set[str]:
 
 def script_of(recipe: Recipe, headline: str, *, with_folder: bool = False) -> str:
     """Return a script for any POSIX shell that holds all it needs."""
-    start = f"cd {quote_word(recipe.trial.cwd)}" if with_folder else 'cd "$(mktemp -d)"'
+    start = (
+        f"cd {quote_word(recipe.trial.cwd)}"
+        if with_folder
+        else 'cd "$(mktemp -d "${TMPDIR:-/tmp}/whet-XXXXXXXX")"'
+    )
     lines = ["#!/bin/sh", *(f"# {text}" for text in headline.splitlines()), "set -eu", start]
     lines += recipe.setup
     for file in recipe.files.values():
@@ -253,7 +257,7 @@ def _try(
 def _run_elsewhere(
     bench: Workbench, executor: RecordedExecutor, command: tuple[str, ...], oracle: Oracle
 ) -> Outcome | None:
-    place = bench.belongings.temporary_folder("whet-elsewhere-")
+    place = bench.belongings.temporary_folder()
     try:
         trial = Trial(
             command=command, cwd=str(place), limits=Limits(wall_seconds=_LEAST_LIMIT_SECONDS)

@@ -12,7 +12,7 @@ from whet.bisection.picture import outline, picture
 from whet.bisection.revisions import RevisionHistory, RevisionLine, resolve
 from whet.bisection.terms import Terms
 from whet.core.executor import Executor
-from whet.core.trial import Trial
+from whet.core.trial import CodeState, Trial
 from whet.host.git import Repository
 from whet.host.worktrees import Worktrees
 from whet.search.bisection import Bisection
@@ -65,7 +65,8 @@ class Checkouts:
                     for name, value in {**inherited, **trial.environment}.items()
                 },
                 revision=None,
-                code=None,
+                # Files are named from the top of the checkout, as from that of the user's tree.
+                code=CodeState(repository=str(slot), commit=trial.revision, tree=trial.revision),
             )
         finally:
             self.worktrees.give_back(slot)
