@@ -1,5 +1,9 @@
 """The code under test."""
 
 
+def price_of(item):
+    return item["price"]
+
+
 def total(basket):
-    return sum(item["price"] for item in basket)
+    return sum(map(price_of, basket))

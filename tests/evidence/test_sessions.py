@@ -1,0 +1,94 @@
+"""Test sessions, really run: which tests failed, and how the first of them did."""
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from functools import cache
+
+import pytest
+from failed_runs import SPECIMENS, run, trial_of
+
+from whet.core.failure import Failure, FailureKind
+from whet.evidence.classify import classify
+
+SUITE = SPECIMENS / "suite"
+ENVIRONMENT = {
+    **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST")},
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+}
+PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-c", os.devnull,
+          "--rootdir", ".", "--noconftest")  # fmt: skip
+
+
+@cache
+def failure_of(*command: str) -> Failure:
+    failure = classify(trial_of(*command, cwd=SUITE), run(command, SUITE, ENVIRONMENT))
+    assert failure is not None
+    return failure
+
+
+def session(*options: str) -> Failure:
+    return failure_of(*PYTEST, *options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("style", ["--tb=long", "--tb=short", "--tb=native"])
+def test_the_style_of_the_report_does_not_count(style: str) -> None:
+    signature = session(style, "check_shop.py").signature
+
+    assert signature.kind is FailureKind.TEST_FAILURE
+    assert signature.exception == "KeyError"
+    assert signature.message == "<str>"
+    assert signature.user_function == (
+        "check_shop.py::test_of_missing_price, check_shop.py::test_total in shop.py:price_of"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "message"), [((), "assert <n> == <n>"), (("--tb=line",), "assert <n> == <n>"),
+                             (("--tb=no",), "")],
+)  # fmt: skip
+def test_a_failed_assertion_is_signed_by_its_test(options: Sequence[str], message: str) -> None:
+    signature = session(*options, "check_shop.py::test_total").signature
+
+    assert signature.kind is FailureKind.TEST_FAILURE
+    assert signature.exception == "AssertionError"
+    assert signature.message == message
+    assert signature.user_function == "check_shop.py::test_total"
+
+
+@pytest.mark.slow
+def test_a_test_module_that_cannot_be_imported_is_a_broken_import() -> None:
+    signature = session("check_import.py").signature
+
+    assert signature.kind is FailureKind.BROKEN_IMPORT
+    assert signature.message == "No module named 'no_such_module_anywhere'"
+    assert signature.user_function == "check_import.py"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arguments", [("--no-such-option",), ("no_such_file.py",)])
+def test_a_session_that_was_called_wrongly_is_a_usage_error(arguments: Sequence[str]) -> None:
+    assert session(*arguments).kind is FailureKind.USAGE_ERROR
+
+
+@pytest.mark.slow
+def test_a_session_without_tests_is_just_an_exit() -> None:
+    signature = session("-k", "no_such_test", "check_shop.py").signature
+
+    assert (signature.kind, signature.exit_code) == (FailureKind.EXIT, 5)
+
+
+@pytest.mark.slow
+def test_a_unittest_session_is_signed_by_its_tests() -> None:
+    failure = failure_of(sys.executable, "check_unittest.py")
+
+    assert failure.kind is FailureKind.TEST_FAILURE
+    assert failure.signature.exception == "KeyError"
+    assert failure.signature.user_function == (
+        "__main__.ShopCase.test_of_missing_price, __main__.ShopCase.test_total in shop.py:price_of"
+    )
+    assert re.fullmatch(r"__main__\S+test_of_missing_price - KeyError: 'price'", failure.summary)
