@@ -6,8 +6,8 @@ Smaller is not all: a person has to read what is left. The order compares, in th
 
    - three for each byte that is neither printable ASCII nor space, tab, line feed or
      carriage return;
-   - six for each place that is not valid UTF-8, so that half a character is never
-     better than a whole one;
+   - thirteen for each place that is not valid UTF-8, so that part of a character is never
+     better than the whole one, which weighs 16 at most;
    - two for each bracket that has no partner (the kinds are counted, not nested) and for
      an odd number of double quotes: ``()`` is better than ``(``.
 
@@ -26,7 +26,7 @@ from typing import TypeAlias
 SortKey: TypeAlias = tuple[int, int, bytes]
 
 STRANGE_BYTE_WEIGHT = 3
-BROKEN_CHARACTER_WEIGHT = 6
+BROKEN_CHARACTER_WEIGHT = 13
 LONELY_BRACKET_WEIGHT = 2
 
 _PLAIN = string.printable.replace("\x0b", "").replace("\x0c", "").encode()
@@ -77,7 +77,9 @@ def weight(payload: bytes) -> int:
 
 
 def _broken(payload: bytes) -> int:
-    return 0 if payload.isascii() else payload.decode("utf-8", "replace").count("\ufffd")
+    if payload.isascii():
+        return 0
+    return payload.decode("utf-8", "replace").count("\ufffd") - payload.count(b"\xef\xbf\xbd")
 
 
 def _lonely(payload: bytes) -> int:

@@ -31,23 +31,20 @@ class ReductionProblem:
     _tried: set[bytes] = field(default_factory=set[bytes])
     _weight: int = -1
 
-    def is_worth_trying(self, payload: bytes) -> bool:
-        """Return whether the verdict on ``payload`` is not known yet and BAD would be progress."""
+    def digest_if_worth_trying(self, payload: bytes) -> bytes | None:
+        """Return the digest of ``payload`` if its verdict is not known and BAD would be progress."""
         if self._weight < 0:
             self._weight = weight(self.best)
         if not is_better(payload, self.best, other_weight=self._weight):
-            return False
-        return _digest(payload) not in self._tried
+            return None
+        digest = hashlib.blake2b(payload, digest_size=16).digest()
+        return None if digest in self._tried else digest
 
-    def reject(self, payload: bytes) -> None:
-        """Note that ``payload`` does not fail the same way."""
-        self._tried.add(_digest(payload))
+    def reject(self, digest: bytes) -> None:
+        """Note that the payload of this digest does not fail the same way."""
+        self._tried.add(digest)
 
     def adopt(self, payload: bytes) -> None:
         """Note that ``payload`` fails the same way."""
         self.best = payload
         self._weight = -1
-
-
-def _digest(payload: bytes) -> bytes:
-    return hashlib.blake2b(payload, digest_size=16).digest()

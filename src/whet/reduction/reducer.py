@@ -7,6 +7,7 @@ payload that fails: the result is 1-minimal in every format that it has.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from whet.core.verdict import Verdict
 from whet.reduction.catalogue import passes_for
@@ -156,27 +157,33 @@ class Reducer:
             MINIMAL_BATCH_WIDTH, min(BATCH_WIDTH, BATCH_BYTES // (len(self.problem.best) + 1))
         )
         last = -1
-        places: list[int] = []
+        proposed: dict[bytes, int] = {}  # digests, with their place in `wanted`
 
         def worthwhile() -> Iterator[Reduced]:
             nonlocal last
             for last, data in source:
-                if self.problem.is_worth_trying(data):
-                    places.append(last)
+                digest = self.problem.digest_if_worth_trying(data)
+                if digest is not None and digest not in proposed:
+                    proposed[digest] = last
                     yield Reduced(data, name)
-                    if len(places) == width:
+                    if len(proposed) == width:
                         return
 
         while batch := LazyBatch(worthwhile()):
             verdicts = yield batch
             turns.candidates += len(verdicts)
-            for candidate, verdict in zip(batch, verdicts, strict=False):
-                if verdict is Verdict.BAD:
-                    turns.successes += 1
-                    self.problem.adopt(candidate.data)
-                    return [*[Verdict.GOOD] * places[len(verdicts) - 1], Verdict.BAD]
-                self.problem.reject(candidate.data)
-            places.clear()
+            told = list(islice(proposed.items(), len(verdicts)))
+            if verdicts[-1] is Verdict.BAD:
+                turns.successes += 1
+                _, place = told.pop()
+                self.problem.adopt(batch[len(verdicts) - 1].data)
+            else:
+                place = -1
+            for digest, _ in told:
+                self.problem.reject(digest)
+            if place >= 0:
+                return [*[Verdict.GOOD] * place, Verdict.BAD]
+            proposed.clear()
         return [Verdict.GOOD] * (last + 1)
 
     def _statistics(self) -> Iterator[PassStatistics]:
