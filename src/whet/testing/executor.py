@@ -15,7 +15,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Limits, Trial
 
 _PATIENCE_SECONDS = 30.0
-_ENDLESS = 'exec 9>"$FIFO"; (sleep 1000; true) & sleep 1000'
+_ENDLESS = 'exec 9>"$FIFO"; echo up >&9; (sleep 1000; true) & sleep 1000'
 """A shell and two below it that hold the FIFO open until they are dead."""
 
 
@@ -124,7 +124,7 @@ def _kills_the_tree_at_a_timeout(executor: Executor) -> None:
 
 def _kills_the_tree_at_a_cancel(executor: Executor) -> None:
     with _watched_fifo() as (fifo, wait_until_nobody_holds_it):
-        future = executor.submit(_trial("sh", "-c", f"echo up >$FIFO; {_ENDLESS}", fifo=fifo))
+        future = executor.submit(_trial("sh", "-c", _ENDLESS, fifo=fifo))
         wait_until_nobody_holds_it.until_it_speaks()
         assert future.cancel(), "a running trial can be cancelled"
         assert future.cancelled()
