@@ -18,6 +18,8 @@ def _delete_values(tree: JsonTree) -> PassSearch:
     """
     for depth in range(SINGLE_LEVELS):
         payload = yield from make_changes(tree.payload, list(_deletions(tree, depth, depth)))
+        if not payload.strip():  # the last of JSON lines has gone
+            return payload
         tree = _parsed(payload)
         if all(node.depth <= depth for node in tree.nodes):
             return payload

@@ -2,12 +2,13 @@ r"""JSON as a tree over its own text (RFC 8259), so that what is not touched sta
 
 Big integers, `1.0e5`, `\u00e9`, duplicate keys and blanks survive, as nothing is turned into
 a value and back. Python's `NaN`, `Infinity` and `-Infinity` and control characters in strings
-are accepted, as programs do. Several arrays or objects in one text are JSON lines. No
+are accepted, as programs do. Several values on lines of their own are JSON lines. No
 recursion: a nesting of any depth is read.
 """
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from whet.reduction.reduction_pass import Format
 
@@ -115,10 +116,11 @@ class _Reader:
             return True
         return False
 
-    def is_complete(self) -> bool:
-        """Return whether the text may end here."""
-        is_lines = all(root.kind in _CLOSES for root in self.roots)
-        return bool(self.roots) and not self.stack and (len(self.roots) == 1 or is_lines)
+    def is_complete(self, payload: bytes) -> bool:
+        """Return whether the text may end here: one value, or values on lines of their own."""
+        gaps = pairwise(self.roots)
+        is_lines = all(b"\n" in payload[one.end : other.start] for one, other in gaps)
+        return bool(self.roots) and not self.stack and is_lines
 
     def _after_value(self) -> None:
         self.expects = "more" if self.stack else "value"
@@ -132,7 +134,11 @@ def parse_json(payload: bytes) -> JsonTree | None:
         kind = match.lastgroup or ""
         start, position = match.span(kind)
         if kind == "end":
-            return JsonTree(payload, reader.roots, reader.nodes) if reader.is_complete() else None
+            return (
+                JsonTree(payload, reader.roots, reader.nodes)
+                if reader.is_complete(payload)
+                else None
+            )
         if kind in {"comma", "colon"}:
             is_right = reader.sign(kind)
         elif kind == "close":

@@ -11,6 +11,9 @@ from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 from whet.search.proposal import Search
 
 _NUMBER = re.compile(rb"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+MAX_DIGITS = 1000
+"""Longer whole numbers lose bytes only: Python refuses to read those of 4301 digits."""
+
 _QUOTES = (b'"""', b"'''", b'"', b"'")
 _UNIT = re.compile(
     rb"\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\.|[\x00-\x7f]|[\xc0-\xff][\x80-\xbf]*|.", re.DOTALL
@@ -52,21 +55,23 @@ def _shorten_numbers(pieces: Pieces) -> PassSearch:
 
 
 def _smallest(head: bytes, number: bytes, tail: bytes) -> Search[bytes, bytes]:
-    whole, _, _ = number.lower().partition(b"e")
-    shorter = [
-        whole.partition(b".")[0],
-        *(whole[:end] for end in range(len(whole) - 1, 0, -1)),
-        whole,
-    ]
-    forms = [form for form in dict.fromkeys(shorter) if form != number and form[-1:] != b"."]
-    if not number.isdigit():
-        found = yield from first_that_fails(head + form + tail for form in forms)
-        if found is not None:
-            number = found[len(head) : len(found) - len(tail)]
-    if not number.isdigit():
+    found = yield from first_that_fails(head + form + tail for form in _shorter_forms(number))
+    if found is not None:
+        number = found[len(head) : len(found) - len(tail)]
+    if not number.isdigit() or len(number) > MAX_DIGITS:
         return number
-    value = yield from _smallest_integer(int(number), lambda value: head + b"%d" % value + tail)
-    return min(number, b"%d" % value, key=len)
+    value = int(number)
+    smallest = yield from _smallest_integer(value, lambda each: head + b"%d" % each + tail)
+    return number if smallest == value else b"%d" % smallest
+
+
+def _shorter_forms(number: bytes) -> list[bytes]:
+    """Return the whole part, then more and more of the fraction, all without the exponent."""
+    mantissa, _, _ = number.lower().partition(b"e")
+    whole, _, fraction = mantissa.partition(b".")
+    whole = whole.lstrip(b"0") or b"0"
+    forms = [whole, *(b"%b.%b" % (whole, fraction[:end]) for end in range(1, len(fraction) + 1))]
+    return [form for form in forms if form != number]
 
 
 def _smallest_integer(value: int, render: Callable[[int], bytes]) -> Search[bytes, int]:
