@@ -121,6 +121,11 @@ def test_a_state_folder_that_cannot_be_made_is_named(tmp_path: Path, place: str)
     assert (tmp_path / "taken").read_text() == "a file"
 
 
+def test_a_place_where_nobody_may_make_a_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CannotWrite, match="`/sys/whet`"):
+        Project.find(tmp_path, {"WHET_DIR": "/sys/whet"}).prepare()
+
+
 def test_without_any_settings_the_defaults_hold(tmp_path: Path) -> None:
     assert load_settings(project_in(tmp_path), {"HOME": str(tmp_path)}) == Settings()
     assert load_settings(project_in(tmp_path), {}) == Settings()

@@ -50,12 +50,15 @@ def test_equal_contents_are_one_file_that_nobody_may_write_to(
     assert file.stat().st_mode & 0o222 == 0
 
 
-def test_a_file_is_taken_away_from_where_it_lay(store: BlobStore, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_file_is_taken_away_from_where_it_lay(
+    store: BlobStore, tmp_path: Path, *, is_known: bool
+) -> None:
     captured = tmp_path / "captured"
     captured.write_bytes(b"out")
     inode = captured.stat().st_ino
 
-    output = store.keep(captured)
+    output = store.keep(captured, digest_of(b"out") if is_known else None)
 
     assert not captured.exists()
     assert whole(output) == b"out"

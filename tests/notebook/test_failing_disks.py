@@ -6,10 +6,44 @@ import pytest
 from namespaces import run_with_mounts
 from record_builder import a_trial, failing, same
 
-from whet.notebook.notebook import Notebook
+from whet.core.errors import CannotWrite, DiskFull
+from whet.notebook.database import Database
+from whet.notebook.notebook import FILE_NAME, Notebook
 
 SMALL_DISK = 'mkdir -p "$1/small"; mount -t tmpfs -o size=1m none "$1/small"'
 READ_ONLY = 'mount --bind "$1" "$1"; mount -o remount,bind,ro "$1"'
+
+
+def test_a_place_where_nobody_may_make_a_folder_is_named() -> None:
+    with pytest.raises(CannotWrite, match="`/sys/whet`") as caught:
+        Notebook.open(Path("/sys/whet"))
+
+    assert "WHET_DIR" in caught.value.hint
+
+
+def test_a_folder_that_went_away_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CannotWrite, match=str(tmp_path / "gone")):
+        Database(tmp_path / "gone" / "notebook.db")
+
+
+def test_a_file_that_may_not_grow_keeps_what_it_has(tmp_path: Path) -> None:
+    with Notebook.open(tmp_path) as notebook:
+        number = notebook.begin(a_trial(), verb="run")
+        notebook.finish(number, failing())
+        notebook._database.query("PRAGMA max_page_count = 1")  # SQLite's own full disk
+
+        def fill() -> None:
+            for _ in range(100):
+                notebook.begin(a_trial(), verb="run", note="x" * 1000)
+
+        with pytest.raises(DiskFull, match=FILE_NAME) as caught:
+            fill()
+
+        assert "WHET_DIR" in caught.value.hint
+        before = notebook.find(None).number
+        notebook._database.query("PRAGMA max_page_count = 100000")
+        assert notebook.begin(a_trial(), verb="run") == before + 1
+        assert same(failing(), notebook.trial(number).outcome)
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 import itertools
 import sqlite3
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,8 +18,9 @@ from whet.notebook.notebook import FILE_NAME, Notebook
 
 
 @pytest.fixture
-def notebook(tmp_path: Path) -> Notebook:
-    return Notebook.open(tmp_path / ".whet")
+def notebook(tmp_path: Path) -> Iterator[Notebook]:
+    with Notebook.open(tmp_path / ".whet") as notebook:
+        yield notebook
 
 
 def search(notebook: Notebook) -> int:

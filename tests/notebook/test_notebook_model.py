@@ -156,5 +156,5 @@ class NotebookAgreesWithAList(RuleBasedStateMachine):
 @pytest.mark.slow
 def test_the_notebook_agrees_with_a_list_whatever_happens() -> None:
     run_state_machine_as_test(
-        NotebookAgreesWithAList, settings=settings(max_examples=40, stateful_step_count=25)
+        NotebookAgreesWithAList, settings=settings(max_examples=30, stateful_step_count=25)
     )

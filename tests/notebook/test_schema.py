@@ -1,5 +1,6 @@
 import re
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ APPEND_ONLY = (
 
 
 @pytest.fixture
-def connection(tmp_path: Path) -> sqlite3.Connection:
+def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     with Notebook.open(tmp_path) as notebook:
         investigation = notebook.begin_investigation(verb="shrink", trial=a_trial())
         number = notebook.begin(a_trial(), verb="shrink", investigation=investigation)
@@ -34,7 +35,8 @@ def connection(tmp_path: Path) -> sqlite3.Connection:
     connection.execute(
         "INSERT INTO evidence (trial, observed_at, kind, detail) VALUES (1, '', 'stack', '{}')"
     )
-    return connection
+    yield connection
+    connection.close()
 
 
 def tables(connection: sqlite3.Connection) -> set[str]:

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from whet.core.errors import NotebookDamaged
 from whet.core.output import Output, digest_of
+from whet.host.capture import FileOutput
 from whet.host.files import storage_error, write_all
-from whet.notebook.stored_output import StoredOutput, blob_missing
+from whet.notebook.stored_output import StoredOutput, reading
 
 _ABANDONED_SECONDS = 3600.0
 """A file that nobody has written to for so long belongs to a whet that was killed."""
@@ -48,20 +49,24 @@ class BlobStore:
                 raise storage_error(error, self.path_of(digest)) from error
         return digest
 
-    def adopt_file(self, path: Path) -> str:
+    def adopt_file(self, path: Path, digest: str | None = None) -> str:
         """Take a file into the store, away from where it lies, and return its digest.
 
         Nobody may write to it any more. If this fails, the file is still where it was.
+
+        Args:
+            path: the file.
+            digest: that of its content, if it was taken while it was written.
 
         Raises:
             DiskFull: if there is no space left.
             CannotWrite: if the store's folder or the file's may not be written to.
         """
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-            size_bytes = os.fstat(file.fileno()).st_size
+        if digest is None:
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
         try:
-            if not self._has(digest, size_bytes):
+            if not self._has(digest, path.stat().st_size):
                 self._move_in(path, digest)
             with suppress(FileNotFoundError):
                 path.unlink()
@@ -69,10 +74,10 @@ class BlobStore:
             raise storage_error(error, self.path_of(digest)) from error
         return digest
 
-    def keep(self, path: Path) -> Output:
+    def keep(self, path: Path, digest: str | None = None) -> Output:
         """Take a captured stream into the store, as `adopt_file` does, and return it."""
-        digest = self.adopt_file(path)
-        return self.output_of(digest, self.path_of(digest).stat().st_size)
+        size_bytes = path.stat().st_size
+        return self.output_of(self.adopt_file(path, digest), size_bytes)
 
     def path_of(self, digest: str) -> Path:
         """Return the file that holds the blob, if it is kept. Nobody may write to it."""
@@ -80,7 +85,8 @@ class BlobStore:
 
     def output_of(self, digest: str, size_bytes: int) -> Output:
         """Return a blob as a captured stream, to be read when somebody asks."""
-        return StoredOutput(digest, size_bytes, self.path_of(digest))
+        path = self.path_of(digest)
+        return StoredOutput(FileOutput(path=path, digest=digest, size_bytes=size_bytes))
 
     def read(self, digest: str) -> bytes:
         """Return all of a blob, its content checked against its name.
@@ -89,10 +95,8 @@ class BlobStore:
             NotebookDamaged: if it is not there or holds something else.
         """
         path = self.path_of(digest)
-        try:
+        with reading(path):
             data = path.read_bytes()
-        except FileNotFoundError as error:
-            raise blob_missing(path) from error
         if digest_of(data) != digest:
             raise NotebookDamaged(
                 f"`{path}` does not hold what its name says",

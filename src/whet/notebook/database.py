@@ -97,8 +97,7 @@ class Database:
                 yield Transaction(self._connection)
                 self._execute("COMMIT")
             except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+                self._connection.rollback()  # nothing to do where SQLite did so itself
                 raise
 
     def close(self) -> None:

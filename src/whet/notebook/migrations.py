@@ -92,8 +92,7 @@ def migrate(
                 _apply(connection, migrations[version], version + 1, now, whet_version)
             connection.execute("COMMIT")
         except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+            connection.rollback()
             raise
 
 

@@ -207,11 +207,9 @@ class Notebook(RecordedTrials):
         """
         data = json.dumps(dict(variables), sort_keys=True)
         digest = digest_of(data.encode("ascii"))
-        if not self._database.query("SELECT 1 FROM environment WHERE digest = ?", [digest]):
-            with self._database.transaction() as transaction:
-                # Asked again: another whet may have been faster.
-                if not transaction.holds("environment", "digest", digest):
-                    transaction.insert("environment", digest=digest, variables=data)
+        with self._database.transaction() as transaction:
+            if not transaction.holds("environment", "digest", digest):
+                transaction.insert("environment", digest=digest, variables=data)
         return digest
 
     def environment(self, digest: str) -> dict[str, str]:
