@@ -1,6 +1,7 @@
 """Bringing back the files of a trial, byte for byte, in a folder of whet's own."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from whet.core.errors import CodeNotKept
@@ -41,14 +42,7 @@ def restore(repository: Repository, code: CodeState, folder: Path) -> tuple[str,
     if not kept:
         return ()
     user = WorkingTree.holding(str(repository.top))
-    place = WorkingTree(
-        top=str(folder),
-        git_dir=user.git_dir,
-        common_dir=user.common_dir,
-        object_format=user.object_format,
-        settings=user.settings,
-    )
-    shadow = ShadowIndex(str(raw_folder(folder)), place)
+    shadow = ShadowIndex(str(raw_folder(folder)), replace(user, top=str(folder)))
     remove_tree(raw_folder(folder))
     try:
         shadow.make()

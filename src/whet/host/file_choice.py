@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from whet.host.shadow_index import Changes, ShadowIndex
 from whet.host.snapshot_memory import SetAside
+from whet.host.working_tree import stamp_of
 
 # So many times the limit of one file may be kept of all of them. A folder of ten thousand
 # pictures that nobody told git to ignore would else be copied into the user's repository.
@@ -23,6 +24,7 @@ class Chosen:
         aside: every file that is kept by name, size and time only.
         nested: repositories seen, and whether the index does not know their commit.
         submodules: those that are not checked out, and their commit.
+        rules: ignore files that are ignored themselves, and their stamps.
         notes: what could not be seen.
     """
 
@@ -31,6 +33,7 @@ class Chosen:
     aside: dict[str, SetAside] = field(default_factory=dict[str, SetAside])
     nested: dict[str, bool] = field(default_factory=dict[str, bool])
     submodules: dict[str, str] = field(default_factory=dict[str, str])
+    rules: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
 
 
@@ -43,12 +46,14 @@ class FileChoice:
         limit_bytes: an untracked file above it is kept by name, size and time only.
         own: whet's state folder, from the top of the working tree.
         known: files that were set aside last time.
+        known_rules: ``Chosen.rules`` of last time.
     """
 
     shadow: ShadowIndex
     limit_bytes: int
     own: str
     known: Mapping[str, SetAside]
+    known_rules: tuple[str, ...]
 
     def choose(self, *, is_doubtful: bool) -> Chosen:
         """Compare the working tree with the shadow index and say what has to be done.
@@ -59,6 +64,8 @@ class FileChoice:
         """
         changes = self.shadow.changes()
         chosen = Chosen(notes=list(changes.unseen))
+        for path in changes.ignore_files:
+            chosen.rules.append(f"{path} {stamp_of(self._full(path))}")
         chosen.removed.extend(changes.gone)
         files: dict[str, os.stat_result] = {}
         for path in self._not_own(changes.unknown):
@@ -66,7 +73,7 @@ class FileChoice:
         in_index = set(self._not_own(changes.written))
         for path in in_index:
             self._sort(path, chosen, files)
-        if is_doubtful or _concerns_ignoring(changes):
+        if is_doubtful or _concerns_ignoring(changes) or (*chosen.rules,) != self.known_rules:
             self._follow_the_users_index(chosen, files)
         aside = self._too_large(files, is_doubtful=is_doubtful)
         for path, status in files.items():

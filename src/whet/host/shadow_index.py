@@ -56,12 +56,14 @@ class Changes:
         written: files and symbolic links that are there with other content, type or mode.
         unknown: files, symbolic links and (ending in ``/``) repositories not in the index.
         gone: what is in the index but not in the working tree.
+        ignore_files: files that say what is ignored and are ignored themselves.
         unseen: what git says of folders that it could not look into.
     """
 
     written: tuple[str, ...]
     unknown: tuple[str, ...]
     gone: tuple[str, ...]
+    ignore_files: tuple[str, ...]
     unseen: tuple[str, ...]
 
 
@@ -95,7 +97,7 @@ class ShadowIndex:
         extension = "[extensions]\n    objectFormat = sha256\n[core]\n" if is_sha256 else ""
         own = "".join(f"    {_assignment(name, value)}\n" for name, value in self._settings())
         self._write("config", f"{version}{own}{extension}{_SETTINGS}")
-        theirs = os.path.join(self.tree.common_dir, "info", "exclude")
+        theirs = self.tree.ignore_files[0]
         patterns = b""
         if os.path.isfile(theirs):
             with open(theirs, "rb") as file:
@@ -115,19 +117,23 @@ class ShadowIndex:
         """
         answer = self.ask(
             "status", "-z", "--porcelain=v1", "--untracked-files=all", "--no-renames",
-            "--ignore-submodules=dirty", "--no-ahead-behind",
+            "--ignore-submodules=dirty", "--no-ahead-behind", "--ignored=matching",
             environment={"GIT_OPTIONAL_LOCKS": "1"},  # whet's own index may be refreshed
         )  # fmt: skip
         listing = _succeeded(answer, "status")
         written: list[str] = []
         unknown: list[str] = []
         gone: list[str] = []
+        ignore_files: list[str] = []
         for entry in listing.split("\0")[:-1]:
             state, path = entry[1], entry[3:]
             if state == "?":
                 unknown.append(path)
             elif state == "D":
                 gone.append(path)
+            elif state == "!":
+                if os.path.basename(path) == ".gitignore":
+                    ignore_files.append(path)
             elif state != " ":
                 written.append(path)
         complaints = os.fsdecode(answer.stderr).splitlines()
@@ -135,6 +141,7 @@ class ShadowIndex:
             written=tuple(written),
             unknown=tuple(unknown),
             gone=tuple(gone),
+            ignore_files=tuple(ignore_files),
             unseen=tuple(line for line in complaints if line.startswith("warning: could not")),
         )
 

@@ -20,7 +20,7 @@ from whet.core.record import (
 from whet.host.files import write_atomically
 from whet.host.working_tree import Stamp, WorkingTree
 
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +72,7 @@ class Memory:
         marks: stamps of its ``.git`` and settings when git was asked for ``tree``.
         shadow: name of the folder of the shadow index.
         watched: stamps of what decides which files count, when that was last looked at.
+        rules: ignore files that are ignored themselves, and their stamps.
         head: the commit that was checked out.
         trailer: end of the shadow index that ``written`` was written from.
         written: tree object of the shadow index.
@@ -84,6 +85,7 @@ class Memory:
     marks: tuple[Stamp, ...]
     shadow: str = ""
     watched: tuple[Stamp, ...] = ()
+    rules: tuple[str, ...] = ()
     head: Commit = field(default_factory=Commit)
     trailer: str = ""
     written: str = ""
@@ -104,6 +106,7 @@ class Memory:
             "marks": [" ".join(map(str, stamp)) for stamp in self.marks],
             "shadow": self.shadow,
             "watched": [" ".join(map(str, stamp)) for stamp in self.watched],
+            "rules": list(self.rules),
             "head": {
                 "name": self.head.name,
                 "tree": self.head.tree,
@@ -139,6 +142,7 @@ def _from_json(data: JsonObject) -> Memory:
         marks=_stamps(texts(data, "marks")),
         shadow=text(data, "shadow"),
         watched=_stamps(texts(data, "watched")),
+        rules=texts(data, "rules"),
         head=Commit(
             name=text(head, "name"), tree=text(head, "tree"), seconds=integer(head, "seconds")
         ),

@@ -168,6 +168,7 @@ class _Session:
             limit_bytes=self.limit_bytes,
             own=os.path.relpath(self.state, self.tree.top),
             known=self.before.aside,
+            known_rules=self.before.rules,
         )
         chosen = choice.choose(is_doubtful=is_doubtful)
         self.notes.extend(chosen.notes)
@@ -177,6 +178,7 @@ class _Session:
             self.before,
             shadow=os.path.basename(self.shadow.folder),
             watched=watched,
+            rules=tuple(chosen.rules),
             head=head,
             trailer=self.shadow.trailer(),
             written=written,
@@ -239,8 +241,7 @@ class _Session:
 
     def _watched(self) -> tuple[Stamp, ...]:
         index = os.path.join(self.tree.git_dir, "index")
-        excluded = os.path.join(self.tree.common_dir, "info", "exclude")
-        return (stamp_of(index), stamp_of(excluded))
+        return tuple(stamp_of(path) for path in (index, *self.tree.ignore_files))
 
     def _own_pattern(self) -> str:
         own = os.path.relpath(self.state, self.tree.top)

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from whet.core.record import JsonObject, text, text_map
+from whet.core.record import JsonObject, text, text_map, texts
 from whet.host.git import GitFailedError, Repository, git_environment
 from whet.host.tool import ToolMissingError, call_tool
 
 Stamp: TypeAlias = tuple[int, int, int]
 """Inode, time of change in nanoseconds and size of a file; zeros if there is none."""
 
-_OWN_SETTINGS = "excludesfile|ignorecase|precomposeunicode|symlinks|sharedrepository"
+_SETTINGS = "excludesfile|ignorecase|precomposeunicode|symlinks|sharedrepository"
+_OWN_SCOPES = frozenset({"local", "worktree"})
 _OBJECT_ID_LENGTHS = (40, 64)  # SHA-1, SHA-256
 
 
@@ -27,6 +28,7 @@ class WorkingTree:
         common_dir: where the repository's objects, references and settings are.
         object_format: ``sha1`` or ``sha256``.
         settings: the repository's own settings that decide what its files are.
+        ignore_files: files outside the working tree that say what is ignored in it.
     """
 
     top: str
@@ -34,6 +36,7 @@ class WorkingTree:
     common_dir: str
     object_format: str
     settings: Mapping[str, str]
+    ignore_files: tuple[str, ...]
 
     @classmethod
     def holding(cls, folder: str) -> "WorkingTree":
@@ -48,12 +51,23 @@ class WorkingTree:
         )  # splitlines would also split at \x0b
         if len(found) != len(keys):
             raise GitFailedError("the path of the repository holds a line break")
+        settings = _core_settings(folder)
+        mine = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+        everywhere = os.path.join(mine, "git", "ignore")
+        for _, name, value in settings:
+            everywhere = value if name == "core.excludesfile" else everywhere
         return cls(
             top=found[0],
             git_dir=found[1],
             common_dir=found[2],
             object_format=found[3],
-            settings=_own_settings(folder),
+            # Settings of the user or the system are read by every git; those of the repository
+            # are not when whet's own index is used.
+            settings={name: value for scope, name, value in settings if scope in _OWN_SCOPES},
+            ignore_files=(
+                os.path.join(found[2], "info", "exclude"),
+                os.path.join(found[0], os.path.expanduser(everywhere)),
+            ),
         )
 
     @property
@@ -97,6 +111,7 @@ class WorkingTree:
             "common_dir": self.common_dir,
             "object_format": self.object_format,
             "settings": dict(self.settings),
+            "ignore_files": list(self.ignore_files),
         }
 
     @classmethod
@@ -108,6 +123,7 @@ class WorkingTree:
             common_dir=text(data, "common_dir"),
             object_format=text(data, "object_format"),
             settings=text_map(data, "settings"),
+            ignore_files=texts(data, "ignore_files"),
         )
 
 
@@ -131,17 +147,17 @@ def stamp_of(path: str) -> Stamp:
     return (status.st_ino, status.st_mtime_ns, status.st_size)
 
 
-def _own_settings(folder: str) -> dict[str, str]:
-    # Settings of the user or the system are read by every git; those of the repository are not
-    # when whet's own index is used, and a line of another scope would outlive its file here.
-    asked = ("config", "-z", "--show-scope", "--get-regexp", rf"^core\.({_OWN_SETTINGS})$")
+def _core_settings(folder: str) -> list[tuple[str, str, str]]:
+    """Return scope, name and value of each setting that decides, the one that wins last."""
+    asked = ("config", "-z", "--show-scope", "--get-regexp", rf"^core\.({_SETTINGS})$")
     try:
         parts = _git(folder, *asked).split("\0")
     except GitFailedError:
-        return {}  # exit code 1: none is set
-    pairs = zip(parts[::2], parts[1::2], strict=False)
-    lines = [line.partition("\n") for scope, line in pairs if scope in {"local", "worktree"}]
-    return {name: value if equals else "true" for name, equals, value in lines}
+        return []  # exit code 1: none is set
+    lines = [
+        (scope, *line.partition("\n")) for scope, line in zip(parts[::2], parts[1::2], strict=False)
+    ]
+    return [(scope, name, value if equals else "true") for scope, name, equals, value in lines]
 
 
 def _git(folder: str, *arguments: str) -> str:
