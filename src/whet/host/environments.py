@@ -27,7 +27,7 @@ from pathlib import Path
 from whet.core.errors import CannotWrite, ReleaseNotInstallable, WhetError
 from whet.core.record import as_record, text
 from whet.host.files import remove_tree, storage_error, write_atomically
-from whet.host.index_settings import IndexSettings
+from whet.host.index_settings import IndexSettings, without_credentials
 from whet.host.package_index import PackageIndex
 from whet.host.python_interpreter import PythonFacts, is_python
 from whet.host.tool import ToolResult, call_tool
@@ -155,7 +155,7 @@ class PackageEnvironments:
                 "pins": sorted(pins.items()),
                 "requirements": sorted(requirements),
                 "as_of": as_of,
-                "index": [self.settings.shown, *self.settings.extra],
+                "index": [self.settings.shown, *map(without_credentials, self.settings.extra)],
             }
         )
 

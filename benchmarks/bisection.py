@@ -1,0 +1,227 @@
+"""`whet bisect` against `git bisect run`: tests of commits and seconds, on the same history and script.
+
+Each case is a repository made on the spot. Both tools get a clone of their own and the same
+script, which counts its own runs: it appends a byte to a file. They take turns on one machine,
+and the median of the rounds is shown. whet checks both ends first and git does not, which is
+why its runs may be two more; `per run` is the ratio of the seconds that a run takes.
+
+    python benchmarks/bisection.py [--rounds N] [--seconds S] [--case NAME]
+"""
+
+import argparse
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+WHET = Path(sys.executable).with_name("whet")
+END_CHECKS = 2
+SIDE_RATE = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A history to search.
+
+    Attributes:
+        name: what is special about it.
+        parents: for each commit the positions of those before it; the last one is bad.
+        culprit: position of the first bad one.
+        files: how many files a checkout has beside the one that changes.
+        script_seconds: how long the script takes.
+    """
+
+    name: str
+    parents: Sequence[tuple[int, ...]]
+    culprit: int
+    files: int
+    script_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """What one tool needed in one round."""
+
+    first_bad: str
+    runs: int
+    wall_seconds: float
+
+
+def cases(script_seconds: float) -> Iterator[Case]:
+    """Yield the cases."""
+    line = [(), *((number,) for number in range(1000))]
+    yield Case(name="line", parents=line, culprit=700, files=10, script_seconds=script_seconds)
+    yield Case(
+        name="merges", parents=_merges(1000), culprit=640, files=10, script_seconds=script_seconds
+    )
+    yield Case(
+        name="big tree", parents=line, culprit=123, files=3000, script_seconds=script_seconds
+    )
+    yield Case(name="script of no time", parents=line, culprit=321, files=10, script_seconds=0.0)
+
+
+def _merges(count: int) -> list[tuple[int, ...]]:
+    """Return a history of short branches that are merged, as pull requests make it."""
+    choose = random.Random(7)
+    parents: list[tuple[int, ...]] = [()]
+    main = 0
+    while len(parents) < count:
+        branch = main
+        for _ in range(choose.randint(1, 6)):
+            parents.append((branch,))
+            branch = len(parents) - 1
+        if choose.random() < SIDE_RATE:
+            parents.append((main,))
+            main = len(parents) - 1
+        parents.append((main, branch))
+        main = len(parents) - 1
+    return parents
+
+
+def git(folder: Path, *arguments: str, stdin: bytes = b"") -> str:
+    """Run git and return what it printed."""
+    done = subprocess.run(
+        ["git", "-C", str(folder), *arguments], input=stdin, capture_output=True, check=True
+    )
+    return done.stdout.decode().strip()
+
+
+def build(folder: Path, case: Case) -> list[str]:
+    """Make the repository of a case and return the ids of its commits."""
+    folder.mkdir(parents=True)
+    git(folder, "init", "-q", "-b", "main")
+    bad: set[int] = set()
+    stream: list[str] = []
+    for number, above in enumerate(case.parents):
+        if number == case.culprit or bad.intersection(above):
+            bad.add(number)
+        stream += ["commit refs/heads/main", f"mark :{number + 1}"]
+        stream += [f"committer A <a@example.org> {1_000_000_000 + 60 * number} +0000"]
+        subject, state = f"Change {number}", f"{'bad' if number in bad else 'good'} {number}\n"
+        stream += [f"data {len(subject)}", subject]
+        if above:
+            stream += [f"from :{above[0] + 1}", *(f"merge :{each + 1}" for each in above[1:])]
+        stream += ["M 100644 inline state", f"data {len(state)}", state]
+        if not above:
+            for name in range(case.files):
+                content = f"{name}\n" * 50
+                stream += [f"M 100644 inline files/{name % 50}/{name}"]
+                stream += [f"data {len(content)}", content]
+        stream.append("")
+    git(
+        folder,
+        "fast-import",
+        "--quiet",
+        "--export-marks=.git/marks",
+        stdin="\n".join(stream).encode(),
+    )
+    git(folder, "reset", "-q", "--hard")
+    marks = dict(line.split() for line in (folder / ".git" / "marks").read_text().splitlines())
+    return [marks[f":{number + 1}"] for number in range(len(case.parents))]
+
+
+def write_script(path: Path, calls: Path, seconds: float) -> None:
+    """Write the script that both tools run: it works for a while and reads the state."""
+    work = f"sleep {seconds}\n" if seconds else ""
+    path.write_text(f"#!/bin/sh\nprintf x >>{calls}\n{work}grep -q good state\n")
+    path.chmod(0o755)
+
+
+def by_git(repository: Path, ends: tuple[str, str], script: Path) -> str:
+    """Let git search; return the first bad commit."""
+    good, bad = ends
+    git(repository, "bisect", "start", bad, good)
+    git(repository, "bisect", "run", str(script))
+    first_bad = git(repository, "rev-parse", "refs/bisect/bad")
+    git(repository, "bisect", "reset")
+    return first_bad
+
+
+def by_whet(repository: Path, ends: tuple[str, str], script: Path) -> str:
+    """Let whet search; return the first bad commit."""
+    command = [str(WHET), "bisect", *ends, "--repo", str(repository), "--oracle", str(script)]
+    done = subprocess.run(
+        [*command, "--json"], cwd=repository, capture_output=True, check=True, text=True
+    )
+    return first_bad_of(done.stdout)
+
+
+def first_bad_of(answer: str) -> str:
+    """Return the first bad commit in what `whet bisect --json` printed."""
+    import json
+
+    facts = json.loads(answer)
+    found = facts.get("first_bad") or facts.get("history", {}).get("first_bad")
+    assert isinstance(found, str), answer
+    return found
+
+
+TOOLS = {"git bisect run": by_git, "whet bisect": by_whet}
+
+
+def measure(case: Case, place: Path, rounds: int) -> dict[str, list[Score]]:
+    """Let the tools take turns at a case."""
+    commits = build(place / "origin", case)
+    ends = (commits[0], commits[-1])
+    scores: dict[str, list[Score]] = {tool: [] for tool in TOOLS}
+    for turn in range(rounds):
+        for tool, search in TOOLS.items():
+            clone, calls, script = (
+                place / f"{turn}-{tool[0]}-{x}" for x in ("clone", "calls", "script")
+            )
+            git(place, "clone", "-q", str(place / "origin"), str(clone))
+            write_script(script, calls, case.script_seconds)
+            started = time.perf_counter()
+            first_bad = search(clone, ends, script)
+            seconds = time.perf_counter() - started
+            assert commits[case.culprit].startswith(first_bad) or first_bad == commits[case.culprit]
+            runs = calls.stat().st_size
+            scores[tool].append(Score(first_bad=first_bad, runs=runs, wall_seconds=seconds))
+            shutil.rmtree(clone)
+    return scores
+
+
+def main() -> None:
+    """Print the table."""
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--rounds", type=int, default=3)
+    arguments.add_argument("--seconds", type=float, default=0.5, help="how long the script takes")
+    arguments.add_argument("--case", default="", help="only the case of this name")
+    options = arguments.parse_args()
+    print(f"{'case':18} {'commits':>7} {'bound':>5}  {'runs git':>8} {'whet':>5}"
+          f"  {'seconds git':>11} {'whet':>7}  {'ratio':>5} {'per run':>8}")  # fmt: skip
+    for case in cases(options.seconds):
+        if options.case not in {"", case.name}:
+            continue
+        with tempfile.TemporaryDirectory(prefix="bench-bisect-") as folder:
+            os.environ["XDG_CACHE_HOME"] = f"{folder}/cache"
+            scores = measure(case, Path(folder), options.rounds)
+        show(case, scores)
+
+
+def show(case: Case, scores: dict[str, list[Score]]) -> None:
+    """Print the line of a case."""
+    suspects = len(case.parents) - 1
+    bound = (suspects - 1).bit_length() + END_CHECKS
+    seconds = {
+        tool: statistics.median(score.wall_seconds for score in each)
+        for tool, each in scores.items()
+    }
+    runs = {tool: max(score.runs for score in each) for tool, each in scores.items()}
+    git_name, whet_name = TOOLS
+    ratio = seconds[whet_name] / seconds[git_name]
+    per_run = ratio * runs[git_name] / runs[whet_name]
+    print(f"{case.name:18} {suspects:7} {bound:5}  {runs[git_name]:8} {runs[whet_name]:5}"
+          f"  {seconds[git_name]:11.2f} {seconds[whet_name]:7.2f}  {ratio:5.2f} {per_run:8.2f}", flush=True)  # fmt: skip
+    assert runs[whet_name] <= max(bound, runs[git_name] + END_CHECKS), "more runs than promised"
+
+
+if __name__ == "__main__":
+    main()
