@@ -222,7 +222,9 @@ class Diagnosis:
         return None if complaint is None else _plain(FailureKind.USAGE_ERROR, complaint, complaint)
 
     def _of_last_words(self) -> Failure:
-        words = last_words(outside(self._tracebacks, self._stderr)) or telling_words(self._stdout)
+        words = last_words(outside(self._tracebacks, self._stderr)) or telling_words(
+            outside(find_tracebacks(self._stdout), self._stdout)
+        )
         text = "\n".join(words)
         code = self._outcome.exit_code
         shortage = shortage_of("", text)

@@ -143,16 +143,16 @@ _CLOSERS = {
     '"': re.compile(r'\\.|"|\n', re.DOTALL),
     "`": re.compile(r"`|'(?!\w)|\n"),
 }
+_QUOTED_CONTAINER = re.compile(r"""['"`][\[{(]['"][\w/.-]""")
 _CLOSERS_OF_CONTAINERS = {"[": "]", "{": "}", "(": ")"}
 
 
 def _closing_quote(text: str, opener: int) -> int:
     """Return where the quoted text ends; without a closing quote, its line was cut short."""
     quote = text[opener]
-    bracket = _CLOSERS_OF_CONTAINERS.get(text[opener + 1 : opener + 2])
-    if bracket is not None:
+    if _QUOTED_CONTAINER.match(text, opener):
         # The repr of a list in quotes, as in `Command '['a', 'b']' returned`.
-        stop = text.find(bracket + quote, opener + 1)
+        stop = text.find(_CLOSERS_OF_CONTAINERS[text[opener + 1]] + quote, opener + 1)
         if stop >= 0 and "\n" not in text[opener:stop]:
             return stop + 2
     for found in _CLOSERS[quote].finditer(text, opener + 1):

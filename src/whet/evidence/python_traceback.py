@@ -156,7 +156,9 @@ class _Reader:
             if traceback is not None and not traceback.exception.endswith(_SYNTAX_ERRORS):
                 traceback = None
         if traceback is None:
-            self.at = start + 1
+            # Not back to the start: what was passed are frames and source, and going through
+            # them once more for each line would make the time quadratic.
+            self.at = max(self.at, start + 1)
             return None
         return replace(traceback, origin=origin, first_line=start)
 
@@ -230,7 +232,7 @@ class _Reader:
                     stack.append((frame, 1))
             elif repeated is not None and stack:
                 stack[-1] = (stack[-1][0], 1 + _bounded(repeated["times"]))
-            elif not self._is_source(line, indent):
+            elif _HEADER_TEXT in line or not self._is_source(line, indent):
                 break
             self.at += 1
         return stack, syntax_file
@@ -294,7 +296,9 @@ class _Reader:
         while self.at < len(self.lines):
             # 3.11 prints the further lines of a message without the margin.
             following = self.lines[self.at : self.at + _LINES_WITHOUT_MARGIN]
-            if not any(margin.match(line) for line in following):
+            if not any(margin.match(line) for line in following) or (
+                self.at > start and _GROUP_HEADER.fullmatch(self.lines[self.at].rstrip())
+            ):
                 break
             self.at += 1
         return _group(self.lines[start : self.at], indent, _GROUP_DEPTH)

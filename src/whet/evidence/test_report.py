@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from whet.core.failure import Frame
 from whet.evidence.python_traceback import Traceback, find_tracebacks
@@ -94,7 +95,7 @@ def read_unittest_report(lines: Sequence[str]) -> TestReport | None:
         return None
     starts = [index for index, line in enumerate(lines) if line == _EDGE]
     failures: dict[str, tuple[str, Traceback]] = {}
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in pairwise([*starts, len(lines)]):
         title = _UNITTEST_TITLE.fullmatch(lines[start + 1]) if start + 1 < end else None
         found = find_tracebacks(lines[start + 2 : end])
         if title is not None and found:
