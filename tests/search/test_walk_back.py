@@ -75,3 +75,12 @@ def test_with_nothing_before_the_bad_version_nothing_is_tested(verdict: Verdict)
     result = run_search(walk_back(0), lambda _: verdict)
 
     assert (result.good, result.bad, result.tested) == (None, 0, ())
+
+
+def test_between_bad_and_skipped_versions_the_middle_is_tried_until_nothing_lies_between() -> None:
+    result = run_search(
+        walk_back(16), lambda distance: Verdict.BAD if distance <= 5 else Verdict.SKIP
+    )
+
+    assert [distance for distance, _ in result.tested] == [1, 2, 4, 8, 16, 6, 5]
+    assert (result.good, result.bad) == (None, 5)
