@@ -1,0 +1,262 @@
+"""What whet makes is gone in the end, whoever has to remove it."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from whet.core.errors import CannotWrite, HostFailure
+from whet.host.belongings import Belongings
+from whet.host.process_identity import ProcessIdentity
+
+
+@pytest.fixture(autouse=True)
+def _own_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+
+
+def _made(tmp_path: Path) -> list[Path]:
+    folder = tmp_path / "made"
+    return list(folder.iterdir()) if folder.exists() else []
+
+
+def _as_dead(tmp_path: Path, script: str) -> str:
+    """Run a script in a process that is killed before it can tidy up; return what it printed."""
+    program = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from whet.host.belongings import Belongings\n"
+        f"belongings = Belongings(Path({str(tmp_path / 'made')!r}))\n"
+        f"{script}\n"
+        "sys.stdout.flush()\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=False)
+    assert done.returncode == -signal.SIGKILL
+    return done.stdout.decode().strip()
+
+
+def test_a_temporary_folder_is_private_and_gone_once_discarded(tmp_path: Path) -> None:
+    belongings = Belongings(tmp_path / "made")
+    folder = belongings.temporary_folder("whet-")
+
+    assert folder.parent == tmp_path / "tmp"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert len(_made(tmp_path)) == 1
+    belongings.discard(folder)
+    belongings.discard(folder)
+    assert not folder.exists()
+    assert _made(tmp_path) == []
+
+
+def test_everything_is_removed_at_once_read_only_or_deep(tmp_path: Path) -> None:
+    belongings = Belongings(tmp_path / "made")
+    folders = [belongings.temporary_folder() for _ in range(3)]
+    inner = folders[0] / "a" / "b"
+    inner.mkdir(parents=True)
+    (inner / "file").write_text("x")
+    (folders[0] / "link").symlink_to(tmp_path)
+    inner.chmod(0o500)
+    (folders[0] / "a").chmod(0)
+
+    belongings.discard_all()
+
+    assert not any(folder.exists() for folder in folders)
+    assert _made(tmp_path) == []
+    assert tmp_path.exists()
+
+
+def test_what_a_killed_whet_made_is_swept(tmp_path: Path) -> None:
+    folder = Path(_as_dead(tmp_path, "print(belongings.temporary_folder())"))
+    assert folder.exists()
+
+    Belongings(tmp_path / "made").sweep()
+
+    assert not folder.exists()
+    assert _made(tmp_path) == []
+
+
+def test_what_a_living_whet_made_is_not_swept(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from whet.host.belongings import Belongings\n"
+        f"print(Belongings(Path({str(tmp_path / 'made')!r})).temporary_folder(), flush=True)\n"
+        "sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        folder = Path(other.stdout.readline().decode().strip())
+        mine = Belongings(tmp_path / "made")
+        own = mine.temporary_folder()
+
+        mine.sweep()
+
+        assert folder.exists()
+        assert own.exists()
+        mine.discard_all()
+    Belongings(tmp_path / "made").sweep()
+    assert not folder.exists()
+
+
+def test_a_pid_that_is_used_again_does_not_keep_a_dead_owners_things(tmp_path: Path) -> None:
+    folder = Path(_as_dead(tmp_path, "print(belongings.temporary_folder())"))
+    (record,) = _made(tmp_path)
+    _, start, number = record.stem.split("-")
+    record.rename(record.with_name(f"{os.getppid()}-{start}-{number}.json"))
+
+    Belongings(tmp_path / "made").sweep()
+
+    assert not folder.exists()
+
+
+def test_a_process_that_has_the_pid_of_a_dead_ones_is_not_killed(tmp_path: Path) -> None:
+    with (
+        subprocess.Popen(["sleep", "1000"]) as innocent,
+        subprocess.Popen(["sleep", "1000"]) as own,
+    ):
+        try:
+            _as_dead(tmp_path, f"belongings.adopt('process', '{innocent.pid}')")
+            _as_dead(tmp_path, f"belongings.adopt('process', '{own.pid}')")
+            for record in _made(tmp_path):
+                data = json.loads(record.read_text())
+                if data["what"] == str(innocent.pid):
+                    record.write_text(json.dumps({**data, "start_ticks": 1}))
+
+            Belongings(tmp_path / "made").sweep()
+
+            assert own.wait() == -signal.SIGKILL
+            assert innocent.poll() is None
+        finally:
+            innocent.kill()
+            own.kill()
+    assert _made(tmp_path) == []
+
+
+def test_a_record_that_was_cut_off_is_dropped(tmp_path: Path) -> None:
+    _as_dead(tmp_path, "belongings.temporary_folder()")
+    (record,) = _made(tmp_path)
+    record.write_bytes(record.read_bytes()[:20])
+
+    Belongings(tmp_path / "made").sweep()
+
+    assert _made(tmp_path) == []
+
+
+def test_another_machines_things_are_left_alone(tmp_path: Path) -> None:
+    folder = Path(_as_dead(tmp_path, "print(belongings.temporary_folder())"))
+    (record,) = _made(tmp_path)
+    data = json.loads(record.read_text())
+    record.write_text(json.dumps({**data, "place": "elsewhere pid:[1]\nboot"}))
+
+    Belongings(tmp_path / "made").sweep()
+
+    assert folder.exists()
+    assert _made(tmp_path) == [record]
+
+
+def test_after_a_restart_of_the_machine_folders_go_and_no_process_is_touched(
+    tmp_path: Path,
+) -> None:
+    with subprocess.Popen(["sleep", "1000"]) as innocent:
+        try:
+            folder = Path(_as_dead(tmp_path, "print(belongings.temporary_folder())"))
+            _as_dead(tmp_path, f"belongings.adopt('process', '{innocent.pid}')")
+            for record in _made(tmp_path):
+                data = json.loads(record.read_text())
+                here = data["place"].split("\n")[0]
+                record.write_text(json.dumps({**data, "place": f"{here}\nanother boot"}))
+
+            Belongings(tmp_path / "made").sweep()
+
+            assert not folder.exists()
+            assert innocent.poll() is None
+        finally:
+            innocent.kill()
+    assert _made(tmp_path) == []
+
+
+def test_a_worktree_is_removed_with_what_git_knows_of_it(tmp_path: Path) -> None:
+    top = tmp_path / "repo"
+
+    def git(*arguments: str) -> str:
+        identity = ("-c", "user.name=n", "-c", "user.email=e@example.org")
+        command = ["git", "-C", str(top), *identity, *arguments]
+        return subprocess.run(command, check=True, capture_output=True).stdout.decode()
+
+    top.mkdir()
+    git("init", "-q")
+    git("commit", "-q", "--allow-empty", "-m", "first")
+    tree, other = tmp_path / "tree", tmp_path / "other"
+    belongings = Belongings(tmp_path / "made")
+    for path in (tree, other):
+        belongings.adopt("worktree", str(path), repository=str(top))
+        git("worktree", "add", "-q", "--detach", str(path))
+    git("worktree", "lock", str(tree))
+    (tree / "untracked").write_text("x")
+
+    belongings.discard(tree)
+    belongings.discard_all()
+
+    assert not tree.exists()
+    assert not other.exists()
+    assert len(git("worktree", "list").splitlines()) == 1
+    assert _made(tmp_path) == []
+
+
+def test_what_cannot_be_removed_stays_written_down(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root: mounts a file system")
+    belongings = Belongings(tmp_path / "made")
+    folder = belongings.temporary_folder()
+    (folder / "mount").mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "none", folder / "mount"], check=True)
+    try:
+        with pytest.raises(HostFailure, match="cannot remove"):
+            belongings.discard(folder)
+        belongings.discard_all()
+        assert len(_made(tmp_path)) == 1
+    finally:
+        subprocess.run(["umount", folder / "mount"], check=True)
+
+    belongings.discard_all()
+
+    assert not folder.exists()
+
+
+def test_a_registry_that_cannot_be_written_is_said_before_anything_is_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises((CannotWrite, OSError)):
+        Belongings(tmp_path / "file" / "made").temporary_folder()
+
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_a_forked_child_owns_nothing_of_its_parents(tmp_path: Path) -> None:
+    belongings = Belongings(tmp_path / "made")
+    folder = belongings.temporary_folder()
+    pid = os.fork()
+    if pid == 0:
+        belongings.discard_all()
+        os._exit(0)
+    os.waitpid(pid, 0)
+
+    assert folder.exists()
+    belongings.discard_all()
+
+
+def test_an_identity_outlives_its_process_but_not_as_alive() -> None:
+    with subprocess.Popen(["sleep", "1000"]) as process:
+        identity = ProcessIdentity.of(process.pid)
+        assert identity is not None
+        assert identity.is_alive
+        assert identity.kill(signal.SIGKILL)
+    assert ProcessIdentity.of(process.pid) != identity
+    assert not identity.kill(signal.SIGKILL)
