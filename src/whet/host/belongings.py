@@ -286,9 +286,9 @@ def _from_json(data: JsonObject) -> Belonging:
 def _remove_worktree(repository: str, path: Path) -> None:
     from whet.host.git import Repository
 
-    if Path(repository).is_dir():
-        # Twice `--force`: git asks for it when the worktree is locked.
-        Repository(Path(repository)).ask("worktree", "remove", "--force", "--force", str(path))
     remove_tree(path)
     if Path(repository).is_dir():
-        Repository(Path(repository)).ask("worktree", "prune")
+        # git takes a worktree whose folder is gone for one to be forgotten. `git worktree prune`
+        # would forget the user's own too, such as one on a drive that is not there just now.
+        # Twice `--force`: git asks for it when the worktree is locked.
+        Repository(Path(repository)).ask("worktree", "remove", "--force", "--force", str(path))
