@@ -82,8 +82,8 @@ class Progress:
 
     def _reduced(self, event: PayloadReduced) -> None:
         self._first_bytes = self._first_bytes or event.before_bytes
-        share = event.after_bytes / self._first_bytes
-        self._best = f"{shown_bytes(event.after_bytes)} ({share:.1%} left), by {event.by_pass}"
+        first, now = shown_bytes(self._first_bytes), shown_bytes(event.after_bytes)
+        self._best = f"{first} → {now}, by {event.by_pass}"
         self._state(self._best)
 
     def _narrowed(self, event: HistoryNarrowed) -> None:

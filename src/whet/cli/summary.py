@@ -78,7 +78,7 @@ def run_line(entry: Entry, previous: Entry | None, *, is_same_failure: bool) -> 
     parts = [
         outcome_words(outcome),
         shown_seconds(outcome.wall_seconds),
-        shown_bytes(outcome.peak_rss_bytes),
+        _peak(outcome.peak_rss_bytes),
     ]
     if outcome.failure is not None:
         parts.append(failure_words(outcome.failure))
@@ -88,6 +88,12 @@ def run_line(entry: Entry, previous: Entry | None, *, is_same_failure: bool) -> 
     if entry.expectation:
         parts.append(expectation_words(entry))
     return f"whet: {verdict_word(entry.verdict, sys.stderr)} {' · '.join(parts)}"
+
+
+def _peak(peak_rss_bytes: int) -> str:
+    """Return the peak of memory; a program too quick to be looked at is small for sure."""
+    least = 2_000_000
+    return shown_bytes(peak_rss_bytes) if peak_rss_bytes > least else f"under {shown_bytes(least)}"
 
 
 def _since(entry: Entry, previous: Entry, *, is_same_failure: bool) -> str:

@@ -135,7 +135,7 @@ class Workbench:
 
     def _keep(self, capture: Capture) -> Output:
         if capture.file is not None:
-            return self.notebook.blobs.keep(capture.file)
+            return self.notebook.blobs.keep(capture.file, capture.digest)
         self.notebook.blobs.put_bytes(capture.data)
         return BytesOutput(capture.data)
 
