@@ -277,6 +277,28 @@ def test_pytest_rewrites_assertions_and_never_reads_a_stale_test(world: World) -
     assert "1 failed" in said
 
 
+def test_byte_code_of_a_pytest_that_trusts_times_is_read_only_when_it_is_older(
+    world: World,
+) -> None:
+    # pytest before 9.2 goes by whole seconds and size; this is the part of it that is guarded.
+    rewriter = "def _read_pyc(source, pyc, trace=None):\n    return 'read'\n"
+    world.write("site-packages/_pytest/__init__.py", "")
+    world.write("site-packages/_pytest/assertion/__init__.py", "")
+    world.write("site-packages/_pytest/assertion/rewrite.py", rewriter)
+    source, pyc = world.write("test_it.py", ""), world.write("test_it.pyc", "")
+    text = (
+        "import sys; sys.path.insert(0, 'site-packages')\n"
+        "import _pytest.assertion.rewrite as rewrite\n"
+        "from pathlib import Path\n"
+        "print(rewrite._read_pyc(Path('test_it.py'), Path('test_it.pyc'), print), rewrite.__file__)"
+    )
+    assert world.python("-c", text).startswith("None ")
+    os.utime(pyc, (0, source.stat().st_mtime + 5))
+
+    assert world.python("-c", text).startswith("read ")
+    assert "rewrite.py" in world.python("-c", text)
+
+
 @pytest.mark.parametrize("python", ["/usr/bin/python3", "/usr/bin/python2"])
 def test_other_pythons_of_the_system_are_not_disturbed(world: World, python: str) -> None:
     if not Path(python).exists():
