@@ -1,14 +1,15 @@
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
-
 from user_repository import UserRepository, files_in
+
 from whet.core.trial import CodeState
 from whet.host.code_restore import restore
 from whet.host.git import Repository
@@ -40,56 +41,52 @@ class SnapshotsAgreeWithTheFolder(RuleBasedStateMachine):
     def teardown(self) -> None:
         shutil.rmtree(self.folder)
 
-    def path(self, name: str) -> str:
-        return os.path.join(self.user.top, name)
+    def path(self, name: str) -> Path:
+        return self.user.top / name
+
+    def is_file(self, name: str) -> bool:
+        return self.path(name).is_file() and not self.path(name).is_symlink()
 
     @rule(name=names, content=contents)
     def write(self, name: str, content: bytes) -> None:
         path = self.path(name)
-        try:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            if os.path.islink(path):
-                os.unlink(path)
-            with open(path, "wb") as file:
-                file.write(content)
-        except OSError:
-            pass  # a folder, a file or a link is in the way
+        with suppress(OSError):  # a folder, a file or a link is in the way
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_symlink():
+                path.unlink()
+            path.write_bytes(content)
 
     @rule(name=names, content=contents)
     def write_with_the_times_of_before(self, name: str, content: bytes) -> None:
-        path = self.path(name)
-        if os.path.isfile(path) and not os.path.islink(path):
-            status = os.stat(path)
-            with open(path, "wb") as file:
-                file.write(content)
-            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+        if self.is_file(name):
+            status = self.path(name).stat()
+            self.path(name).write_bytes(content)
+            os.utime(self.path(name), ns=(status.st_atime_ns, status.st_mtime_ns))
 
     @rule(name=names)
     def remove(self, name: str) -> None:
         path = self.path(name)
-        if os.path.isdir(path) and not os.path.islink(path):
+        if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
-        elif os.path.lexists(path):
-            os.unlink(path)
+        else:
+            with suppress(OSError):
+                path.unlink()
 
-    @rule(name=names, executable=st.booleans())
-    def chmod(self, name: str, *, executable: bool) -> None:
-        path = self.path(name)
-        if os.path.isfile(path) and not os.path.islink(path):
-            os.chmod(path, 0o755 if executable else 0o644)
+    @rule(name=names, mode=st.sampled_from([0o644, 0o755]))
+    def chmod(self, name: str, mode: int) -> None:
+        if self.is_file(name):
+            self.path(name).chmod(mode)
 
     @rule(name=names, goal=names)
     def link(self, name: str, goal: str) -> None:
         self.remove(name)
-        if os.path.isdir(os.path.dirname(self.path(name))):
-            os.symlink(goal, self.path(name))
+        with suppress(OSError):
+            self.path(name).symlink_to(goal)
 
     @rule(name=names, other=names)
     def rename(self, name: str, other: str) -> None:
-        try:
-            os.rename(self.path(name), self.path(other))
-        except OSError:
-            pass  # nothing there, or something in the way
+        with suppress(OSError):  # nothing there, or something in the way
+            self.path(name).rename(self.path(other))
 
     @rule(patterns=ignores)
     def ignore(self, patterns: str) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from user_repository import UserRepository, files_in
+
 from whet.core.trial import CodeState
 from whet.host.code_changes import describe_changes, diff_text, file_changes
 from whet.host.code_restore import restore
@@ -141,8 +141,7 @@ def socket_and_pipe(user: UserRepository) -> None:
 def odd_names(user: UserRepository) -> None:
     for name in (b"new\nline", b"tab\t", b"q\"uote'", b"b\\ack", b"not-utf8-\xff\xfe", b" space ",
                  b"-rf", b":(top)x", b"*", b"git~1", b"a\x0bb", b"\xe2\x80\xa8", b"#x", b"!x"):  # fmt: skip
-        with open(os.path.join(os.fsencode(user.top), name), "wb") as file:
-            file.write(name)
+        Path(user.top, os.fsdecode(name)).write_bytes(name)
 
 
 def ignored_but_tracked(user: UserRepository) -> None:

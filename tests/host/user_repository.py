@@ -67,11 +67,11 @@ class UserRepository:
         for folder, folders, names in os.walk(self.top):
             folders[:] = [name for name in folders if name not in {".whet", "objects", "whet"}]
             for name in names:
-                path = os.path.join(folder, name)
+                path = Path(folder, name)
                 if name.startswith("sharedindex."):
                     continue  # each git that reads one renews its time
-                found[os.path.relpath(path, self.top)] = _all_of(path)
-        found["index"] = _all_of(os.path.join(git_dir, "index"))
+                found[str(path.relative_to(self.top))] = _all_of(path)
+        found["index"] = _all_of(Path(git_dir, "index"))
         found["status"] = self.git("status", "--porcelain=v2", "--branch", "--show-stash")
         found["references"] = [
             line
@@ -85,32 +85,24 @@ class UserRepository:
 def files_in(top: Path) -> dict[str, tuple[str, bytes]]:
     """Return each file below ``top`` but git's and whet's: kind and right to execute, content."""
     found: dict[str, tuple[str, bytes]] = {}
-    for folder, folders, names in os.walk(os.fsencode(top)):
-        folders[:] = [name for name in folders if name not in {b".git", b".whet"}]
-        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
-        for name in (*names, *links):
-            path = os.path.join(folder, name)
-            mode = os.lstat(path).st_mode
-            where = os.fsdecode(os.path.relpath(path, os.fsencode(top)))
-            if name == b".git" or not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
-                continue
+    for folder, folders, names in os.walk(top):
+        folders[:] = [name for name in folders if name not in {".git", ".whet"}]
+        for path in (Path(folder, name) for name in (*names, *folders)):
+            mode = path.lstat().st_mode
+            where = str(path.relative_to(top))
             if stat.S_ISLNK(mode):
-                found[where] = ("link", os.readlink(path))
-                continue
-            with open(path, "rb") as file:
-                found[where] = ("program" if mode & 0o100 else "file", file.read())
+                found[where] = ("link", os.fsencode(path.readlink()))
+            elif stat.S_ISREG(mode) and path.name != ".git":
+                found[where] = ("program" if mode & 0o100 else "file", path.read_bytes())
     return found
 
 
-def _all_of(path: str) -> object:
+def _all_of(path: Path) -> object:
     try:
-        status = os.lstat(path)
+        status = path.lstat()
     except FileNotFoundError:
         return None
     if stat.S_ISLNK(status.st_mode):
-        return os.readlink(path)
-    content = b""
-    if stat.S_ISREG(status.st_mode):
-        with open(path, "rb") as file:
-            content = file.read()
+        return path.readlink()
+    content = path.read_bytes() if stat.S_ISREG(status.st_mode) else b""
     return (status.st_mode, status.st_mtime_ns, status.st_ino, content)
