@@ -89,7 +89,7 @@ _LOG_RECORD = re.compile(
 )
 # What those who started a program, or other parts of it, print below its traceback.
 _NOISE = re.compile(
-    r"(?:g?make|ninja)(?:\[\d+\])?: |srun: |slurmstepd: |sys:1: |npm ERR!|\[[WIE]\d{3,4} "
+    r"(?:g?make|ninja)(?:\[\d+\])?: |srun: |slurmstepd: |sys:1: |npm ERR!|\[?[WIEF]\d{3,4} "
     r"|Extension modules: |Exception ignored |\S+:\d+: \w*Warning: |error: Recipe `"
     r"|Fatal Python error: |Segmentation fault|Aborted|resource_tracker: |Sentry is attempting "
     r"|Task exception was never retrieved|Future exception was never retrieved"
