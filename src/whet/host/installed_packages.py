@@ -88,10 +88,9 @@ def _of_virtual_environment(path: str) -> Python | None:
     version = settings.get("version") or settings.get("version_info", "")
     short = ".".join(version.split(".")[:2])
     library = next((name for name in names if name in {f"python{short}", f"pypy{short}"}), "")
-    if not library or settings.get("include-system-site-packages", "").lower() == "true":
-        return None
     micro = re.match(r"\d+\.\d+\.\d+", version)
-    if micro is None:
+    is_open = settings.get("include-system-site-packages", "").lower() == "true"
+    if not library or micro is None or is_open:
         return None
     implementation = "PyPy" if library.startswith("pypy") else "CPython"
     return Python(

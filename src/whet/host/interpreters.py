@@ -42,7 +42,7 @@ class Search:
                 return ""
             shebang = _shebang(path)
             if _is_pyenv_shim(path, shebang):
-                path = self._behind_shim(name)
+                path = self._behind_shim(path)
                 shebang = _shebang(path) if path else ()
             if _PYTHON.match(name) and not shebang:
                 return path
@@ -51,7 +51,7 @@ class Search:
 
     def _which(self, program: str) -> str:
         if "/" in program:
-            path = os.path.join(self.cwd, program)
+            path = os.path.normpath(os.path.join(self.cwd, program))
             return path if os.access(path, os.X_OK) and os.path.isfile(path) else ""
         for folder in self._folders():
             path = os.path.join(self.cwd, folder, program)
@@ -73,7 +73,8 @@ class Search:
                 return ""
             folder = above
 
-    def _behind_shim(self, program: str) -> str:
+    def _behind_shim(self, shim: str) -> str:
+        shims, program = os.path.split(shim)
         default = os.path.join(self.environment.get("HOME", ""), ".pyenv")
         root = self.environment.get("PYENV_ROOT") or default
         for version in self._pyenv_versions(root):
@@ -83,7 +84,7 @@ class Search:
                     return path
         for folder in self._folders():  # version `system`
             path = os.path.join(folder, program)
-            if os.path.isfile(path) and not os.path.samefile(folder, os.path.join(root, "shims")):
+            if os.path.isfile(path) and not os.path.samefile(folder, shims):
                 return path
         return ""
 

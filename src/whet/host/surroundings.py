@@ -8,9 +8,9 @@ from pathlib import Path
 
 from whet.core.output import digest_of
 from whet.core.trial import Surroundings
-from whet.host.environment import environment_to_keep
 from whet.host.installed_packages import python_at
 from whet.host.interpreters import Search
+from whet.host.kept_environment import environment_to_keep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
