@@ -28,6 +28,14 @@ SCRIPT = "reproduce.sh"
 _LONGEST_LINE = 3500
 """A terminal in canonical mode takes lines of up to 4095 bytes."""
 
+_FOLDER_OF_ITS_OWN = "\n".join(
+    (
+        'folder=$(mktemp -d "${TMPDIR:-/tmp}/whet-XXXXXXXX")',
+        "trap 'rm -rf \"$folder\"' EXIT",
+        'cd "$folder"',
+    )
+)
+
 _LEAST_LIMIT_SECONDS = 300.0
 """An environment for a release may have to be made first."""
 
@@ -194,11 +202,7 @@ def _bound(trial: Trial) -> set[str]:
 
 def script_of(recipe: Recipe, headline: str, *, with_folder: bool = False) -> str:
     """Return a script for any POSIX shell that holds all it needs."""
-    start = (
-        f"cd {quote_word(recipe.trial.cwd)}"
-        if with_folder
-        else 'cd "$(mktemp -d "${TMPDIR:-/tmp}/whet-XXXXXXXX")"'
-    )
+    start = f"cd {quote_word(recipe.trial.cwd)}" if with_folder else _FOLDER_OF_ITS_OWN
     lines = ["#!/bin/sh", *(f"# {text}" for text in headline.splitlines()), "set -eu", start]
     lines += recipe.setup
     for file in recipe.files.values():
