@@ -87,7 +87,11 @@ def make_reproducer(
     inside = recipe_for(bench, trial, names_only=False)
     line = line_of(inside, with_folder=True)
     script = script_of(inside, headline, with_folder=True)
-    tried = _try(bench, line, script, folder, oracle, record)
+    try:
+        tried = _try(bench, line, script, folder, oracle, record)
+    finally:
+        for file in inside.files.values():
+            Path(file.path).unlink(missing_ok=True)
     if tried is not None:
         where = f"it needs the files around it, so it starts in `{trial.cwd}`"
         return _reproducer(line, folder, where, tried)
