@@ -521,6 +521,75 @@ def test_a_large_file_that_was_not_committed_is_said_to_be_missing(
     assert sorted(files_in(folder)) == ["package/model.py", "train.py"]
 
 
+def test_files_that_git_refuses_are_set_aside_and_the_rest_is_kept(user: UserRepository) -> None:
+    user.write("new", "new")
+    user.write(".GIT/config", "x")
+    (user.top / ".gitmodules").symlink_to("nowhere")
+
+    taken = snapshot_of(user)
+
+    assert taken.notes == ("kept by name, size and time only: `.GIT/config`, `.gitmodules`",)
+    assert taken.code is not None
+    assert "new" in user.git("ls-tree", "--name-only", f"{taken.code.snapshot}")
+    assert snapshot_of(user) == taken
+    user.write(".GIT/config", "xy")
+    assert code_of(user).tree != taken.code.tree
+
+
+def test_a_hook_and_the_settings_of_one_call_lead_nowhere_else(
+    user: UserRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = UserRepository.with_two_files(tmp_path / "other")
+    user.write("train.py", b"a\r\n")
+    expected = code_of(user)
+    shutil.rmtree(user.top / ".whet" / "snapshots")
+    before = other.possessions()
+    monkeypatch.setenv("GIT_CONFIG_PARAMETERS", "'core.autocrlf'='true' 'core.bare'='true'")
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "core.fileMode")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "false")
+    monkeypatch.setenv("GIT_DIR", str(other.top / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other.top))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other.top / ".git" / "index"))
+    monkeypatch.setenv("GIT_LITERAL_PATHSPECS", "0")
+
+    code = code_of(user)
+
+    monkeypatch.undo()
+    assert code == expected
+    assert other.possessions() == before
+
+
+def test_no_more_than_some_repositories_inside_are_looked_into(user: UserRepository) -> None:
+    for number in range(18):
+        inner = UserRepository.make(user.top / f"inner{number:02}")
+        inner.commit()
+
+    taken = snapshot_of(user)
+
+    assert taken.notes == (
+        "not looked into: `inner16`, as there are too many repositories",
+        "not looked into: `inner17`, as there are too many repositories",
+    )
+
+
+@pytest.mark.parametrize("options", [["--depth=1"], ["--filter=blob:none"], ["--shared"]])
+def test_a_clone_that_has_not_everything_is_kept_too(
+    user: UserRepository, tmp_path: Path, options: list[str]
+) -> None:
+    user.write("train.py", "second\n")
+    user.commit("second")
+    user.git("config", "uploadpack.allowFilter", "true")
+    url = str(user.top) if options == ["--shared"] else f"file://{user.top}"
+    user.git("clone", "--quiet", *options, url, str(tmp_path / "clone"))
+    clone = UserRepository(tmp_path / "clone")
+    clone.write(".whet/.gitignore", "*\n")
+    assert code_of(clone).snapshot is None
+    edit(clone)
+
+    assert check_sound(clone).snapshot is not None
+
+
 def test_a_linked_worktree_has_a_state_of_its_own(user: UserRepository, tmp_path: Path) -> None:
     user.git("worktree", "add", "--quiet", "--detach", str(tmp_path / "linked"))
     linked = UserRepository(tmp_path / "linked")

@@ -151,14 +151,14 @@ def test_the_python_of_a_command_is_found(tmp_path: Path) -> None:
 
     for command in (
         "python3 x.py", "pytest -q", "by-env", "by-env-s", "long", "nested", "bin/pytest",
-        "./bin/python3 -c 0", f"{tmp_path}/bin/python3", "env -u B A=1 python3 x", "env -Spython3",
+        "./bin/python3 -c 0", f"{tmp_path}/bin/python3", "env -u B A=1 python3 x", "env -Spython3", "env -S python3",
         "env -- python3", "timeout -k 1 5 python3 x", "nice -n 5 python3", "nohup python3",
         "stdbuf -o L python3", "time -- python3",
     ):  # fmt: skip
         assert search.python_of(tuple(command.split())) == str(python), command
     assert search.python_of(("python3.11",)) == str(tmp_path / "bin" / "python3.11")
     for command in ("shell", "empty", "loop", "secret", "folder", "bin/secret", "no-such", "env",
-                    "true", "timeout 5", "uv run x", "bin/no-such"):  # fmt: skip
+                    "true", "timeout 5", "env -S'python3", "uv run x", "bin/no-such"):  # fmt: skip
         assert search.python_of(tuple(command.split())) == "", command
 
 

@@ -121,10 +121,13 @@ def _inner(command: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _after_env(words: tuple[str, ...]) -> tuple[str, ...]:
-    if words and words[0] in {"-S", "--split-string"}:
-        words = (*shlex.split(" ".join(words[1:2])), *words[2:])
-    elif words and words[0].startswith("-S"):
-        words = (*shlex.split(words[0][2:]), *words[1:])
+    if words and words[0].startswith("-S"):
+        together = " ".join((words[0][2:], *words[1:2])) if words[0] == "-S" else words[0][2:]
+        rest = words[2:] if words[0] == "-S" else words[1:]
+        try:
+            words = (*shlex.split(together), *rest)
+        except ValueError:
+            return ()  # a quote without its end: env refuses it too
     words = _without_options(words, valued=("-u", "-C"))
     while words and "=" in words[0]:
         words = words[1:]

@@ -15,6 +15,7 @@ from whet.host.tool import ToolMissingError, ToolResult, call_tool
 from whet.host.working_tree import WorkingTree
 
 _NO_COMMIT = "ref: refs/heads/none\n"
+_REFUSED = "Ignoring path "  # what update-index says, in no other language, and exits with 0
 _INDEX_TRAILER_BYTES = 32  # holds the checksum of either object format
 
 # Highest in precedence of all attribute files; `-text` also rules out `eol` and `autocrlf`.
@@ -155,15 +156,23 @@ class ShadowIndex:
         if names := _zero_ended(paths):
             self.get("update-index", "--force-remove", "-z", "--stdin", stdin=names)
 
-    def add(self, paths: Iterable[str]) -> None:
+    def add(self, paths: Iterable[str]) -> list[str]:
         """Put files and symbolic links into the index as they are now.
+
+        Returns:
+            Those that git holds under no circumstances, such as a file named ``.GIT``.
 
         Raises:
             GitFailedError: if one cannot be read, or changed its type meanwhile.
         """
-        if names := _zero_ended(paths):
-            how = ("--add", "--remove", "--replace", "-z", "--stdin")
-            self.get("update-index", *how, stdin=names)
+        names = _zero_ended(paths)
+        if not names:
+            return []
+        how = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+        answer = self.ask(*how, stdin=names)
+        _succeeded(answer, how[0])
+        said = os.fsdecode(answer.stderr).split("\n")
+        return [line.removeprefix(_REFUSED) for line in said if line.startswith(_REFUSED)]
 
     def add_submodules(self, commits: Mapping[str, str]) -> None:
         """Put submodules that are not checked out into the index: path to commit."""

@@ -20,7 +20,7 @@ from whet.host.file_choice import Chosen, FileChoice
 from whet.host.files import remove_tree
 from whet.host.git import GitFailedError
 from whet.host.shadow_index import ShadowIndex
-from whet.host.snapshot_memory import Commit, Memory, recall
+from whet.host.snapshot_memory import Commit, Memory, SetAside, recall
 from whet.host.working_tree import Stamp, WorkingTree, folder_with_git, stamp_of
 
 __all__ = ["KEPT_BELOW_BYTES", "REFERENCES", "Snapshot", "describe_changes", "take_snapshot"]
@@ -275,7 +275,12 @@ class _Session:
         self.shadow.remove(chosen.removed)
         if chosen.added:
             self._may_write()
-            self.shadow.add(chosen.added)
+            for path in self.shadow.add(chosen.added):
+                with suppress(FileNotFoundError):
+                    status = os.lstat(os.path.join(self.tree.top, path))
+                    size_bytes, mtime_ns = status.st_size, status.st_mtime_ns
+                    aside = SetAside(path=path, size_bytes=size_bytes, mtime_ns=mtime_ns)
+                    chosen.aside[path] = aside
         self.shadow.add_submodules(chosen.submodules)
         if self.before.written and self.shadow.trailer() == self.before.trailer:
             return self.before.written
