@@ -13,6 +13,11 @@ from whet.host.git import GitFailedError, Repository
 from whet.host.relocation import Relocation
 from whet.host.submodules import populate_submodules
 
+# git lists all worktrees to add one, and stops at one that another git is just adding
+# ("failed to read .git/worktrees/NAME/commondir: Success"). A lock keeps the threads of one
+# whet apart; another whet may still be in the way for as long as a file is written.
+_ATTEMPTS = 5
+
 
 class Worktrees:
     """Slots that are brought from revision to revision and used again.
@@ -31,6 +36,7 @@ class Worktrees:
         self._belongings = belongings
         self._place = Path(os.path.realpath(place))
         self._lock = threading.Lock()
+        self._adding = threading.Lock()
         self._free: dict[Path, str] = {}  # slot to the commit that it is on
         self._used: dict[Path, str] = {}
         self._notes: dict[Path, tuple[str, ...]] = {}
@@ -139,8 +145,7 @@ class Worktrees:
         slot = self._place / os.urandom(3).hex()
         self._belongings.adopt("worktree", str(slot), repository=str(self.repository.top))
         try:
-            how = ("--quiet", "--detach", "--no-checkout", "--force")
-            self.repository.get(*QUIET, "worktree", "add", *how, str(slot), commit)
+            self._add_worktree(slot, commit)
             check_out(slot, commit)
         except (GitFailedError, OSError) as error:
             self._belongings.discard(slot)
@@ -151,3 +156,15 @@ class Worktrees:
         with self._lock:
             self._used[slot] = commit
         return slot
+
+    def _add_worktree(self, slot: Path, commit: str) -> None:
+        how = ("--quiet", "--detach", "--no-checkout", "--force")
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                with self._adding:
+                    self.repository.get(*QUIET, "worktree", "add", *how, str(slot), commit)
+            except GitFailedError:
+                if attempt == _ATTEMPTS:
+                    raise
+            else:
+                return
