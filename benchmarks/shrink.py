@@ -27,7 +27,7 @@ from whet.reduction.problem import Reduced
 from whet.reduction.reducer import reduce_payload
 
 PEERS = Path(__file__).parent / ".venv-peers"
-PEER_PACKAGES = ("shrinkray==26.9.13.0", "picire==21.8")
+PEER_PACKAGES = ("shrinkray==26.9.13.0", "picire==21.8", "setuptools<81")  # pkg_resources
 JOBS = os.cpu_count() or 1
 SHOWN_BYTES = 300
 

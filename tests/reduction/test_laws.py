@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from odd_oracles import Judge, odd_judges, shrunk, shrunk_ahead
@@ -12,6 +13,8 @@ from whet.reduction.formats.csv_table import parse_csv
 from whet.reduction.formats.json_tree import parse_json
 from whet.reduction.formats.pieces import parse_bytes, parse_lines, parse_tokens, parse_words
 from whet.reduction.order import is_better
+
+pytestmark = pytest.mark.slow
 
 values = st.recursive(
     st.none() | st.integers(-20, 300) | st.text(alphabet='ab"\\é', max_size=3) | st.floats(0, 9),

@@ -14,7 +14,7 @@ Chosen = tuple[int, ...]
 
 
 def chosen(kept: Kept) -> Chosen:
-    return tuple(element for run in kept for element in run)
+    return tuple(kept.elements())
 
 
 def reduced(

@@ -7,6 +7,7 @@ some edits made, so that it costs a few slices, not a new rendering of a whole t
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain
 from typing import TypeAlias
 
 from whet.core.verdict import Verdict
@@ -99,12 +100,29 @@ def delete_pieces(payload: bytes, bounds: Sequence[int], *, grain: int = 1) -> S
         bounds: at least one, ascending; a piece reaches from each bound to the next one.
         grain: at least so many pieces at once.
     """
+    shared = _Shared(payload, bounds, ())
+    head, tail = payload[: bounds[0]], payload[bounds[-1] :]
 
     def render(kept: Kept) -> bytes:
-        runs = [payload[bounds[run.start] : bounds[run.stop]] for run in kept]
-        return b"".join((payload[: bounds[0]], *runs, payload[bounds[-1] :]))
+        nonlocal shared
+        if kept.blocks is not shared.blocks:
+            shared = _Shared(payload, bounds, kept.blocks)
+        return b"".join((head, shared.without(kept.start, kept.stop), tail))
 
     return _rendered(minimize(len(bounds) - 1, grain=grain), render)
+
+
+class _Shared:
+    """The pieces of one state of the search, joined once for all its candidates."""
+
+    def __init__(self, payload: bytes, bounds: Sequence[int], blocks: tuple[range, ...]) -> None:
+        pieces = [payload[bounds[block.start] : bounds[block.stop]] for block in blocks]
+        self.blocks = blocks
+        self._text = b"".join(pieces)
+        self._offsets = [0, *accumulate(map(len, pieces))]
+
+    def without(self, start: int, stop: int) -> bytes:
+        return self._text[: self._offsets[start]] + self._text[self._offsets[stop] :]
 
 
 def first_that_fails(candidates: Iterable[bytes]) -> Search[bytes, bytes | None]:
@@ -128,9 +146,9 @@ def _rendered(search: Search[Kept, Kept], render: Callable[[Kept], bytes]) -> Se
 
 def _others(kept: Kept, size: int) -> Iterator[int]:
     position = 0
-    for run in (*kept, range(size, size)):
-        yield from range(position, run.start)
-        position = run.stop
+    for element in chain(kept.elements(), (size,)):
+        yield from range(position, element)
+        position = element + 1
 
 
 def _position(edit: Edit) -> tuple[int, int]:

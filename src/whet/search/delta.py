@@ -14,17 +14,37 @@ result is 1-minimal whatever the test says.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TypeAlias
 
 from whet.core.verdict import Verdict
 from whet.search.batch import LazyBatch
 from whet.search.proposal import Search
 
-Kept: TypeAlias = tuple[range, ...]
-"""Which elements are kept: ascending runs of their numbers that do not overlap."""
-
 BATCH_WIDTH = 64
 """Candidates in a batch: four for each of 16 cores, so that few wait at its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Which elements are kept: those of ``blocks`` without a window of them.
+
+    Candidates of one state share their blocks, so that what they make can be shared too.
+
+    Attributes:
+        blocks: ascending runs of numbers of elements that do not overlap.
+        start: position in ``blocks`` of the first one that is left out.
+        stop: position behind the last one that is left out.
+    """
+
+    blocks: tuple[range, ...]
+    start: int = 0
+    stop: int = 0
+
+    def elements(self) -> Iterator[int]:
+        """Yield the numbers of the elements, ascending."""
+        for block in self.blocks[: self.start]:
+            yield from block
+        for block in self.blocks[self.stop :]:
+            yield from block
 
 
 def minimize(size: int, *, grain: int = 1) -> Search[Kept, Kept]:
@@ -43,11 +63,11 @@ def minimize(size: int, *, grain: int = 1) -> Search[Kept, Kept]:
         decides, and less than ``2.5 size`` show that all are needed.
     """
     if size == 0:
-        return ()
-    verdicts = yield [()]
+        return Kept(())
+    verdicts = yield [Kept(())]
     if verdicts[-1] is Verdict.BAD:
-        return ()
-    state = _State(blocks=[range(size)])
+        return Kept(())
+    state = _State(blocks=(range(size),))
     factor = 2
     while any(len(block) >= 2 * grain for block in state.blocks):
         before = state.version
@@ -58,7 +78,7 @@ def minimize(size: int, *, grain: int = 1) -> Search[Kept, Kept]:
         # Where nothing could be left out, most elements are needed: hurry to the small ones.
         factor = 2 if state.version > before else 4
     yield from _sweep_until_stuck(state)
-    return tuple(state.blocks)
+    return Kept(state.blocks)
 
 
 @dataclass(slots=True)
@@ -69,15 +89,15 @@ class _State:
     not be left out.
     """
 
-    blocks: list[range]
+    blocks: tuple[range, ...]
     version: int = 0
     needed_at: dict[range, int] = field(default_factory=dict[range, int])
 
     def without(self, start: int, stop: int) -> Kept:
-        return (*self.blocks[:start], *self.blocks[stop:])
+        return Kept(self.blocks, start, stop)
 
     def leave_out(self, start: int, stop: int) -> None:
-        del self.blocks[start:stop]
+        self.blocks = (*self.blocks[:start], *self.blocks[stop:])
         self.version += 1
 
     def note_needed(self, position: int) -> None:
@@ -100,7 +120,7 @@ class _Family:
 def _cut_blocks(state: _State, factor: int, grain: int) -> list[_Family]:
     """Cut each block into parts; return the family of each part."""
     cuts = [_parts(block, factor, grain) for block in state.blocks]
-    state.blocks = [part for cut in cuts for part in cut]
+    state.blocks = tuple(part for cut in cuts for part in cut)
     return [family for cut in cuts for family in [_Family(len(cut), len(cut))] * len(cut)]
 
 

@@ -88,6 +88,11 @@ def _unwrap(group: Group) -> Change:
     return [Edit(group.start, group.start + 1), Edit(group.end - 1, group.end)]
 
 
+def _put_name(group: Group) -> Change:
+    # The blank keeps `in[1]` from becoming `ina`; where it is not needed, it goes later.
+    return [Edit(group.start, group.end, b" a")]
+
+
 def _delete_items(text: BracketText) -> PassSearch:
     """Delete what stands between commas, with one comma."""
     changes = [[edit] for group in text.groups if group.commas for edit in _items(group)]
@@ -105,5 +110,6 @@ BRACKET_PASSES = (
     ReductionPass(name="empty brackets", stage=Stage.TOKENS, search=_changing(_empty)),
     ReductionPass(name="delete brackets", stage=Stage.TOKENS, search=_changing(_delete)),
     ReductionPass(name="delete items", stage=Stage.TOKENS, search=_delete_items),
+    ReductionPass(name="put a for brackets", stage=Stage.VALUES, search=_changing(_put_name)),
     ReductionPass(name="unwrap brackets", stage=Stage.TOKENS, search=_changing(_unwrap)),
 )

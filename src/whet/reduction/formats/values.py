@@ -122,6 +122,16 @@ def _putting_in_strings(contents: bytes) -> Callable[[Pieces], PassSearch]:
     return search
 
 
+def _put_name(pieces: Pieces) -> PassSearch:
+    """Put a name for each string, quotes included."""
+    changes = [
+        [Edit(start, start + len(text), b" a")]
+        for start, text in _tokens(pieces)
+        if text.startswith(_QUOTES) and len(text) > 1
+    ]
+    return make_changes(pieces.payload, changes)
+
+
 def _shorten_strings(pieces: Pieces) -> PassSearch:
     """Delete characters and escapes in all strings at once."""
     changes = [
@@ -235,6 +245,7 @@ VALUE_PASSES = (
     ReductionPass(name="put 1 for numbers", stage=Stage.VALUES, search=_putting_number(b"1")),
     ReductionPass(name="empty strings", stage=Stage.VALUES, search=_putting_in_strings(b"")),
     ReductionPass(name="put a in strings", stage=Stage.VALUES, search=_putting_in_strings(b"a")),
+    ReductionPass(name="put a for strings", stage=Stage.VALUES, search=_put_name),
     ReductionPass(name="shorten strings", stage=Stage.VALUES, search=_shorten_strings),
     ReductionPass(name="put a for escapes", stage=Stage.VALUES, search=_plain_escapes),
     ReductionPass(name="shorten numbers", stage=Stage.VALUES, search=_shorten_numbers),
