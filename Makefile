@@ -10,7 +10,7 @@ WORKERS ?= auto
 VENV    := .venv
 VENV_ML := .venv-ml
 BIN     := $(VENV)/bin
-PIP     := -m pip --disable-pip-version-check --quiet install --progress-bar off
+PIP     := -m pip --disable-pip-version-check -qq install --progress-bar off
 PYTEST  := -m pytest -n $(WORKERS) --maxprocesses 8
 LOCK    := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
            --custom-compile-command 'make lock' $(ARGS) pyproject.toml
@@ -44,15 +44,23 @@ test-long: $(VENV)/.ready-dev system-if-root ## the tests that take minutes
 test-ml: $(VENV_ML)/.ready ## the tests that need torch and transformers, in their own environment
 	$(VENV_ML)/bin/python -m pytest -m ml tests/ml $(ARGS)
 
-.PHONY: check
-check: $(VENV)/.ready-dev ## format, lint, types, layers, dependencies, dead code, docs
+.PHONY: check check-format check-types check-design check-docs
+check: check-format check-types check-design check-docs ## format, lint, types, layers, dependencies, docs
+
+check-format: $(VENV)/.ready-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+check-types: $(VENV)/.ready-dev
 	$(BIN)/mypy
 	$(BIN)/basedpyright
+
+check-design: $(VENV)/.ready-dev
 	$(BIN)/lint-imports
-	$(BIN)/deptry .
+	$(BIN)/deptry src
 	$(BIN)/vulture
+
+check-docs: $(VENV)/.ready-dev
 	$(BIN)/python docs/generate.py --check
 	$(BIN)/sphinx-build -n -W -q -b html docs docs/_build/html
 
