@@ -343,6 +343,30 @@ def test_files_kept_out_by_ignore_files_are_not_in_it(user: UserRepository) -> N
     ]
 
 
+def test_an_ignore_file_that_ignores_itself_is_obeyed(user: UserRepository) -> None:
+    user.write("package/new.txt", "1")
+    clean = user.git("rev-parse", "HEAD^{tree}")
+    assert code_of(user).tree != clean
+    rules = user.write("package/.gitignore", "*.txt\n.gitignore\n")
+    assert code_of(user).tree == clean
+    rules.write_text(".gitignore\n")
+
+    assert code_of(user).tree != clean
+
+
+def test_the_ignore_file_of_the_user_is_obeyed_when_it_changes(
+    user: UserRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user.write("new.txt", "1")
+    clean = user.git("rev-parse", "HEAD^{tree}")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert code_of(user).tree != clean
+    (tmp_path / "git").mkdir()
+    (tmp_path / "git" / "ignore").write_text("*.txt\n")
+
+    assert code_of(user).tree == clean
+
+
 def test_state_inside_the_tree_by_another_name_is_not_in_it(user: UserRepository) -> None:
     taken = snapshot_of(user, state=user.top / "my state[1]")
 
@@ -409,7 +433,7 @@ def test_a_snapshot_whose_reference_was_deleted_is_made_again(user: UserReposito
     assert check_sound(user) == first
 
 
-@pytest.mark.parametrize("damage", ["index", "memory", "lock", "folder"])
+@pytest.mark.parametrize("damage", ["index", "memory", "version", "lock", "folder"])
 def test_damaged_state_of_whets_own_costs_only_time(user: UserRepository, damage: str) -> None:
     edit(user)
     first = code_of(user)
@@ -419,6 +443,8 @@ def test_damaged_state_of_whets_own_costs_only_time(user: UserRepository, damage
         (shadow / "index").write_bytes(b"DIRC nonsense")
     elif damage == "memory":
         (place / "memory.json").write_text('{"version": 1, "tree": 3}')
+    elif damage == "version":
+        (place / "memory.json").write_text('{"version": 0}')
     elif damage == "lock":
         (shadow / "index.lock").write_text("")
     else:
@@ -508,6 +534,23 @@ def test_a_large_file_with_a_filter_is_not_copied_and_comes_back_as_committed(
     assert [entry.split()[0] for entry in code.large_files] == ["data.bin"]
     assert (folder / "data.bin").read_bytes() == b"yyyyy"
     assert notes == ("`data.bin` was too large to keep and is there as it was committed",)
+
+
+def test_a_large_file_whose_filter_fails_is_said_to_be_missing(
+    user: UserRepository, tmp_path: Path
+) -> None:
+    user.write(".gitattributes", "*.bin filter=pointer\n")
+    user.git("config", "filter.pointer.clean", "head -c 5")
+    user.write("data.bin", b"x" * (LIMIT + 1))
+    user.commit("a pointer")
+    code = code_of(user)
+    user.git("config", "filter.pointer.smudge", "no-such-program-xyz")
+    user.git("config", "filter.pointer.required", "true")
+    (tmp_path / "restored").mkdir()
+
+    (note,) = restore(Repository(user.top), code, tmp_path / "restored")
+
+    assert note.startswith("`data.bin` is not there: ")
 
 
 def test_a_large_file_that_was_not_committed_is_said_to_be_missing(
@@ -744,7 +787,6 @@ def test_a_repository_of_another_user_is_a_note(
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
 def test_root_writes_nothing_into_the_repository_of_another_user(user: UserRepository) -> None:
-    user.git("config", "--global", "--list", check=False)
     os.chown(user.top / ".git" / "objects", 1, 1)
     edit(user)
 
@@ -787,6 +829,28 @@ def test_a_repository_that_may_not_be_written_to_is_a_note(
 
     assert "code=None" in done.stdout, done.stderr
     assert "the repository may not be written to" in done.stdout
+
+
+def test_a_path_that_git_cannot_tell_is_a_note(tmp_path: Path) -> None:
+    user = UserRepository.with_two_files(tmp_path / "line\nbreak")
+
+    assert snapshot_of(user).notes == (
+        "the code is not recorded: the path of the repository holds a line break",
+    )
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_repository_inside_that_takes_no_objects_is_said(user: UserRepository) -> None:
+    inner = UserRepository.with_two_files(user.top / "vendored")
+    inner.write("train.py", "changed")
+    os.chown(inner.top / ".git" / "objects", 1, 1)
+
+    taken = snapshot_of(user)
+
+    assert taken.code is not None
+    assert taken.notes == (
+        "the repository `vendored` is not recorded: the repository belongs to another user",
+    )
 
 
 def test_a_state_folder_that_cannot_be_made_is_a_note(user: UserRepository) -> None:

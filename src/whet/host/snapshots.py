@@ -98,18 +98,15 @@ def _take(top: str, state: str, limit_bytes: int, *, is_nested: bool) -> _Taken:
     os.makedirs(place, exist_ok=True)
     with _alone(place):
         before = _remembered(top, os.path.join(place, "memory.json"))
-        for attempt in range(1, _ATTEMPTS + 1):
+        for attempt in range(1, _ATTEMPTS):
             try:
-                session = _Session(place, before, state, limit_bytes, is_nested=is_nested)
-                return session.take()
+                return _Session(place, before, state, limit_bytes, is_nested=is_nested).take()
             except CannotKeepError:
                 raise
             except GitFailedError:
-                if attempt == _ATTEMPTS:
-                    raise
                 if attempt == _ATTEMPTS - 1:
                     before = Memory(tree=before.tree, marks=before.marks)
-    raise AssertionError("unreachable")
+        return _Session(place, before, state, limit_bytes, is_nested=is_nested).take()
 
 
 @contextmanager
