@@ -208,19 +208,20 @@ def open_workbench(
     project.prepare()
     belongings = Belongings(project.state / "made")
     belongings.sweep()
-    with Notebook.open(project.state) as notebook:
-        try:
-            yield Workbench(
-                project=project,
-                settings=load_settings(project, inherited),
-                notebook=notebook,
-                belongings=belongings,
-                environment=inherited,
-                shelf=Shelf(notebook=notebook),
-                emit=_emitter(observer),
-            )
-        finally:
-            belongings.discard_all()
+    # Not closed: the last one to close it waits for the disk (see `whet.__main__`).
+    notebook = Notebook.open(project.state)
+    try:
+        yield Workbench(
+            project=project,
+            settings=load_settings(project, inherited),
+            notebook=notebook,
+            belongings=belongings,
+            environment=inherited,
+            shelf=Shelf(notebook=notebook),
+            emit=_emitter(observer),
+        )
+    finally:
+        belongings.discard_all()
 
 
 def _emitter(observer: Observer | None) -> Callable[[Event], None]:
