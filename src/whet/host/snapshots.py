@@ -15,15 +15,12 @@ from pathlib import Path
 
 from whet.core.errors import WhetError
 from whet.core.trial import CodeState
-from whet.host.code_changes import describe_changes
 from whet.host.file_choice import Chosen, FileChoice
 from whet.host.files import remove_tree
 from whet.host.git import GitFailedError
 from whet.host.shadow_index import ShadowIndex
 from whet.host.snapshot_memory import Commit, Memory, SetAside, recall
 from whet.host.working_tree import Stamp, WorkingTree, folder_with_git, stamp_of
-
-__all__ = ["KEPT_BELOW_BYTES", "REFERENCES", "Snapshot", "describe_changes", "take_snapshot"]
 
 REFERENCES = "refs/whet/"
 """Where snapshots are kept in the user's repository, each by the name of its commit."""
