@@ -53,6 +53,7 @@ check-format: $(VENV)/.ready-dev
 
 check-types: $(VENV)/.ready-dev
 	$(BIN)/mypy
+	for file in tests/*/conftest.py; do $(BIN)/mypy "$$file" || exit; done
 	$(BIN)/basedpyright
 
 check-design: $(VENV)/.ready-dev
