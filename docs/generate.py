@@ -1,4 +1,4 @@
-"""Writes the pages that come from the code: the command line, the errors, the exit codes.
+"""Writes the pages that come from the code: the command line, the errors, the schema.
 
 `python docs/generate.py` rewrites them; with `--check` nothing is written, and the exit code
 is 1 if anything would change.
@@ -13,6 +13,7 @@ import click
 
 from whet.cli.main import cli
 from whet.core.errors import WhetError, error_classes
+from whet.notebook import schema
 
 REFERENCE = Path(__file__).parent / "reference"
 NOTICE = "<!-- Written by `make docs-generate` from {source}; do not edit here. -->\n\n"
@@ -42,6 +43,7 @@ def main(arguments: list[str]) -> int:
 def pages() -> Iterator[tuple[Path, str]]:
     """Yield each generated page: where it lies and what it says."""
     yield REFERENCE / "cli.md", _command_line_page()
+    yield REFERENCE / "schema.md", schema.page()
     errors = list(error_classes())
     yield REFERENCE / "errors" / "index.md", _error_list_page(errors)
     for error in errors:
