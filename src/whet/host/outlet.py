@@ -59,6 +59,8 @@ class Outlet:
         while self._waiting and not self.is_broken:
             first = self._waiting[0]
             rest = self._write(first)
+            if not self._waiting:
+                return  # the reader has gone
             self._waiting_bytes -= len(first) - len(rest)
             if rest:
                 self._waiting[0] = rest

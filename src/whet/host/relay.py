@@ -234,6 +234,6 @@ class Relay:
 
     def _tell(self, kind: str, number: int | None = None) -> None:
         try:
-            self.channel.send(kind, number)
+            self.channel.send(kind, None if number is None else int(number))
         except OSError:
             return  # the spawner is gone; the end of its channel says so too
