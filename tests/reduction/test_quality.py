@@ -206,6 +206,32 @@ def test_a_large_file_of_lines_with_one_culprit() -> None:
     assert minimum(payload, fails_if(lambda it: b"line 77777 " in it), 120) == b"line 77777 "
 
 
+def test_a_deep_nesting_with_siblings_is_searched_at_once() -> None:
+    payload = b'[0,{"a":"b"},' * 12 + b"7" + b"]" * 12
+
+    def holds(it: bytes) -> bool:
+        value, depth = json.loads(it), 0
+        while isinstance(value, list):
+            value, depth = value[-1], depth + 1
+        return depth >= 10 and value == 7
+
+    assert minimum(payload, fails_if(holds), 250) == b"[" * 10 + b"7" + b"]" * 10
+
+
+@pytest.mark.slow
+def test_a_batch_of_a_large_payload_is_narrow() -> None:
+    line = b"some text\r" * 3000 + b"\n"
+    search = reduce_payload(b"".join(b"%d" % number + line for number in range(100)))
+
+    batch, widest = next(search), 0
+    for _ in range(12):
+        widest = max(widest, len(batch))
+        assert sum(len(each.data) for each in batch) <= 64 * 1024 * 1024
+        batch = search.send([Verdict.GOOD] * len(batch))
+
+    assert widest > 8
+
+
 @pytest.mark.slow
 def test_candidates_are_made_when_they_are_asked_for() -> None:
     """A batch of a large payload is not rendered as a whole before its first one is judged."""

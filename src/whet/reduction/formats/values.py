@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import count
+from itertools import count, product
 
 from whet.core.verdict import Verdict
 from whet.reduction.edit import Change, Edit, first_that_fails, make_changes
@@ -14,6 +14,7 @@ _NUMBER = re.compile(rb"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 MAX_DIGITS = 1000
 """Longer whole numbers lose bytes only: Python refuses to read those of 4301 digits."""
 
+_LETTERS = b"abcdefghijklmnopqrstuvwxyz"
 _QUOTES = (b'"""', b"'''", b'"', b"'")
 _UNIT = re.compile(
     rb"\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\.|[\x00-\x7f]|[\xc0-\xff][\x80-\xbf]*|.", re.DOTALL
@@ -170,13 +171,7 @@ def _shorten_words(pieces: Pieces) -> PassSearch:
 
 def _short_names() -> Iterator[bytes]:
     """Yield ``a`` to ``z``, then ``aa``, ``ab`` and so on."""
-    letters = b"abcdefghijklmnopqrstuvwxyz"
-    for number in count():
-        name, rest = bytearray(), number
-        while rest >= 0:
-            name.insert(0, letters[rest % 26])
-            rest = rest // 26 - 1
-        yield bytes(name)
+    return (bytes(name) for size in count(1) for name in product(_LETTERS, repeat=size))
 
 
 def _plain_line_ends(pieces: Pieces) -> PassSearch:
