@@ -81,10 +81,8 @@ def command(
         budget=Budget(wall_seconds=budget),
     )
     request = trial_request(ctx)
-    progress = Progress(quiet=as_json)
-    with open_workbench(observer=progress) as bench:
+    with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         found = bisect(bench, request, options)
-    progress.close()
     if as_json:
         answer_json(history_facts(found))
     else:

@@ -67,10 +67,8 @@ def command(
         budget=Budget(wall_seconds=budget),
         jobs=jobs,
     )
-    progress = Progress(quiet=as_json)
-    with open_workbench(observer=progress) as bench:
+    with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         found = investigate(bench, request, options, history_of)
-    progress.close()
     write_report(found, Path(found.folder))
     if as_json:
         answer_json(facts_of(found))

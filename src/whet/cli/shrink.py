@@ -51,10 +51,8 @@ def command(
     options = ShrinkOptions(
         files=files, result=output, budget=Budget(wall_seconds=budget), jobs=jobs
     )
-    progress = Progress(quiet=as_json)
-    with open_workbench(observer=progress) as bench:
+    with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         results = shrink(bench, request, options)
-    progress.close()
     if as_json:
         answer_json({"payloads": [payload_json(result) for result in results]})
     else:

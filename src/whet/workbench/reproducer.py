@@ -28,13 +28,10 @@ SCRIPT = "reproduce.sh"
 _LONGEST_LINE = 3500
 """A terminal in canonical mode takes lines of up to 4095 bytes."""
 
-_FOLDER_OF_ITS_OWN = "\n".join(
-    (
-        'folder=$(mktemp -d "${TMPDIR:-/tmp}/whet-XXXXXXXX")',
-        "trap 'rm -rf \"$folder\"' EXIT",
-        'cd "$folder"',
-    )
-)
+_FOLDER_OF_ITS_OWN = """\
+folder=$(mktemp -d "${TMPDIR:-/tmp}/whet-XXXXXXXX")
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" """.rstrip()
 
 _LEAST_LIMIT_SECONDS = 300.0
 """An environment for a release may have to be made first."""
