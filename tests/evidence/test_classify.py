@@ -1,5 +1,6 @@
 """What decides, where a program left more than one thing behind; and the laws of it all."""
 
+import re
 import sys
 
 import pytest
@@ -7,7 +8,7 @@ from failed_runs import PROJECT, failure_in, outcome_of, run, signature_in, tran
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from whet.core.failure import FailureKind
+from whet.core.failure import FailureKind, FailureSignature
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.evidence.classify import classify, headline
@@ -40,8 +41,6 @@ def test_what_was_printed_before_a_traceback_does_not_count(name: str, before: s
 
 @given(raised, st.integers(1, 10_000))
 def test_the_lines_at_which_it_failed_do_not_count(name: str, shift: int) -> None:
-    import re
-
     shifted = re.sub(r"(?<=, line )\d+", lambda found: str(int(found[0]) + shift), RAISED[name])
 
     assert shifted != RAISED[name]
@@ -169,6 +168,104 @@ def test_a_failed_reset_is_signed_by_its_step() -> None:
     assert failure.kind is FailureKind.RESET
     assert failure.signature.message == "rm -r build"
     assert failure.summary == "reset step failed: rm -r build"
+
+
+KEY = """\
+Traceback (most recent call last):
+  File "/home/user/project/load.py", line 12, in load
+    {source}
+{error}
+"""
+
+
+def key_error(source: str, error: str) -> FailureSignature:
+    return signature_in(KEY.format(source=source, error=error))
+
+
+def test_a_key_that_stands_in_the_source_is_the_programmers_own() -> None:
+    price = key_error('return row["price"]', "KeyError: 'price'")
+
+    assert price.message == "'price'"
+    assert price != key_error('return row["cost"]', "KeyError: 'cost'")
+    assert key_error("return row[key]", "KeyError: 'price'") == (
+        key_error("return row[key]", "KeyError: 'cost'")
+    )
+
+
+def test_a_sentence_in_a_key_error_is_a_message_and_no_key() -> None:
+    written = key_error('raise KeyError(f"no row {row}")', "KeyError: 'no row 3'")
+
+    assert written.message == "no row <n>"
+    assert key_error("raise KeyError(key)", "KeyError: 'no row 3'").message == "<str>"
+
+
+def test_a_key_that_a_library_looks_up_for_the_user_is_the_users_own() -> None:
+    """As pandas does, in code whose source is not there."""
+    looked_up = (
+        '    raise KeyError(key) from err\n  File "pandas/_libs/index.pyx", line 7, in get_loc'
+    )
+
+    signature = signature_in(
+        KEY.format(source=f"frame['price']\n{looked_up}", error="KeyError: 'price'")
+    )
+    assert signature.message == "'price'"
+    assert signature.library_function == "pandas/_libs/index.pyx:get_loc"
+
+
+def test_what_a_validator_says_counts_and_where_it_says_it_does_not() -> None:
+    def said(error: str) -> str:
+        return key_error("schema.load(row)", f"marshmallow.ValidationError: {error}").message
+
+    missing = said("{'age': ['Missing data for required field.']}")
+    assert missing == "Missing data for required field."
+    assert missing == said("{'rows': {3: {'id': ['Missing data for required field.']}}}")
+    assert missing != said("{'age': ['Not a valid integer.']}")
+    assert said("{'age': 3}") == "<data>"
+
+
+BOX = """\
+╭─────────── Traceback (most recent call last) ────────────╮
+│ /home/user/project/a_rather_long_folder/another_one/     │
+│ tool.py:7 in main                                        │
+│                                                          │
+│   6 def main(path:str):                                  │
+│ ❱ 7 │   load(path)                                       │
+│   8 app()                                                │
+│                                                          │
+│ /home/user/project/tool.py:4 in load                     │
+│                                                          │
+│ ❱ 4 │   return row["price"]                              │
+│                                                          │
+│ ╭──────── locals ────────╮                               │
+│ │ path = '/tmp/x'        │                               │
+│ ╰────────────────────────╯                               │
+╰──────────────────────────────────────────────────────────╯
+KeyError: 'price'
+"""
+
+
+def test_a_traceback_in_a_box_of_rich_is_a_traceback() -> None:
+    failure = failure_in(BOX)
+
+    assert failure.signature.exception == "KeyError"
+    assert failure.signature.message == "'price'"
+    assert failure.signature.user_function == "tool.py:load"
+    assert [(frame.path, frame.line) for frame in failure.frames] == [
+        ("/home/user/project/a_rather_long_folder/another_one/tool.py", 7),
+        ("/home/user/project/tool.py", 4),
+    ]
+
+
+def test_a_complaint_in_a_box_of_typer_is_a_complaint() -> None:
+    said = (
+        "Usage: tool.py [OPTIONS]\nTry 'tool.py --help' for help.\n"
+        "╭─ Error ────────────────────╮\n│ No such option: --nope     │\n"
+        "╰────────────────────────────╯\n"
+    )
+
+    assert signature_in(said, exit_code=2) == FailureSignature(
+        kind=FailureKind.USAGE_ERROR, message="No such option: --nope"
+    )
 
 
 def test_the_last_traceback_counts() -> None:

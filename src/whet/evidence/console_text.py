@@ -3,6 +3,7 @@
 import re
 
 from whet.core.output import Output
+from whet.evidence.rich_box import without_boxes
 
 TAIL_BYTES = 256 * 1024
 """How much of the end of a stream is read: 1000 frames of a RecursionError are about 200 KB."""
@@ -33,7 +34,7 @@ def clean(text: str) -> str:
     if "\r" in text:
         text = text.replace("\r\n", "\n")
         text = _OVERWRITTEN.sub("", text)
-    return _PREFIX.sub("", text)
+    return without_boxes(_PREFIX.sub("", text))
 
 
 def is_cut(output: Output) -> bool:

@@ -41,7 +41,8 @@ _FILE = re.compile(rf"(?<![\w./<])[\w@%+~-][\w.@%+~/-]{{0,400}}\.{_EXTENSION}\b(
 _TECHNICAL = re.compile(
     r"\b(?:u?int|b?float|complex|bf|fp)(?:8|16|32|64|128)\w{0,8}\b"
     r"|\b(?:utf|UTF)[-_]?(?:8|16|32)\b|\b(?:cp|iso|sha|md|base|crc)-?\d{1,4}\b"
-    r"|\b[A-Za-z]{3,20}[123][dD]\b"
+    r"|\b[A-Za-z]{3,20}[123][dD]\b|\bm(?:at)?[12]\b"
+    r"|\b(?:sqlite3|urllib3|psycopg[23]|cv2|h5py|bs4|boto3)(?=\.)"
 )
 _SIZE = re.compile(r"(?<![\w.])\d+(?:\.\d+)? ?(?:[KMGTPE]i?B|[kmg]b|bytes?)\b")
 _HEX_NUMBER = re.compile(r"\b0[xX][0-9A-Fa-f]+\b")
@@ -60,6 +61,9 @@ _PLURAL = re.compile(r"(<n> (?:\w{1,30} )?\w{2,30}(?:(?:ss|x|ch)(?=es)|[^\Ws](?=
 _OPENING_QUOTE = re.compile(
     r"""(?<!\w)(?:(?P<bytes>[bB][rR]?|[rR][bB])|[rRuUfF])?(?:["`]|'(?!s\s))|(?<=\w)["`]"""
 )
+_SENTENCE = re.compile(
+    r"""(?P<quote>['"])(?P<text>[A-Z][^'"\n]{1,200} [^'"\n]{1,200}[.!?])(?P=quote)"""
+)
 _BRACKET = re.compile(r"[\[\](){}]")
 _OPENERS = {")": "(", "]": "[", "}": "{"}
 _DATA = re.compile(
@@ -68,7 +72,7 @@ _DATA = re.compile(
 )
 
 
-def normalise(message: str) -> str:
+def normalise(message: str, source: str = "") -> str:
     """Return ``message`` with its data replaced, so that one bug always says the same.
 
     ``<n>`` stands for numbers, addresses, hashes, dates and sizes, ``<str>`` and ``<bytes>`` for
@@ -77,20 +81,37 @@ def normalise(message: str) -> str:
     White space is collapsed, repeated lines are dropped, and at most 300 characters are kept.
 
     Normalising twice changes nothing.
+
+    Args:
+        message: what the program said.
+        source: lines of the program; what they quote too is no data, and stays.
     """
-    lines = _without_excerpts(_PRIVATE.sub("?", message).split("\n"))
-    text = _one_round("\n".join(lines[:_MESSAGE_LINES]))
+    message = _sentences_of(_PRIVATE.sub("?", message))
+    lines = _without_excerpts(message.split("\n"))
+    text = _one_round("\n".join(lines[:_MESSAGE_LINES]), source)
     for _ in range(_ROUNDS):
-        again = _one_round(text)
+        again = _one_round(text, source)
         if again == text:
             break
         text = again
     return text
 
 
-def _one_round(message: str) -> str:
+def _sentences_of(message: str) -> str:
+    """Return the sentences in a message that is nothing but a container of them.
+
+    So do validators report: ``{'age': ['Not a valid integer.']}``.
+    """
+    text = message.strip()
+    if text[:1] not in {"{", "["} or text[-1:] not in {"}", "]"}:
+        return message
+    found = {sentence["text"] for sentence in _SENTENCE.finditer(text[:_AFTER_QUOTES])}
+    return "\n".join(sorted(found)) if found else message
+
+
+def _one_round(message: str, source: str) -> str:
     head, rest = message[:_HEAD], message[_HEAD:]
-    text, kept = _protect(canonical_wording(head))
+    text, kept = _protect(canonical_wording(head), source)
     text = _without_quoted(text + rest)[:_AFTER_QUOTES]
     text = _without_places(text)
     text = _without_numbers(text)
@@ -112,16 +133,16 @@ def _without_excerpts(lines: list[str]) -> list[str]:
     return kept
 
 
-def _protect(text: str) -> tuple[str, list[str]]:
-    """Put one private character in place of each name that tells the bug."""
+def _protect(text: str, source: str) -> tuple[str, list[str]]:
+    """Put a private character in place of each name that tells the bug, one for each name."""
     parts: list[str] = []
-    kept: list[str] = []
+    kept: dict[str, str] = {}
     end = 0
-    for start, stop in kept_spans(text):
-        parts += [text[end:start], chr(_FIRST_PRIVATE + len(kept))]
-        kept.append(text[start:stop])
+    for start, stop in kept_spans(text, source):
+        name = text[start:stop]
+        parts += [text[end:start], kept.setdefault(name, chr(_FIRST_PRIVATE + len(kept)))]
         end = stop
-    return "".join([*parts, text[end:]]), kept
+    return "".join([*parts, text[end:]]), list(kept)
 
 
 def _restore(text: str, kept: list[str]) -> str:

@@ -38,6 +38,7 @@ _LIBRARY = re.compile(
     r"|.*[/\\]python\d{2,3}\.zip[/\\](?P<zipped>.+)"
     r"|[A-Za-z]:\\.*\\Lib\\(?P<windows>.+)"
 )
+_CYTHON = re.compile(r"[^/].*\.(?:pyx|pxi|pxd)")
 _FROZEN = re.compile(r"<frozen (?P<module>[\w.]+)>")
 _IMPORT_MACHINERY = re.compile(r"<frozen (?:importlib\.|zipimport)")
 _WHETS_OWN = re.compile(r"(?:^|/)whet/agent/[\w/]+\.py$")
@@ -105,6 +106,9 @@ class Ownership:
             return Location("<cell>", Owner.USER)
         if path.startswith("<"):
             return self._without_file(path)
+        if _CYTHON.fullmatch(path):
+            # Cython names its source as it lay where the library was built.
+            return Location(path.removeprefix("src/"), Owner.LIBRARY)
         library = _LIBRARY.fullmatch(path)
         if library is not None:
             inside = next(part for part in library.groups() if part is not None)

@@ -15,6 +15,8 @@ from whet.evidence.wording import canonical_type
 SUMMARY_CHARACTERS = 200
 _CAUSES = 10
 _FRAMES = 200
+_RAISED_WITH_TEXT = re.compile(r"\braise \w*KeyError\(\s*[rRfF]{0,2}[\"']")
+_ONE_QUOTED = re.compile(r"""(?P<quote>['"])(?P<text>.*)(?P=quote)""", re.DOTALL)
 _SUB_EXCEPTIONS = re.compile(r" \(\d+ sub-exceptions?\)")
 _BROKEN_IMPORTS = frozenset({"ImportError", "ModuleNotFoundError", "zipimport.ZipImportError"})
 
@@ -53,7 +55,7 @@ def failure_of_exception(traceback: Traceback, ownership: Ownership, called: str
         signature=FailureSignature(
             kind=kind,
             exception=canonical_type(raised.exception),
-            message=_message(raised, kind),
+            message=_message(raised, kind, ownership),
             user_function=place.user_function,
             library_function=place.library_function,
             causes=(*causes, called) if called else causes,
@@ -78,6 +80,7 @@ class _Raised:
         exception: its type as printed.
         message: its message.
         stack: frames of all processes that it went through, outermost first.
+        sources: the lines of source shown with each frame.
         syntax_file: for a SyntaxError, the place that could not be parsed.
         earlier: what it was raised from, the latest first.
         leaves: the exceptions in it, for a group.
@@ -86,34 +89,66 @@ class _Raised:
     exception: str
     message: str
     stack: tuple[tuple[Frame, int], ...]
+    sources: tuple[str, ...]
     syntax_file: Frame | None
     earlier: tuple[Traceback, ...]
     leaves: tuple[Traceback, ...]
 
 
 def _raised(traceback: Traceback) -> _Raised:
-    stack = traceback.stack
+    stack, sources = traceback.stack, traceback.sources
     while traceback.previous is not None and traceback.previous.is_remote:
         # What a pool or a DataLoader raises again says less than what its worker raised.
         traceback = traceback.previous
         stack += traceback.stack
+        sources += traceback.sources
     return _Raised(
         exception=traceback.exception,
         message=traceback.message,
         stack=stack,
+        sources=sources,
         syntax_file=traceback.syntax_file,
         earlier=tuple(item for item in traceback.chain if not item.is_remote),
         leaves=traceback.leaves,
     )
 
 
-def _message(raised: _Raised, kind: FailureKind) -> str:
+def _message(raised: _Raised, kind: FailureKind, ownership: Ownership) -> str:
     if kind in {FailureKind.OUT_OF_MEMORY, FailureKind.NO_SPACE_LEFT}:
         return normalise(first_sentence(raised.message))
     if not raised.leaves:
-        return normalise(raised.message)
+        return normalise(_as_raised(raised), _source(raised, ownership))
     own_message = normalise(_SUB_EXCEPTIONS.sub("", raised.message))
     return normalise("\n".join([own_message, *sorted(_leaf_messages(raised.leaves))]))
+
+
+def _as_raised(raised: _Raised) -> str:
+    """Return the message; that of a KeyError without the quotes that Python puts around it.
+
+    A key in a message is data; a sentence is not, and the source shows that it was written.
+    """
+    message = raised.message.strip()
+    if raised.sources and _RAISED_WITH_TEXT.search(raised.sources[-1]):
+        quoted = _ONE_QUOTED.fullmatch(message)
+        if quoted is not None:
+            return quoted["text"].replace("\\n", "\n").replace("\\'", "'").replace('\\"', '"')
+    return message
+
+
+def _source(raised: _Raised, ownership: Ownership) -> str:
+    """Return the source shown with the innermost frame, and with that of the user's own code.
+
+    What is quoted there and in the message is the programmer's own: the `'price'` of
+    `row["price"]` tells which access failed, whatever the payload. The source of text that was
+    given to `exec` is not shown before 3.13, so it never counts.
+    """
+    shown = [
+        (source, ownership.locate(frame.path).owner)
+        for (frame, _), source in zip(raised.stack, raised.sources, strict=True)
+        if not frame.path.startswith("<")
+    ]
+    users = [source for source, owner in shown if owner is Owner.USER]
+    return "\n".join([*(source for source, _ in shown[-1:]), *users[-1:]])
 
 
 def _leaf_messages(leaves: Iterable[Traceback]) -> set[str]:

@@ -26,6 +26,7 @@ class Traceback:
         exception: qualified type, as printed; empty if the traceback breaks off.
         message: what stands behind the type, over all its lines; notes included.
         stack: frames, outermost first, each with how often it stands there.
+        sources: the lines of source shown with each frame, in the same order.
         syntax_file: for a SyntaxError, the place that could not be parsed.
         previous: the exception that it was raised from, or while handling.
         is_remote: it was printed in another process and raised again in this one.
@@ -38,6 +39,7 @@ class Traceback:
     exception: str
     message: str = ""
     stack: tuple[tuple[Frame, int], ...] = ()
+    sources: tuple[str, ...] = ()
     syntax_file: Frame | None = None
     previous: "Traceback | None" = None
     is_remote: bool = False
@@ -98,6 +100,7 @@ _REMOTE_EDGE = '"""'
 _CHILD_OF_TORCH = re.compile(r"-- Process \d+ terminated with the following error:")
 _MESSAGE_LINES = 200
 _GROUP_DEPTH = 20
+_SOURCE_CHARACTERS = 1_000
 _LINES_WITHOUT_MARGIN = 8
 
 
@@ -185,13 +188,15 @@ class _Reader:
         """Read from the line behind a header up to the end of the exception's message."""
         first = self._line(0)
         indent = max(0, len(first) - len(first.lstrip(" ")) - 2)
-        stack, syntax_file = self._read_stack(indent)
+        stack, sources, syntax_file = self._read_stack(indent)
         found = None
         if self.at < len(self.lines):
             found = _EXCEPTION.fullmatch(self.lines[self.at][indent:].rstrip())
         if found is None:
             # It breaks off, or the output of another process came between.
-            return Traceback(exception="", stack=tuple(stack)) if stack else None
+            if not stack:
+                return None
+            return Traceback(exception="", stack=tuple(stack), sources=tuple(sources))
         self.at += 1
         exception = found["type"].removeprefix("__main__.")
         message = self._read_message(found["message"] or "", indent)
@@ -199,6 +204,7 @@ class _Reader:
             exception=exception,
             message=message,
             stack=tuple(stack),
+            sources=tuple(sources),
             syntax_file=syntax_file if exception.endswith(_SYNTAX_ERRORS) else None,
             previous=self._read_embedded(exception),
         )
@@ -217,8 +223,9 @@ class _Reader:
         logged = _LOG_LEVEL.search(line if is_in_record else introduction)
         return Origin.MAIN if logged is None else Origin.LOGGED
 
-    def _read_stack(self, indent: int) -> tuple[list[tuple[Frame, int]], Frame | None]:
+    def _read_stack(self, indent: int) -> tuple[list[tuple[Frame, int]], list[str], Frame | None]:
         stack: list[tuple[Frame, int]] = []
+        sources: list[str] = []
         syntax_file: Frame | None = None
         while self.at < len(self.lines):
             line = self.lines[self.at]
@@ -230,12 +237,15 @@ class _Reader:
                     syntax_file = frame
                 else:
                     stack.append((frame, 1))
+                    sources.append("")
             elif repeated is not None and stack:
                 stack[-1] = (stack[-1][0], 1 + _bounded(repeated["times"]))
             elif _HEADER_TEXT in line or not self._is_source(line, indent):
                 break
+            elif sources and len(sources[-1]) < _SOURCE_CHARACTERS:
+                sources[-1] += line.strip() + "\n"
             self.at += 1
-        return stack, syntax_file
+        return stack, sources, syntax_file
 
     def _is_source(self, line: str, indent: int) -> bool:
         """Whether ``line`` shows source or marks a part of it: it is indented by more."""

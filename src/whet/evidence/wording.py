@@ -20,6 +20,26 @@ _BY_ZERO = (
     r"divmod\(\)) by zero$|^float (?:modulo|divmod\(\)|floor division)$"
 )
 
+# Data that well-known libraries do not quote.
+_UNQUOTED_DATA = (
+    # lxml, and libxml2 behind it
+    (r"(tag mismatch: )\S+( line \d+ and )\S+?,", r"\1<str>\2<str>,"),
+    (r"\bAttribute \S+ redefined", "Attribute <str> redefined"),
+    (r"\bNamespace prefix \S+(?: for \S+)? on \S+ is not defined", "Namespace prefix <str>"),
+    (r"\b(Start Tag|Premature end of data in tag|Tag) \S+ (line|invalid)\b", r"\1 <str> \2"),
+    # dateutil, pandas, datetime
+    (r"\b(unable to parse|Unknown string format|does not contain a date): [^\n]+", r"\1: <str>"),
+    (r"\b(unconverted data remains): [^\n]+", r"\1: <str>"),
+    (r"\b(must be in \d+\.\.\d+|out of range(?: for month)?): [\d :TZ./+-]+", r"\1"),
+    (r"\. You might want to try:(?s:.*)", ""),
+    # lark: what it expects depends on all that came before
+    (r"\bExpected one of: ?(?:\s+\* \S+)+", "Expected one of:"),
+    (r"\bPrevious tokens: [^\n]+", ""),
+    (r"'could not parse '[^\n]{0,2000}?'' failed", "<str> failed"),  # sympy
+    # SQLAlchemy
+    (r"\[(SQL|parameters): (?s:.*?)\](?=\s*(?:\[parameters|\(Background|$))", r"[\1: ...]"),
+)
+
 _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.MULTILINE), replacement)
     for pattern, replacement in (
@@ -73,6 +93,7 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         # tomllib and tomli: the place of an error is the payload's.
         (r"\(at (?:line \d+, column \d+|end of document)\)", "(at ...)"),
         (r"\bwas given\b", "were given"),
+        *_UNQUOTED_DATA,
     )
 )
 
@@ -80,6 +101,8 @@ _MISSING_ARGUMENTS = (
     rf"required (?:positional|keyword-only) arguments: {_NAME}(?:, {_NAME})?(?:, {_NAME})?"
     rf"(?:,? and {_NAME})?"
 )
+
+_QUOTED = re.compile(r"""(?<!\w)(?P<quote>['"])(?P<text>[^'"\n]{1,80})(?P=quote)(?!\w)""")
 
 # Each group is a quoted name that stays as it is.
 _KEPT: tuple[re.Pattern[str], ...] = tuple(
@@ -110,7 +133,8 @@ _KEPT: tuple[re.Pattern[str], ...] = tuple(
         rf"Can't pickle local object {_NAME}",
         rf"cannot pickle {_NAME} object",
         rf"[Uu]nknown format code {_NAME} for object of type {_NAME}",
-        rf"option {_NAME}",
+        r"\boption ('--?[\w-]{1,60}'|\"--?[\w-]{1,60}\")",
+        rf"is not of type {_NAME}",  # jsonschema
         rf"\(reading {_NAME}\)",  # Node.js: Cannot read properties of undefined
         rf"(?:[Ee]xpect(?:ed|ing)|[Mm]issing|[Uu]nmatched)(?: one of)? {_SYMBOL}(?:,? or {_SYMBOL})?",
         rf"{_SYMBOL} was never closed",
@@ -147,15 +171,27 @@ def canonical_wording(message: str) -> str:
     return message
 
 
-def kept_spans(message: str) -> list[tuple[int, int]]:
-    """Return where the names stand that tell the bug, in order and without overlaps."""
-    spans = sorted(
+def kept_spans(message: str, source: str = "") -> list[tuple[int, int]]:
+    """Return where the names stand that tell the bug, in order and without overlaps.
+
+    Args:
+        message: what the program said.
+        source: lines of the program; what they quote too is the programmer's own.
+    """
+    spans = [
         span
         for pattern in _KEPT
         for found in pattern.finditer(message)
         for span in found.regs[1:]
         if span[0] >= 0
-    )
+    ]
+    if source:
+        spans += [
+            found.span()
+            for found in _QUOTED.finditer(message)
+            if f"'{found['text']}'" in source or f'"{found["text"]}"' in source
+        ]
+    spans.sort()
     apart: list[tuple[int, int]] = []
     for span in spans:
         if not apart or span[0] >= apart[-1][1]:
