@@ -21,8 +21,8 @@ def functions(table: symtable.SymbolTable) -> Iterator[symtable.Function]:
 
 def main() -> int:
     """Exit with 0 if the file is interesting."""
-    source = Path(sys.argv[1]).read_bytes()
     try:
+        source = Path(sys.argv[1]).read_text("utf-8")
         compile(source, "source", "exec")
         table = symtable.symtable(source, "source", "exec")
     except (SyntaxError, ValueError):
