@@ -190,7 +190,7 @@ def measure(case: Case, place: Path, rounds: int) -> dict[str, list[Score]]:
 
 def main() -> None:
     """Print the table."""
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--seconds", type=float, default=0.5, help="how long the script takes")
     arguments.add_argument("--case", default="", help="only the case of this name")
