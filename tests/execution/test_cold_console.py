@@ -116,14 +116,15 @@ class Desk:
         self.screens.append(Screen(master, whet, facts))
         return self.screens[-1]
 
-    def with_pipes(self, command: Sequence[str], *, limit: float = 0) -> Screen:
+    def with_pipes(self, command: Sequence[str], *, limit: float = 0, redirect: str = "") -> Screen:
         facts = self.laboratory.folder / f"facts-{len(self.screens)}"
         inner = self.laboratory.folder / f"inner-{len(self.screens)}"
         inner.mkdir()
+        live = (sys.executable, _LIVE, str(inner), str(facts), str(limit), *command)
         reader, writer = os.pipe()
         whet = subprocess.Popen(
-            [sys.executable, _LIVE, str(inner), str(facts), str(limit), *command],
-            stdin=subprocess.PIPE,
+            ["sh", "-c", f'exec "$@" {redirect}', "sh", *live],
+            stdin=subprocess.DEVNULL,
             stdout=writer,
             stderr=subprocess.PIPE,
             start_new_session=True,
@@ -210,6 +211,24 @@ def test_keys_reach_the_program_and_its_echo_the_screen(desk: Desk) -> None:
     facts = screen.facts()
 
     assert facts["out"] == "ready\nhello\ngot hello\n1\n"
+
+
+def test_the_end_of_a_long_output_to_a_terminal_is_not_lost(desk: Desk) -> None:
+    screen = desk.in_terminal(_shell("seq 60000"))
+
+    facts = screen.facts()
+
+    assert facts["out"] == "".join(f"{number}\n" for number in range(1, 60001))
+    assert screen.shown == b"".join(b"%d\r\n" % number for number in range(1, 60001))
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+def test_a_stream_that_is_closed_from_the_start_is_no_other_file(desk: Desk, closed: str) -> None:
+    screen = desk.with_pipes(_shell("echo out; echo err >&2; cat"), redirect=closed)
+
+    facts = screen.facts()
+
+    assert (facts["out"], facts["err"], facts["exit_code"]) == ("out\n", "err\n", 0)
 
 
 def test_a_password_is_not_shown(desk: Desk) -> None:

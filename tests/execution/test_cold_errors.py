@@ -1,6 +1,7 @@
 """What cannot be started is an error that names the value and the next step."""
 
 import os
+import resource
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -112,7 +113,8 @@ def test_a_folder_to_start_in_that_is_none(
 
 
 def test_words_that_no_program_can_be_given(laboratory: Laboratory) -> None:
-    assert isinstance(_error(laboratory, laboratory.trial("echo", "a\0b")), BadUsage)
+    for word in ("a\0b", "\ud800"):
+        assert isinstance(_error(laboratory, laboratory.trial("echo", word)), BadUsage)
     trial = replace(laboratory.trial("true"), environment={"A=B": "c"})
     assert isinstance(_error(laboratory, trial), BadUsage)
 
@@ -150,3 +152,31 @@ def test_the_path_is_searched_as_a_shell_does(laboratory: Laboratory) -> None:
 
     trial = replace(laboratory.trial("own-script"), environment={"PATH": path})
     assert laboratory.run(trial).stdout.head(10) == b"found\n"
+
+
+def test_words_that_are_no_text_reach_the_program_as_they_are(laboratory: Laboratory) -> None:
+    word = os.fsdecode(b"\xff\xfe")
+
+    trial = replace(
+        laboratory.trial("sh", "-c", 'printf "%s$W" "$1"', "sh", word), environment={"W": word}
+    )
+    assert laboratory.run(trial).stdout.head(10) == b"\xff\xfe" * 2
+
+
+def test_without_descriptors_left_it_is_an_error_and_the_next_trial_runs(
+    laboratory: Laboratory,
+) -> None:
+    trial = laboratory.trial("true")
+    with laboratory.make() as executor:
+        assert executor.submit(trial).result(30).exit_code == 0
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        used = len(list(Path("/proc/self/fd").iterdir()))
+        for spare in range(8):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (used - 1 + spare, hard))
+            try:
+                error = executor.submit(trial).exception(30)
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            assert error is None or isinstance(error, HostFailure)
+            assert spare > 0 or error is not None
+        assert executor.submit(trial).result(30).exit_code == 0

@@ -64,6 +64,20 @@ def test_a_program_that_closes_its_output_goes_on(laboratory: Laboratory) -> Non
     assert outcome.wall_seconds >= 0.05
 
 
+def test_a_long_output_that_cannot_be_written_down_is_lost_and_the_trial_is_not(
+    laboratory: Laboratory,
+) -> None:
+    with laboratory.make() as executor:
+        outcome_of(executor.submit(laboratory.trial("true")))
+        laboratory.belongings._folder = Path("/proc/none")
+        outcome = outcome_of(executor.submit(laboratory.trial(*specimen("talker.py", 1_000_000))))
+        laboratory.belongings._folder = laboratory.made
+
+    assert (outcome.exit_code, outcome.stderr.head(100)) == (0, b"1000000")
+    assert outcome.stdout.size_bytes <= IN_MEMORY_BYTES
+    assert any("was not kept after" in note for note in outcome.notes)
+
+
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_stream_longer_than_its_limit_ends_the_trial_and_is_kept_up_to_it(
     laboratory: Laboratory, stream: str

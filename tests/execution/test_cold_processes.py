@@ -130,6 +130,19 @@ def test_a_spawner_that_is_killed_gives_an_error_and_the_next_trial_runs(
         assert outcome_of(executor.submit(laboratory.trial("true"))).exit_code == 0
 
 
+@pytest.mark.long
+def test_a_spawner_that_is_stopped_cannot_hold_whet_up_for_ever(laboratory: Laboratory) -> None:
+    with laboratory.make() as executor, fifo(laboratory.folder) as held:
+        script = f"exec 9>{held.path}; echo up >&9; sleep 1000"
+        future = executor.submit(laboratory.trial("sh", "-c", script, wall_seconds=0.5))
+        held.wait_for_a_word()
+        for spawner in _spawners():
+            os.kill(spawner, signal.SIGSTOP)
+
+        assert isinstance(future.exception(60), HostFailure)
+        held.wait_until_all_are_dead()
+
+
 def _spawners() -> list[int]:
     return [
         pid

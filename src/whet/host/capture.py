@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from whet.core.errors import WhetError
 from whet.core.output import BytesOutput, Output, first_match, last_match
 
 IN_MEMORY_BYTES = 64 * 1024
@@ -153,10 +154,9 @@ class Capturing:
                 self._spill()
             while written < len(data):
                 written += os.write(self._descriptor, data[written:])
-        except OSError as error:
-            self.loss = (
-                f"output was not kept after {self.size_bytes + written} bytes: {error.strerror}"
-            )
+        except (OSError, WhetError) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            self.loss = f"output was not kept after {self.size_bytes + written} bytes: {why}"
         return data[:written]
 
     def _spill(self) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from types import FrameType
@@ -12,6 +13,8 @@ from whet.host.terminal import Terminal
 
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _OWN = (signal.SIGWINCH, signal.SIGTSTP)
+
+_STDIN, _STDOUT, _STDERR = 0, 1, 2
 
 Previous = Callable[[int, FrameType | None], object] | int | None
 
@@ -37,14 +40,21 @@ class Console:
         self.stdin = stdin
         self.stdout = Outlet(stdout)
         self.stderr = Outlet(stderr)
+        # Started with a stream closed (`>&-`), whet's next open file got its number.
+        if stdout == _STDOUT and sys.__stdout__ is None:
+            self.stdout.give_up()
+        if stderr == _STDERR and sys.__stderr__ is None:
+            self.stderr.give_up()
+        if stdin == _STDIN and sys.__stdin__ is None:
+            self.stdin = stdin = -1
         self.terminal: Terminal | None = None
         self.is_interactive = False
         self.shows_errors_in_terminal = False
-        if os.isatty(stdout):
-            self.shows_errors_in_terminal = os.isatty(stderr)
-            own = Terminal(stdin if os.isatty(stdin) else stdout)
+        if not self.stdout.is_broken and os.isatty(stdout):
+            self.shows_errors_in_terminal = not self.stderr.is_broken and os.isatty(stderr)
+            own = Terminal(stdin if _is_terminal(stdin) else stdout)
             self.terminal = own
-            self.is_interactive = os.isatty(stdin) and own.is_ours
+            self.is_interactive = _is_terminal(stdin) and own.is_ours
         self._previous: dict[int, Previous] = {}
         self._control: Control | None = None
         self._is_stopping = False
@@ -102,3 +112,7 @@ class Console:
         elif number != signal.SIGWINCH:
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
+
+
+def _is_terminal(descriptor: int) -> bool:
+    return descriptor >= 0 and os.isatty(descriptor)

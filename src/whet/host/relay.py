@@ -16,6 +16,7 @@ from whet.host.control import Control
 from whet.host.wiring import Wiring
 
 _GRACE_SECONDS = 5.0  # between a SIGTERM that is passed on and the kill
+_SPAWNER_SECONDS = 20.0  # a spawner that has not killed its tree by then stands still itself
 _DOUBLE_SECONDS = 1.0  # in a terminal, two Ctrl-C so close together mean: kill
 
 
@@ -57,6 +58,7 @@ class Relay:
     _pid: int = 0
     _kill_at: float | None = None
     _grace_ends: float | None = None
+    _lost_at: float | None = None
     _interrupted_at: float | None = None
     _suspended_at: float | None = None
 
@@ -115,7 +117,8 @@ class Relay:
         return {descriptor for descriptor, _ in poll.poll(self._patience_ms())}
 
     def _patience_ms(self) -> float | None:
-        ends = [end for end in (self._kill_at, self._grace_ends) if end is not None]
+        times = (self._kill_at, self._grace_ends, self._lost_at)
+        ends = [end for end in times if end is not None]
         if not ends or self._answer is not None or self._suspended_at is not None:
             return None
         return max(0.0, min(ends) - time.monotonic()) * 1000 + 1
@@ -124,7 +127,9 @@ class Relay:
         if self._suspended_at is not None or self._answer is not None:
             return
         now = time.monotonic()
-        if self._grace_ends is not None and now >= self._grace_ends:
+        if self._lost_at is not None and now >= self._lost_at:
+            self._end(("lost", b""))
+        elif self._grace_ends is not None and now >= self._grace_ends:
             self._kill(KillReason.GIVEN_UP)
         elif self._kill_at is not None and now >= self._kill_at:
             if self.reason is None and self._pid:
@@ -140,6 +145,7 @@ class Relay:
         if self.reason is None and self._answer is None:
             self.reason = reason
             self._tell("kill")
+            self._lost_at = time.monotonic() + _SPAWNER_SECONDS
         self._kill_at = self._grace_ends = None
 
     def _hear(self, buffer: bytearray) -> None:
@@ -151,7 +157,12 @@ class Relay:
                 self.wiring.keyboard.own.make_raw()
         elif kind in {"ended", "failed", "fault", "lost"}:
             self.wiring.drain(buffer)
-            self._answer = (kind, body)  # type: ignore[assignment]  # pyright: ignore[reportAttributeAccessIssue] - the set above is the literal's
+            self._end((kind, body))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - the set above is the literal's
+
+    def _end(self, answer: Answer) -> None:
+        self._answer = answer
+        if self.wiring.keyboard is not None and any(one.is_waiting for one in self.wiring.outlets):
+            self.wiring.keyboard.own.restore()  # so that Ctrl-C works while somebody reads on
 
     def _serve_keyboard(self, ready: set[int]) -> None:
         keyboard = self.wiring.keyboard

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from whet.host.capture import Capture, Capturing
 from whet.host.channel import Channel, as_ended, as_failed, as_text
 from whet.host.console import Console
 from whet.host.control import Control
-from whet.host.relay import KillReason, Relay
+from whet.host.relay import Answer, KillReason, Relay
 from whet.host.start_error import check_words, start_error
 from whet.host.terminal import PseudoTerminal
 from whet.host.wiring import Keyboard, Wiring
@@ -28,6 +29,8 @@ if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make them with
     from whet.host.channel import Ended
 
 _BUFFER_BYTES = 1 << 20
+_LAST_STANDARD = 2
+_PATIENCE_SECONDS = 15.0  # a spawner itself gives up on what it cannot kill after 2 times 5
 _SOURCES = str(Path(__file__).resolve().parents[2])
 # The sources go last on the path, so that nothing of whet can hide a standard module.
 _PROGRAM = "import sys; sys.path.append({!r}); from whet.host.spawner import main; main({})"
@@ -109,9 +112,7 @@ class Slot:
             before_timeout=lambda pid: stacks.append(take_stacks(pid)) if take_stacks else None,
         )
         try:
-            self._spawner.ask(program, wiring)
-            wiring.release_child()
-            kind, body = relay.run(self._buffer)
+            kind, body = self._watch(program, wiring, relay)
             if kind == "failed":
                 raise start_error(as_failed(body), program.command, program.cwd)
             if kind == "fault":
@@ -128,6 +129,16 @@ class Slot:
     def close(self) -> None:
         """End the spawner, and with it whatever still runs."""
         self._spawner.close()
+
+    def _watch(self, program: Program, wiring: Wiring, relay: Relay) -> Answer:
+        try:
+            self._spawner.ask(program, wiring)
+            wiring.release_child()
+            return relay.run(self._buffer)
+        except BaseException:
+            # Nobody watches over what runs now: it goes, with its spawner.
+            self._spawner.close()
+            raise
 
     def _outcome(
         self,
@@ -234,6 +245,7 @@ class _Spawner:
     """A running `whet.host.spawner`, as its owner sees it."""
 
     def __init__(self, belongings: Belongings) -> None:
+        _fill_standard_streams()
         self.channel, theirs = Channel.pair()
         self._ended: int | None = None
         self._is_closed = False
@@ -286,7 +298,9 @@ class _Spawner:
             )
 
     def lost(self, command: tuple[str, ...]) -> HostFailure:
-        """Clean up after a spawner that died, and return the error that says so."""
+        """Clean up after a spawner that died or stands still; return the error that says so."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
         self.close()
         return HostFailure(
             f"the process that ran `{command[0]}` was killed from outside",
@@ -299,8 +313,12 @@ class _Spawner:
             return
         self._is_closed = True
         self.channel.close()
-        if self._ended is None:
-            self._has_ended(0)
+        patience_ends, pause = time.monotonic() + _PATIENCE_SECONDS, 0.0005
+        while self._ended is None and not self._has_ended(os.WNOHANG):
+            if time.monotonic() > patience_ends:  # somebody has stopped it
+                os.kill(self.pid, signal.SIGKILL)
+            time.sleep(pause)
+            pause = min(pause * 1.5, 0.02)
         if self._ended != 0:  # it was killed, and could not take its tree along
             kill_marked(self._token)
         self._belongings.forget(str(self.pid))
@@ -313,6 +331,13 @@ class _Spawner:
         if pid != 0:
             self._ended = status
         return pid != 0
+
+
+def _fill_standard_streams() -> None:
+    """Open what whet was started without (`>&-`), or the next file gets its number."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)) <= _LAST_STANDARD:
+        pass
+    os.close(descriptor)
 
 
 def _open_input(stdin: Path | None, console: Console | None) -> int:

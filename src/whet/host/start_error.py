@@ -27,7 +27,7 @@ def check_words(command: tuple[str, ...], environment: Mapping[str, str], cwd: s
 
     Raises:
         EmptyCommand: if there is no command, or its first word is empty.
-        BadUsage: if a word holds a NUL, or a variable's name an equals sign.
+        BadUsage: if a word holds a NUL or cannot be encoded, or a variable's name an equals sign.
     """
     if not command or not command[0]:
         shown = "``" if not command else f"`{command!r}`"
@@ -35,14 +35,22 @@ def check_words(command: tuple[str, ...], environment: Mapping[str, str], cwd: s
             f"{shown} names no program", hint="write the command after `--`, word by word"
         )
     for word in (*command, cwd, *environment.keys(), *environment.values()):
-        if "\0" in word:
+        if "\0" in word or not _is_encodable(word):
             raise BadUsage(
-                f"`{word[:_SHOWN_BYTES]!r}` holds a NUL, which no program can be given",
+                f"`{word[:_SHOWN_BYTES]!r}` holds a character that no program can be given",
                 hint="put such data into a file, or pass it on standard input with `--stdin FILE`",
             )
     for name in environment:
         if not name or "=" in name:
             raise BadUsage(f"`{name}` cannot name a variable", hint="write `--env NAME=VALUE`")
+
+
+def _is_encodable(word: str) -> bool:
+    try:
+        os.fsencode(word)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def start_error(failed: "Failed", command: tuple[str, ...], cwd: str) -> WhetError:

@@ -104,7 +104,7 @@ class Terminal:
         self._before = termios.tcgetattr(self._descriptor)
         self._is_raw = True
         atexit.register(self.restore)
-        tty.setraw(self._descriptor, termios.TCSADRAIN)
+        tty.setraw(self._descriptor, termios.TCSANOW)
 
     def restore(self) -> None:
         """Give the terminal back as it was."""
@@ -113,4 +113,5 @@ class Terminal:
         self._is_raw = False
         atexit.unregister(self.restore)
         with suppress(termios.error):  # it may have been hung up
-            termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._before)
+            # Not after all output is out (TCSADRAIN): whoever draws it may stand still.
+            termios.tcsetattr(self._descriptor, termios.TCSANOW, self._before)
