@@ -1,0 +1,94 @@
+"""Files are written whole or not at all; folders go whatever is in them."""
+
+import errno
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from whet.core.errors import CannotWrite, DiskFull
+from whet.host.files import remove_tree, storage_error, write_atomically
+
+
+def test_a_file_is_replaced_whole_and_nothing_else_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+
+    write_atomically(path, b"new" * 100_000)
+
+    assert path.read_bytes() == b"new" * 100_000
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_new_file_has_the_rights_it_is_given_less_the_umask(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "script", b"", mode=0o777)
+
+    umask = os.umask(0)
+    os.umask(umask)
+    assert (tmp_path / "script").stat().st_mode & 0o777 == 0o777 & ~umask
+
+
+def test_on_a_full_disk_the_old_file_stays(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root: mounts a small file system")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", tmp_path], check=True)
+    try:
+        path = tmp_path / "file"
+        path.write_bytes(b"old")
+        with pytest.raises(DiskFull, match="no space left"):
+            write_atomically(path, b"x" * 200_000)
+        assert [entry.read_bytes() for entry in tmp_path.iterdir()] == [b"old"]
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+
+
+def test_in_a_read_only_folder_it_is_said(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root: mounts a file system")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "none", tmp_path], check=True)
+    try:
+        with pytest.raises(CannotWrite, match="Read-only"):
+            write_atomically(tmp_path / "file", b"x")
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+
+
+def test_an_error_that_is_not_about_space_or_rights_stays_itself() -> None:
+    error = OSError(errno.EIO, "broken")
+
+    assert storage_error(error, Path("x")) is error
+
+
+def test_a_tree_deeper_than_any_path_is_removed(tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    top.mkdir()
+    here = os.open(top, os.O_RDONLY)
+    for _ in range(400):
+        os.mkdir("a" * 20, dir_fd=here)
+        below = os.open("a" * 20, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(os.open("file", os.O_CREAT, dir_fd=here))
+    os.close(here)
+
+    remove_tree(top)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_outside_is_followed_and_nothing_there_is_fine(tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "file").touch()
+    top = tmp_path / "top"
+    top.mkdir()
+    (top / "link").symlink_to(tmp_path / "outside")
+
+    remove_tree(top)
+    remove_tree(top)
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "outside")
+    remove_tree(link)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["outside"]
+    assert (tmp_path / "outside" / "file").exists()
