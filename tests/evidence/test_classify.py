@@ -116,6 +116,11 @@ FRAGMENTS = [
     "Current thread 0x1 (most recent call first):", '  File "x.py", line 3 in f', "usage: x",
     "=" * 70, "FAIL: t (m.C)", "FAILED (failures=1)", "panic: x", "goroutine 1 [running]:",
     'Exception in thread "main" a.B: c', "\tat a.B.c(D.java:1)", "    at f (/x.js:1:2)",
+    "ImportError while loading conftest '/x/conftest.py'.", "E   ValueError: x", "x.py:1: in f",
+    "x.py:1: ValueError", "1 failed in 0.03s", "FAILED a.py::b - ValueError: x", "____ b ____",
+    "def f():", "KeyError: 'x'", '    raise KeyError("x")', "thread 'main' panicked at x.rs:1:2:",
+    "-- Process 1 terminated with the following error:", "x.ProcessRaisedException: ",
+    "╭─ Traceback (most recent call last) ─╮", "│ /x.py:1 in f │", "╰─────────────────────────────╯",
     "  [Previous line repeated 9 more times]", "terminate called after throwing an instance of 'X'",
 ]  # fmt: skip
 

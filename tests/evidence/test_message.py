@@ -116,6 +116,12 @@ def test_the_address_of_an_object_does_not_count(one: int, other: int) -> None:
          "(sqlite3.OperationalError) no such table: t [SQL: ...] (Background on x)"),
         ("While reading from '<string>' [line  3]: option 'b' in section 'a' already exists",
          "While reading from <str> [line <n>]: option <str> in section <str> already exists"),
+        ("Invalid value for 'X': 'a' is not a valid integer.",
+         "Invalid value for 'X': <str> is not a valid integer."),
+        ("Sympify of expression 'could not parse 'x)'' failed", "Sympify of expression <str> failed"),
+        ("{'a': 1, 'b': [2]}", "<data>"),
+        ("bad (unclosed [1, 2", "bad (unclosed [<n>"),
+        ("mismatched ) ] } (1, 2]", "mismatched ) ] } (<n>]"),
         ("line contains\ttabs\n\nand   spaces", "line contains tabs and spaces"),
     ],
 )  # fmt: skip

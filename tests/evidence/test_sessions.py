@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 
 import pytest
-from failed_runs import SPECIMENS, run, trial_of
+from failed_runs import SPECIMENS, outcome_of, run, trial_of
 
 from whet.core.failure import Failure, FailureKind
 from whet.evidence.classify import classify
@@ -73,6 +73,57 @@ def test_a_test_module_that_cannot_be_imported_is_a_broken_import() -> None:
 @pytest.mark.parametrize("arguments", [("--no-such-option",), ("no_such_file.py",)])
 def test_a_session_that_was_called_wrongly_is_a_usage_error(arguments: Sequence[str]) -> None:
     assert session(*arguments).kind is FailureKind.USAGE_ERROR
+
+
+@pytest.mark.slow
+def test_a_conftest_that_cannot_be_imported_is_a_broken_import() -> None:
+    command = [option for option in PYTEST if option != "--noconftest"]
+    signature = failure_of(*command, "no_conftest").signature
+
+    assert signature.kind is FailureKind.BROKEN_IMPORT
+    assert signature.user_function == "no_conftest/conftest.py:<module>"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("style", ["--tb=long", "--tb=short"])
+def test_the_last_exception_of_a_chain_counts_with_or_without_a_summary(style: str) -> None:
+    signature = session(style, "check_chain.py").signature
+
+    assert signature.exception == "LookupError"
+    assert signature.message == "no number in <str>"
+    assert signature.user_function == "check_chain.py::test_parse in check_chain.py:parse"
+    unnamed = session(style, "-rN", "check_chain.py").signature
+    assert unnamed.exception == "LookupError"
+    assert unnamed.user_function == "test_parse in check_chain.py:parse"
+
+
+def report(*tests: str) -> Failure:
+    summary = "".join(f"FAILED {test} - ValueError: bad\n" for test in tests)
+    said = f"short test summary info\n{summary}{len(tests)} failed in 0.03s\n"
+    failure = classify(trial_of("pytest", cwd=SUITE), outcome_of(stdout=said))
+    assert failure is not None
+    return failure
+
+
+def test_the_order_in_which_tests_failed_does_not_count() -> None:
+    assert report("a.py::t", "b.py::t").signature == report("b.py::t", "a.py::t").signature
+    assert report("a.py::t").signature != report("b.py::t").signature
+
+
+def test_of_very_many_failed_tests_some_are_named() -> None:
+    signature = report(*(f"a.py::t{number:02}" for number in range(25))).signature
+
+    assert signature.user_function.endswith("a.py::t19 and 5 more")
+
+
+def test_an_end_without_any_failed_test_is_no_test_failure() -> None:
+    failure = classify(
+        trial_of("pytest", cwd=SUITE),
+        outcome_of(stdout="ERROR: Coverage failure: 70 is less than 80\n3 passed in 0.03s\n"),
+    )
+
+    assert failure is not None
+    assert failure.signature.message == "ERROR: Coverage failure: <n> is less than <n>"
 
 
 @pytest.mark.slow

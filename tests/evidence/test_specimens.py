@@ -185,11 +185,19 @@ def test_a_failure_shows_real_lines_with_the_innermost_frame_last() -> None:
     assert failure.place.line == 7
 
 
+def test_both_ends_of_a_very_deep_stack_are_shown() -> None:
+    frames = failure_of("recursion_in_library.py").frames
+
+    assert len(frames) == 200
+    assert [frame.function for frame in frames[:3]] == ["<module>", "clone", "deepcopy"]
+
+
 @pytest.mark.parametrize(
     ("program", "words"),
     [
         ("key_error.py", "KeyError in key_error.py:price_of (line 5)"),
         ("segfault.py", "SIGSEGV in segfault.py:read (line 8)"),
+        ("recursion_in_library.py", "RecursionError in recursion_in_library.py:clone (line 5)"),
         ("exit_silently.py", "exit code 7"),
         ("out_of_memory.py", "out of memory: MemoryError in out_of_memory.py:allocate (line 2)"),
         ("usage.py", "usage error"),

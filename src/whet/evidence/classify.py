@@ -58,6 +58,9 @@ def headline(failure: Failure) -> str:
     where = signature.user_function or signature.library_function
     if not where:
         return what
-    place = failure.place
-    line = f" (line {place.line})" if place is not None and place.line else ""
-    return f"{what} in {where}{line}"
+    # A cycle of a recursion is in more than one place.
+    function = where.rsplit(":", 1)[-1]
+    lines = [frame.line for frame in failure.frames if frame.function.endswith(function)]
+    return (
+        f"{what} in {where} (line {lines[-1]})" if function and any(lines) else f"{what} in {where}"
+    )

@@ -18,7 +18,7 @@ from whet.evidence.last_words import last_words, telling_words, usage_error
 from whet.evidence.message import normalise
 from whet.evidence.ownership import Ownership, own
 from whet.evidence.place import is_deep, place_of
-from whet.evidence.python_failure import failure_of_exception, said
+from whet.evidence.python_failure import failure_of_exception, said, shown
 from whet.evidence.python_traceback import Traceback, find_tracebacks
 from whet.evidence.shortage import first_sentence, shortage_of
 from whet.evidence.test_report import (
@@ -97,7 +97,7 @@ class Diagnosis:
         where = place.user_function or place.library_function
         seconds = f"{self._outcome.wall_seconds:.3g} s"
         what = message or f"no end after {seconds}"
-        shown = self._outcome.stacks[-1] if self._outcome.stacks else ()
+        sample = self._outcome.stacks[-1] if self._outcome.stacks else ()
         return Failure(
             signature=FailureSignature(
                 kind=kind,
@@ -106,8 +106,8 @@ class Diagnosis:
                 library_function=place.library_function,
             ),
             summary=said("", f"{what}, in {where}" if where else what),
-            frames=tuple(
-                item.frame for item in own([(frame, 1) for frame in shown], self._ownership)
+            frames=shown(
+                [item.frame for item in own([(frame, 1) for frame in sample], self._ownership)]
             ),
         )
 

@@ -164,7 +164,7 @@ _CLOSERS = {
     '"': re.compile(r'\\.|"|\n', re.DOTALL),
     "`": re.compile(r"`|'(?!\w)|\n"),
 }
-_QUOTED_CONTAINER = re.compile(r"""['"`][\[{(]['"][\w/.-]""")
+_QUOTED_CONTAINER = re.compile("""['"`][\\[{(](?:['"][\\w/.-]|[\ue000-\uf8ff])""")
 _CLOSERS_OF_CONTAINERS = {"[": "]", "{": "}", "(": ")"}
 
 

@@ -15,6 +15,7 @@ from whet.evidence.wording import canonical_type
 SUMMARY_CHARACTERS = 200
 _CAUSES = 10
 _FRAMES = 200
+_OUTER_FRAMES = 20
 _RAISED_WITH_TEXT = re.compile(r"\braise \w*KeyError\(\s*[rRfF]{0,2}[\"']")
 _ONE_QUOTED = re.compile(r"""(?P<quote>['"])(?P<text>.*)(?P=quote)""", re.DOTALL)
 _SUB_EXCEPTIONS = re.compile(r" \(\d+ sub-exceptions?\)")
@@ -61,8 +62,15 @@ def failure_of_exception(traceback: Traceback, ownership: Ownership, called: str
             causes=(*causes, called) if called else causes,
         ),
         summary=said(raised.exception, raised.message),
-        frames=tuple(frame.frame for frame in frames[-_FRAMES:]),
+        frames=shown([frame.frame for frame in frames]),
     )
+
+
+def shown(frames: Sequence[Frame]) -> tuple[Frame, ...]:
+    """Return the frames that are worth keeping: both ends of a stack that is very deep."""
+    if len(frames) <= _FRAMES:
+        return tuple(frames)
+    return (*frames[:_OUTER_FRAMES], *frames[_OUTER_FRAMES - _FRAMES :])
 
 
 def said(exception: str, message: str) -> str:
@@ -142,6 +150,8 @@ def _source(raised: _Raised, ownership: Ownership) -> str:
     `row["price"]` tells which access failed, whatever the payload. The source of text that was
     given to `exec` is not shown before 3.13, so it never counts.
     """
+    if len(raised.sources) != len(raised.stack):
+        return ""  # a report of pytest shows its source in another way
     shown = [
         (source, ownership.locate(frame.path).owner)
         for (frame, _), source in zip(raised.stack, raised.sources, strict=True)

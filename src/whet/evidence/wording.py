@@ -135,6 +135,7 @@ _KEPT: tuple[re.Pattern[str], ...] = tuple(
         rf"[Uu]nknown format code {_NAME} for object of type {_NAME}",
         r"\boption ('--?[\w-]{1,60}'|\"--?[\w-]{1,60}\")",
         rf"is not of type {_NAME}",  # jsonschema
+        rf"(?:Invalid value for|Missing (?:argument|option|parameter)) {_NAME}",  # click
         rf"\(reading {_NAME}\)",  # Node.js: Cannot read properties of undefined
         rf"(?:[Ee]xpect(?:ed|ing)|[Mm]issing|[Uu]nmatched)(?: one of)? {_SYMBOL}(?:,? or {_SYMBOL})?",
         rf"{_SYMBOL} was never closed",
