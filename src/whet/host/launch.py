@@ -3,13 +3,15 @@
 import errno
 import marshal
 import os
-import signal
 import time
 
 from whet.host.process_tree import resident_bytes
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
-if TYPE_CHECKING:
+if not TYPE_CHECKING:
+    import _signal as signal  # `signal` is this and enums, which add 10 ms
+else:
+    import signal
     from collections.abc import Sequence
     from typing import NoReturn
 

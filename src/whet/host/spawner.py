@@ -12,7 +12,6 @@ Three kinds of message come in (`run`, with descriptors; `signal`; `kill`), four
 
 import os
 import select
-import signal
 import time
 
 from whet.host.channel import Channel, as_number, as_run
@@ -20,7 +19,10 @@ from whet.host.launch import CannotStartError, Started, start
 from whet.host.process_tree import descendants_of, group_of, resident_bytes
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
-if TYPE_CHECKING:
+if not TYPE_CHECKING:
+    import _signal as signal  # `signal` is this and enums, which add 10 ms
+else:
+    import signal
     from collections.abc import Callable, Sequence
 
     from whet.host.channel import Exit, Run
