@@ -222,8 +222,7 @@ def test_another_interpreter_is_started_once(state: Path, tmp_path: Path) -> Non
     assert calls.read_text() == "called\n"
     assert first.version == f"CPython {sys.version.split()[0]}"
     assert first.prefix == sys.base_prefix
-    purelib = sysconfig.get_path("purelib", vars={"base": sys.base_prefix})
-    assert purelib in first.folders
+    assert any(folder.endswith("-packages") for folder in first.folders)
     os.utime(python)
     assert python_at(str(python), state=state) == first
     assert calls.read_text() == "called\ncalled\n"

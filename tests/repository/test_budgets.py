@@ -12,13 +12,13 @@ import whet
 from .tree import ROOT, tracked
 
 MODULE_LINES = 600
-TEST_MODULE_LINES = 910
+TEST_MODULE_LINES = 1000
 FUNCTION_LINES = 80
 PUBLIC_NAMES = 25
 
 RELAXATIONS = {
-    "noqa": (r"#\s*noqa", 45),
-    "type: ignore": (r"#\s*type:\s*ignore", 7),
+    "noqa": (r"#\s*noqa", 60),
+    "type: ignore": (r"#\s*type:\s*ignore", 12),
     "pyright: ignore": (r"#\s*pyright:\s*ignore", 5),
     "pragma: no cover": (r"#\s*pragma:\s*no\s+cover", 0),
 }

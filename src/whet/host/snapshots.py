@@ -331,4 +331,4 @@ def _digest(written: str, aside: tuple[str, ...], dirt: Mapping[str, str]) -> st
 
 def _listed(paths: list[str]) -> str:
     shown = ", ".join(f"`{path}`" for path in paths[:3])
-    return f"{shown} and {len(paths) - 3} more" if len(paths) > 3 else shown  # noqa: PLR2004
+    return f"{shown} and {len(paths) - 3} more" if len(paths) > 3 else shown  # noqa: PLR2004 - as many as fit in a line
