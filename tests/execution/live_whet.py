@@ -12,7 +12,10 @@ from pathlib import Path
 from laboratory import Laboratory
 
 from whet.core.trial import STDIN_INHERITED, ResetStep
+from whet.host import relay
 from whet.host.console import Console
+
+relay._GRACE_SECONDS = 0.5  # five in life
 
 
 def main() -> None:

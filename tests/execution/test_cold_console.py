@@ -22,6 +22,8 @@ _LIVE = str(Path(__file__).parent / "live_whet.py")
 _PATIENCE_SECONDS = 20.0
 _ECHO_AND_ORDER = termios.ECHO | termios.ICANON | termios.ISIG
 
+pytestmark = pytest.mark.slow
+
 Facts = dict[str, object]
 
 
@@ -314,7 +316,6 @@ def test_a_second_sigint_kills_what_ignores_it(desk: Desk, held: Fifo) -> None:
     held.wait_until_all_are_dead()
 
 
-@pytest.mark.slow
 def test_sigterm_kills_what_ignores_it_after_a_while(desk: Desk, held: Fifo) -> None:
     screen = desk.with_pipes(specimen("stubborn.py", held.path))
     held.wait_for_a_word()

@@ -35,6 +35,7 @@ def _tree(laboratory: Laboratory) -> list[str]:
     return [path.name for path in (laboratory.folder / "tmp").iterdir()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("and_its_spawner", [False, True], ids=["whet", "whet and its spawner"])
 def test_nothing_stays_when_whet_is_killed(laboratory: Laboratory, and_its_spawner: bool) -> None:  # noqa: FBT001 - a parameter of pytest
     inner = laboratory.folder / "inner"

@@ -64,9 +64,9 @@ def test_a_tree_deeper_than_any_path_is_removed(tmp_path: Path) -> None:
     top = tmp_path / "top"
     top.mkdir()
     here = os.open(top, os.O_RDONLY)
-    for _ in range(400):
-        os.mkdir("a" * 20, dir_fd=here)
-        below = os.open("a" * 20, os.O_RDONLY, dir_fd=here)
+    for _ in range(110):
+        os.mkdir("a" * 40, dir_fd=here)
+        below = os.open("a" * 40, os.O_RDONLY, dir_fd=here)
         os.close(here)
         here = below
     os.close(os.open("file", os.O_CREAT, dir_fd=here))
