@@ -56,9 +56,7 @@ def check_pass(
                 assert not wrong, f"`{reduction_pass.name}` makes {wrong[0]!r} of {payload!r}"
 
 
-def _candidates(
-    reduction_pass: ReductionPass[bytes], payload: bytes, judge: Judge
-) -> list[bytes]:
+def _candidates(reduction_pass: ReductionPass[bytes], payload: bytes, judge: Judge) -> list[bytes]:
     """Return what the pass proposes; only progress is ever BAD, as in the reducer."""
     proposed: list[bytes] = []
     best = payload
