@@ -7,9 +7,9 @@ from whet.core.errors import UnknownFormat
 from whet.reduction.formats.blocks import BLOCK_PASSES, BLOCKS
 from whet.reduction.formats.brackets import BRACKET_PASSES, BRACKETS
 from whet.reduction.formats.csv_passes import CSV_PASSES
-from whet.reduction.formats.csv_table import CSV, parse_csv
+from whet.reduction.formats.csv_table import CSV
 from whet.reduction.formats.json_passes import JSON_PASSES
-from whet.reduction.formats.json_tree import JSON, parse_json
+from whet.reduction.formats.json_tree import JSON
 from whet.reduction.formats.pieces import (
     BYTES,
     DELETE_BYTES,
@@ -74,8 +74,8 @@ def passes_for(
 
 def formats_of(payload: bytes, name: str = "") -> tuple[str, ...]:
     """Return the names of the formats whose passes a payload gets."""
-    is_json = parse_json(payload) is not None
-    is_csv = (not is_json or name.endswith((".csv", ".tsv"))) and parse_csv(payload) is not None
+    is_json = JSON.parse(payload) is not None
+    is_csv = (not is_json or name.endswith((".csv", ".tsv"))) and CSV.parse(payload) is not None
     refused = {"json"} if is_csv or not is_json else {"csv"}
     if not is_csv:
         refused.add("csv")

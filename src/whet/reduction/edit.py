@@ -7,7 +7,7 @@ some edits made, so that it costs a few slices, not a new rendering of a whole t
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import TypeAlias
 
 from whet.core.verdict import Verdict
@@ -145,10 +145,12 @@ def _rendered(search: Search[Kept, Kept], render: Callable[[Kept], bytes]) -> Se
 
 
 def _others(kept: Kept, size: int) -> Iterator[int]:
+    """Yield the numbers of the elements that are not kept; costs their number, not the size."""
     position = 0
-    for element in chain(kept.elements(), (size,)):
-        yield from range(position, element)
-        position = element + 1
+    end = range(size, size)
+    for block in (*kept.blocks[: kept.start], *kept.blocks[kept.stop :], end):
+        yield from range(position, block.start)
+        position = block.stop
 
 
 def _position(edit: Edit) -> tuple[int, int]:

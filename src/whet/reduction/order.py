@@ -30,6 +30,8 @@ BROKEN_CHARACTER_WEIGHT = 13
 LONELY_BRACKET_WEIGHT = 2
 
 _PLAIN = string.printable.replace("\x0b", "").replace("\x0c", "").encode()
+_SIGNS = (b"(", b")", b"[", b"]", b"{", b"}", b'"')
+_ORDINARY = bytes(byte for byte in _PLAIN if bytes([byte]) not in _SIGNS)
 _READ_EASILY = (string.digits + string.ascii_letters + " \n").encode()
 
 NATURAL = bytes(
@@ -67,22 +69,19 @@ def is_better(payload: bytes, other: bytes, *, other_weight: int | None = None) 
 
 def weight(payload: bytes) -> int:
     """Return how much there is to read, in plain characters."""
-    strange = len(payload.translate(None, _PLAIN))
-    return (
-        len(payload)
-        + (STRANGE_BYTE_WEIGHT * strange if strange else 0)
-        + (BROKEN_CHARACTER_WEIGHT * _broken(payload) if strange else 0)
-        + LONELY_BRACKET_WEIGHT * _lonely(payload)
-    )
+    # One pass over a large payload, then counts over the little that is left of it.
+    special = payload.translate(None, _ORDINARY)
+    counts = [special.count(sign) for sign in _SIGNS]
+    strange = len(special) - sum(counts)
+    pairs = zip(counts[0:6:2], counts[1:6:2], strict=True)
+    lonely = sum(abs(left - right) for left, right in pairs) + counts[6] % 2
+    total = len(payload) + LONELY_BRACKET_WEIGHT * lonely
+    if strange:
+        total += STRANGE_BYTE_WEIGHT * strange + BROKEN_CHARACTER_WEIGHT * _broken(payload)
+    return total
 
 
 def _broken(payload: bytes) -> int:
     if payload.isascii():
         return 0
     return payload.decode("utf-8", "replace").count("\ufffd") - payload.count(b"\xef\xbf\xbd")
-
-
-def _lonely(payload: bytes) -> int:
-    pairs = ((b"(", b")"), (b"[", b"]"), (b"{", b"}"))
-    brackets = sum(abs(payload.count(left) - payload.count(right)) for left, right in pairs)
-    return brackets + payload.count(b'"') % 2

@@ -9,6 +9,7 @@ was, to the byte, and a candidate of a large payload costs no more than a copy o
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 from typing import Generic, TypeAlias, TypeVar
 
 from whet.search.proposal import Search
@@ -43,6 +44,11 @@ class Format(Generic[ViewT]):
     name: str
     parse: Callable[[bytes], ViewT | None]
     dumps: Callable[[ViewT], bytes]
+
+
+def last_view(parse: Callable[[bytes], ViewT | None]) -> Callable[[bytes], ViewT | None]:
+    """Remember the view of the last payload: several passes in turn look at the same one."""
+    return lru_cache(maxsize=1)(parse)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

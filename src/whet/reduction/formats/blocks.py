@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from whet.reduction.edit import Change, Edit, make_changes
 from whet.reduction.formats.pieces import parse_lines
-from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage
+from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage, last_view
 
 
 @dataclass(slots=True)
@@ -80,7 +80,7 @@ def dump_blocks(text: BlockText) -> bytes:
     return text.payload
 
 
-BLOCKS = Format(name="blocks", parse=parse_blocks, dumps=dump_blocks)
+BLOCKS = Format(name="blocks", parse=last_view(parse_blocks), dumps=dump_blocks)
 
 
 def _delete_blocks(text: BlockText) -> PassSearch:

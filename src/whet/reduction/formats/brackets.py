@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from whet.reduction.edit import Change, Edit, make_changes, siblings
 from whet.reduction.formats.pieces import parse_tokens
-from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage
+from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage, last_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def dump_brackets(text: BracketText) -> bytes:
     return text.payload
 
 
-BRACKETS = Format(name="brackets", parse=parse_brackets, dumps=dump_brackets)
+BRACKETS = Format(name="brackets", parse=last_view(parse_brackets), dumps=dump_brackets)
 
 
 def _changing(change: Callable[[Group], Change]) -> Callable[[BracketText], PassSearch]:

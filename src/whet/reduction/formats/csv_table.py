@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from whet.reduction.reduction_pass import Format
+from whet.reduction.reduction_pass import Format, last_view
 
 Span: TypeAlias = tuple[int, int]
 
@@ -91,4 +91,4 @@ def dump_csv(table: CsvTable) -> bytes:
     return table.payload
 
 
-CSV = Format(name="csv", parse=parse_csv, dumps=dump_csv)
+CSV = Format(name="csv", parse=last_view(parse_csv), dumps=dump_csv)

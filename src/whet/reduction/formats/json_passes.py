@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from whet.reduction.edit import Change, Edit, make_changes, siblings
-from whet.reduction.formats.json_tree import JsonNode, JsonTree, parse_json
+from whet.reduction.formats.json_tree import JSON, JsonNode, JsonTree
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 
 SINGLE_LEVELS = 8
@@ -86,7 +86,7 @@ def _better_with(text: bytes, nodes: Iterable[JsonNode]) -> Iterator[JsonNode]:
 
 
 def _parsed(payload: bytes) -> JsonTree:
-    tree = parse_json(payload)
+    tree = JSON.parse(payload)
     assert tree is not None, "an edit of JSON is JSON"
     return tree
 

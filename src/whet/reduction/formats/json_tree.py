@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from whet.reduction.reduction_pass import Format
+from whet.reduction.reduction_pass import Format, last_view
 
 
 @dataclass(slots=True)
@@ -156,4 +156,4 @@ def dump_json(tree: JsonTree) -> bytes:
     return tree.payload
 
 
-JSON = Format(name="json", parse=parse_json, dumps=dump_json)
+JSON = Format(name="json", parse=last_view(parse_json), dumps=dump_json)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from whet.reduction.edit import Edit, delete_pieces, make_changes
-from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage
+from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage, last_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +75,9 @@ def parse_bytes(payload: bytes) -> Pieces:
     return Pieces(payload, tuple(range(len(payload) + 1)))
 
 
-LINES = Format(name="lines", parse=parse_lines, dumps=dump_pieces)
-TOKENS = Format(name="tokens", parse=parse_tokens, dumps=dump_pieces)
-WORDS = Format(name="words", parse=parse_words, dumps=dump_pieces)
+LINES = Format(name="lines", parse=last_view(parse_lines), dumps=dump_pieces)
+TOKENS = Format(name="tokens", parse=last_view(parse_tokens), dumps=dump_pieces)
+WORDS = Format(name="words", parse=last_view(parse_words), dumps=dump_pieces)
 BYTES = Format(name="bytes", parse=parse_bytes, dumps=dump_pieces)
 
 
