@@ -20,7 +20,8 @@ from whet.host.belongings import Belongings
 from whet.host.capture import Capture
 from whet.host.console import Console
 from whet.host.control import CANCEL, Control
-from whet.host.slot import Program, Slot
+from whet.host.slot import Slot
+from whet.host.spawner_process import Program
 from whet.host.stacks import take_stacks
 from whet.host.workplace import Workplace, environment_of_trial
 

@@ -1,5 +1,7 @@
 """From a forked process to a running program: session, terminal, folder, signals, exec."""
 
+from __future__ import annotations
+
 import errno
 import marshal
 import os
@@ -28,7 +30,7 @@ class CannotStartError(Exception):
         reason: stage, error number and path, as it is sent to whet.
     """
 
-    def __init__(self, reason: "Failed") -> None:
+    def __init__(self, reason: Failed) -> None:
         super().__init__(reason)
         self.reason = reason
 
@@ -49,10 +51,10 @@ class Started:
 
 
 def start(
-    argv: "list[bytes]",
-    environment: "dict[bytes, bytes]",
+    argv: list[bytes],
+    environment: dict[bytes, bytes],
     cwd: bytes,
-    streams: "Sequence[int]",
+    streams: Sequence[int],
     terminal: int = -1,
 ) -> Started:
     """Start a program in a session of its own and return once it runs.
@@ -91,7 +93,7 @@ def start(
     return Started(pid, int(at) / 1e9, int(forked_bytes))
 
 
-def _reason(packed: bytes) -> "Failed":
+def _reason(packed: bytes) -> Failed:
     if not packed:
         return ("exec", errno.EAGAIN, b"")
     reason: Failed = marshal.loads(packed)
@@ -106,13 +108,13 @@ def _read_all(descriptor: int) -> bytes:
 
 
 def _become(
-    argv: "list[bytes]",
-    environment: "dict[bytes, bytes]",
+    argv: list[bytes],
+    environment: dict[bytes, bytes],
     cwd: bytes,
-    streams: "Sequence[int]",
+    streams: Sequence[int],
     terminal: int,
     reported: int,
-) -> "NoReturn":
+) -> NoReturn:
     """Turn this forked process into the program; report what stops it and exit."""
     try:
         os.setsid()
@@ -145,7 +147,7 @@ def _become(
         os._exit(127)
 
 
-def _execute(argv: "list[bytes]", environment: "dict[bytes, bytes]") -> "Failed":
+def _execute(argv: list[bytes], environment: dict[bytes, bytes]) -> Failed:
     """Become the program; return only if that fails, with the reason."""
     name = argv[0]
     places = [name]

@@ -39,17 +39,27 @@ class ProcessIdentity:
         """
         try:
             descriptor = os.pidfd_open(self.pid)
-        except OSError:
+        except ProcessLookupError:
             return False
+        except OSError:  # an old kernel, or a sandbox
+            return self.is_alive and _kill(self.pid, signal_number)
         try:
             if not self.is_alive:
                 return False
             signal_pidfd(descriptor, signal_number)
-        except ProcessLookupError:
+        except OSError:  # gone, or another user's
             return False
         finally:
             os.close(descriptor)
         return True
+
+
+def _kill(pid: int, signal_number: int) -> bool:
+    try:
+        os.kill(pid, signal_number)
+    except OSError:
+        return False
+    return True
 
 
 def signal_pidfd(descriptor: int, signal_number: int) -> None:

@@ -2,11 +2,9 @@
 
 import os
 import signal
-import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,13 +12,13 @@ from whet.core.errors import HostFailure, InternalFault
 from whet.core.failure import Frame
 from whet.core.outcome import Outcome, ProcessExit
 from whet.core.output import Output
-from whet.core.trial import Limits, ResetStep
-from whet.host.belongings import SLOT_VARIABLE, Belongings, kill_marked
+from whet.host.belongings import Belongings
 from whet.host.capture import Capture, Capturing
-from whet.host.channel import Channel, as_ended, as_failed, as_text
+from whet.host.channel import as_ended, as_failed, as_text
 from whet.host.console import Console
 from whet.host.control import Control
 from whet.host.relay import Answer, KillReason, Relay
+from whet.host.spawner_process import Program, SpawnerProcess
 from whet.host.start_error import check_words, start_error
 from whet.host.terminal import PseudoTerminal
 from whet.host.wiring import Keyboard, Wiring
@@ -29,32 +27,6 @@ if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make them with
     from whet.host.channel import Ended
 
 _BUFFER_BYTES = 1 << 20
-_LAST_STANDARD = 2
-_PATIENCE_SECONDS = 15.0  # a spawner itself gives up on what it cannot kill after 2 times 5
-_SOURCES = str(Path(__file__).resolve().parents[2])
-# The sources go last on the path, so that nothing of whet can hide a standard module.
-_PROGRAM = "import sys; sys.path.append({!r}); from whet.host.spawner import main; main({})"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
-    """A trial made ready: payloads written, environment complete.
-
-    Attributes:
-        command: argument vector.
-        environment: all of it.
-        cwd: folder to start in.
-        stdin: file to read from; None: whet's own standard input.
-        reset: steps before the command.
-        limits: what it may use.
-    """
-
-    command: tuple[str, ...]
-    environment: Mapping[str, str]
-    cwd: str
-    stdin: Path | None = Path(os.devnull)
-    reset: tuple[ResetStep, ...] = ()
-    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +48,7 @@ class Slot:
         self._belongings = belongings
         self._scratch = scratch
         self._buffer = bytearray(_BUFFER_BYTES)
-        self._spawner = _Spawner(belongings)
+        self._spawner = SpawnerProcess(belongings)
 
     def run(
         self,
@@ -132,7 +104,7 @@ class Slot:
 
     def _watch(self, program: Program, wiring: Wiring, relay: Relay) -> Answer:
         try:
-            self._spawner.ask(program, wiring)
+            self._spawner.ask(program, wiring.child, wiring.terminal)
             wiring.release_child()
             return relay.run(self._buffer)
         except BaseException:
@@ -239,105 +211,6 @@ class Slot:
             wiring.add_terminal("stderr", second, capture, console.stderr, limit)
         else:
             wiring.add_pipe("stderr", self._capturing(), console.stderr, limit)
-
-
-class _Spawner:
-    """A running `whet.host.spawner`, as its owner sees it."""
-
-    def __init__(self, belongings: Belongings) -> None:
-        _fill_standard_streams()
-        self.channel, theirs = Channel.pair()
-        self._ended: int | None = None
-        self._is_closed = False
-        self._token = os.urandom(8).hex()
-        self._belongings = belongings
-        argv = [sys.executable, "-I", "-S", "-c", _PROGRAM.format(_SOURCES, theirs.descriptor)]
-        try:
-            self.pid = os.posix_spawn(
-                sys.executable,
-                argv,
-                os.environ,
-                file_actions=[
-                    *((os.POSIX_SPAWN_OPEN, n, os.devnull, os.O_RDWR, 0) for n in (0, 1, 2)),
-                    # Onto itself: that makes it inheritable in the child alone, whatever other
-                    # threads start meanwhile.
-                    (os.POSIX_SPAWN_DUP2, theirs.descriptor, theirs.descriptor),
-                ],
-                setsid=True,
-            )
-        except OSError as error:
-            self.channel.close()
-            raise HostFailure(
-                f"cannot start `{sys.executable}`: {error.strerror}",
-                hint="look at the limits: `ulimit -u`",
-            ) from error
-        finally:
-            theirs.close()
-        belongings.adopt("process", str(self.pid), token=self._token)
-
-    def ready(self, belongings: Belongings) -> "_Spawner":
-        """Return this spawner, or another one if this one has ended."""
-        if self._ended is None and self._has_ended(os.WNOHANG):
-            self.close()
-        return self if self._ended is None else _Spawner(belongings)
-
-    def ask(self, program: Program, wiring: Wiring) -> None:
-        """Ask the spawner to run ``program``."""
-        environment = {**program.environment, SLOT_VARIABLE: self._token}
-        with suppress(OSError):  # a spawner that is gone shows as the end of its channel
-            self.channel.send(
-                "run",
-                (
-                    [os.fsencode(word) for word in program.command],
-                    {os.fsencode(k): os.fsencode(v) for k, v in environment.items()},
-                    os.fsencode(program.cwd),
-                    [(os.fsencode(step.command), step.must_succeed) for step in program.reset],
-                    wiring.terminal,
-                ),
-                wiring.child,
-            )
-
-    def lost(self, command: tuple[str, ...]) -> HostFailure:
-        """Clean up after a spawner that died or stands still; return the error that says so."""
-        with suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
-        self.close()
-        return HostFailure(
-            f"the process that ran `{command[0]}` was killed from outside",
-            hint="look for the kernel's out-of-memory killer: `dmesg | tail`",
-        )
-
-    def close(self) -> None:
-        """End the spawner and wait until its tree is gone."""
-        if self._is_closed:
-            return
-        self._is_closed = True
-        self.channel.close()
-        patience_ends, pause = time.monotonic() + _PATIENCE_SECONDS, 0.0005
-        while self._ended is None and not self._has_ended(os.WNOHANG):
-            if time.monotonic() > patience_ends:  # somebody has stopped it
-                os.kill(self.pid, signal.SIGKILL)
-            time.sleep(pause)
-            pause = min(pause * 1.5, 0.02)
-        if self._ended != 0:  # it was killed, and could not take its tree along
-            kill_marked(self._token)
-        self._belongings.forget(str(self.pid))
-
-    def _has_ended(self, options: int) -> bool:
-        try:
-            pid, status = os.waitpid(self.pid, options)
-        except ChildProcessError:  # somebody else has waited for it
-            pid, status = self.pid, -1
-        if pid != 0:
-            self._ended = status
-        return pid != 0
-
-
-def _fill_standard_streams() -> None:
-    """Open what whet was started without (`>&-`), or the next file gets its number."""
-    while (descriptor := os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)) <= _LAST_STANDARD:
-        pass
-    os.close(descriptor)
 
 
 def _open_input(stdin: Path | None, console: Console | None) -> int:
