@@ -64,7 +64,7 @@ def shrink_with_whet(task: Task) -> tuple[Path, str]:
     result = task.payload.with_name("result")
     oracle, payload = str(task.oracle), str(task.payload)
     words = [sys.executable, "-m", "whet", "shrink", payload, "-o", str(result)]
-    words += ["--jobs", str(JOBS), "--interesting", oracle, "--", oracle, payload]
+    words += ["--jobs", str(JOBS), "--interesting", oracle]
     return result, _limited(words, task)
 
 
@@ -229,6 +229,7 @@ def show(case: Case, scores: dict[str, Score]) -> None:
     for tool, score in scores.items():
         if score.payload and len(score.payload) <= SHOWN_BYTES:
             print(f"  {tool}: {score.payload.decode('utf-8', 'backslashreplace')!r}")
+    sys.stdout.flush()
 
 
 def main() -> None:
