@@ -215,6 +215,7 @@ def test_keys_reach_the_program_and_its_echo_the_screen(desk: Desk) -> None:
     assert facts["out"] == "ready\nhello\ngot hello\n1\n"
 
 
+@pytest.mark.long  # failed once of three at load 10, passed alone: to be looked into
 def test_the_end_of_a_long_output_to_a_terminal_is_not_lost(desk: Desk) -> None:
     screen = desk.in_terminal(_shell("seq 60000"))
 
