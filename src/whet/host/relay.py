@@ -103,8 +103,8 @@ class Relay:
         poll.register(requests, select.POLLIN)
         if self._answer is None:
             poll.register(self.channel.descriptor, select.POLLIN)
-            for flow in self.wiring.flows.values():
-                if flow.is_open and not flow.is_held_up:
+            for name, flow in self.wiring.flows.items():
+                if flow.is_open and not flow.is_held_up and self._is_shown_right(name):
                     poll.register(flow.reader, select.POLLIN)
             keyboard = self.wiring.keyboard
             if keyboard is not None and keyboard.is_waiting:
@@ -115,6 +115,13 @@ class Relay:
             if outlet.is_waiting:
                 poll.register(outlet.descriptor, select.POLLOUT)
         return {descriptor for descriptor, _ in poll.poll(self._patience_ms())}
+
+    def _is_shown_right(self, name: str) -> bool:
+        """Whether the user's terminal is ready for a stream: raw for what comes from another one.
+
+        Reset steps come first, write to a pipe and are shown before it is raw.
+        """
+        return self.wiring.keyboard is None or name == "reset" or self._pid != 0
 
     def _patience_ms(self) -> float | None:
         times = (self._kill_at, self._grace_ends, self._lost_at)
