@@ -10,6 +10,7 @@ from whet.reduction.formats.csv_passes import CSV_PASSES
 from whet.reduction.formats.csv_table import CSV
 from whet.reduction.formats.json_passes import JSON_PASSES
 from whet.reduction.formats.json_tree import JSON
+from whet.reduction.formats.looks import LOOKS_PASSES
 from whet.reduction.formats.pieces import (
     BYTES,
     DELETE_BYTES,
@@ -21,7 +22,7 @@ from whet.reduction.formats.pieces import (
     TOKENS,
     WORDS,
 )
-from whet.reduction.formats.values import LOOKS_PASSES, VALUE_PASSES, WORD_PASSES
+from whet.reduction.formats.values import VALUE_PASSES, WORD_PASSES
 from whet.reduction.reduction_pass import Format, ReductionPass, compose
 
 ViewT = TypeVar("ViewT")

@@ -1,4 +1,4 @@
-"""Simpler numbers, strings, words, blanks and characters, in text of any kind."""
+"""Simpler numbers, strings, words and blanks, in text of any kind."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -200,38 +200,6 @@ def _single_blanks(pieces: Pieces) -> PassSearch:
     return make_changes(pieces.payload, changes)
 
 
-_STRANGE = rb"[\xc0-\xff][\x80-\xbf]*|[^\x20-\x7e\r\n]"
-_LOOKS = (
-    ("put a for letters", rb"[A-Za-z]", b"a"),
-    ("put A for capitals", rb"[A-Z]", b"A"),
-    ("put b for letters", rb"[A-Za-z]", b"b"),
-    ("put 0 for digits", rb"[1-9]", b"0"),
-    ("put 1 for digits", rb"[2-9]", b"1"),
-    ("put a for strange characters", _STRANGE, b"a"),
-    ("put 0 for signs", _STRANGE + rb"|[!-/:-@\[-`{-~]", b"0"),
-    ("put blanks for other space", rb"[\t\r\n\x0b\x0c]", b" "),
-)
-
-SINGLE_CHARACTERS = 64
-"""In payloads up to this size each character is replaced by itself; in larger ones all that
-are equal together, as the looks of one letter in a hundred are not worth a trial."""
-
-
-def _plainer(pattern: bytes, text: bytes) -> Callable[[Pieces], PassSearch]:
-    compiled = re.compile(pattern, re.DOTALL)
-
-    def search(pieces: Pieces) -> PassSearch:
-        changes: dict[object, list[Edit]] = {}
-        for match in compiled.finditer(pieces.payload):
-            if match[0] != text:
-                is_single = len(pieces.payload) <= SINGLE_CHARACTERS
-                key = match.start() if is_single else match[0]
-                changes.setdefault(key, []).append(Edit(*match.span(), text))
-        return make_changes(pieces.payload, list(changes.values()))
-
-    return search
-
-
 VALUE_PASSES = (
     ReductionPass(name="plain line ends", stage=Stage.LINES, search=_plain_line_ends),
     ReductionPass(name="delete blanks", stage=Stage.TOKENS, search=_delete_blanks),
@@ -249,12 +217,3 @@ VALUE_PASSES = (
 
 WORD_PASSES = (ReductionPass(name="shorten words", stage=Stage.VALUES, search=_shorten_words),)
 """These look at words, those in strings too."""
-
-LOOKS_PASSES = tuple(
-    ReductionPass(
-        name=name,
-        stage=Stage.LOOKS,
-        search=_plainer(pattern, text),
-    )
-    for name, pattern, text in _LOOKS
-)
