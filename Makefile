@@ -125,6 +125,8 @@ $(VENV)/.ready-demo: locks/demo.txt pyproject.toml
 	$(call make-venv,$(VENV))
 	@$(BIN)/python $(PIP) --require-hashes -r locks/demo.txt
 	@$(BIN)/python $(PIP) --no-deps --no-build-isolation --editable .
+	@# pip compiles what it copies, but not a checkout; PYTHONDONTWRITEBYTECODE would keep it so.
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 $(VENV)/.ready-dev: $(VENV)/.ready-demo locks/dev.txt

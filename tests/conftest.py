@@ -90,7 +90,11 @@ def _children() -> dict[int, str]:
     """Return the living children of this process: number and command line. Linux only."""
     found: dict[int, str] = {}
     for listing in Path("/proc/self/task").glob("*/children"):
-        for pid in listing.read_text().split():
+        try:
+            pids = listing.read_text().split()
+        except OSError:
+            continue  # that thread has ended
+        for pid in pids:
             try:
                 command = Path("/proc", pid, "cmdline").read_bytes()
             except OSError:

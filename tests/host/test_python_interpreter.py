@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from whet.core.errors import CommandNotFound, HostFailure
-from whet.host.python_interpreter import PythonFacts, is_python, python_of
+from whet.host.interpreters import is_python
+from whet.host.python_interpreter import PythonFacts, python_for
 
 
 def script(path: Path, first_line: str) -> Path:
@@ -18,7 +19,7 @@ def script(path: Path, first_line: str) -> Path:
 def programs(tmp_path: Path) -> Path:
     folder = tmp_path / "bin"
     for name in ("python3", "python3.12", "sh"):
-        script(folder / name, "#!/bin/sh")
+        script(folder / name, "\x7fELF")
     return folder
 
 
@@ -70,7 +71,7 @@ def test_the_python_of_a_command_is_its_first_word_or_that_of_its_first_line(
     script(tmp_path / "direct", f"#!{programs}/python3 -E")
     script(tmp_path / "shell", "#!/bin/sh")
 
-    found = python_of(command, {"PATH": str(programs)}, tmp_path)
+    found = python_for(command, {"PATH": str(programs)}, tmp_path)
 
     assert Path(found) == tmp_path / expected
 
@@ -78,8 +79,8 @@ def test_the_python_of_a_command_is_its_first_word_or_that_of_its_first_line(
 def test_a_file_that_is_no_script_says_nothing(programs: Path, tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(b"\x7fELF")
 
-    assert python_of(["./data"], {"PATH": str(programs)}, tmp_path) == str(programs / "python3")
+    assert python_for(["./data"], {"PATH": str(programs)}, tmp_path) == str(programs / "python3")
 
 
 def test_without_any_python_on_the_path_it_is_whets_own(tmp_path: Path) -> None:
-    assert python_of(["x"], {"PATH": str(tmp_path)}, tmp_path) == sys.executable
+    assert python_for(["x"], {"PATH": str(tmp_path)}, tmp_path) == sys.executable

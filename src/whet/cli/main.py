@@ -1,6 +1,5 @@
 """The verbs of whet, loaded when they are called."""
 
-import difflib
 import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,6 +61,8 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the verb that ``args`` begin with, or name the nearest one."""
         if args and args[0] not in VERBS and not args[0].startswith("-"):
+            import difflib
+
             near = difflib.get_close_matches(args[0], VERBS, n=1, cutoff=0.5)
             hint = f"did you mean `whet {near[0]}`?" if near else "`whet --help` lists the verbs"
             if not near:

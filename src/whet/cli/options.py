@@ -5,7 +5,6 @@ from typing import ParamSpec, TypeVar
 
 import click
 
-from whet.core.condition import duration_seconds
 from whet.core.errors import BadUsage
 from whet.core.trial import ResetStep
 from whet.workbench.request import Judging, TrialRequest
@@ -62,6 +61,8 @@ class Duration(click.ParamType[float]):
         """Return the time in seconds."""
         if isinstance(value, int | float):
             return float(value)
+        from whet.core.condition import duration_seconds
+
         seconds = duration_seconds(str(value))
         if seconds is None or seconds <= 0:
             self.fail(f"`{value}` is not a time: write 90, 200ms, 5min or 2h", param, ctx)

@@ -1,12 +1,14 @@
 """Judging outcomes. Pure: the same outcome always gets the same verdict."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from whet.core.condition import Condition
 from whet.core.failure import FailureSignature
 from whet.core.outcome import Outcome
 from whet.core.verdict import SKIP_EXIT_CODE, Verdict
+
+if TYPE_CHECKING:  # most trials are judged without one
+    from whet.core.condition import Condition
 
 _HIGHEST_BAD_EXIT_CODE = 127
 
@@ -70,7 +72,7 @@ class SameFailure:
 class BadIf:
     """BAD means that a condition over measurements and output holds."""
 
-    condition: Condition
+    condition: "Condition"
 
     @property
     def description(self) -> str:

@@ -20,9 +20,8 @@ from whet.host.belongings import Belongings
 from whet.host.capture import Capture
 from whet.host.console import Console
 from whet.host.control import CANCEL, Control
-from whet.host.slot import Slot
+from whet.host.slot import Slot, Stacks
 from whet.host.spawner_process import Program
-from whet.host.stacks import take_stacks
 from whet.host.workplace import Workplace, environment_of_trial
 
 _STDIN = PayloadBinding(argument=None, text="", name="stdin", digest="")
@@ -156,12 +155,18 @@ class ColdExecutor:
         patterns = {name: _pattern(name, text) for name, text in trial.measures.items()}
         with workplace.one_trial():
             agent_folder = workplace.agent_folder
+
+            def stacks(pid: int) -> Stacks:
+                from whet.host.stacks import take_stacks
+
+                return take_stacks(pid, agent_folder)
+
             outcome = slot.run(
                 self._program(trial, workplace),
                 job.control,
                 self._keep,
                 console=self._console,
-                take_stacks=lambda pid: take_stacks(pid, agent_folder),
+                take_stacks=stacks,
             )
         if patterns:
             outcome = replace(outcome, measurements=_measured(outcome, patterns))

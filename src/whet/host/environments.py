@@ -28,8 +28,9 @@ from whet.core.errors import CannotWrite, ReleaseNotInstallable, WhetError
 from whet.core.record import as_record, text
 from whet.host.files import remove_tree, storage_error, write_atomically
 from whet.host.index_settings import IndexSettings, without_credentials
+from whet.host.interpreters import is_python
 from whet.host.package_index import PackageIndex
-from whet.host.python_interpreter import PythonFacts, is_python
+from whet.host.python_interpreter import PythonFacts
 from whet.host.tool import ToolResult, call_tool
 
 # These would lead an installer, or the Python of an environment, to somewhere else.

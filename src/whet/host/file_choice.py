@@ -37,7 +37,7 @@ class Chosen:
     notes: list[str] = field(default_factory=list[str])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FileChoice:
     """The choice for one snapshot.
 

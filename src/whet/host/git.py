@@ -18,7 +18,7 @@ class GitFailedError(Exception):
     """git refused; the message is its complaint."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Repository:
     """A git repository, by the top folder of one of its working trees."""
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-_PYTHON = re.compile(r"(?:python|pypy)(?:\d(?:\.\d+)?t?)?$")
+_PYTHON = re.compile(r"(?:python|pypy)(?:\d(?:\.\d+)?t?)?")
 _PROJECT_RUNNERS = frozenset({"hatch", "pdm", "pipenv", "poetry", "rye", "uv"})
 
 # pip writes this when the path of the interpreter is too long for the kernel's first line.
@@ -16,7 +16,7 @@ _HEAD_BYTES = 1024
 _MAX_STEPS = 8  # a script whose interpreter is a script, and so on; the kernel allows 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Search:
     """Where a command's program is looked for.
 
@@ -44,7 +44,7 @@ class Search:
             if _is_pyenv_shim(path, shebang):
                 path = self._behind_shim(path)
                 shebang = _shebang(path) if path else ()
-            if _PYTHON.match(name) and not shebang:
+            if is_python(name) and not shebang:
                 return path
             command = shebang
         return ""
@@ -99,6 +99,11 @@ class Search:
             if above == folder:
                 return _words(os.path.join(root, "version"))
             folder = above
+
+
+def is_python(program: str) -> bool:
+    """Whether the last part of a path is the name of a Python."""
+    return _PYTHON.fullmatch(os.path.basename(program)) is not None
 
 
 def _inner(command: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,9 +1,7 @@
-"""Which Python a command runs, and what that Python is."""
+"""What the Python is that a command runs."""
 
 import json
 import os
-import re
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,15 +9,14 @@ from pathlib import Path
 
 from whet.core.errors import CommandNotFound, HostFailure
 from whet.core.record import as_record, text
+from whet.host.interpreters import Search
 from whet.host.tool import ToolMissingError, call_tool
 
-_PYTHON = re.compile(r"(python|pypy)(\d+(\.\d+)?t?)?")
 _ASK = (
     "import json, platform, sys; print(json.dumps({"
     "'path': sys.executable, 'version': platform.python_version(), "
     "'implementation': sys.implementation.name}))"
 )
-_MAX_SHEBANG_BYTES = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,41 +61,17 @@ class PythonFacts:
             ) from error
 
 
-def is_python(program: str) -> bool:
-    """Whether the last part of a path is the name of a Python."""
-    return _PYTHON.fullmatch(Path(program).name) is not None
+def python_for(command: Sequence[str], environment: Mapping[str, str], folder: Path) -> str:
+    """Return the Python that ``command`` runs; of one that runs none, the first on `PATH`.
 
-
-def python_of(command: Sequence[str], environment: Mapping[str, str], folder: Path) -> str:
-    """Return the Python that ``command`` runs: its first word, or that of its first line.
-
-    Of a command that is no Python's, the first `python3` or `python` on `PATH`, and whet's own
-    if there is none.
+    That is `python3` before `python`, and whet's own if there is neither.
 
     Args:
         command: argument vector.
         environment: its `PATH` finds programs.
         folder: where the command starts.
     """
-    path = environment.get("PATH", os.defpath)
-    program = command[0] if command else ""
-    found = str(folder / program) if "/" in program else shutil.which(program, path=path)
-    if found is not None and is_python(program):
-        return found
-    if found is not None and (named := _of_first_line(Path(found), path)):
-        return named
-    return shutil.which("python3", path=path) or shutil.which("python", path=path) or sys.executable
-
-
-def _of_first_line(program: Path, path: str) -> str | None:
-    """Return the Python that a script names in its first line, or None."""
-    try:
-        with program.open("rb") as file:
-            first = file.readline(_MAX_SHEBANG_BYTES)
-    except OSError:
-        return None
-    if not first.startswith(b"#!"):
-        return None
-    words = os.fsdecode(first[2:]).split()
-    pythons = [word for word in words[:3] if is_python(word)]
-    return shutil.which(pythons[0], path=path) if pythons else None
+    search = Search(cwd=os.path.abspath(folder), environment=environment)
+    candidates = (tuple(command), ("python3",), ("python",))
+    found = (search.python_of(candidate) for candidate in candidates)
+    return next((path for path in found if path), sys.executable)

@@ -68,7 +68,7 @@ class Changes:
     unseen: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ShadowIndex:
     """whet's own index over one working tree.
 

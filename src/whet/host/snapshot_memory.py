@@ -63,7 +63,7 @@ class Commit:
     seconds: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Memory:
     """What is remembered between two snapshots of one working tree.
 

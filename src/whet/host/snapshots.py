@@ -82,7 +82,7 @@ def take_snapshot(
     return Snapshot(code=taken.code, notes=taken.notes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Taken:
     code: CodeState
     is_clean: bool

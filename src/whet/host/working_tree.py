@@ -18,7 +18,7 @@ _OWN_SCOPES = frozenset({"local", "worktree"})
 _OBJECT_ID_LENGTHS = (40, 64)  # SHA-1, SHA-256
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WorkingTree:
     """One working tree: the main one of a repository or a linked one.
 

@@ -5,10 +5,9 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from whet import __version__
-from whet.core.budget import StopReason
 from whet.core.outcome import Outcome
 from whet.core.output import digest_of
 from whet.core.record import text, text_map
@@ -19,6 +18,9 @@ from whet.notebook.blobs import BlobStore
 from whet.notebook.database import Database, utc_now
 from whet.notebook.entry import Entry
 from whet.notebook.reading import RecordedTrials, command_digest, unknown_trial
+
+if TYPE_CHECKING:
+    from whet.core.budget import StopReason
 
 __all__ = ["Entry", "Notebook"]
 
@@ -183,7 +185,7 @@ class Notebook(RecordedTrials):
             )
 
     def end_investigation(
-        self, number: int, stop_reason: StopReason, result: Mapping[str, object]
+        self, number: int, stop_reason: "StopReason", result: Mapping[str, object]
     ) -> None:
         """Write down why a search ended and what it found.
 

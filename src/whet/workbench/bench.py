@@ -5,11 +5,9 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from whet.core.condition import Condition
 from whet.core.errors import BadUsage, EmptyCommand, FolderNotFound
-from whet.core.event import Event, Observer
 from whet.core.executor import Executor
 from whet.core.oracle import AnyFailure, BadIf, Interesting, Oracle, SameFailure, ScriptVerdict
 from whet.core.outcome import Outcome
@@ -28,8 +26,12 @@ from whet.host.surroundings import look_around
 from whet.notebook.notebook import Notebook
 from whet.workbench.request import Judging, TrialRequest
 
+if TYPE_CHECKING:  # not loaded for a single trial: `whet run` must start at once
+    from whet.core.condition import Condition
+    from whet.core.event import Event, Observer
 
-def silent(_event: Event) -> None:
+
+def silent(_event: "Event") -> None:
     """Listen to nothing."""
 
 
@@ -91,7 +93,7 @@ class Workbench:
     belongings: Belongings
     environment: Mapping[str, str]
     shelf: Shelf
-    emit: Callable[[Event], None] = silent
+    emit: "Callable[[Event], None]" = silent
     notes: list[str] = field(default_factory=list[str])
 
     @property
@@ -194,7 +196,7 @@ class Workbench:
 
 @contextmanager
 def open_workbench(
-    environment: Mapping[str, str] | None = None, observer: Observer | None = None
+    environment: Mapping[str, str] | None = None, observer: "Observer | None" = None
 ) -> Generator[Workbench, None, None]:
     """Open the current folder's project; what whet made is removed at the end.
 
@@ -224,11 +226,11 @@ def open_workbench(
         belongings.discard_all()
 
 
-def _emitter(observer: Observer | None) -> Callable[[Event], None]:
+def _emitter(observer: "Observer | None") -> "Callable[[Event], None]":
     """Return what tells ``observer``; one that raises is dropped and the work goes on."""
     listening = [] if observer is None else [observer]
 
-    def emit(event: Event) -> None:
+    def emit(event: "Event") -> None:
         for listener in tuple(listening):
             try:
                 listener(event)
@@ -261,7 +263,7 @@ def command_of(request: TrialRequest) -> tuple[str, ...]:
     return request.command
 
 
-def condition_of(request: TrialRequest) -> Condition | None:
+def condition_of(request: TrialRequest) -> "Condition | None":
     """Return what `--bad-if` says.
 
     Raises:
@@ -270,6 +272,8 @@ def condition_of(request: TrialRequest) -> Condition | None:
     """
     if not request.judging.bad_if:
         return None
+    from whet.core.condition import Condition
+
     condition = Condition.parse(request.judging.bad_if)
     for name in sorted(condition.names - set(request.measures)):
         raise BadUsage(
@@ -287,6 +291,8 @@ def oracle_of(judging: Judging, reference: Outcome | None = None) -> Oracle:
         reference: the failure to look for when the user said nothing.
     """
     if judging.bad_if:
+        from whet.core.condition import Condition
+
         return BadIf(Condition.parse(judging.bad_if))
     if judging.oracle:
         return ScriptVerdict()

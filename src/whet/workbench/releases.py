@@ -15,7 +15,7 @@ from whet.core.trial import Trial
 from whet.host.environments import PackageEnvironments, default_place
 from whet.host.index_settings import IndexSettings
 from whet.host.package_index import Listing, PackageIndex
-from whet.host.python_interpreter import PythonFacts, python_of
+from whet.host.python_interpreter import PythonFacts, python_for
 from whet.host.surroundings import packages_of
 from whet.search.bisection import Bisection
 from whet.workbench.bench import Workbench
@@ -75,7 +75,7 @@ def releases(  # noqa: PLR0913 - the options of one search
         UnknownPackage, UnknownRelease, IndexUnreachable, SameEnds, EndsReversed: as they say.
     """
     inherited = {**bench.environment, **trial.environment}
-    python = PythonFacts.ask(python_of(trial.command, inherited, Path(trial.cwd)))
+    python = PythonFacts.ask(python_for(trial.command, inherited, Path(trial.cwd)))
     listing = PackageIndex.configured(inherited).listing(package)
     known = {release.version: release for release in releases_of(listing, python)}
     bad = bad or _present(bench, trial, package) or _newest(listing, known)

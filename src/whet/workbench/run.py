@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-from whet.core.expectation import Expectation
 from whet.core.oracle import Oracle
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
@@ -33,6 +32,8 @@ class RunResult:
 def run(bench: Workbench, request: TrialRequest, console: Console | None) -> RunResult:
     """Run what the user asked for, once, and record it."""
     if request.expectation:
+        from whet.core.expectation import Expectation
+
         Expectation.parse(request.expectation)
     trial = bench.build_trial(request, live=console is not None)
     return run_trial(bench, trial, request, console, oracle_of(request.judging), verb="run")
@@ -70,6 +71,8 @@ def run_trial(  # noqa: PLR0913 - what, how judged, where shown: one trial
     verdict = oracle.judge(outcome)
     met = None
     if request.expectation:
+        from whet.core.expectation import Expectation
+
         met = Expectation.parse(request.expectation).met(outcome, verdict)
     bench.notebook.judge(number, oracle.description, verdict, met)
     entry = bench.notebook.trial(number)
