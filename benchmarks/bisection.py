@@ -2,8 +2,9 @@
 
 Each case is a repository made on the spot. Both tools get a clone of their own and the same
 script, which counts its own runs: it appends a byte to a file. They take turns on one machine,
-and the median of the rounds is shown. whet checks both ends first and git does not, which is
-why its runs may be two more; `per run` is the ratio of the seconds that a run takes.
+and the median of the rounds is shown. whet checks both ends and git does not, which is why its
+runs may be two more; where there are two cores they run beside the first steps. `per run` is
+the ratio of the seconds by the number of runs.
 
     python benchmarks/bisection.py [--rounds N] [--seconds S] [--case NAME]
 """
@@ -178,6 +179,7 @@ def measure(case: Case, place: Path, rounds: int) -> dict[str, list[Score]]:
             )
             git(place, "clone", "-q", str(place / "origin"), str(clone))
             write_script(script, calls, case.script_seconds)
+            os.sync()  # the files of the clone are no part of what is measured
             started = time.perf_counter()
             first_bad = search(clone, ends, script)
             seconds = time.perf_counter() - started

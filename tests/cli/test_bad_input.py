@@ -167,6 +167,20 @@ def test_a_good_end_that_fails(whet: Whet) -> None:
             code=65, value="KeyError")  # fmt: skip
 
 
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_wrong_end_of_a_long_history_costs_few_runs(whet: Whet, jobs: str) -> None:
+    whet.git("init", "--quiet")
+    calls = whet.folder / "calls"
+    fails = f"open({str(calls)!r}, 'a').write('x')\nraise KeyError(1)\n"
+    for number in range(40):
+        whet.commit(f"commit {number}", app_py=f"{fails}# {number}\n")
+
+    refused(whet, "bisect", "--jobs", jobs, "HEAD~30", "HEAD", "--", PYTHON, "app.py",
+            slug="end-misjudged", code=65, value="said to be good")  # fmt: skip
+
+    assert len(calls.read_text()) <= 4
+
+
 def test_a_dirty_tree_is_neither_touched_nor_searched(whet: Whet) -> None:
     commits = history(whet)
     whet.write("app.py", "print('edited')\n")

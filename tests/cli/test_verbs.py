@@ -231,6 +231,28 @@ def test_bisect_finds_the_first_bad_commit(whet: Whet) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("terms", ["good,bad", "broken,fixed", "before,after"])
+def test_checking_an_end_beside_the_search_changes_no_answer(whet: Whet, terms: str) -> None:
+    whet.git("init", "--quiet")
+    first, later = ("raise KeyError\n", "") if terms == "broken,fixed" else ("", "raise KeyError\n")
+    commits = [
+        whet.commit(f"c{n}", app_py=f"{first if n < 14 else later}# {n}\n") for n in range(20)
+    ]
+    search = ("--terms", terms, commits[0], "HEAD", "--json", "--", PYTHON, "app.py")
+
+    alone, beside = (
+        json.loads(whet("bisect", "--jobs", jobs, *search).stdout) for jobs in ("1", "2")
+    )
+
+    assert alone["first_bad"] == beside["first_bad"] == commits[14][:10]
+    tested = [
+        {each["version"]: each["verdict"] for each in one["tested"]} for one in (alone, beside)
+    ]
+    assert tested[0] == tested[1]
+    assert alone["trials"] == beside["trials"]
+
+
+@pytest.mark.slow
 def test_bisect_finds_a_good_commit_by_itself(whet: Whet) -> None:
     commits = broken_history(whet, 12, 7)
 

@@ -6,6 +6,7 @@ from whet.cli.console import answer, answer_json
 from whet.cli.options import (
     TrialCommand,
     budget_option,
+    jobs_option,
     json_option,
     trial_options,
     trial_request,
@@ -39,6 +40,7 @@ from whet.workbench.investigation import VersionSearch
 )
 @trial_options
 @budget_option
+@jobs_option
 @json_option
 @click.pass_context
 def command(
@@ -53,12 +55,14 @@ def command(
     as_of_release: bool,
     terms: str,
     budget: float | None,
+    jobs: int | None,
     as_json: bool,
     **_: object,
 ) -> int:
     """Find the first bad commit, or with --package the first bad release.
 
-    Both ends are run first. Without GOOD whet walks back until it finds a good one. Commits
+    The end that fails is run first and the other one beside the first steps, each in a working
+    tree of its own (`--jobs 1`: one after the other). Without GOOD whet walks back until it finds a good one. Commits
     are checked out in working trees of whet's own; your checkout is not touched. A version
     that cannot be built, or that fails in another way, is skipped.
     """
@@ -79,6 +83,7 @@ def command(
         with_prereleases=pre,
         as_of_release=as_of_release,
         budget=Budget(wall_seconds=budget),
+        jobs=jobs,
     )
     request = trial_request(ctx)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:

@@ -118,6 +118,12 @@ class Bisection(Generic[VersionT]):
         """The versions tested, in the order of testing."""
         return tuple(self._tested.items())
 
+    @property
+    def following(self) -> VersionT | None:
+        """The version that is tested next; None if none is left to test."""
+        chosen = self._choice()
+        return None if chosen == self._bad else self._graph.versions[chosen]
+
     def standings(self) -> dict[VersionT, Standing]:
         """Return what is known of each version of the graph, oldest first."""
         graph = self._graph
@@ -159,17 +165,17 @@ class Bisection(Generic[VersionT]):
     def search(self) -> Search[VersionT, BisectionResult[VersionT]]:
         """Propose one version at a time until the first bad one is known."""
         while True:
-            chosen = self._choice()
-            if chosen == self._bad:
+            version = self.following
+            if version is None:
                 return self.result()
-            version = self._graph.versions[chosen]
             (verdict,) = yield (version,)
             self._tested[version] = verdict
             if verdict is Verdict.BAD:
-                self._bad = chosen
-                self._suspects = self._before(chosen, self._suspects)
+                self._bad = self._graph.positions[version]
+                self._suspects = self._before(self._bad, self._suspects)
             elif verdict is Verdict.GOOD:
-                before = self._graph.ancestors(chosen, self._suspects)
+                tested = self._graph.positions[version]
+                before = self._graph.ancestors(tested, self._suspects)
                 self._suspects = [each for each in self._suspects if not before[each]]
 
     def result(self) -> BisectionResult[VersionT]:

@@ -28,6 +28,7 @@ class BisectOptions:
         with_prereleases: releases such as 2.0rc1 count too.
         as_of_release: dependencies as they were when each release came out.
         budget: when to stop.
+        jobs: trials at once; None: all cores. A search runs two at the most.
     """
 
     good: str
@@ -39,6 +40,7 @@ class BisectOptions:
     with_prereleases: bool = False
     as_of_release: bool = False
     budget: Budget = field(default_factory=Budget)
+    jobs: int | None = None
 
 
 def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> VersionSearch:
@@ -59,6 +61,7 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
         record=recorder(bench, request, investigation),
         terms=terms,
         budget=options.budget,
+        overlaps=(options.jobs or bench.jobs) > 1,
     )
     found = hunt.run().search
     bench.notebook.end_investigation(

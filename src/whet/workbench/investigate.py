@@ -251,6 +251,7 @@ def _search_history(work: _Work, baseline: Baseline) -> None:
             budget=work.options.budget,
             oracle=baseline.oracle,
             repeats=baseline.repeats,
+            overlaps=(work.options.jobs or work.bench.jobs) > 1,
         )
         work.found = hunt.run()
         work.steps.conclude(history_sentence(work.found.search))

@@ -1,23 +1,23 @@
 """The search for the first bad version, whatever the versions are."""
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NoReturn
+from functools import partial
 
 from whet.bisection.terms import Terms
 from whet.core.budget import Budget, StopReason
-from whet.core.errors import EndMisjudged, EndsReversed
 from whet.core.event import Event, HistoryNarrowed, Notice, TrialFinished
 from whet.core.executor import Executor
-from whet.core.oracle import Oracle, SameFailure
-from whet.core.outcome import Outcome
+from whet.core.oracle import Oracle
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.search.bisection import Bisection, BisectionResult
 from whet.search.proposal import Search
 from whet.search.walk_back import WalkBackResult, walk_back
-from whet.workbench.bench import RecordedExecutor, Workbench, oracle_of
+from whet.workbench.bench import RecordedExecutor, Workbench
 from whet.workbench.driver import Driver, Question, announce, stop_reason_of
+from whet.workbench.ends import Ahead, Ends
 from whet.workbench.investigation import TestedVersion, VersionSearch
 from whet.workbench.request import Judging
 
@@ -88,6 +88,7 @@ class VersionHunt:
         budget: when to stop.
         oracle: what judges, if a reference failure is known already.
         repeats: how often a version is tried before it counts as not failing.
+        overlaps: two trials may run at once: the old end is checked beside the first steps.
     """
 
     bench: Workbench
@@ -99,9 +100,10 @@ class VersionHunt:
     budget: Budget
     oracle: Oracle | None = None
     repeats: int = 1
+    overlaps: bool = False
 
     def run(self) -> FirstBad:
-        """Check both ends, then search between them.
+        """Check both ends, and search between them.
 
         Raises:
             EndMisjudged, EndsReversed: if an end is not what it was said to be.
@@ -109,20 +111,31 @@ class VersionHunt:
         for remark in self.versions.remarks:
             self.bench.emit(Notice(text=remark))
         watch = _Watch(self.bench.emit, self.versions)
+        place = self.versions.place
         # The ends always run; between them a version that was run before is not run again.
-        with self.bench.executor(self.record, place=self.versions.place) as executor:
-            oracle = self._check_ends(executor, watch)
+        with (
+            self.bench.executor(self.record, place=place) as for_ends,
+            self.bench.executor(self.record, cached=self.repeats == 1, place=place) as between,
+        ):
+            ends = self._ends(for_ends, watch)
+            ends.start()
+            ahead = Ahead(inner=between)
             old = self.versions.old
-        with self.bench.executor(
-            self.record, cached=self.repeats == 1, place=self.versions.place
-        ) as executor:
-            driver = self._driver(executor, oracle, watch.observe)
-            if old is None:
+            bisection = None if old is None else self.versions.bisection(old, self.versions.new)
+            if bisection is not None and self.overlaps:
+                self._start_first(bisection, ahead)
+            oracle = ends.reference()
+            if not self.overlaps:
+                ends.confirm(oracle)
+            self.terms = ends.terms
+            driver = self._driver(ahead, oracle, watch.observe)
+            if old is None or bisection is None:
                 old = self._walk_back(driver, watch)
-            if old is None:
-                return self._nothing_good(oracle, watch)
-            bisection = self.versions.bisection(old, self.versions.new)
-            ended = driver.run(self._narrated(bisection), self._ask)
+                if old is None:
+                    return self._nothing_good(oracle, watch)
+                bisection = self.versions.bisection(old, self.versions.new)
+            confirm = partial(self._confirm, ends, oracle)
+            ended = driver.run(self._narrated(bisection, confirm), self._ask)
         result = ended.result or bisection.result()
         reason = stop_reason_of(ended, result.stopped)
         announce(self.bench.emit, ended, reason)
@@ -154,76 +167,30 @@ class VersionHunt:
 
     # ---- the ends ----
 
-    def _check_ends(self, executor: RecordedExecutor, watch: "_Watch") -> Oracle:
-        """Run both ends; the failing one gives the reference."""
-        new, old = self.versions.new, self.versions.old
-        came = {new: self._run_end(executor, new)}
-        if old is not None:
-            came[old] = self._run_end(executor, old)
-        any_bad = self.oracle or oracle_of(self.judging)
-        if old is not None:
-            self.terms = self.terms.settled_by(any_bad.judge(came[old][1]))
-        failing = new if not self.terms.is_fix else old
-        reference = came[failing][1] if failing in came else None
-        oracle = self.oracle or oracle_of(self.judging, reference)
-        for version, (number, outcome) in came.items():
-            verdict = oracle.judge(outcome)
-            self.bench.notebook.judge(number, oracle.description, verdict, None)
-            watch.observe(
-                TrialFinished(
-                    number=number,
-                    trial=self.versions.on(self.trial, version),
-                    outcome=outcome,
-                    verdict=verdict,
-                    label=self.versions.label(version),
-                )
-            )
-        self._refuse_wrong_ends(oracle, came)
-        return oracle
-
-    def _run_end(self, executor: RecordedExecutor, version: str) -> tuple[int, Outcome]:
-        future = executor.submit(self.versions.on(self.trial, version))
-        outcome = future.result()
-        assert future.number is not None
-        return future.number, outcome
-
-    def _refuse_wrong_ends(self, oracle: Oracle, came: dict[str, tuple[int, Outcome]]) -> None:
-        terms = self.terms
-        told = {
-            version: terms.for_search(oracle.judge(outcome))
-            for version, (_, outcome) in came.items()
-        }
-        new, old = self.versions.new, self.versions.old
-        is_new, is_old = told[new] is Verdict.BAD, old is None or told[old] is Verdict.GOOD
-        if is_new and is_old:
-            return
-        if old is not None and told[new] is Verdict.GOOD and self._fails(came[old][1]):
-            label = self.versions.label
-            raise EndsReversed(
-                f"`{label(old)}` fails and `{label(new)}` passes: they are the other way round",
-                hint="to find what fixed it: `--terms broken,fixed`"
-                f" (trials {came[old][0]} and {came[new][0]} show what they did)",
-            )
-        wrong, word = (new, terms.new) if not is_new else (old or new, terms.old)
-        self._misjudged(wrong, word, came[wrong], oracle)
-
-    def _fails(self, outcome: Outcome) -> bool:
-        return oracle_of(self.judging).judge(outcome) is Verdict.BAD
-
-    def _misjudged(
-        self, version: str, word: str, came: tuple[int, Outcome], oracle: Oracle
-    ) -> NoReturn:
-        number, outcome = came
-        if outcome.failure is None:
-            did = f"passes (exit {outcome.shell_exit_code})"
-        elif isinstance(oracle, SameFailure) and outcome.signature != oracle.reference:
-            did = f"fails in another way: {outcome.failure.summary}"
-        else:
-            did = f"fails: {outcome.failure.summary}"
-        raise EndMisjudged(
-            f"`{self.versions.label(version)}` was said to be {word}, but it {did}",
-            hint=f"`whet show {number}` shows its output; name another end",
+    def _ends(self, executor: RecordedExecutor, watch: "_Watch") -> Ends:
+        return Ends(
+            bench=self.bench,
+            executor=executor,
+            judging=self.judging,
+            old=self.versions.old,
+            new=self.versions.new,
+            on=partial(self.versions.on, self.trial),
+            label=self.versions.label,
+            emit=watch.observe,
+            terms=self.terms,
+            oracle=self.oracle,
         )
+
+    def _start_first(self, bisection: Bisection[str], ahead: Ahead) -> None:
+        """Start the first version to test: which one it is depends on no verdict."""
+        first = bisection.following
+        if first is not None:
+            ahead.start(self._ask(first).trial)
+
+    def _confirm(self, ends: Ends, oracle: Oracle, steps: int) -> None:
+        """Refuse wrong ends before more than two versions are tested in vain."""
+        if ends.is_ready or steps > 1:
+            ends.confirm(oracle)
 
     # ---- the search ----
 
@@ -240,7 +207,9 @@ class VersionHunt:
         self.versions = replace(self.versions, old=line[result.good], new=line[result.bad])
         return line[result.good]
 
-    def _narrated(self, bisection: Bisection[str]) -> Search[str, BisectionResult[str]]:
+    def _narrated(
+        self, bisection: Bisection[str], confirm: Callable[[int], None]
+    ) -> Search[str, BisectionResult[str]]:
         """Pass the search on and tell after each step what is left."""
         search = bisection.search()
         try:
@@ -248,9 +217,11 @@ class VersionHunt:
             while True:
                 verdicts = yield batch
                 version = batch[len(verdicts) - 1]
+                confirm(len(bisection.tested) + 1)
                 batch = search.send(verdicts)
                 self._tell(bisection, version, verdicts[-1])
         except StopIteration as end:
+            confirm(sys.maxsize)
             if bisection.tested:
                 self._tell(bisection, *bisection.tested[-1])
             result: BisectionResult[str] = end.value
