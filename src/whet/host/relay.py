@@ -169,7 +169,7 @@ class Relay:
     def _end(self, answer: Answer) -> None:
         self._answer = answer
         if self.wiring.keyboard is not None and any(one.is_waiting for one in self.wiring.outlets):
-            self.wiring.keyboard.own.restore()  # so that Ctrl-C works while somebody reads on
+            self.wiring.keyboard.own.let_keys_interrupt()  # while somebody reads on
 
     def _serve_keyboard(self, ready: set[int]) -> None:
         keyboard = self.wiring.keyboard

@@ -106,6 +106,19 @@ class Terminal:
         atexit.register(self.restore)
         tty.setraw(self._descriptor, termios.TCSANOW)
 
+    def let_keys_interrupt(self) -> None:
+        """Let Ctrl-C mean what it did, while the rest stays raw: output is still to be shown.
+
+        With all settings back, each line feed of it would get a second carriage return.
+        """
+        if not self._is_raw:
+            return
+        with suppress(termios.error):
+            attributes = termios.tcgetattr(self._descriptor)
+            attributes[_LOCAL] |= self._before[_LOCAL] & termios.ISIG
+            attributes[_KEYS] = self._before[_KEYS]
+            termios.tcsetattr(self._descriptor, termios.TCSANOW, attributes)
+
     def restore(self) -> None:
         """Give the terminal back as it was."""
         if not self._is_raw:
