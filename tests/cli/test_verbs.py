@@ -300,6 +300,30 @@ def test_a_commit_that_fails_in_another_way_is_skipped(whet: Whet) -> None:
 
 
 @pytest.mark.slow
+def test_investigate_walks_back_by_itself_where_there_is_a_history(whet: Whet) -> None:
+    commits = broken_history(whet, 12, 7)
+
+    said = whet("investigate", "--", PYTHON, "app.py")
+
+    assert said.code == 0, said.stderr
+    report = json.loads((whet.folder / "whet-report" / "report.json").read_text())
+    assert report["history"]["first_bad"] == commits[7][:10]
+
+
+@pytest.mark.slow
+def test_a_failure_that_is_not_committed_is_said_to_be_in_the_users_changes(whet: Whet) -> None:
+    broken_history(whet, 4, 9)
+    whet.write("app.py", "raise KeyError('edited')\n")
+
+    said = whet("investigate", "--", PYTHON, "app.py")
+
+    assert said.code == 0, said.stderr
+    assert "in what is not committed" in said.stdout
+    report = json.loads((whet.folder / "whet-report" / "report.json").read_text())
+    assert report["history"] is None
+
+
+@pytest.mark.slow
 def test_investigate_writes_a_report_that_holds(whet: Whet) -> None:
     whet.git("init", "--quiet")
     good = whet.commit("works", parse_py=PARSE.replace("float(", "str("))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from whet.bisection.terms import Terms
 from whet.core.budget import Budget, StopReason
+from whet.core.errors import EndMisjudged
 from whet.core.failure import Failure
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.trial import Trial
@@ -66,11 +67,13 @@ class History:
         versions: where to search; None: nowhere.
         remark: why there is nothing to search.
         is_pinned: every trial runs on the new end's version, in an environment of its own.
+        is_asked_for: the user named its ends; otherwise it is searched as far as it goes.
     """
 
     versions: Versions | None
     remark: str = ""
     is_pinned: bool = False
+    is_asked_for: bool = True
 
 
 @dataclass(slots=True, kw_only=True)
@@ -253,8 +256,16 @@ def _search_history(work: _Work, baseline: Baseline) -> None:
             repeats=baseline.repeats,
             overlaps=(work.options.jobs or work.bench.jobs) > 1,
         )
-        work.found = hunt.run()
-        work.steps.conclude(history_sentence(work.found.search))
+        try:
+            work.found = hunt.run()
+        except EndMisjudged:
+            if work.history.is_asked_for:
+                raise
+            remark = "the last commit does not fail this way: it is in what is not committed"
+            work.history = replace(work.history, versions=None, remark=remark)
+            work.steps.conclude(f"{remark} (`git status`, `git diff`)")
+        else:
+            work.steps.conclude(history_sentence(work.found.search))
 
 
 def history_sentence(search: VersionSearch) -> str:

@@ -124,7 +124,24 @@ def releases(  # noqa: PLR0913 - the options of one search
         bisection=lambda old, new: history(old, new).bisection(),
         line=older,
         picture=drawn,
-        remarks=() if named is None else named.remarks,
+        remarks=(*hidden_by(trial, package), *(() if named is None else named.remarks)),
+    )
+
+
+def hidden_by(trial: Trial, package: str) -> tuple[str, ...]:
+    """Return a warning if a folder holds the package itself: it may be all that is imported.
+
+    `python -m` and `python -c` look there first, a script looks beside itself.
+    """
+    name = package.replace("-", "_").replace(".", "_").lower()
+    program = next((word for word in trial.command[1:] if not word.startswith("-")), "")
+    folders = dict.fromkeys([Path(trial.cwd), Path(trial.cwd, program).parent])
+    found = [path for folder in folders for path in (folder / name, folder / f"{name}.py")]
+    return tuple(
+        f"`{path}` may hide the releases of {package}: every version then does the same;"
+        " start elsewhere with `--cwd`"
+        for path in found
+        if path.is_file() or (path / "__init__.py").is_file()
     )
 
 
