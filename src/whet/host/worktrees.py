@@ -1,6 +1,7 @@
 """Working trees of whet's own, in which other revisions run beside the user's checkout."""
 
 import os
+import re
 import threading
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from whet.host.submodules import populate_submodules
 # ("failed to read .git/worktrees/NAME/commondir: Success"). A lock keeps the threads of one
 # whet apart; another whet may still be in the way for as long as a file is written.
 _ATTEMPTS = 5
+_FULL_NAME = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 class Worktrees:
@@ -80,8 +82,13 @@ class Worktrees:
         """Return the full name of the commit that ``revision`` means.
 
         Raises:
-            UnknownRevision: if the repository does not have it.
+            UnknownRevision: if the repository has none of that name; a full name is not looked up.
         """
+        if _FULL_NAME.fullmatch(revision):
+            return revision  # a search asks for many; that one is missing shows at its checkout
+        return self._looked_up(revision)
+
+    def _looked_up(self, revision: str) -> str:
         what = ("--quiet", "--verify", "--end-of-options", f"{revision}^{{commit}}")
         answer = self.repository.ask("rev-parse", *what)
         if answer.exit_code != 0:
@@ -149,6 +156,7 @@ class Worktrees:
             check_out(slot, commit)
         except (GitFailedError, OSError) as error:
             self._belongings.discard(slot)
+            self._looked_up(commit)
             raise HostFailure(
                 f"cannot check out `{commit[:10]}`: {error}",
                 hint="try it: `git worktree add --detach /tmp/try COMMIT`",

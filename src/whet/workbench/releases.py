@@ -117,7 +117,9 @@ def releases(  # noqa: PLR0913 - the options of one search
         old=None if named is None else named.good,
         new=line.releases[0].version,
         label=lambda version: version,
-        describe=lambda version: known[version].uploaded[:10] if version in known else "",
+        describe=lambda versions: {
+            version: known[version].uploaded[:10] for version in versions if version in known
+        },
         details=lambda version: _details(known.get(version)),
         on=lambda each, version: replace(each, packages={**each.packages, package: version}),
         place=place,

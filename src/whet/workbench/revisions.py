@@ -2,9 +2,10 @@
 
 import os
 import shutil
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from whet.bisection.commits import describe, summaries
@@ -144,7 +145,7 @@ def revisions(
         old=old,
         new=new,
         label=lambda commit: commit[:10],
-        describe=lambda commit: _in_a_line(repository, commit),
+        describe=partial(_in_lines, repository),
         details=lambda commit: str(describe(repository, commit, main_line=new)),
         on=lambda trial, commit: replace(trial, revision=commit),
         place=place,
@@ -154,6 +155,6 @@ def revisions(
     )
 
 
-def _in_a_line(repository: Repository, commit: str) -> str:
-    found = summaries(repository, [commit])[commit]
-    return f"{found.date[:10]} {found.subject}"
+def _in_lines(repository: Repository, commits: Sequence[str]) -> Mapping[str, str]:
+    known = summaries(repository, commits)
+    return {commit: f"{known[commit].date[:10]} {known[commit].subject}" for commit in commits}

@@ -1,7 +1,7 @@
 """The search for the first bad version, whatever the versions are."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -32,7 +32,7 @@ class Versions:
         old: the old end; None: walk back until there is one.
         new: the new end.
         label: a version in a word.
-        describe: a version in a line.
+        describe: versions, each in a line.
         details: a version in lines of text.
         on: the trial that runs on a version.
         place: wraps an executor so that it makes a place for each version.
@@ -47,7 +47,7 @@ class Versions:
     old: str | None
     new: str
     label: Callable[[str], str]
-    describe: Callable[[str], str]
+    describe: Callable[[Sequence[str]], Mapping[str, str]]
     details: Callable[[str], str]
     on: Callable[[Trial, str], Trial]
     place: Callable[[Executor], Executor]
@@ -288,25 +288,23 @@ class _Watch:
         self._versions = versions
         self.seen: dict[str, TestedVersion] = {}
         self.walked = 0
+        self._version_of: dict[str, str] = {}
 
     def observe(self, event: Event) -> None:
         """Keep the version's verdict and pass the event on."""
         if isinstance(event, TrialFinished):
             failure = event.outcome.failure
+            version = event.trial.revision or event.trial.packages.get(self._versions.subject, "")
+            self._version_of[event.label] = version
             self.seen[event.label] = TestedVersion(
                 label=event.label,
                 verdict=event.verdict,
                 trial=event.number,
-                description=self._described(event.trial),
                 remark="passes" if failure is None else failure.summary,
             )
         elif isinstance(event, Notice):
             self._keep_skipped(event.text)
         self._emit(event)
-
-    def _described(self, trial: Trial) -> str:
-        version = trial.revision or trial.packages.get(self._versions.subject, "")
-        return self._versions.describe(version) if version else ""
 
     def _keep_skipped(self, text: str) -> None:
         label, skipped, why = text.partition(": skipped: ")
@@ -317,4 +315,8 @@ class _Watch:
 
     def tested(self) -> tuple[TestedVersion, ...]:
         """Return what was tested, in order."""
-        return tuple(self.seen.values())
+        names = self._versions.describe([each for each in self._version_of.values() if each])
+        return tuple(
+            replace(each, description=names.get(self._version_of.get(label, ""), ""))
+            for label, each in self.seen.items()
+        )
