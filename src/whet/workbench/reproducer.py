@@ -20,6 +20,7 @@ from whet.desk.one_liner import (
     write_file,
 )
 from whet.host.files import write_atomically
+from whet.host.index_settings import PYPI, IndexSettings, without_credentials
 from whet.workbench.bench import RecordedExecutor, Workbench
 from whet.workbench.investigation import Reproducer
 
@@ -75,23 +76,29 @@ def make_reproducer(
         oracle: judges whether it fails the same way.
         record: writes the row of a trial before it starts.
     """
-    apart = recipe_for(bench, trial, names_only=True)
-    line, script = line_of(apart), script_of(apart, headline)
-    tried = _try(bench, line, script, folder, oracle, record)
-    if tried is not None:
-        where = "in an empty folder"
-        return _reproducer(line, folder, where, tried)
-    inside = recipe_for(bench, trial, names_only=False)
-    line = line_of(inside, with_folder=True)
-    script = script_of(inside, headline, with_folder=True)
-    try:
-        tried = _try(bench, line, script, folder, oracle, record)
-    finally:
-        for file in inside.files.values():
-            Path(file.path).unlink(missing_ok=True)
-    if tried is not None:
-        where = f"it needs the files around it, so it starts in `{trial.cwd}`"
-        return _reproducer(line, folder, where, tried)
+    # The shortest line that does it: in an empty folder rather than in the project's, with what
+    # `uv` is set up for rather than with pip's index and certificates spelled out.
+    named_index = index_to_name(bench.environment) if trial.packages else {}
+    indexes = [{}, named_index] if named_index else [{}]
+    ways = [(names_only, index) for names_only in (True, False) for index in indexes]
+    line = ""
+    for names_only, index in ways:
+        recipe = recipe_for(bench, trial, names_only=names_only, index=index)
+        line = line_of(recipe, with_folder=not names_only)
+        script = script_of(recipe, headline, with_folder=not names_only)
+        try:
+            tried = _try(bench, line, script, folder, oracle, record)
+        finally:
+            if not names_only:
+                for file in recipe.files.values():
+                    Path(file.path).unlink(missing_ok=True)
+        if tried is not None:
+            where = (
+                "in an empty folder"
+                if names_only
+                else f"it needs the files around it, so it starts in `{trial.cwd}`"
+            )
+            return _reproducer(line, folder, where, tried)
     return Reproducer(
         line=line,
         script=str(folder / SCRIPT),
@@ -99,6 +106,22 @@ def make_reproducer(
         remark="run once more as a line and as a script, it did not fail in the same way.",
         wall_seconds=0.0,
     )
+
+
+def index_to_name(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what `uv` must be told to install from where whet did, unless it knows already.
+
+    Nothing with a password in it: a line is made to be passed on.
+    """
+    wanted = IndexSettings.configured(environment).for_uv()
+    return {
+        name: value
+        for name, value in wanted.items()
+        if value
+        and value != environment.get(name)
+        and not (name == "UV_DEFAULT_INDEX" and value == PYPI)
+        and all(without_credentials(each) == each for each in value.split())
+    }
 
 
 def _reproducer(line: str, folder: Path, where: str, tried: Outcome) -> Reproducer:
@@ -111,13 +134,16 @@ def _reproducer(line: str, folder: Path, where: str, tried: Outcome) -> Reproduc
     )
 
 
-def recipe_for(bench: Workbench, trial: Trial, *, names_only: bool) -> Recipe:
+def recipe_for(
+    bench: Workbench, trial: Trial, *, names_only: bool, index: Mapping[str, str]
+) -> Recipe:
     """Return how the trial is run elsewhere.
 
     Args:
         bench: the workbench, for the payloads' content.
         trial: what is run.
         names_only: bring the small files that the command names along, by their bare names.
+        index: variables that tell `uv` where packages come from.
     """
     files: dict[str, PlacedFile] = {}
     for payload in trial.payloads:
@@ -135,6 +161,7 @@ def recipe_for(bench: Workbench, trial: Trial, *, names_only: bool) -> Recipe:
             for digest, file in files.items()
         }
     setup, prefix, trial = _environment(bench, trial)
+    trial = replace(trial, environment={**trial.environment, **index})
     return Recipe(trial=replace(trial, packages={}), files=files, setup=setup, prefix=prefix)
 
 
