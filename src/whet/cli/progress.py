@@ -88,7 +88,8 @@ class Progress:
         if not event.label:
             self._line(f"  run {self._trials}: {ended} · {what}")
             return
-        self._state(f"{self._best or event.label}")
+        if self._best or self._is_live:  # what a search over versions learns has its own line
+            self._state(self._best or event.label)
 
     def _reduced(self, event: PayloadReduced) -> None:
         self._first_bytes = self._first_bytes or event.before_bytes
