@@ -56,8 +56,8 @@ class Screen:
         return not termios.tcgetattr(self.master)[3] & _ECHO_AND_ORDER
 
     @property
-    def is_interruptible(self) -> bool:
-        return bool(termios.tcgetattr(self.master)[3] & termios.ISIG)
+    def is_raw_but_for_signals(self) -> bool:
+        return termios.tcgetattr(self.master)[3] & _ECHO_AND_ORDER == termios.ISIG
 
     def until_without_reading(self, condition: Callable[[], bool]) -> None:
         deadline = time.monotonic() + _PATIENCE_SECONDS
@@ -229,8 +229,7 @@ def test_keys_reach_the_program_and_its_echo_the_screen(desk: Desk) -> None:
 def test_the_end_of_a_long_output_to_a_terminal_is_shown_whole(desk: Desk, reads: str) -> None:
     screen = desk.in_terminal(_shell("seq 60000"))
     if reads == "when the program has ended":
-        screen.until_without_reading(lambda: not screen.is_interruptible)
-        screen.until_without_reading(lambda: screen.is_interruptible)
+        screen.until_without_reading(lambda: screen.is_raw_but_for_signals)
 
     facts = screen.facts()
 
