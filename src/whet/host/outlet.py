@@ -3,12 +3,14 @@
 import os
 import select
 import stat
+from contextlib import suppress
 
 _FULL_BYTES = 1 << 20
 _WHOLE_BYTES = 1 << 20
-# poll(2) says that a pipe or terminal takes this much without blocking (PIPE_BUF), not more.
-# O_NONBLOCK would be simpler, but it belongs to the open file, which the user's shell shares.
+# poll(2) says that a pipe takes this much without blocking (PIPE_BUF), not more. O_NONBLOCK
+# would be simpler, but it belongs to the open file, which the user's shell shares.
 _SURE_BYTES = 4096
+_LEAST_BYTES = 1  # of a terminal it says that there is room, not for how much
 
 
 class Outlet:
@@ -26,13 +28,25 @@ class Outlet:
         self.is_broken = False
         self._waiting: list[memoryview] = []
         self._waiting_bytes = 0
-        self._poll = select.poll()
-        self._poll.register(descriptor, select.POLLOUT)
+        self._own = -1
         try:
             mode = os.fstat(descriptor).st_mode
         except OSError:  # whet was started with this stream closed
             mode, self.is_broken = 0, True
         self._step_bytes = _WHOLE_BYTES if stat.S_ISREG(mode) else _SURE_BYTES
+        if stat.S_ISCHR(mode) and os.isatty(descriptor):
+            self._step_bytes = _LEAST_BYTES
+            with suppress(OSError):  # it belongs to another user (`su`), or has no name here
+                # The same terminal opened once more has a flag of its own.
+                flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+                self.descriptor = self._own = os.open(os.ttyname(descriptor), flags)
+                self._step_bytes = _WHOLE_BYTES
+        self._poll = select.poll()
+        self._poll.register(self.descriptor, select.POLLOUT)
+
+    def __del__(self) -> None:
+        if self._own >= 0:
+            os.close(self._own)
 
     @property
     def is_waiting(self) -> bool:
