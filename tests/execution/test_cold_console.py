@@ -57,7 +57,8 @@ class Screen:
 
     @property
     def is_raw_but_for_signals(self) -> bool:
-        return termios.tcgetattr(self.master)[3] & _ECHO_AND_ORDER == termios.ISIG
+        flags: int = termios.tcgetattr(self.master)[3]
+        return flags & _ECHO_AND_ORDER == termios.ISIG
 
     def until_without_reading(self, condition: Callable[[], bool]) -> None:
         deadline = time.monotonic() + _PATIENCE_SECONDS
