@@ -79,7 +79,7 @@ def make_reproducer(
     # The shortest line that does it: in an empty folder rather than in the project's, with what
     # `uv` is set up for rather than with pip's index and certificates spelled out.
     named_index = index_to_name(bench.environment) if trial.packages else {}
-    indexes = [{}, named_index] if named_index else [{}]
+    indexes: list[dict[str, str]] = [{}, named_index] if named_index else [{}]
     ways = [(names_only, index) for names_only in (True, False) for index in indexes]
     line = ""
     for names_only, index in ways:
