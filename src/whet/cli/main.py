@@ -22,6 +22,7 @@ class Verb:
 VERBS = {
     "run": Verb("whet.cli.run", "Run a command once, and record everything about it."),
     "again": Verb("whet.cli.again", "Run a recorded trial again, on today's code or on its own."),
+    "loop": Verb("whet.cli.loop", "Run a command again at each save, from as far on as it can."),
     "log": Verb("whet.cli.log", "List the recorded trials."),
     "show": Verb("whet.cli.show", "Show one recorded trial."),
     "diff": Verb("whet.cli.diff", "Compare two trials: code, environment, outcome."),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeAlias
 
 from whet.core.errors import BadCondition, HostFailure, WhetError
 from whet.core.failure import Failure
@@ -22,7 +22,11 @@ from whet.host.console import Console
 from whet.host.control import CANCEL, Control
 from whet.host.slot import Slot, Stacks
 from whet.host.spawner_process import Program
+from whet.host.stage import Staged
 from whet.host.workplace import Workplace, environment_of_trial
+
+Perform: TypeAlias = Callable[[Slot, Trial, Callable[[Staged | None], Outcome]], Outcome]
+"""Runs a trial's program in a slot: on a stage or, with None, without."""
 
 _STDIN = PayloadBinding(argument=None, text="", name="stdin", digest="")
 
@@ -45,6 +49,7 @@ class ColdExecutor:
         jobs: int = 1,
         console: Console | None = None,
         pycache: Path | None = None,
+        perform: Perform | None = None,
     ) -> None:
         """Make an executor.
 
@@ -58,6 +63,7 @@ class ColdExecutor:
             jobs: how many trials run at once.
             console: where programs are shown, and whose signals go to them; one job only.
             pycache: folder for byte code by content; None: Python keeps it where it likes.
+            perform: runs each program in a way of its own, from a frozen copy for one.
         """
         self._classify = classify
         self._payload_of = payload_of
@@ -68,6 +74,7 @@ class ColdExecutor:
         self._jobs = jobs
         self._console = console
         self._pycache = pycache
+        self._perform = perform
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._unfinished: set[TrialFuture] = set()
@@ -161,13 +168,19 @@ class ColdExecutor:
 
                 return take_stacks(pid, agent_folder)
 
-            outcome = slot.run(
-                self._program(trial, workplace),
-                job.control,
-                self._keep,
-                console=self._console,
-                take_stacks=stacks,
-            )
+            program = self._program(trial, workplace)
+
+            def run(staged: Staged | None) -> Outcome:
+                return slot.run(
+                    program if staged is None else staged.on(program),
+                    job.control,
+                    self._keep,
+                    console=self._console,
+                    take_stacks=stacks,
+                    staged=staged,
+                )
+
+            outcome = run(None) if self._perform is None else self._perform(slot, trial, run)
         if patterns:
             outcome = replace(outcome, measurements=_measured(outcome, patterns))
         return outcome.with_failure(self._classify(trial, outcome))

@@ -13,9 +13,24 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeAlias
 
-    # argv, environment, cwd, reset steps (command, must succeed), index of the terminal or -1
+    # argv, environment, cwd, reset steps (command, must succeed), index of the terminal or -1,
+    # where snapshots report (empty: none are taken), number of the snapshot to resume or -1, the
+    # main script if that has changed since
     Run: TypeAlias = tuple[
-        "list[bytes]", "dict[bytes, bytes]", bytes, "list[tuple[bytes, bool]]", int
+        "list[bytes]",
+        "dict[bytes, bytes]",
+        bytes,
+        "list[tuple[bytes, bool]]",
+        int,
+        bytes,
+        int,
+        bytes,
+    ]
+    # number, kind, place, seconds since the start; since then or since it was resumed: files seen,
+    # folders listed, folders in which modules were looked for, and which; the main
+    # script and what it held
+    Taken: TypeAlias = tuple[
+        int, str, str, float, "list[str]", "list[str]", "list[str]", "list[str]", str, bytes
     ]
     # pid, wait status (None: it could not be killed), was left behind
     Exit: TypeAlias = tuple[int, "int | None", bool]
@@ -25,7 +40,7 @@ if TYPE_CHECKING:
     # stage (`fork`, `set-up`, `cwd`, `exec`, `interpreter`), errno, path
     Failed: TypeAlias = tuple[str, int, bytes]
 
-    Body: TypeAlias = "Run | Ended | Failed | int | str | None"
+    Body: TypeAlias = "Run | Taken | Ended | Failed | int | str | None"
 
 _LENGTH_BYTES = 4
 _MOST_DESCRIPTORS = 8
@@ -112,8 +127,14 @@ def as_run(packed: bytes) -> "Run":
     return body
 
 
+def as_taken(packed: bytes) -> "Taken":
+    """Return the body of a `snapshot` message."""
+    body: Taken = marshal.loads(packed)
+    return body
+
+
 def as_number(packed: bytes) -> int:
-    """Return the body of a `signal` or `started` message."""
+    """Return the body of a message that is a number."""
     body: int = marshal.loads(packed)
     return body
 

@@ -5,12 +5,12 @@ import select
 import signal
 import termios
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal, TypeAlias
 
-from whet.host.channel import Channel, as_number
+from whet.host.channel import Channel, as_number, as_taken
 from whet.host.console import Console
 from whet.host.control import Control
 from whet.host.wiring import Wiring
@@ -28,7 +28,7 @@ class KillReason(Enum):
     TOO_MUCH_OUTPUT = "it wrote more than its limit"
 
 
-Answer: TypeAlias = tuple[Literal["ended", "failed", "fault", "lost"], bytes]
+Answer: TypeAlias = tuple[Literal["ended", "failed", "refused", "fault", "lost"], bytes]
 """The spawner's last word on a trial, packed; `lost`: it is gone."""
 
 
@@ -43,6 +43,8 @@ class Relay:
         console: the user's; None: nobody watches.
         wall_seconds: after so long the trial is killed.
         before_timeout: is given the command's pid just before a timeout's kill.
+        on_copy: is told of each frozen copy of the program, with what it wrote until then.
+        past: what the copy that is resumed wrote before it was taken, by stream.
         reason: why the trial was killed; None: it was not.
     """
 
@@ -52,6 +54,8 @@ class Relay:
     console: Console | None
     wall_seconds: float | None
     before_timeout: Callable[[int], None]
+    on_copy: Callable[[bytes, dict[str, bytes]], None] | None = None
+    past: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     reason: KillReason | None = None
 
     _answer: Answer | None = None
@@ -82,6 +86,9 @@ class Relay:
 
     def _step(self, requests: int, buffer: bytearray) -> None:
         ready = self._wait(requests)
+        # First: what the spawner says of the program was said before the program wrote anything.
+        if self.channel.descriptor in ready:
+            self._hear(buffer)
         for flow in self.wiring.flows.values():
             if flow.reader in ready:
                 flow.pull(buffer)
@@ -94,8 +101,6 @@ class Relay:
         if requests in ready:
             os.read(requests, 4096)
             self._obey()
-        if self.channel.descriptor in ready:
-            self._hear(buffer)
         self._look_at_the_clock()
 
     def _wait(self, requests: int) -> set[int]:
@@ -162,9 +167,25 @@ class Relay:
             self._pid = as_number(body)
             if self.wiring.keyboard is not None:
                 self.wiring.keyboard.own.make_raw()
-        elif kind in {"ended", "failed", "fault", "lost"}:
+        elif kind == "resuming":
+            for name, data in self.past.items():
+                self.wiring.flows[name].feed(memoryview(data))
+        elif kind == "snapshot":
+            self._note_copy(body, buffer)
+        elif kind in {"ended", "failed", "refused", "fault", "lost"}:
             self.wiring.drain(buffer)
             self._end((kind, body))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - the set above is the literal's
+
+    def _note_copy(self, body: bytes, buffer: bytearray) -> None:
+        """Take in all that the program has written, while it waits, and let it run on."""
+        past: dict[str, bytes] = {}
+        for name, flow in self.wiring.flows.items():
+            while flow.is_open and flow.pull(buffer):
+                pass
+            past[name] = bytes(flow.past or b"")
+        if self.on_copy is not None:
+            self.on_copy(body, past)
+        self._tell("on", as_taken(body)[0])
 
     def _end(self, answer: Answer) -> None:
         self._answer = answer

@@ -19,6 +19,7 @@ from whet.host.console import Console
 from whet.host.control import Control
 from whet.host.relay import Answer, KillReason, Relay
 from whet.host.spawner_process import Program, SpawnerProcess
+from whet.host.stage import OtherPastError, Staged
 from whet.host.start_error import check_words, start_error
 from whet.host.terminal import PseudoTerminal
 from whet.host.wiring import Keyboard, Wiring
@@ -58,8 +59,9 @@ class Slot:
         *,
         console: Console | None = None,
         take_stacks: Callable[[int], Stacks] | None = None,
+        staged: Staged | None = None,
     ) -> Outcome:
-        """Run a program to its end, and all that it started.
+        """Run a program to its end, and all that it started but its frozen copies.
 
         Args:
             program: what to run.
@@ -67,8 +69,10 @@ class Slot:
             keep: takes each finished stream.
             console: where it is shown while it runs.
             take_stacks: looks into the process just before a timeout's kill.
+            staged: how it leaves frozen copies, and which one it runs on from.
 
         Raises:
+            OtherPastError: if the copy's past is not that of the changed script.
             WhetError: if it cannot be started, or the system fails.
         """
         check_words(program.command, program.environment, program.cwd)
@@ -82,9 +86,16 @@ class Slot:
             console=console,
             wall_seconds=program.limits.wall_seconds,
             before_timeout=lambda pid: stacks.append(take_stacks(pid)) if take_stacks else None,
+            on_copy=None if staged is None else staged.note,
+            past={} if staged is None or staged.since is None else staged.since.past,
         )
+        if staged is not None:
+            for flow in wiring.flows.values():
+                flow.past = bytearray()
         try:
-            kind, body = self._watch(program, wiring, relay)
+            kind, body = self._watch(program, wiring, relay, staged)
+            if kind == "refused" or (kind == "failed" and staged is not None and staged.since):
+                raise OtherPastError
             if kind == "failed":
                 raise start_error(as_failed(body), program.command, program.cwd)
             if kind == "fault":
@@ -102,9 +113,25 @@ class Slot:
         """End the spawner, and with it whatever still runs."""
         self._spawner.close()
 
-    def _watch(self, program: Program, wiring: Wiring, relay: Relay) -> Answer:
+    def drop(self, number: int) -> None:
+        """Let a frozen copy end."""
+        self._spawner.drop(number)
+
+    def _watch(
+        self, program: Program, wiring: Wiring, relay: Relay, staged: Staged | None
+    ) -> Answer:
         try:
-            self._spawner.ask(program, wiring.child, wiring.terminal)
+            if staged is None:
+                self._spawner.ask(program, wiring.child, wiring.terminal)
+            else:
+                self._spawner.ask(
+                    program,
+                    wiring.child,
+                    wiring.terminal,
+                    address=staged.stage.address,
+                    resumed=-1 if staged.since is None else staged.since.number,
+                    source=staged.source,
+                )
             wiring.release_child()
             return relay.run(self._buffer)
         except BaseException:

@@ -6,8 +6,12 @@ one trial and none is left when the trial ends. It has one thread and little mem
 fork costs 1 ms. When its socket closes, whet is gone, by whatever way: it kills its tree and
 exits. It imports as little as it can: it is started early, beside whet's own start.
 
-Three kinds of message come in (`run`, with descriptors; `signal`; `kill`), four go out
-(`started`, `ended`, `failed`, `fault`); their shapes stand in `whet.host.channel`.
+It also keeps the frozen copies of a program that a later trial runs on from
+(`whet.host.frozen`): they are the only processes that outlive a trial.
+
+Five kinds of message come in (`run`, with descriptors; `signal`; `kill`; `on`, to let the program
+run on that a copy was taken of; `drop`, to end a copy), seven go out (`started`, `resuming`,
+`snapshot`, `ended`, `failed`, `refused`, `fault`); their shapes stand in `whet.host.channel`.
 """
 
 import os
@@ -15,8 +19,9 @@ import select
 import time
 
 from whet.host.channel import Channel, as_number, as_run
+from whet.host.frozen import FrozenCopies
 from whet.host.launch import CannotStartError, Started, start
-from whet.host.process_tree import descendants_of, group_of, resident_bytes
+from whet.host.process_tree import children_of, descendants_of, group_of, resident_bytes
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if not TYPE_CHECKING:
@@ -43,12 +48,15 @@ class _WhetIsGoneError(Exception):
 class _Tree:
     """All processes below this one, for one trial: waits for them, measures and kills them."""
 
-    def __init__(self, channel: Channel, woken: int) -> None:
+    def __init__(self, channel: Channel, woken: int, copies: FrozenCopies) -> None:
         self._channel = channel
+        self._copies = copies
         self._woken = woken
         self._poll = select.poll()
         self._poll.register(channel.descriptor, select.POLLIN)
         self._poll.register(woken, select.POLLIN)
+        if copies.descriptor >= 0:
+            self._poll.register(copies.descriptor, select.POLLIN)
         self._root: Started | None = None
         self._root_statuses: list[int] = []
         self._command: Started | None = None
@@ -89,7 +97,7 @@ class _Tree:
         give_up_at, pause = time.monotonic() + _PATIENCE_SECONDS, 0.0002
         while self._reap(were_left_behind=True):
             if time.monotonic() > give_up_at:
-                self.stubborn = descendants_of(os.getpid())
+                self.stubborn = self._pids()
                 break
             self.kill()
             time.sleep(pause)
@@ -101,17 +109,24 @@ class _Tree:
         Whole process groups first: the kernel does that in one step, so that a program that
         forks faster than this loop can look does not escape.
         """
-        found = descendants_of(os.getpid())
+        found = self._pids()
         for group in {group_of(pid) for pid in found}:
             if group is not None and group != os.getpgrp():
                 _send(os.killpg, group, signal.SIGKILL)
         for pid in found:
             _send(os.kill, pid, signal.SIGKILL)
 
+    def _pids(self) -> list[int]:
+        """Return the processes of the trial: all there are but the frozen ones."""
+        kept = self._copies.pids
+        return [pid for pid in descendants_of(os.getpid()) if pid not in kept]
+
     def _wait_and_obey(self, root: int, seconds: float) -> None:
         ready = [descriptor for descriptor, _ in self._poll.poll(seconds * 1000)]
         if self._woken in ready:
             os.read(self._woken, 4096)
+        if self._copies.descriptor in ready:
+            self.tell_of_copies()
         if self._channel.descriptor not in ready:
             return
         message = self._channel.receive()
@@ -124,6 +139,15 @@ class _Tree:
             number = as_number(body)
             self.was_told_to_end = self.was_told_to_end or number in _ENDING
             _send(os.killpg, root, number)
+        elif kind == "on":
+            self._copies.let_go_on(as_number(body))
+        elif kind == "drop":
+            self._copies.drop(as_number(body))
+
+    def tell_of_copies(self) -> None:
+        """Tell whet of each copy that has reported. The program waits for whet's `on`."""
+        while (taken := self._copies.take()) is not None:
+            self._channel.send("snapshot", taken)
 
     def _reap(self, *, were_left_behind: bool) -> bool:
         """Collect the dead; say whether any child is alive."""
@@ -133,7 +157,10 @@ class _Tree:
             except ChildProcessError:
                 return False
             if pid == 0:
-                return True
+                kept = self._copies.pids
+                return not kept or any(one not in kept for one in children_of(os.getpid()))
+            if self._copies.forget(pid):
+                continue
             if self._command is not None:
                 self._count(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, self._command)
             if self._root is not None and pid == self._root.pid:
@@ -151,7 +178,7 @@ class _Tree:
     def _look_at_memory(self) -> float:
         """Note how much memory the tree holds now; return the seconds that looking took."""
         began = time.monotonic()
-        held = sum(resident_bytes(pid) for pid in descendants_of(os.getpid()))
+        held = sum(resident_bytes(pid) for pid in self._pids())
         self.peak_bytes = max(self.peak_bytes, held)
         return time.monotonic() - began
 
@@ -162,11 +189,14 @@ def main(descriptor: int) -> None:
     os.chdir("/")
     woken = _set_up_signals()
     _become_reaper()
+    copies = FrozenCopies()
     try:
         while (message := channel.receive()) is not None:
             kind, body, streams = message
             if kind == "run":
-                _run(channel, woken, as_run(body), streams)
+                _run(channel, woken, copies, as_run(body), streams)
+            elif kind == "drop":
+                copies.drop(as_number(body))
             # A `signal` or `kill` that comes after the end of its trial has nothing to do.
     except (_WhetIsGoneError, BrokenPipeError, ConnectionResetError):
         pass
@@ -175,18 +205,29 @@ def main(descriptor: int) -> None:
 
         channel.send("fault", traceback.format_exc())
     finally:
-        _Tree(channel, woken).end()
+        copies.end()
+        _Tree(channel, woken, copies).end()
         os._exit(0)  # an orderly end of the interpreter takes 5 ms and has nothing to do
 
 
-def _run(channel: Channel, woken: int, run: "Run", streams: "Sequence[int]") -> None:
-    argv, environment, cwd, _, terminal = run
-    tree = _Tree(channel, woken)
+def _run(
+    channel: Channel, woken: int, copies: FrozenCopies, run: "Run", streams: "Sequence[int]"
+) -> None:
+    argv, environment, cwd, _, terminal, address, number, source = run
+    copies.listen(address)
+    tree = _Tree(channel, woken, copies)
     try:
+        if number >= 0 and not copies.fits(number, source):
+            channel.send("refused")
+            return
         failed_step, status, exits = _reset(tree, run, streams)
         wall_seconds = 0.0
         if failed_step < 0:
-            command = start(argv, environment, cwd, streams[:3], terminal)
+            if number < 0:
+                command = start(argv, environment, cwd, streams[:3], terminal)
+            else:
+                channel.send("resuming")
+                command = copies.resume(number, source, streams[:3], terminal)
             for stream in streams:
                 os.close(stream)
             streams = ()
@@ -222,7 +263,7 @@ def _reset(
     tree: _Tree, run: "Run", streams: "Sequence[int]"
 ) -> "tuple[int, int | None, list[Exit]]":
     """Run the reset steps; return the one that ended the trial (-1: none), and how."""
-    _, environment, cwd, steps, _ = run
+    _, environment, cwd, steps, *_ = run
     nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     try:
         for index, (text, must_succeed) in enumerate(steps):

@@ -87,6 +87,10 @@ class SpawnerProcess:
         program: Program,
         streams: list[int],
         terminal: int,
+        *,
+        address: str = "",
+        resumed: int = -1,
+        source: bytes = b"",
     ) -> None:
         """Ask the spawner to run ``program``.
 
@@ -94,6 +98,9 @@ class SpawnerProcess:
             program: what to run.
             streams: what it gets: standard input, output, error, and the reset steps' output.
             terminal: which of them is its controlling terminal; -1: none.
+            address: where frozen copies of it report; empty: none are taken.
+            resumed: the copy to run on from; -1: start the program.
+            source: its main script if that has changed since.
         """
         environment = {**program.environment, SLOT_VARIABLE: self._token}
         with suppress(OSError):  # a spawner that is gone shows as the end of its channel
@@ -105,9 +112,17 @@ class SpawnerProcess:
                     os.fsencode(program.cwd),
                     [(os.fsencode(step.command), step.must_succeed) for step in program.reset],
                     terminal,
+                    os.fsencode(address),
+                    resumed,
+                    source,
                 ),
                 streams,
             )
+
+    def drop(self, number: int) -> None:
+        """Let a frozen copy end."""
+        with suppress(OSError):
+            self.channel.send("drop", number)
 
     def lost(self, command: tuple[str, ...]) -> HostFailure:
         """Clean up after a spawner that died or stands still; return the error that says so."""

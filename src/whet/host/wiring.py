@@ -23,6 +23,7 @@ class Flow:
         capturing: keeps it.
         outlet: shows it; None: nobody looks.
         overran: it is longer than its limit; the rest is neither kept nor shown.
+        past: what came so far, for copies of the program that run on from here; None: not kept.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class Flow:
         self.capturing = capturing
         self.outlet = outlet
         self.overran = False
+        self.past: bytearray | None = None
         self._left_bytes = limit_bytes
         os.set_blocking(reader, False)
 
@@ -62,15 +64,20 @@ class Flow:
         if size == 0:
             self.close()
             return False
-        data = memoryview(buffer)[:size]
+        self.feed(memoryview(buffer)[:size])
+        return True
+
+    def feed(self, data: memoryview) -> None:
+        """Keep and show what the program wrote, now or in a past that it shares."""
+        if self.past is not None:
+            self.past += data
         if self._left_bytes is not None:
-            self.overran = self.overran or size > self._left_bytes
+            self.overran = self.overran or len(data) > self._left_bytes
             data = data[: self._left_bytes]
             self._left_bytes -= len(data)
         self.capturing.feed(data)
         if self.outlet is not None:
             self.outlet.push(data)
-        return True
 
     def close(self) -> None:
         """Read no more."""

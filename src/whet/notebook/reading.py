@@ -107,10 +107,14 @@ class RecordedTrials:
             values.append(investigation)
         return self._entries(limit, conditions, values)
 
-    def previous_of(self, trial: Trial) -> Entry | None:
-        """Return the last trial of the same command in the same folder."""
-        found = self._entries(1, ["trial.command_digest = ?"], [command_digest(trial)])
-        return next(found, None)
+    def previous_of(self, trial: Trial, *, before: int | None = None) -> Entry | None:
+        """Return the last trial of the same command in the same folder, before one if named."""
+        conditions = ["trial.command_digest = ?"]
+        values: list[SqlValue] = [command_digest(trial)]
+        if before is not None:
+            conditions.append("trial.number < ?")
+            values.append(before)
+        return next(self._entries(1, conditions, values), None)
 
     def outcome_for(self, key: str) -> Outcome | None:
         """Return what came of the last trial of that key that a search ran, if it is whole.

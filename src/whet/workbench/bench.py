@@ -29,6 +29,7 @@ from whet.workbench.request import Judging, TrialRequest
 if TYPE_CHECKING:  # not loaded for a single trial: `whet run` must start at once
     from whet.core.condition import Condition
     from whet.core.event import Event, Observer
+    from whet.execution.cold import Perform
 
 
 def silent(_event: "Event") -> None:
@@ -110,6 +111,7 @@ class Workbench:
         console: Console | None = None,
         cached: bool = False,
         place: Place | None = None,
+        perform: "Perform | None" = None,
     ) -> Generator[RecordedExecutor, None, None]:
         """Put an executor together: recording, around a cache if asked, around a place.
 
@@ -119,6 +121,7 @@ class Workbench:
             console: where the program's output goes live, or None.
             cached: answer a trial that was run before from the notebook.
             place: wraps what runs a trial in its checkout or its environment.
+            perform: runs each program in a way of its own, from a frozen copy for one.
         """
         with ColdExecutor(
             classify=classify,
@@ -130,6 +133,7 @@ class Workbench:
             jobs=jobs,
             console=console,
             pycache=self.project.state / "pycache",
+            perform=perform,
         ) as cold:
             placed: Executor = cold if place is None else place(cold)
             recording = RecordingExecutor(placed, record, self._finish)

@@ -1,10 +1,12 @@
 """`whet run` and `whet again`: one recorded trial."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from whet.core.oracle import Oracle
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
+from whet.execution.futures import TrialFuture
 from whet.host.code_changes import describe_changes
 from whet.host.console import Console
 from whet.notebook.entry import Entry
@@ -50,8 +52,15 @@ def run_trial(  # noqa: PLR0913 - what, how judged, where shown: one trial
     place: Place | None = None,
 ) -> RunResult:
     """Run and record one trial that is already built."""
-    previous = bench.notebook.previous_of(trial)
-    changes = changes_since(previous, trial)
+    record = recorder(bench, request, verb)
+    with bench.executor(record, console=console, place=place) as executor:
+        future = executor.submit(trial)
+        future.result()
+    return judged(bench, trial, request, oracle, future)
+
+
+def recorder(bench: Workbench, request: TrialRequest, verb: str) -> Callable[[Trial], int]:
+    """Return what writes the row of a trial, with what changed since the one before."""
 
     def record(starting: Trial) -> int:
         return bench.notebook.begin(
@@ -60,14 +69,19 @@ def run_trial(  # noqa: PLR0913 - what, how judged, where shown: one trial
             name=request.name,
             note=request.note,
             expectation=request.expectation,
-            changes=changes,
+            changes=changes_since(bench.notebook.previous_of(starting), starting),
         )
 
-    with bench.executor(record, console=console, place=place) as executor:
-        future = executor.submit(trial)
-        outcome = future.result()
-    number = future.number
+    return record
+
+
+def judged(
+    bench: Workbench, trial: Trial, request: TrialRequest, oracle: Oracle, future: TrialFuture
+) -> RunResult:
+    """Judge a recorded trial that has ended, and compare it with the one before."""
+    outcome, number = future.result(), future.number
     assert number is not None
+    previous = bench.notebook.previous_of(trial, before=number)
     verdict = oracle.judge(outcome)
     met = None
     if request.expectation:

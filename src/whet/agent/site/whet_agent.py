@@ -32,9 +32,12 @@ def install() -> None:
             _answer_with_stack(folder)
         except Exception:  # noqa: BLE001, S110 - a limit, a sandbox: then there is no stack
             pass
+    stage = os.environ.pop("WHET_STAGE", "")
     cache = os.environ.get("WHET_PYCACHE")
     if cache and sys.implementation.name == "cpython":
         _key_byte_code_by_content(cache)
+    if stage and sys.version_info >= (3, 9):
+        __import__("whet_stage.stage").stage.install(stage)
 
 
 def _answer_with_stack(folder: str) -> None:

@@ -1,0 +1,89 @@
+"""Ends a program as Python does, without taking the interpreter apart, which takes long.
+
+Standard library only, Python 3.9 or later.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+OWN_FILES = {__file__, ast.__file__}
+"""Files whose frames are not shown as part of a program's traceback."""
+
+
+def run_and_exit(run: Callable[..., None], *arguments: object) -> NoReturn:
+    """Run the program and end the process as Python does, without taking itself apart."""
+    code, number = 0, 0
+    try:
+        run(*arguments)
+    except SystemExit as leaving:
+        code = _code_of(leaving)
+    except BaseException as error:  # noqa: BLE001 - it is the program's
+        code = 1
+        number = 2 if isinstance(error, KeyboardInterrupt) else 0
+        _show(error)
+    threading = sys.modules.get("threading")
+    if threading is not None:
+        try:
+            _private(threading, "_shutdown")()
+        except BaseException as error:  # noqa: BLE001 - as Python does
+            _show(error)
+    import atexit
+
+    _private(atexit, "_run_exitfuncs")()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except BaseException:  # noqa: BLE001 - Python says so with an exit code of its own
+            code = 120
+    if number:
+        import signal
+
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    os._exit(code & 0xFF)
+
+
+def _code_of(leaving: SystemExit) -> int:
+    code = leaving.code
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code
+    try:
+        sys.stdout.flush()
+    except Exception:  # noqa: BLE001, S110 - what matters is the message
+        pass
+    if sys.stderr is not None:
+        sys.stderr.write(f"{code}\n")
+    return 1
+
+
+def _show(error: BaseException) -> None:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename in OWN_FILES:
+        trace = trace.tb_next
+    error = error.with_traceback(trace)
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace
+    if sys.version_info >= (3, 12):
+        sys.last_exc = error
+    try:
+        sys.excepthook(type(error), error, trace)
+    except SystemExit:
+        raise
+    except BaseException:  # noqa: BLE001 - as Python does, less its words
+        sys.__excepthook__(type(error), error, trace)
+
+
+def _private(module: object, name: str) -> Callable[[], object]:
+    """Return what the interpreter itself calls, where there is no public way."""
+    function: Callable[[], object] = getattr(module, name)
+    return function

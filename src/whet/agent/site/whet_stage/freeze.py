@@ -1,0 +1,79 @@
+"""Forks processes that are nobody's child, and speaks with whet: as of `whet.host.channel`.
+
+Standard library only, Python 3.9 or later.
+"""
+
+from __future__ import annotations
+
+import _socket
+import marshal
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    pass
+
+_LENGTH_BYTES = 4
+_INT_BYTES = 4
+_MOST_DESCRIPTORS = 8
+
+
+def take_streams(streams: list[int], terminal: int) -> None:
+    """Make this process what a started program is: a session, its streams, its terminal."""
+    os.setsid()
+    if terminal >= 0:
+        import fcntl
+        import termios
+
+        fcntl.ioctl(streams[terminal], termios.TIOCSCTTY, 0)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+
+
+def fork_away() -> int:
+    """Fork a process that is nobody's child: its parent is whet's spawner, the next subreaper.
+
+    A program that waits for any child of its own must not find it.
+
+    Returns:
+        its number; in the new process 0.
+    """
+    told, tell = os.pipe()
+    middle = os.fork()
+    if middle == 0:
+        pid = os.fork()
+        if pid:
+            os.write(tell, pid.to_bytes(_INT_BYTES, "little"))
+            os._exit(0)
+        os.close(told)
+        os.close(tell)
+        return 0
+    os.close(tell)
+    pid = int.from_bytes(os.read(told, _INT_BYTES), "little")
+    os.close(told)
+    os.waitpid(middle, 0)
+    return pid
+
+
+def send(line: _socket.socket, facts: tuple[object, ...] | int) -> None:
+    """Send a message."""
+    packed = marshal.dumps(facts)  # type: ignore[arg-type]
+    line.sendall(len(packed).to_bytes(_LENGTH_BYTES, "little") + packed)
+
+
+def receive(line: _socket.socket) -> tuple[bytes, list[int]]:
+    """Return the next message and its descriptors; nothing if whet is gone."""
+    try:
+        head, rights, _, _ = line.recvmsg(
+            _LENGTH_BYTES, _socket.CMSG_SPACE(_MOST_DESCRIPTORS * _INT_BYTES), _socket.MSG_WAITALL
+        )
+        body = line.recv(int.from_bytes(head, "little"), _socket.MSG_WAITALL) if head else b""
+    except OSError:
+        return b"", []
+    descriptors = [
+        int.from_bytes(numbers[at : at + _INT_BYTES], "little")
+        for _, _, numbers in rights
+        for at in range(0, len(numbers), _INT_BYTES)
+    ]
+    return body, descriptors

@@ -1,0 +1,166 @@
+"""The frozen copies of a program that a spawner keeps, to run on from them; imports next to nothing.
+
+The other end of each line is `whet.agent.site.whet_stage`, in the copy itself.
+"""
+
+import _socket
+import marshal
+import time
+
+from whet.host.launch import CannotStartError, Started
+from whet.host.process_tree import resident_bytes
+
+TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from whet.host.channel import Taken
+
+_LENGTH_BYTES = 4
+_CREDENTIALS_BYTES = 12  # struct ucred: pid, uid, gid
+_WAITING = 64
+_ANSWER_SECONDS = 20.0  # a copy of 4 GB takes 0.1 s to fork; one that is stopped never answers
+
+
+class FrozenCopies:
+    """All copies of one program, by the numbers under which whet knows them."""
+
+    def __init__(self) -> None:
+        self._listener: _socket.socket | None = None
+        self._lines: dict[int, _socket.socket] = {}
+        self._numbers: dict[int, int] = {}  # by pid
+        self._next = 0
+
+    @property
+    def pids(self) -> "frozenset[int]":
+        """The processes that outlive a trial."""
+        return frozenset(self._numbers)
+
+    @property
+    def descriptor(self) -> int:
+        """What becomes readable when a copy reports; -1: none may."""
+        return -1 if self._listener is None else self._listener.fileno()
+
+    def listen(self, address: bytes) -> None:
+        """Let copies report at ``address``, from the first one named on; empty: none."""
+        # They all report where the first program was told to: its copies remember that.
+        if address and self._listener is None:
+            self._listener = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+            self._listener.bind(address)
+            self._listener.listen(_WAITING)
+            self._listener.settimeout(0)
+
+    def take(self) -> "Taken | None":
+        """Return what the next copy that reports says of itself; None if no other does."""
+        if self._listener is None:
+            return None
+        try:
+            accepted: tuple[int, object] = getattr(self._listener, "_accept")()  # noqa: B009 - `socket` is slow to import
+        except OSError:
+            return None
+        line = _socket.socket(fileno=accepted[0])
+        line.settimeout(_ANSWER_SECONDS)
+        who = line.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, _CREDENTIALS_BYTES)
+        packed = _receive(line)
+        if not packed:
+            line.close()
+            return None
+        facts = marshal.loads(packed)
+        number, self._next = self._next, self._next + 1
+        self._lines[number] = line
+        self._numbers[int.from_bytes(who[:_LENGTH_BYTES], "little")] = number
+        return (number, *facts)
+
+    def let_go_on(self, number: int) -> None:
+        """Let the program run on from which a copy was taken."""
+        line = self._lines.get(number)
+        if line is not None:
+            _send(line, "on")
+
+    def fits(self, number: int, source: bytes) -> bool:
+        """Whether a copy is there and has done so far what the main script ``source`` does."""
+        return number in self._lines and (not source or self._asked(number, source, (), -1) == 1)
+
+    def resume(
+        self, number: int, source: bytes, streams: "Sequence[int]", terminal: int
+    ) -> Started:
+        """Run on from a copy.
+
+        Raises:
+            CannotStartError: if the copy is gone, or there is no memory for another one.
+        """
+        at = time.monotonic()
+        pid = self._asked(number, source, streams, terminal)
+        if not pid:
+            raise CannotStartError(("fork", 0, b""))
+        return Started(pid, at, resident_bytes(pid))
+
+    def _asked(self, number: int, source: bytes, streams: "Sequence[int]", terminal: int) -> int:
+        """Return a copy's answer; 0 if there is none."""
+        line = self._lines.get(number)
+        if line is None or not _send(line, (source, terminal), streams):
+            return 0
+        answer = _receive(line)
+        if not answer:
+            self.drop(number)
+            return 0
+        told: int = marshal.loads(answer)
+        return told
+
+    def drop(self, number: int) -> None:
+        """Let a copy end."""
+        line = self._lines.pop(number, None)
+        if line is not None:
+            line.close()
+
+    def forget(self, pid: int) -> bool:
+        """Note that a process has ended; say whether it was a copy."""
+        number = self._numbers.pop(pid, None)
+        if number is None:
+            return False
+        self.drop(number)
+        return True
+
+    def end(self) -> None:
+        """Let all of them end, and take no more."""
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
+        for number in tuple(self._lines):
+            self.drop(number)
+        self._numbers.clear()
+
+
+def _send(line: "_socket.socket", message: object, descriptors: "Sequence[int]" = ()) -> bool:
+    packed = marshal.dumps(message)  # type: ignore[arg-type]
+    rights: list[tuple[int, int, bytes]] = []
+    if descriptors:
+        numbers = b"".join(each.to_bytes(_LENGTH_BYTES, "little") for each in descriptors)
+        rights.append((_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers))
+    try:
+        head = len(packed).to_bytes(_LENGTH_BYTES, "little")
+        line.sendmsg([head], rights, _socket.MSG_NOSIGNAL)
+        line.sendall(packed, _socket.MSG_NOSIGNAL)
+    except OSError:
+        return False
+    return True
+
+
+def _receive(line: "_socket.socket") -> bytes:
+    """Return a message; empty if the other end is gone or stands still."""
+    data = b""
+    try:
+        while len(data) < _LENGTH_BYTES:
+            part = line.recv(_LENGTH_BYTES - len(data))
+            if not part:
+                return b""
+            data += part
+        size, body = int.from_bytes(data, "little"), bytearray()
+        while len(body) < size:
+            part = line.recv(size - len(body))
+            if not part:
+                return b""
+            body += part
+    except OSError:
+        return b""
+    return bytes(body)

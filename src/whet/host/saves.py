@@ -1,0 +1,88 @@
+"""Noticing that a file was saved."""
+
+import os
+import queue
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+_STEP_MS, _DEBOUNCE_MS = 10, 100
+"""Files that are saved within 10 ms of each other are one change; a stream of them waits 100 ms."""
+
+_SLACK_NS = 20_000_000  # the kernel's clock for files is some milliseconds behind
+
+
+class Saves:
+    """Watches a folder and all below it; a context manager.
+
+    What tools leave beside the files (`.git`, caches, an editor's temporary files) does not count.
+    """
+
+    def __init__(self, root: Path, counts: Callable[[str], bool]) -> None:
+        """Make it ready.
+
+        Args:
+            root: the folder.
+            counts: says whether a file is watched even while the program runs.
+        """
+        self._root = root
+        self._counts = counts
+        self._changes: queue.SimpleQueue[set[str]] = queue.SimpleQueue()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="whet-saves", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def next(self, *, since_ns: int) -> set[str]:
+        """Wait for a save and return its paths; nothing after `wake`.
+
+        Args:
+            since_ns: files of an earlier time were written by the program and count only if
+                they are watched while it runs.
+        """
+        while paths := self._changes.get():
+            found = {path for path in paths if self._counts(path) or _is_later(path, since_ns)}
+            if found:
+                return found
+        return set()
+
+    def wake(self) -> None:
+        """Let `next` return."""
+        self._changes.put(set())
+
+    def _watch(self) -> None:
+        from watchfiles import DefaultFilter, watch
+
+        ignored = (*DefaultFilter.ignore_dirs, ".whet", "whet-report")
+        changes = watch(
+            self._root,
+            watch_filter=DefaultFilter(ignore_dirs=ignored),
+            step=_STEP_MS,
+            debounce=_DEBOUNCE_MS,
+            stop_event=self._stop,
+            rust_timeout=200,
+            yield_on_timeout=False,
+            raise_interrupt=False,
+        )
+        for batch in changes:
+            self._changes.put({path for _, path in batch})
+
+
+def _is_later(path: str, than_ns: int) -> bool:
+    try:
+        return os.stat(path).st_ctime_ns > than_ns + _SLACK_NS
+    except OSError:
+        return True  # removed

@@ -1,0 +1,155 @@
+"""`whet loop`: the same program again at each save, from as far on as the edit allows."""
+
+import fnmatch
+import os
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from whet.core.trial import Trial
+from whet.execution.futures import TrialFuture
+from whet.execution.warm import Start, WarmRuns
+from whet.host.console import Console
+from whet.host.observation import SLACK_NS
+from whet.host.saves import Saves
+from whet.workbench.bench import Workbench, oracle_of
+from whet.workbench.request import TrialRequest
+from whet.workbench.run import RunResult, judged, recorder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopOptions:
+    """How to loop.
+
+    Attributes:
+        watch: patterns of files that count also while the program runs.
+        most_runs: end after so many runs; None: go on until Ctrl-C.
+    """
+
+    watch: tuple[str, ...] = ()
+    most_runs: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cycle:
+    """One run of a loop.
+
+    Attributes:
+        result: the trial.
+        start: where it began.
+        wall_seconds: from the moment its save was noticed to its verdict.
+        cold_seconds: how long the program takes from its start, as last measured.
+        saved: the files whose save brought it; empty for the first.
+    """
+
+    result: RunResult
+    start: Start
+    wall_seconds: float
+    cold_seconds: float
+    saved: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class _Loop:
+    bench: Workbench
+    request: TrialRequest
+    options: LoopOptions
+    runs: WarmRuns
+    root: Path
+    cold_seconds: float = 0.0
+    saved: tuple[str, ...] = ()
+    _words: frozenset[str] = field(default_factory=frozenset[str])
+
+    def counts(self, path: str) -> bool:
+        """Whether a save matters also while the program runs: it is no output of the program."""
+        relative = os.path.relpath(path, self.root)
+        return path in self._words or any(
+            fnmatch.fnmatch(relative, pattern) for pattern in (*self.options.watch, "*.py")
+        )
+
+
+def loop(
+    bench: Workbench,
+    request: TrialRequest,
+    options: LoopOptions,
+    console: Console | None,
+    tell: Callable[[Cycle], None],
+) -> None:
+    """Run the command now and after each save, until Ctrl-C while nothing runs."""
+    root = Path(os.path.abspath(request.cwd or bench.project.folder))
+    state = _Loop(
+        bench=bench, request=request, options=options, runs=WarmRuns(bench.belongings), root=root,
+        _words=frozenset(str(root / word) for word in request.command),
+    )  # fmt: skip
+    oracle = oracle_of(request.judging)
+    record = recorder(bench, request, "loop")
+    with (
+        Saves(root, state.counts) as saves,
+        bench.executor(record, console=console, perform=state.runs) as executor,
+    ):
+        done, noticed = 0, time.monotonic()
+        while options.most_runs is None or done < options.most_runs:
+            trial = bench.build_trial(request, live=console is not None)
+            started_ns = time.time_ns()
+            future = executor.submit(trial)
+            state.saved, overtaken = _wait(future, saves, started_ns, state.saved)
+            if overtaken:
+                noticed = time.monotonic()
+                continue
+            tell(_cycle(state, trial, judged(bench, trial, request, oracle, future), noticed))
+            done += 1
+            if options.most_runs is None or done < options.most_runs:
+                state.saved = tuple(sorted(saves.next(since_ns=time.time_ns())))
+                noticed = time.monotonic()
+                _settle(state.saved)
+
+
+def _settle(saved: tuple[str, ...]) -> None:
+    """Wait until what is saved from now on has another time than what was saved."""
+    for path in saved:
+        with suppress(OSError):
+            left_ns = Path(path).stat().st_ctime_ns + SLACK_NS - time.time_ns()
+            time.sleep(min(max(left_ns, 0), SLACK_NS) / 1e9)
+
+
+def _wait(
+    future: TrialFuture, saves: Saves, started_ns: int, saved: tuple[str, ...]
+) -> tuple[tuple[str, ...], bool]:
+    """Wait for the end of a run, or for a save that makes it pointless; say which came first."""
+    future.add_done_callback(lambda _: saves.wake())
+    while found := saves.next(since_ns=sys.maxsize):
+        newer = {path for path in found if _is_newer(path, started_ns)}
+        if newer:
+            future.cancel()
+            while saves.next(since_ns=sys.maxsize):  # up to the wake that its end brings
+                pass
+            return tuple(sorted(newer)), True
+    try:
+        future.result()
+    except CancelledError:
+        return saved, True
+    return saved, False
+
+
+def _is_newer(path: str, than_ns: int) -> bool:
+    try:
+        return Path(path).stat().st_ctime_ns > than_ns
+    except OSError:
+        return True
+
+
+def _cycle(state: _Loop, trial: Trial, result: RunResult, noticed: float) -> Cycle:
+    start, outcome = state.runs.last, result.entry.outcome
+    assert outcome is not None, trial
+    state.cold_seconds = start.saved_seconds + outcome.wall_seconds
+    return Cycle(
+        result=result,
+        start=start,
+        wall_seconds=time.monotonic() - noticed,
+        cold_seconds=state.cold_seconds,
+        saved=state.saved,
+    )
