@@ -60,16 +60,14 @@ class WarmRuns:
         stage = self._stage_for(slot, trial)
         why = ""
         for snapshot in sorted(stage.snapshots.values(), key=lambda each: -each.seconds):
-            source, hindrance = _fit(snapshot)
-            if source is not None:
+            changed, hindrance = _fit(snapshot)
+            if changed is not None:
                 try:
-                    outcome = run(Staged(stage=stage, since=snapshot, source=source))
+                    outcome = run(Staged(stage=stage, since=snapshot, changed=changed))
                 except OtherPastError:
                     # It stays: the next save may take a slip above it back.
-                    why = (
-                        why
-                        or f"not from {snapshot.place}: {_name(snapshot.script)} has changed above"
-                    )
+                    names = " and ".join(sorted(map(_name, changed)))
+                    why = why or f"not from {snapshot.place}: {names} has changed above"
                     self._refused.add(snapshot.number)
                     continue
                 self._refused.discard(snapshot.number)
@@ -115,22 +113,20 @@ class WarmRuns:
         slot.drop(snapshot.number)
 
 
-def _fit(snapshot: Snapshot) -> tuple[bytes | None, str]:
-    """Return the main script to run on with (empty: the same one), or None and why it cannot."""
+def _fit(snapshot: Snapshot) -> tuple[dict[str, bytes] | None, str]:
+    """Return what its sources say now that have changed, or None and why it cannot be used."""
     spoilt = snapshot.spoilt_by()
     if spoilt:
         return None, f"{_name(spoilt)} has changed"
-    if not snapshot.script:
-        return b"", ""
-    try:
-        now = Path(snapshot.script).read_bytes()
-    except OSError as error:
-        return None, f"{_name(snapshot.script)}: {error.strerror}"
-    if now == snapshot.source:
-        return b"", ""
-    if snapshot.kind != "statement":
-        return None, f"{_name(snapshot.script)} has changed"
-    return now, ""
+    changed: dict[str, bytes] = {}
+    for path, then in snapshot.sources.items():
+        try:
+            now = Path(path).read_bytes()
+        except OSError as error:
+            return None, f"{_name(path)}: {error.strerror}"
+        if now != then:
+            changed[path] = now
+    return changed, ""
 
 
 def _name(path: str) -> str:

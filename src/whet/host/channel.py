@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     # argv, environment, cwd, reset steps (command, must succeed), index of the terminal or -1,
-    # where snapshots report (empty: none are taken), number of the snapshot to resume or -1, the
-    # main script if that has changed since
+    # where snapshots report (empty: none are taken), number of the snapshot to resume or -1, what
+    # the program's own files say now that have changed since
     Run: TypeAlias = tuple[
         "list[bytes]",
         "dict[bytes, bytes]",
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
         int,
         bytes,
         int,
-        bytes,
+        "dict[str, bytes]",
     ]
     # number, kind, place, seconds since the start; since then or since it was resumed: files seen,
-    # folders listed, folders in which modules were looked for, and which; the main
-    # script and what it held
+    # folders listed, folders in which modules were looked for, and which; the program's own files
+    # and what they said
     Taken: TypeAlias = tuple[
-        int, str, str, float, "list[str]", "list[str]", "list[str]", "list[str]", str, bytes
+        int, str, str, float, "list[str]", "list[str]", "list[str]", "list[str]", "dict[str, bytes]"
     ]
     # pid, wait status (None: it could not be killed), was left behind
     Exit: TypeAlias = tuple[int, "int | None", bool]

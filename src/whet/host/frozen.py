@@ -77,28 +77,32 @@ class FrozenCopies:
         if line is not None:
             _send(line, "on")
 
-    def fits(self, number: int, source: bytes) -> bool:
-        """Whether a copy is there and has done so far what the main script ``source`` does."""
-        return number in self._lines and (not source or self._asked(number, source, (), -1) == 1)
+    def prepare(self, number: int, changed: "dict[str, bytes]") -> bool:
+        """Make ready to run on from a copy, with what the program's files say now.
 
-    def resume(
-        self, number: int, source: bytes, streams: "Sequence[int]", terminal: int
-    ) -> Started:
-        """Run on from a copy.
+        Returns:
+            whether it is there and its past is what it would be with them.
+        """
+        return self._asked(number, changed, (), -1) != 0
+
+    def resume(self, number: int, streams: "Sequence[int]", terminal: int) -> Started:
+        """Run on from a copy that has been prepared.
 
         Raises:
-            CannotStartError: if the copy is gone, or there is no memory for another one.
+            CannotStartError: if it is gone.
         """
         at = time.monotonic()
-        pid = self._asked(number, source, streams, terminal)
+        pid = self._asked(number, {}, streams, terminal)
         if not pid:
             raise CannotStartError(("fork", 0, b""))
         return Started(pid, at, resident_bytes(pid))
 
-    def _asked(self, number: int, source: bytes, streams: "Sequence[int]", terminal: int) -> int:
+    def _asked(
+        self, number: int, changed: "dict[str, bytes]", streams: "Sequence[int]", terminal: int
+    ) -> int:
         """Return a copy's answer; 0 if there is none."""
         line = self._lines.get(number)
-        if line is None or not _send(line, (source, terminal), streams):
+        if line is None or not _send(line, (changed, terminal), streams):
             return 0
         answer = _receive(line)
         if not answer:

@@ -130,7 +130,7 @@ class Slot:
                     wiring.terminal,
                     address=staged.stage.address,
                     resumed=-1 if staged.since is None else staged.since.number,
-                    source=staged.source,
+                    changed=dict(staged.changed),
                 )
             wiring.release_child()
             return relay.run(self._buffer)

@@ -213,11 +213,11 @@ def main(descriptor: int) -> None:
 def _run(
     channel: Channel, woken: int, copies: FrozenCopies, run: "Run", streams: "Sequence[int]"
 ) -> None:
-    argv, environment, cwd, _, terminal, address, number, source = run
+    argv, environment, cwd, _, terminal, address, number, changed = run
     copies.listen(address)
     tree = _Tree(channel, woken, copies)
     try:
-        if number >= 0 and not copies.fits(number, source):
+        if number >= 0 and not copies.prepare(number, changed):
             channel.send("refused")
             return
         failed_step, status, exits = _reset(tree, run, streams)
@@ -227,7 +227,7 @@ def _run(
                 command = start(argv, environment, cwd, streams[:3], terminal)
             else:
                 channel.send("resuming")
-                command = copies.resume(number, source, streams[:3], terminal)
+                command = copies.resume(number, streams[:3], terminal)
             for stream in streams:
                 os.close(stream)
             streams = ()

@@ -90,7 +90,7 @@ class SpawnerProcess:
         *,
         address: str = "",
         resumed: int = -1,
-        source: bytes = b"",
+        changed: dict[str, bytes] | None = None,
     ) -> None:
         """Ask the spawner to run ``program``.
 
@@ -100,7 +100,7 @@ class SpawnerProcess:
             terminal: which of them is its controlling terminal; -1: none.
             address: where frozen copies of it report; empty: none are taken.
             resumed: the copy to run on from; -1: start the program.
-            source: its main script if that has changed since.
+            changed: what files of the program say now that have changed since.
         """
         environment = {**program.environment, SLOT_VARIABLE: self._token}
         with suppress(OSError):  # a spawner that is gone shows as the end of its channel
@@ -114,7 +114,7 @@ class SpawnerProcess:
                     terminal,
                     os.fsencode(address),
                     resumed,
-                    source,
+                    changed or {},
                 ),
                 streams,
             )

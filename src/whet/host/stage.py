@@ -23,8 +23,8 @@ class Snapshot:
         seconds: how long the program took to get there.
         seen: what it had seen of the file system by then, one observation for each run that it
             is made of.
-        script: the main script; empty if the program is none.
-        source: what it held when the program read it.
+        sources: the program's own files that it had read, and what they said: its main script,
+            and modules that are not installed.
         past: what it had written by then, by stream.
     """
 
@@ -33,14 +33,13 @@ class Snapshot:
     place: str
     seconds: float
     seen: tuple[Observation, ...]
-    script: str
-    source: bytes
+    sources: Mapping[str, bytes]
     past: Mapping[str, bytes]
 
     def spoilt_by(self) -> str:
         """Return a path that is not what it was when the program saw it; empty if all are.
 
-        The main script is among them only if it was read by others than Python itself.
+        A source is among them only if it was read by others than Python's import system.
         """
         changed = (observation.changed() for observation in self.seen)
         return next((path for path in changed if path), "")
@@ -70,12 +69,12 @@ class Staged:
     Attributes:
         stage: where its snapshots go.
         since: the snapshot to run on from; None: from the start.
-        source: the main script if the snapshot may run on with it.
+        changed: what sources of the program say now that have changed.
     """
 
     stage: Stage
     since: Snapshot | None = None
-    source: bytes = b""
+    changed: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     _began_ns: int = field(default_factory=time.time_ns)
 
     def on(self, program: Program) -> Program:
@@ -85,9 +84,7 @@ class Staged:
 
     def note(self, body: bytes, past: Mapping[str, bytes]) -> None:
         """Take a snapshot of this run in."""
-        number, kind, place, seconds, files, folders, places, modules, script, source = as_taken(
-            body
-        )
+        number, kind, place, seconds, files, folders, places, modules, sources = as_taken(body)
         observation = Observation.made(files, folders, places, modules, since_ns=self._began_ns)
         earlier = () if self.since is None else self.since.seen
         self.stage.snapshots[number] = Snapshot(
@@ -96,7 +93,6 @@ class Staged:
             place=place,
             seconds=seconds,
             seen=(*earlier, observation),
-            script=script,
-            source=source,
+            sources=sources,
             past=dict(past),
         )

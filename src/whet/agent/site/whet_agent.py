@@ -35,9 +35,10 @@ def install() -> None:
     stage = os.environ.pop("WHET_STAGE", "")
     cache = os.environ.get("WHET_PYCACHE")
     if cache and sys.implementation.name == "cpython":
-        _key_byte_code_by_content(cache)
-    if stage and sys.version_info >= (3, 9):
-        __import__("whet_stage.stage").stage.install(stage)
+        load = None
+        if stage and sys.version_info >= (3, 9):
+            load = __import__("whet_stage.stage").stage.install(stage)
+        _key_byte_code_by_content(cache, load)
 
 
 def _answer_with_stack(folder: str) -> None:
@@ -67,12 +68,18 @@ def _is_free(descriptor: int) -> bool:
     return False
 
 
-def _key_byte_code_by_content(cache: str) -> None:
+def _key_byte_code_by_content(
+    cache: str, load: Callable[[str, str, Callable[[str], bytes]], CodeType] | None = None
+) -> None:
     """Look up and keep the byte code of the user's modules under a digest of their source.
 
     Python itself trusts a `.pyc` whose recorded time (in whole seconds) and size are those of
     the source; an edit of the same size in the same second then runs the old code. Installed
     packages and the standard library do not change under way: they are left as they are.
+
+    Args:
+        cache: the folder.
+        load: loads the user's modules instead, so that they can be changed under way.
     """
     import _frozen_importlib_external as machinery
 
@@ -87,6 +94,8 @@ def _key_byte_code_by_content(cache: str) -> None:
         if path.startswith(standard) or any(part in path for part in installed):
             code = original(self, fullname)
             return _wary_of_recent_files(code) if fullname == _REWRITER and code else code
+        if load is not None and type(self) is loader:
+            return load(fullname, path, self.get_data)
         source = self.get_data(path)
         if type(self) is not loader:
             # It may compile in a way of its own, as type checkers at run time do.

@@ -9,6 +9,8 @@ import ast
 import os
 import sys
 
+from .unseen import unseen
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +20,7 @@ OWN_FILES = {__file__, ast.__file__}
 """Files whose frames are not shown as part of a program's traceback."""
 
 
+@unseen
 def run_and_exit(run: Callable[..., None], *arguments: object) -> NoReturn:
     """Run the program and end the process as Python does, without taking itself apart."""
     code, number = 0, 0

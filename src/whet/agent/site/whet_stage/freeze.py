@@ -77,3 +77,54 @@ def receive(line: _socket.socket) -> tuple[bytes, list[int]]:
         for at in range(0, len(numbers), _INT_BYTES)
     ]
     return body, descriptors
+
+
+class Ready:
+    """A copy of a snapshot that has taken on new texts, and waits for its streams."""
+
+    def __init__(self) -> None:
+        self.is_changed = False
+        self._pid = 0
+        self._line: _socket.socket | None = None
+
+    def begin(self) -> bool:
+        """Fork it; say whether this is still the snapshot."""
+        if self._line is not None:
+            self._line.close()
+        here, there = _socket.socketpair()
+        self._pid = fork_away()
+        self._line, other = (here, there) if self._pid else (there, here)
+        other.close()
+        return self._pid != 0
+
+    def answer(self) -> int:
+        """Return its pid; 0 if it cannot be."""
+        assert self._line is not None
+        return self._pid if receive(self._line)[0] else 0
+
+    def go(self, streams: list[int], terminal: int) -> int:
+        """Let it run on; return its pid."""
+        assert self._line is not None
+        body = marshal.dumps(terminal)
+        numbers = b"".join(stream.to_bytes(_INT_BYTES, "little") for stream in streams)
+        rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers)]
+        self._line.sendmsg([len(body).to_bytes(_LENGTH_BYTES, "little")], rights)
+        self._line.sendall(body)
+        self._line.close()
+        self._line = None
+        for stream in streams:
+            os.close(stream)
+        return self._pid
+
+    def become(self, prepared: str) -> None:
+        """Be that copy: wait for the streams and take them."""
+        assert self._line is not None
+        if not prepared:
+            os._exit(0)
+        send(self._line, 1)
+        order, streams = receive(self._line)
+        if not order:
+            os._exit(0)
+        self._line.close()
+        self.is_changed = prepared == "changed"
+        take_streams(streams, marshal.loads(order))

@@ -1,4 +1,7 @@
-"""Runs the main script so that it can be left and gone on with between two statements.
+"""Runs the main script so that it can be left between two statements, and gone on with.
+
+What can be left and made anew are the *stage frames*: the module's, that of the function that it
+has called from a statement of its own, and so on. All others are above them, and have ended.
 
 Standard library only, Python 3.9 or later.
 """
@@ -6,159 +9,327 @@ Standard library only, Python 3.9 or later.
 from __future__ import annotations
 
 import ast
+import gc
+import itertools
 import os
-import sys
+import time
+import types
+import weakref
+
+from .frames import Frame, function_code, may_be_entered
+from .past import key_of
+from .sources import Source
+from .unseen import caller, unseen
+from .weave import Weaver, bind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import CodeType
-    from typing import cast
-else:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from types import CodeType, FrameType, FunctionType
 
-    def cast(_kind: str, value: object) -> object:  # noqa: D103 - as of `typing`, which is slow
-        return value
+    from .weave import Path
 
-
-_POINT = "\0whet: a statement has ended"
-_FUTURE_FLAGS = 0x1FF0000  # compile(): all that `from __future__ import` can set
+_MOST_FRAMES = 6
+_ENTERING_SHARE = 0.03  # of the time since the start may go into entering functions
+_BLOCK_SECONDS = 0.005
 
 
 class Resumed(BaseException):
-    """The rest of the main script is another one now."""
+    """The frames of the script are to be made anew."""
 
-    def __init__(self, tree: ast.Module, at: int) -> None:
-        super().__init__()
-        self.tree = tree
-        self.at = at
+
+class _Loop(itertools.chain[object]):
+    """An iterator over another one that can be referred to weakly."""
+
+    __slots__ = ("__weakref__",)
+
+    def iterator(self) -> Iterable[object]:
+        """Return the iterator that it is in: `chain` holds it after what is to come."""
+        found: Iterable[object] = gc.get_referents(self)[-1]
+        return found
+
+
+class _Hooks:
+    """What woven code calls."""
+
+    __slots__ = ("again", "enter", "loop", "point", "pop", "set")
+
+    def __init__(self, script: Script) -> None:
+        first: dict[int, bool] = {}
+        self.pop, self.set = first.pop, first.__setitem__
+        self.point, self.enter = script.reached, script.enter
+        self.loop, self.again = script.loop, script.again
+
+
+class _Gate:
+    __slots__ = ("n",)
+
+    def __init__(self, blocks: Iterator[Iterator[bool]]) -> None:
+        self.n = itertools.chain.from_iterable(blocks).__next__
+
+
+class _Going:
+    """A function that goes on where one was left, and the values of its variables."""
+
+    __slots__ = ("f", "n")
+
+    def __init__(self, function: FunctionType, values: list[object]) -> None:
+        self.f = function
+        values.reverse()
+        self.n = values.pop
 
 
 class Script:
-    """The main script: what it says, how far it has been run.
+    """The main script and the stage frames.
 
     Attributes:
         path: its file; empty until it runs.
-        source: what it says.
+        frames: the stage frames, the module's first.
+        since: when the last snapshot was taken or offered.
+        woven: the functions of stage frames.
     """
 
-    def __init__(self, reached: Callable[[int], None]) -> None:
+    def __init__(self, offer: Callable[[str, str], None], slow_seconds: float) -> None:
         self.path = ""
-        self.source = b""
-        self._reached = reached
-        self._tree = ast.Module([], [])
-        self._flags = 0
-        self._constants: dict[object, object] = {}
+        self.frames: list[Frame] = []
+        self.since = self._began = time.perf_counter()
+        self._offer = offer
+        self._slow_seconds = slow_seconds
+        self._entering_seconds = 0.0
+        self._points: list[tuple[Frame, Path]] = []
+        self._iterators: dict[int, Iterable[object]] = {}
+        self._loops: dict[int, weakref.ref[_Loop]] = {}
+        self._going: dict[str, _Going] = {}
+        self._sources: Mapping[str, Source] = {}
+        self.woven: weakref.WeakSet[FunctionType] = weakref.WeakSet()
+        self._hooks = _Hooks(self)
+        self._top: FrameType | None = None
 
-    def line_of(self, statement: int) -> str:
-        """Return file and line of a statement, to be shown."""
-        body = self._tree.body
-        line = body[statement].lineno if statement < len(body) else 0
-        return f"{os.path.basename(self.path)}:{line}"
+    # ---- running it ----
 
-    def has_same_past(self, source: bytes, statement: int) -> bool:
-        """Whether the main script is what it was as far as it has been run."""
+    def prepare(self, path: str, sources: dict[str, Source]) -> bool:
+        """Read the script; say whether it can be."""
+        self.path = path
         try:
-            tree = ast.parse(source, self.path)
-        except (SyntaxError, ValueError):
-            return False
-        if len(tree.body) <= statement:
-            return False
-        return all(
-            ast.dump(now, include_attributes=True) == ast.dump(then, include_attributes=True)
-            for now, then in zip(tree.body[:statement], self._tree.body[:statement])  # noqa: B905 - 3.9
-        )
-
-    def read(self) -> bool:
-        """Read the file; say whether it can be."""
-        try:
-            with open(self.path, "rb") as file:
-                self.source = file.read()
-        except OSError:
-            return False
+            with open(path, "rb") as file:
+                text = file.read()
+            source = Source("__main__", path, text, ast.parse(text, path))
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            return False  # Python says so in its own words
+        sources[path] = source
+        self._sources = sources
+        self.frames = [Frame(source, source.tree)]
         return True
 
+    @unseen
     def run(self, begins: Callable[[], None]) -> None:
-        """Run the script in `__main__`, as Python does, statement by statement."""
-        module = sys.modules["__main__"].__dict__
+        """Run it in `__main__`, as Python does."""
+        module = self.frames[0].source.module
         module["__file__"] = self.path
         module["__cached__"] = None
-        tree, at = ast.parse(self.source, self.path), 0
+        code = self.module_code(self.frames[0])
         while True:
-            self._tree = tree
-            code = self._compiled(tree, at)
             try:
                 begins()
                 exec(code, module)  # noqa: S102 - that is what a script is for
             except Resumed as resumed:
-                tree, at = resumed.tree, resumed.at
+                resumed.__traceback__ = None
+                code = self._made_anew()
             else:
                 return
 
-    def rest(self, source: bytes, statement: int) -> Resumed:
-        """Return what to raise to go on at a statement of another text."""
-        self.source = source
-        return Resumed(ast.parse(source, self.path), statement)
+    def module_code(self, frame: Frame) -> CodeType:
+        """Return the code of the module from where its frame stands on."""
+        source = frame.source
+        weaver = Weaver(self._numbers(frame))
+        body = weaver.block(source.tree.body, since=frame.path, call=frame.call)
+        if frame.path:
+            body.insert(0, ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0))
+        code = source.compiled(source.hooked(body))
+        return bind(code, lambda name: self._found(name, source), source.same)
 
-    def _compiled(self, tree: ast.Module, at: int) -> CodeType:
-        """Return the code of the script from statement ``at`` on, with points between them."""
-        body: list[ast.stmt] = []
-        for index, statement in enumerate(tree.body[at:], at):
-            is_first_of_rest = index == at and at > 0
-            if is_first_of_rest and _is_text(statement):
-                body.append(ast.copy_location(ast.Pass(), statement))  # no docstring of the rest
-            body.append(statement)
-            if index + 1 < len(tree.body) and not _must_lead(tree.body, index + 1):
-                body.append(_point(index + 1, tree.body[index + 1]))
-        rest = ast.Module(body, tree.type_ignores)
-        code: CodeType = compile(rest, self.path, "exec", self._flags, dont_inherit=True)
-        self._flags |= code.co_flags & _FUTURE_FLAGS
-        return self._sharing(code)
+    def _found(self, name: str, source: Source) -> object:
+        kind, _, number = name.partition(":")
+        if name == "hooks":
+            return self._hooks
+        if kind == "gate":
+            return _Gate(self._pace())
+        if kind == "going":
+            return self._going[number]
+        return source.hook(name)
 
-    def _sharing(self, code: CodeType) -> CodeType:
-        """Return code that has the constants of before: `is` compares them across statements."""
-        constants: list[object] = []
-        for constant in code.co_consts:
-            if isinstance(constant, type(code)):
-                constants.append(self._sharing(constant))
-            elif constant == _POINT:
-                constants.append(self._reached)
-            else:
-                constants.append(self._constants.setdefault(_identity(constant), constant))
-        return code.replace(co_consts=tuple(constants))
+    def _numbers(self, frame: Frame) -> Callable[[Path], int]:
+        known: dict[Path, int] = {}
+
+        def number(path: Path) -> int:
+            if path not in known:
+                known[path] = len(self._points)
+                self._points.append((frame, path))
+            return known[path]
+
+        return number
+
+    # ---- what woven code calls ----
+
+    def reached(self, number: int, cells: FunctionType | None = None) -> None:
+        """Stand between two statements."""
+        if self._iterators:
+            self._forget_iterators(number)
+        if time.perf_counter() - self.since < self._slow_seconds:
+            return
+        frame = self._at(number, has_begun=False)
+        if cells is not None:
+            names = key_names(cells)
+            self.woven.add(cells)
+            frame.cells.update(zip(names, cells.__closure__ or ()))  # noqa: B905 - 3.9
+        self._top = caller()
+        try:
+            self._offer("statement", f"{os.path.basename(frame.source.path)}:{frame.line()}")
+        finally:
+            self._top = None
+
+    def _at(self, number: int, *, has_begun: bool) -> Frame:
+        frame, path = self._points[number]
+        del self.frames[frame.depth + 1 :]
+        frame.path, frame.has_begun = path, has_begun
+        return frame
+
+    def enter(self, number: int, function: object) -> object:
+        """Return what to call in place of a function, so that its frame is a stage frame."""
+        began = time.perf_counter()
+        frame, _ = self._points[number]
+        share = _ENTERING_SHARE * (began - self._began) + 0.02
+        if frame.depth >= _MOST_FRAMES or self._entering_seconds > share:
+            return function
+        try:
+            entered = may_be_entered(function, self._sources)
+            if entered is None:
+                return function
+            inner, source, node = entered
+            source.used.add(key_of(node))
+            new = Frame(source, node, inner, frame.depth + 1)
+            woven = self._woven(new)
+        except Exception:  # noqa: BLE001 - then its frame is none of the stage
+            return function
+        self._at(number, has_begun=True)
+        self.frames.append(new)
+        self._entering_seconds += time.perf_counter() - began
+        bound = getattr(function, "__self__", None)
+        return woven if bound is None else types.MethodType(woven, bound)
+
+    def _woven(self, frame: Frame) -> FunctionType:
+        code = function_code(
+            frame, self._numbers(frame), lambda name: self._found(name, frame.source)
+        )
+        function = frame.function_of(code)
+        self.woven.add(function)
+        return function
+
+    def loop(self, number: int, iterated: Iterable[object]) -> _Loop:
+        """Return what a loop is to iterate over, in the place of ``iterated``."""
+        loop = _Loop(iterated)
+        self._loops[number] = weakref.ref(loop)
+        return loop
+
+    def again(self, number: int) -> _Loop:
+        """Return what is left to a loop that goes on."""
+        return self.loop(number, self._iterators.pop(number))
+
+    def _forget_iterators(self, number: int) -> None:
+        """Let go of the iterators of loops that have been left."""
+        at, path = self._points[number]
+        for each in tuple(self._iterators):
+            frame, loop = self._points[each]
+            if frame.depth > at.depth or (frame is at and path[: len(loop)] != loop):
+                del self._iterators[each]
+
+    def _pace(self) -> Iterator[Iterator[bool]]:
+        """Open a gate about every 5 ms, whatever a round of the loop takes."""
+        count, last = 1, time.perf_counter()
+        while True:
+            yield itertools.repeat(object=False, times=count)
+            yield iter((True,))
+            now = time.perf_counter()
+            if now - last < _BLOCK_SECONDS / 2:
+                count *= 2
+            elif now - last > _BLOCK_SECONDS * 2:
+                count = max(count // 2, 1)
+            last = now
+
+    # ---- making the frames anew ----
+
+    def capture(self) -> None:
+        """Note the variables of all stage frames, in a copy that is to make them anew."""
+        live = self._top
+        for frame in reversed(self.frames):
+            assert live is not None
+            if frame.depth:
+                hidden = frame.cells.keys()
+                frame.values = {
+                    name: value for name, value in dict(live.f_locals).items() if name not in hidden
+                }
+            frame.iterators = self._iterators_of(frame)
+            live = live.f_back
+        self._top = None
+
+    def _iterators_of(self, frame: Frame) -> dict[Path, Iterable[object]]:
+        found: dict[Path, Iterable[object]] = {}
+        for number, (owner, path) in enumerate(self._points):
+            if (
+                owner is not frame
+                or frame.path[: len(path)] != path
+                or len(path) == len(frame.path)
+            ):
+                continue
+            if number in self._iterators:
+                found[path] = self._iterators[number]
+            elif number in self._loops:
+                loop = self._loops[number]()
+                if loop is not None:
+                    found[path] = loop.iterator()
+        return found
+
+    def change(self, sources: Mapping[str, Source], nodes: Mapping[int, object]) -> None:
+        """Let the frames stand in other texts.
+
+        Args:
+            sources: the new texts, by path.
+            nodes: the new nodes of functions, by `id` of the old ones.
+        """
+        self.frames = [frame.moved(sources, nodes) for frame in self.frames]
+        self._points.clear()
+        self._loops.clear()
+        self._iterators.clear()
+        self._going.clear()
+        self._codes = self._compiled()
+
+    def _compiled(self) -> CodeType:
+        """Make the functions that go on, the deepest first, and return the module's code."""
+        for frame in reversed(self.frames[1:]):
+            woven = self._woven(frame)
+            self._note_iterators(frame)
+            names = frame.parameters
+            values = [frame.values[name] for name in names]
+            frame.values = {}
+            self._going[str(frame.depth)] = _Going(woven, values)
+            self.frames[frame.depth - 1].call = (f"going:{frame.depth}", len(names))
+        code = self.module_code(self.frames[0])
+        self._note_iterators(self.frames[0])
+        return code
+
+    def _note_iterators(self, frame: Frame) -> None:
+        for number, (owner, path) in enumerate(self._points):
+            if owner is frame and path in frame.iterators:
+                self._iterators[number] = frame.iterators[path]
+        frame.iterators = {}
+
+    def _made_anew(self) -> CodeType:
+        for frame in self.frames:
+            frame.call = None
+        self._going.clear()
+        return self._codes
 
 
-def _identity(constant: object) -> object:
-    """Return what two constants of one compilation must share to be one object."""
-    if isinstance(constant, tuple):
-        return "tuple", tuple(map(_identity, cast("tuple[object, ...]", constant)))
-    if isinstance(constant, frozenset):
-        return "frozenset", tuple(sorted(map(repr, cast("frozenset[object]", constant))))
-    return type(constant), repr(constant)
-
-
-def _is_text(statement: ast.stmt) -> bool:
-    return (
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Constant)
-        and isinstance(statement.value.value, str)
-    )
-
-
-def _must_lead(body: list[ast.stmt], index: int) -> bool:
-    """Whether nothing may stand before a statement: `from __future__`, after a docstring."""
-    return any(
-        isinstance(each, ast.ImportFrom) and each.module == "__future__" for each in body[index:]
-    )
-
-
-def _point(index: int, before: ast.stmt) -> ast.stmt:
-    place = {
-        "lineno": before.lineno, "col_offset": before.col_offset,
-        "end_lineno": before.lineno, "end_col_offset": before.col_offset,
-    }  # fmt: skip
-    function = ast.Attribute(ast.Constant(_POINT), "__call__", ast.Load())
-    call = ast.Expr(ast.Call(function, [ast.Constant(index)], []))
-    for node in ast.walk(call):
-        for name, value in place.items():
-            setattr(node, name, value)
-    return call
+def key_names(cells: FunctionType) -> tuple[str, ...]:
+    """Return the names of a function's free variables."""
+    return cells.__code__.co_freevars

@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import sys
 
+from .unseen import AT_WORK, caller, unseen
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from types import FrameType
 
 _IMPORTERS = ("<frozen importlib._bootstrap_external>", "<frozen importlib._bootstrap>")
 _SOURCE = (".py", ".pyc", ".pyi", ".so")
@@ -27,27 +28,59 @@ _EFFECTS = frozenset({
 })  # fmt: skip
 
 
+# They take the globals of the frame that calls them, or its name.
+_NO_LINES = frozenset(
+    os.path.join(os.path.dirname(os.__file__), *parts)
+    for parts in (
+        ("collections", "__init__.py"), ("typing.py",), ("enum.py",), ("dataclasses.py",),
+        ("functools.py",), ("abc.py",), ("argparse.py",), ("doctest.py",), ("types.py",),
+    )
+)  # fmt: skip
+
+
 class Sight:
     """What the program has seen since it started or was resumed, and what it has done.
 
     Attributes:
         is_closed: whet itself is at work.
         ended_by: the first effect that cannot be taken back; empty: there was none.
+        are_lines_seen: whether the program may have looked at numbers of lines.
+        own_read: the source that whet's loader is about to read in Python's stead.
     """
 
     def __init__(
-        self, before_read: Callable[[str], None], run_script: Callable[[str], None]
+        self,
+        before_read: Callable[[str], None],
+        run_script: Callable[[str], None],
+        uses: Callable[[object], None],
     ) -> None:
         self.is_closed = False
         self.ended_by = ""
+        self.are_lines_seen = False
+        self.own_read = ""
         self._script = ""
         self._before_read = before_read
         self._run_script = run_script
+        self._uses = uses
         self._seen: set[str] = set()
         self._listed: set[str] = set()
         self._places: set[str] = set()
         self._modules: set[str] = set()
         self._cache = os.environ.get("WHET_PYCACHE") or "\0"
+        self._ears: dict[str, Callable[[str, tuple[object, ...]], None]] = {
+            **dict.fromkeys(_EFFECTS, self._hears_effect),
+            "open": self._hears_open,
+            "os.listdir": self._hears_listing,
+            "os.scandir": self._hears_listing,
+            "sys._getframe": self._hears_frame,
+            "object.__getattr__": self._hears_attribute,
+            "import": self._hears_import,
+            "cpython.run_file": self._hears_script,
+        }
+
+    def note(self, path: str) -> None:
+        """Note that a file was read."""
+        self._seen.add(path)
 
     def facts(self) -> tuple[list[str], list[str], list[str], list[str]]:
         """Return files seen, folders listed, folders searched for modules, and which modules."""
@@ -81,32 +114,60 @@ class Sight:
         wrapped.__text_signature__ = getattr(original, "__text_signature__", None)  # type: ignore[attr-defined]
         return wrapped
 
+    @unseen
     def hear(self, event: str, arguments: tuple[object, ...]) -> None:
         """Listen to the interpreter: its audit events (PEP 578)."""
         if self.is_closed:
             return
-        if event == "open":
-            self._opens(arguments[0], arguments[2])
-        elif event in {"os.listdir", "os.scandir"}:
-            name = self._absolute(arguments[0])
-            is_import = _caller(1) in _IMPORTERS
-            (self._places if is_import else self._listed).add(name)
-        elif event == "import":
-            self._modules.add(str(arguments[0]).rpartition(".")[2])
-            if arguments[1]:
-                self._seen.add(self._absolute(arguments[1]))  # an extension module
-        elif event in _EFFECTS:
-            if not self._is_byte_code(arguments):
-                self.ends(event, arguments)
-        elif event == "cpython.run_file":
-            self._script = str(arguments[0])
-            self._seen.discard(self._script)  # Python itself asks first whether it is an archive
-            self._run_script(self._script)
+        ear = self._ears.get(event)
+        if ear is not None:
+            ear(event, arguments)
+
+    def _hears_open(self, _event: str, arguments: tuple[object, ...]) -> None:
+        self._opens(arguments[0], arguments[2])
+
+    def _hears_listing(self, _event: str, arguments: tuple[object, ...]) -> None:
+        name = self._absolute(arguments[0])
+        is_import = self._caller() in _IMPORTERS
+        (self._places if is_import else self._listed).add(name)
+
+    def _hears_attribute(self, _event: str, arguments: tuple[object, ...]) -> None:
+        if arguments[1] == "__code__":
+            self._uses(arguments[0])
+
+    def _hears_import(self, _event: str, arguments: tuple[object, ...]) -> None:
+        self._modules.add(str(arguments[0]).rpartition(".")[2])
+        if arguments[1]:
+            self._seen.add(self._absolute(arguments[1]))  # an extension module
+
+    def _hears_effect(self, event: str, arguments: tuple[object, ...]) -> None:
+        if not self._is_byte_code(arguments):
+            self.ends(event, arguments)
+
+    @unseen
+    def _hears_script(self, _event: str, arguments: tuple[object, ...]) -> None:
+        self._script = str(arguments[0])
+        self._seen.discard(self._script)  # Python itself asks first whether it is an archive
+        self._run_script(self._script)
+
+    def _hears_frame(self, _event: str, _arguments: tuple[object, ...]) -> None:
+        """Note that somebody has taken a frame, unless he is known to want no line of it."""
+        if not AT_WORK:
+            file = self._caller()
+            if not file.startswith("<frozen ") and file not in _NO_LINES:
+                self.are_lines_seen = True
+
+    def _caller(self) -> str:
+        """Return the file of the code that has raised the event."""
+        return caller().f_code.co_filename
 
     def _opens(self, path: object, flags: object) -> None:
         if isinstance(path, int) or path is None:
             return
         name = self._absolute(path)
+        if name == self.own_read:
+            self.own_read = ""
+            return
         writes = isinstance(flags, int) and bool(
             flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
         )
@@ -137,7 +198,7 @@ class Sight:
             not name.endswith(_SOURCE)
             and "site-packages" not in name
             and not name.startswith((sys.base_prefix, sys.prefix, "/proc/", "/sys/", "/dev/"))
-            and _caller(3) not in _IMPORTERS
+            and self._caller() not in _IMPORTERS
         )
 
     def _see(self, path: object, folder: object = None) -> None:
@@ -166,9 +227,3 @@ class Sight:
             self.ended_by = f"{event} {what}".strip()
 
     # ---- snapshots ----
-
-
-def _caller(depth: int) -> str:
-    """Return the file of the code that many calls above the caller of this function."""
-    frame: FrameType = getattr(sys, "_getframe")(depth + 1)  # noqa: B009 - type checkers take it for private
-    return frame.f_code.co_filename

@@ -11,32 +11,45 @@ Standard library only, Python 3.9 or later. It leaves no name where the program 
 from __future__ import annotations
 
 import _socket
+import ast
 import marshal
 import os
 import sys
 import time
 
+from .edits import Edit
 from .exit import OWN_FILES, run_and_exit
-from .freeze import fork_away, receive, send, take_streams
+from .freeze import Ready, fork_away, receive, send
 from .hygiene import RandomState, hindrance, inherit, offsets, reopen
-from .script import Script
+from .script import Resumed, Script
 from .sight import Sight
+from .sources import Source, key_of_code
+from .unseen import caller, unseen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType, FrameType
 
 _SLOW_SECONDS = 0.05
 """A stretch of the program that takes longer is worth a snapshot at its end."""
 
 
-def install(address: str) -> None:
+def install(address: str) -> Callable[[str, str, Callable[[str], bytes]], CodeType]:
     """Take over the main script of this process.
 
     Args:
         address: the socket at which whet waits for snapshots.
+
+    Returns:
+        what loads the user's modules.
     """
     inherit()
     stage = _Stage(address)
     stage.sight.observe()
     sys.addaudithook(stage.sight.hear)
     OWN_FILES.update(_forget_modules())
+    return stage.load
 
 
 def _forget_modules() -> list[str]:
@@ -50,23 +63,55 @@ class _Stage:
     """The program, and the snapshots it has taken."""
 
     def __init__(self, address: str) -> None:
-        self.sight = Sight(before_read=self._before_read, run_script=self._run_script)
-        self._script = Script(reached=self._reached)
+        self.sight = Sight(self._before_read, self._run_script, self._note_used)
+        self._script = Script(self._offer, _SLOW_SECONDS)
+        self._sources: dict[str, Source] = {}
+        self._shared: set[str] = set()
         self._address = address
         self._pid = os.getpid()
-        self._since = time.perf_counter()
-        self._began = self._since
+        self._began = time.perf_counter()
+
+    def load(self, name: str, path: str, text: Callable[[str], bytes]) -> CodeType:
+        """Return the code of a module of the user's, so that its functions can be followed.
+
+        Args:
+            name: the module's.
+            path: its file.
+            text: reads it.
+        """
+        was_closed, self.sight.own_read = self.sight.is_closed, path
+        try:
+            read = text(path)
+            self.sight.own_read, self.sight.is_closed = "", True
+            source = Source(name, path, read, ast.parse(read, path))
+            if path in self._sources:
+                # Two modules from one file: they are not followed.
+                del self._sources[path]
+                self._shared.add(path)
+            if path in self._shared:
+                self.sight.note(path)
+            else:
+                self._sources[path] = source
+            return source.code()
+        finally:
+            self.sight.own_read, self.sight.is_closed = "", was_closed
+
+    def _note_used(self, function: object) -> None:
+        """Note that somebody has taken a function's code, unless he wants its parameters alone."""
+        self.sight.is_closed = True
+        code = getattr(function, "__code__", None)
+        source = self._sources.get(getattr(code, "co_filename", ""))
+        if source is not None and code is not None and not _is_signature(caller().f_code):
+            source.used.add(key_of_code(code))
+        self.sight.is_closed = False
 
     def _before_read(self, name: str) -> None:
-        self._offer("reads", name)
-
-    def _reached(self, statement: int) -> None:
-        self._offer("statement", str(statement))
+        if time.perf_counter() - self._script.since >= _SLOW_SECONDS:
+            self._offer("reads", name)
 
     def _offer(self, kind: str, place: str) -> None:
-        """Take a snapshot if it is worth it and can be done."""
-        now = time.perf_counter()
-        if now - self._since < _SLOW_SECONDS or self.sight.ended_by or self.sight.is_closed:
+        """Take a snapshot if it can be done."""
+        if self.sight.ended_by or self.sight.is_closed:
             return
         if os.getpid() != self._pid:
             self.sight.ended_by = "a forked process"
@@ -75,10 +120,10 @@ class _Stage:
         try:
             # Most hindrances go away: a pool is closed, a child is waited for.
             if not hindrance():
-                self._take(kind, place, now - self._began)
+                self._take(kind, place, time.perf_counter() - self._began)
         finally:
             self.sight.is_closed = False
-            self._since = time.perf_counter()
+            self._script.since = time.perf_counter()
 
     def _take(self, kind: str, place: str, seconds: float) -> None:
         """Fork a copy that waits; return here, and in each copy that is resumed from it."""
@@ -91,7 +136,7 @@ class _Stage:
             os.close(waiting)
             return
         os.close(waiting)
-        source = self._wait(woken, kind, place, seconds)
+        are_frames_new = self._wait(woken, kind, place, seconds)
         # From here on this is the process of a resumed run.
         self._pid = os.getpid()
         random.restore()
@@ -101,21 +146,20 @@ class _Stage:
         import importlib
 
         importlib.invalidate_caches()
-        if source:
-            raise self._script.rest(source, int(place))
+        if are_frames_new:
+            raise Resumed
 
-    def _wait(self, woken: int, kind: str, place: str, seconds: float) -> bytes:
-        """Be a snapshot; return in a copy, with the main script if that has changed."""
+    def _wait(self, woken: int, kind: str, place: str, seconds: float) -> bool:
+        """Be a snapshot; return in a copy that runs on.
+
+        Returns:
+            whether its stage frames are to be made anew.
+        """
         os.setsid()
         line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         line.connect(self._address)
-        shown = self._script.line_of(int(place)) if kind == "statement" else place
-        send(
-            line,
-            (
-                kind, shown, seconds, *self.sight.facts(), self._script.path, self._script.source,
-            ),
-        )  # fmt: skip
+        texts = {path: source.text for path, source in self._sources.items()}
+        send(line, (kind, place, seconds, *self.sight.facts(), texts))
         # The original runs on when whet knows of this copy and has taken in all its output.
         if not receive(line)[0]:
             os._exit(0)
@@ -123,32 +167,69 @@ class _Stage:
         for number in (0, 1, 2):
             # A frozen process must not keep the streams of a run that has ended.
             os.dup2(os.open(os.devnull, os.O_RDWR), number)
+        ready = Ready()
         while True:
             order, streams = receive(line)
             if not order:
                 os._exit(0)
-            wish: tuple[bytes, int] = marshal.loads(order)
-            source, terminal = wish
-            if not streams:  # a question
-                fits = kind == "statement" and self._script.has_same_past(source, int(place))
-                send(line, int(fits))
-                continue
-            pid = fork_away()
-            if pid == 0:
+            wish: tuple[dict[str, bytes], int] = marshal.loads(order)
+            changed, terminal = wish
+            if streams:
+                send(line, ready.go(streams, terminal))
+            elif ready.begin():
+                send(line, ready.answer())
+            else:
                 line.close()
-                take_streams(streams, terminal)
-                return source
-            send(line, pid)
-            for stream in streams:
-                os.close(stream)
+                ready.become(self._prepared(changed, at_point=kind == "statement"))
+                return ready.is_changed
 
+    def _prepared(self, changed: dict[str, bytes], *, at_point: bool) -> str:
+        """Take on what files say now; say ``same`` or ``changed``, empty if that cannot be."""
+        if not changed:
+            return "same"
+        try:
+            stack = [] if at_point else _stack()
+            edit = Edit(
+                self._sources,
+                self._script,
+                changed,
+                stack=stack,
+                are_lines_seen=self.sight.are_lines_seen,
+            )
+            needs_frames = any(frame.source.path in changed for frame in self._script.frames)
+            if needs_frames:
+                self._script.capture()
+            edit.apply()
+            self._sources.update(edit.sources)
+            if needs_frames:
+                self._script.change(self._sources, edit.nodes)
+        except Exception:  # noqa: BLE001 - whatever it is, an earlier snapshot has to do
+            return ""
+        return "changed" if needs_frames else "same"
+
+    @unseen
     def _run_script(self, path: str) -> None:
         self.sight.is_closed = True
-        self._script.path = path
-        if self._script.read():
+        if self._script.prepare(path, self._sources):
             run_and_exit(self._script.run, self._begin)
         self.sight.is_closed = False  # Python says it in its own words
 
     def _begin(self) -> None:
         self.sight.is_closed = False
-        self._since = time.perf_counter()
+        self._script.since = time.perf_counter()
+
+
+def _is_signature(code: CodeType) -> bool:
+    return os.path.basename(code.co_filename) == "inspect.py" and code.co_name in {
+        "_signature_from_function", "_has_code_flag", "_signature_from_callable",
+    }  # fmt: skip
+
+
+def _stack() -> list[FrameType]:
+    """Return all frames of the program."""
+    found: list[FrameType] = []
+    frame: FrameType | None = caller()
+    while frame is not None:
+        found.append(frame)
+        frame = frame.f_back
+    return found

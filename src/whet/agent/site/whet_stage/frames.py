@@ -1,0 +1,251 @@
+"""Frames of the program that can be left and made anew.
+
+Standard library only, Python 3.9 or later.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import sys
+import types
+
+from .past import FUNCTIONS, bound_names, key_of
+from .sources import key_of_code
+from .weave import Weaver, bind, own_nodes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from types import CellType, CodeType, FunctionType
+    from typing import Union
+
+    from .past import Function
+    from .sources import Source
+    from .weave import Path, Rest
+
+_OUTER = "outer"
+GENERATOR_FLAGS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
+
+
+class Frame:
+    """A stage frame.
+
+    Attributes:
+        source: where its text stands.
+        node: its module or function there.
+        function: the function object; None: it is the module.
+        depth: how many stage frames are below it.
+        path: where it stands; empty: at its start.
+        has_begun: whether the statement there has been begun: it is in the call of the next frame.
+        cells: the variables that it shares with inner or outer functions.
+        values: its other variables, when it is to be made anew.
+        iterators: those of the loops that it is in, by their paths.
+        call: what takes the place of the call in which it is.
+        parameters: the names of the variables with which its code is to be called.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        node: Union[ast.Module, Function],
+        function: FunctionType | None = None,
+        depth: int = 0,
+    ) -> None:
+        self.source = source
+        self.node = node
+        self.function = function
+        self.depth = depth
+        self.path: Path = ()
+        self.has_begun = False
+        self.cells: dict[str, CellType] = {}
+        self.values: dict[str, object] = {}
+        self.iterators: dict[Path, Iterable[object]] = {}
+        self.call: Rest | None = None
+        self.parameters: list[str] = []
+        if function is not None:
+            names = function.__code__.co_freevars
+            self.cells.update(zip(names, function.__closure__ or ()))  # noqa: B905 - 3.9
+
+    def line(self) -> int:
+        """Return the number of the line at which it stands."""
+        body, statement = self.node.body, None
+        for step in self.path:
+            if isinstance(step, int):
+                statement = body[step] if step < len(body) else None
+            elif statement is not None:
+                body = getattr(statement, "body" if step in {"first", "again"} else step)
+        return statement.lineno if statement is not None else 0
+
+    def moved(self, sources: Mapping[str, Source], nodes: Mapping[int, object]) -> Frame:
+        """Return the same frame in another text."""
+        source = sources.get(self.source.path, self.source)
+        node = source.tree if self.function is None else nodes.get(id(self.node), self.node)
+        new = copy.copy(self)
+        new.source, new.node = source, node  # type: ignore[assignment]
+        return new
+
+    def function_of(self, code: CodeType) -> FunctionType:
+        """Return a function that runs ``code`` as this frame's function would."""
+        function = self.function
+        assert function is not None
+        closure = tuple(self.cells[name] for name in code.co_freevars)
+        new = types.FunctionType(
+            code, function.__globals__, function.__name__, function.__defaults__, closure
+        )
+        new.__kwdefaults__ = function.__kwdefaults__
+        new.__qualname__ = function.__qualname__
+        new.__module__ = function.__module__
+        return new
+
+
+def may_be_entered(
+    function: object, sources: Mapping[str, Source]
+) -> tuple[FunctionType, Source, Function] | None:
+    """Return a function, its text and node if its frame may be a stage frame."""
+    function = getattr(function, "__func__", function)
+    if not isinstance(function, types.FunctionType):
+        return None
+    code = function.__code__
+    source = sources.get(code.co_filename)
+    if source is None or code.co_flags & GENERATOR_FLAGS or "__class__" in code.co_freevars:
+        return None
+    if function.__globals__ is not source.module:
+        return None
+    node = source.functions.get(key_of_code(code))
+    if not isinstance(node, ast.FunctionDef) or _has_private_names(node):
+        return None
+    return function, source, node
+
+
+def _has_private_names(node: ast.FunctionDef) -> bool:
+    """Whether it has names that would mean something else inside a class."""
+    for each in ast.walk(node):
+        name = getattr(each, "attr", None) or getattr(each, "id", None) or ""
+        if isinstance(name, str) and name.startswith("__") and not name.endswith("__"):
+            return True
+    return False
+
+
+def function_code(
+    frame: Frame, number: Callable[[Path], int], found: Callable[[str], object]
+) -> CodeType:
+    """Return the code of a frame's function, from where the frame stands on."""
+    cells: tuple[str, ...] = ()
+    while True:
+        code = _compiled(frame, number, found, cells)
+        if not set(code.co_cellvars) - set(cells):
+            return code
+        cells = code.co_cellvars  # inner functions share them: each point must know of them
+
+
+def _compiled(
+    frame: Frame,
+    number: Callable[[Path], int],
+    found: Callable[[str], object],
+    cells: tuple[str, ...],
+) -> CodeType:
+    node, source = frame.node, frame.source
+    assert isinstance(node, ast.FunctionDef)
+    body = Weaver(number, cells).block(node.body, since=frame.path, call=frame.call)
+    body = source.hooked(body)
+    arguments = copy.deepcopy(node.args)
+    if frame.path:
+        names = frame.parameters = list(frame.values)
+        arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+        body = [*_declarations(frame, names), *_without_declarations(body)]
+    first = copy.copy(node.body[0])
+    line, column = node.lineno, node.col_offset
+    function = ast.FunctionDef(node.name, arguments, body, [])
+    outer = ast.FunctionDef(
+        _OUTER,
+        ast.arguments([], [ast.arg(name) for name in frame.cells], None, [], [], None, []),
+        [function],
+        [],
+    )
+    for made in (outer, function):
+        if sys.version_info >= (3, 12):
+            made.type_params = []
+        made.lineno = made.end_lineno = line
+        made.col_offset = made.end_col_offset = column
+    for each in ast.walk(outer):
+        if isinstance(each, (ast.expr, ast.stmt, ast.arg)) and not hasattr(each, "lineno"):
+            ast.copy_location(each, first)
+    key = key_of(node)
+    code = next(
+        inner
+        for inner in _inner_codes(source.compiled([outer]))
+        if inner.co_name == node.name and inner.co_firstlineno == line
+    )
+    code = bind(code, found, source.same)
+    code = code.replace(co_firstlineno=key[1])
+    if sys.version_info >= (3, 11):
+        assert frame.function is not None
+        code = code.replace(co_qualname=frame.function.__qualname__)
+    return code
+
+
+def _inner_codes(module: CodeType) -> list[CodeType]:
+    outer = next(each for each in module.co_consts if isinstance(each, type(module)))
+    return [each for each in outer.co_consts if isinstance(each, type(module))]
+
+
+def _declarations(frame: Frame, parameters: list[str]) -> list[ast.stmt]:
+    """Return what makes each name mean what it means in the whole function."""
+    nodes = own_nodes(frame.node.body)
+    declared = sorted({
+        name for node in nodes if isinstance(node, ast.Global) for name in node.names
+    })  # fmt: skip
+    made: list[ast.stmt] = [ast.Pass()]  # no text of the rest is a docstring
+    if declared:
+        made.append(ast.Global(declared))
+    if frame.cells:
+        made.append(ast.Nonlocal(sorted(frame.cells)))
+    assert frame.function is not None
+    unbound = [
+        name
+        for name in local_names(frame.node)
+        if name not in parameters and name not in frame.cells and name not in declared
+    ]
+    if unbound:
+        targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in sorted(unbound)]
+        assignment = ast.Assign(targets, ast.Constant(None))
+        made.append(ast.If(ast.Constant(value=False), [assignment], []))
+    return made
+
+
+def local_names(node: Union[ast.Module, Function]) -> set[str]:
+    """Return the names that a function binds, its parameters included."""
+    names = bound_names(own_nodes(node.body))
+    if isinstance(node, FUNCTIONS):
+        args = node.args
+        every = [*args.posonlyargs, *args.args, *args.kwonlyargs]
+        every += [each for each in (args.vararg, args.kwarg) if each is not None]
+        names |= {each.arg for each in every}
+    return names
+
+
+def _without_declarations(body: list[ast.stmt]) -> list[ast.stmt]:
+    return [_NoDeclarations().visit(copy.deepcopy(statement)) for statement in body]
+
+
+class _NoDeclarations(ast.NodeTransformer):
+    """Takes out `global` and `nonlocal`, which stand at the top; inner scopes keep theirs."""
+
+    def visit_Global(self, node: ast.Global) -> ast.Pass:
+        return ast.copy_location(ast.Pass(), node)
+
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> ast.Pass:
+        return ast.copy_location(ast.Pass(), node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        return node

@@ -1,0 +1,191 @@
+"""What the user's modules say, which of their functions have been used, and their new bodies.
+
+A function whose body has not been used yet may get another one; one that has may get other line
+numbers. Both are done to every function object that shares the code, whatever names it has.
+
+Standard library only, Python 3.9 or later.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import itertools
+import sys
+import types
+
+from .past import FUNCTIONS, key_of
+from .typed import cast
+from .weave import MARK, bind, is_future, is_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import CodeType, FunctionType
+
+    from .past import Function, Key
+
+_FUTURE_FLAGS = 0x1FF0000  # compile(): all that `from __future__ import` can set
+
+
+class Source:
+    """One file of the user's, as the program has it.
+
+    Attributes:
+        path: the file.
+        text: what it said when it was read.
+        tree: that, parsed.
+        name: the name of its module.
+        functions: its functions by name and first line; None: two share both.
+        used: which of them have been used.
+    """
+
+    def __init__(self, name: str, path: str, text: bytes, tree: ast.Module) -> None:
+        self.path = path
+        self.text = text
+        self.tree = tree
+        self.used: set[Key] = set()
+        self.functions: dict[Key, Function | None] = {}
+        self.same: dict[object, object] = {}
+        self.name = name
+        self.flags = 0
+        self._clean: dict[Key, CodeType] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, FUNCTIONS):
+                key = key_of(node)
+                self.functions[key] = None if key in self.functions else node
+        futures = [each for each in tree.body if is_future(each)]
+        if futures:
+            code: CodeType = compile(ast.Module(list(futures), []), path, "exec", 0, True)  # noqa: FBT003
+            self.flags = code.co_flags & _FUTURE_FLAGS
+
+    @property
+    def module(self) -> dict[str, object]:
+        """The namespace that it fills."""
+        module = sys.modules.get(self.name)
+        main = sys.modules["__main__"]
+        if module is None and getattr(getattr(main, "__spec__", None), "name", "") == self.name:
+            module = main  # `python -m`
+        return {} if module is None else module.__dict__
+
+    def is_unused(self, node: Function) -> bool:
+        """Whether a function has not been used yet."""
+        return key_of(node) not in self.used
+
+    def hooked(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """Return statements whose functions tell when they are used for the first time."""
+        return [cast("ast.stmt", _Hooks().visit(copy.deepcopy(each))) for each in body]
+
+    def compiled(self, body: list[ast.stmt]) -> CodeType:
+        """Return the code of statements of its module."""
+        tree = ast.Module(body, [])
+        code: CodeType = compile(tree, self.path, "exec", self.flags, dont_inherit=True)
+        return code
+
+    def hook(self, text: str) -> object:
+        """Return what a function's hook calls: the first time it is noted, then nothing."""
+        _, name, line = text.split(":")
+        return _Hook(itertools.chain(self._first(name, int(line)), itertools.repeat(None)))
+
+    def _first(self, name: str, line: int) -> Iterator[None]:
+        self.used.add((name, line))
+        function = self._found(self.functions.get((name, line)))
+        if function is not None:
+            clean = self.clean((name, line))
+            if clean is not None and clean.co_freevars == function.__code__.co_freevars:
+                function.__code__ = clean
+        yield None
+
+    def _found(self, node: Function | None) -> FunctionType | None:
+        """Return the function object at the name where its definition has put it."""
+        names = _names_to(self.tree, node) if node is not None else []
+        space: dict[str, object] = self.module
+        for name in names[:-1]:
+            inner = space.get(name)
+            if not isinstance(inner, type):
+                return None
+            space = dict(vars(inner))
+        found = space.get(names[-1]) if names else None
+        found = getattr(found, "__func__", found)
+        if isinstance(found, types.FunctionType) and node is not None:
+            return found if key_of_code(found.__code__) == key_of(node) else None
+        return None
+
+    def clean(self, key: Key) -> CodeType | None:
+        """Return the code of a function without a hook of its own."""
+        if not self._clean:
+            code = bind(self.compiled(_without_own_hooks(self.tree)), self.hook, self.same)
+            self._clean = dict(codes_in(code))
+        return self._clean.get(key)
+
+    def code(self) -> CodeType:
+        """Return the code of its module, with hooks."""
+        return bind(self.compiled(self.hooked(self.tree.body)), self.hook, self.same)
+
+
+class _Hook:
+    __slots__ = ("n",)
+
+    def __init__(self, calls: Iterator[None]) -> None:
+        self.n = calls.__next__
+
+
+class _Hooks(ast.NodeTransformer):
+    """Lets each function begin with a call that tells that it is used."""
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        node = self.generic_visit(node)
+        return _with_hook(node) if isinstance(node, FUNCTIONS) else node
+
+
+def _with_hook(node: Function) -> Function:
+    name, line = key_of(node)
+    at = 1 if is_text(node.body[0]) else 0
+    after = node.body[min(at, len(node.body) - 1)]
+    function = ast.Attribute(ast.Constant(f"{MARK}used:{name}:{line}"), "n", ast.Load())
+    call = ast.Expr(ast.Call(function, [], []))
+    for each in ast.walk(call):
+        if isinstance(each, (ast.expr, ast.stmt)):
+            each.lineno = each.end_lineno = after.lineno
+            each.col_offset = each.end_col_offset = after.col_offset
+    node.body.insert(at, call)
+    return node
+
+
+def key_of_code(code: CodeType) -> Key:
+    """Return the same of its code."""
+    return code.co_name, code.co_firstlineno
+
+
+def codes_in(code: CodeType) -> Iterator[tuple[Key, CodeType]]:
+    """Yield the codes of all functions in a code, with their keys."""
+    for constant in code.co_consts:
+        if isinstance(constant, type(code)):
+            yield key_of_code(constant), constant
+            yield from codes_in(constant)
+
+
+def _without_own_hooks(tree: ast.Module) -> list[ast.stmt]:
+    """Return the module with hooks in inner functions alone: those are made again and again."""
+    return [cast("ast.stmt", _InnerHooks().visit(copy.deepcopy(each))) for each in tree.body]
+
+
+class _InnerHooks(ast.NodeTransformer):
+    def visit(self, node: ast.AST) -> ast.AST:
+        if not isinstance(node, FUNCTIONS):
+            return self.generic_visit(node)
+        node.body = [cast("ast.stmt", _Hooks().visit(each)) for each in node.body]
+        return node
+
+
+def _names_to(tree: ast.AST, wanted: Function) -> list[str]:
+    """Return the names of the classes around a function, and its own; none if it is no method."""
+    for node in ast.iter_child_nodes(tree):
+        if node is wanted:
+            return [wanted.name]
+        if isinstance(node, (*FUNCTIONS, ast.Lambda)):
+            continue
+        below = _names_to(node, wanted)
+        if below:
+            return [node.name, *below] if isinstance(node, ast.ClassDef) else below
+    return []

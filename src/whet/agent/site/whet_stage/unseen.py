@@ -1,0 +1,57 @@
+"""Hides the frames of functions from tracebacks and stacks.
+
+Standard library only, Python 3.9 or later.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+    from typing import TypeVar
+
+    Function = TypeVar("Function", bound=Callable[..., object])
+
+
+def unseen(function: Function) -> Function:
+    """Let no program find a frame of ``function``: cold there is none.
+
+    CPython 3.11 and later takes a frame for incomplete, and leaves it out of `f_back`,
+    `sys._getframe` and tracebacks, until it has come past the first RESUME instruction. A
+    function that has none is never past it. Before 3.11 the frame stays in sight.
+    """
+    if sys.version_info < (3, 11):
+        return function
+    had_opcode = "opcode" in sys.modules
+    import opcode
+
+    resume, nothing = opcode.opmap["RESUME"], opcode.opmap["NOP"]
+    if not had_opcode:
+        del sys.modules["opcode"]
+    code = function.__code__
+    raw = bytearray(code.co_code)
+    for at in range(0, len(raw), 2):
+        if raw[at] == resume:
+            raw[at : at + 2] = bytes((nothing, 0))
+    function.__code__ = code.replace(co_code=bytes(raw))
+    return function
+
+
+AT_WORK: list[bool] = []
+"""Not empty while whet itself takes a frame."""
+
+_OWN = os.path.dirname(__file__) + os.sep
+
+
+def caller() -> FrameType:
+    """Return the innermost frame that is not whet's own."""
+    AT_WORK.append(True)  # taking a frame is an audit event
+    frame: FrameType = getattr(sys, "_getframe")()  # noqa: B009 - type checkers take it for private
+    AT_WORK.clear()
+    while frame.f_code.co_filename.startswith(_OWN) and frame.f_back is not None:
+        frame = frame.f_back
+    return frame

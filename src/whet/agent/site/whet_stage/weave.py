@@ -1,0 +1,292 @@
+"""Puts points between the statements of a body, so that its frame can be left there and made anew.
+
+A *path* says where in a body a point is: the index of a statement, then the name of one of its
+blocks and the index of a statement in that, and so on: ``(3, "body", 0)``. The blocks of a loop
+are ``first`` (its first round) and ``again`` (any other).
+
+Nothing that is put in has a name: what it calls is a constant, written as a text that `bind`
+replaces. Points stand neither inside `with`, `try` and `match` nor in the later rounds of a loop,
+but at the start of each; there a gate that costs next to nothing stands before the point.
+
+Standard library only, Python 3.9 or later.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+
+from .typed import cast
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import CodeType
+    from typing import TypeVar, Union
+
+    Node = TypeVar("Node", bound=ast.AST)
+
+    Path = tuple[Union[int, str], ...]
+    Rest = tuple[str, int]  # the text of a constant, and how many values it is to be given
+MARK = "\0whet:"
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+class Weaver:
+    """Makes the statements of one frame.
+
+    Attributes:
+        calls: paths of the statements whose call may be entered.
+    """
+
+    def __init__(self, number: Callable[[Path], int], cells: Sequence[str] = ()) -> None:
+        """Make it ready.
+
+        Args:
+            number: gives each path a number, unique in the program, by which a point is known.
+            cells: variables of the frame that inner functions share.
+        """
+        self._number = number
+        self._cells = cells
+
+    def block(
+        self, body: list[ast.stmt], where: Path = (), since: Path = (), call: Rest | None = None
+    ) -> list[ast.stmt]:
+        """Return the statements of a block, from ``since`` on, which is a path within it.
+
+        Args:
+            body: all of its statements.
+            where: the path of the block itself.
+            since: where to go on; empty: from the start.
+            call: takes the place of the call in the statement at ``since``; None: that statement
+                has not been begun.
+        """
+        start = 0 if not since else int(since[0])
+        woven: list[ast.stmt] = []
+        for index in range(start, len(body)):
+            statement, here = body[index], (*where, index)
+            is_resumed = bool(since) and index == start
+            if is_resumed and len(since) > 1:
+                woven += self._resumed(statement, here, since[1:], call)
+            elif is_resumed and call:
+                woven.append(_with_call(statement, call))
+            else:
+                if not is_resumed and here != (0,) and not must_lead(body, index):
+                    woven.append(self._point(here, statement))
+                woven += self._statement(statement, here)
+        return woven or [ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)]
+
+    def _statement(self, statement: ast.stmt, here: Path) -> list[ast.stmt]:
+        if isinstance(statement, ast.If):
+            woven = copy.copy(statement)
+            woven.body = self.block(statement.body, (*here, "body"))
+            if statement.orelse:
+                woven.orelse = self.block(statement.orelse, (*here, "orelse"))
+            return [woven]
+        if isinstance(statement, (ast.For, ast.While)):
+            number = self._number(here)
+            loop = copy.copy(statement)
+            if isinstance(loop, ast.For):
+                loop.iter = _over("hooks.loop", [ast.Constant(number), loop.iter], loop.iter)
+            first = ast.If(
+                _call("hooks.pop", [ast.Constant(number), ast.Constant(value=False)], statement),
+                self.block(statement.body, (*here, "first")),
+                [*self._gate(here, statement.body[0]), *statement.body],
+            )
+            loop.body = [ast.copy_location(first, statement.body[0])]
+            if loop.orelse:
+                loop.orelse = self.block(statement.orelse, (*here, "orelse"))
+            return [_do("hooks.set", [number, True], statement), loop]
+        call = entered_call(statement)
+        return [statement if call is None else self._entering(statement, here)]
+
+    def _resumed(
+        self, statement: ast.stmt, here: Path, inner: Path, call: Rest | None
+    ) -> list[ast.stmt]:
+        """Return what goes on inside a compound statement, and after it."""
+        name, rest = str(inner[0]), inner[1:]
+        if name in {"body", "orelse"}:
+            block: list[ast.stmt] = getattr(statement, name)
+            return self.block(block, (*here, name), rest, call)
+        assert isinstance(statement, (ast.For, ast.While)), name
+        number = self._number(here)
+        if name == "first":
+            going_on = self.block(statement.body, (*here, name), rest, call)
+        else:
+            going_on = list(statement.body)
+        loop = copy.copy(statement)
+        if isinstance(loop, ast.For):
+            loop.iter = _over("hooks.again", [ast.Constant(number)], loop.iter)
+        loop.body = [*self._gate(here, statement.body[0]), *statement.body]
+        if loop.orelse:
+            loop.orelse = self.block(statement.orelse, (*here, "orelse"))
+        # `continue` in the rest of this round leads to the loop over what is left, `break` past it.
+        once = ast.While(
+            _call("hooks.pop", [ast.Constant(number), ast.Constant(value=False)], statement),
+            going_on,
+            [loop],
+        )
+        return [
+            _do("hooks.set", [number, True], statement),
+            ast.copy_location(once, statement),
+        ]
+
+    def _gate(self, here: Path, before: ast.stmt) -> list[ast.stmt]:
+        number = self._number((*here, "again", 0))
+        gate = ast.If(
+            _call(f"gate:{number}.n", [], before), [self._point((*here, "again", 0), before)], []
+        )
+        return [_placed(gate, before)]
+
+    def _point(self, here: Path, before: ast.stmt) -> ast.stmt:
+        arguments: list[ast.expr] = [ast.Constant(self._number(here))]
+        if self._cells:
+            names = [ast.Name(name, ast.Load()) for name in self._cells]
+            nothing = ast.arguments([], [], None, [], [], None, [])
+            arguments.append(ast.Lambda(nothing, ast.Tuple(list(names), ast.Load())))
+        return _placed(ast.Expr(_call("hooks.point", arguments, before)), before)
+
+    def _entering(self, statement: ast.stmt, here: Path) -> ast.stmt:
+        woven = copy.deepcopy(statement)
+        call = entered_call(woven)
+        assert call is not None
+        called = call.func
+        number = ast.Constant(self._number(here))
+        call.func = _call("hooks.enter", [number, called], called)
+        return woven
+
+
+def entered_call(statement: ast.stmt) -> ast.Call | None:
+    """Return the call that a statement makes before all else, if it is of a plain name.
+
+    ``f(…)``, ``x = f(…)``, ``return f(…)``, ``sys.exit(f(…))``, ``raise SystemExit(f(…))``.
+    """
+    value: ast.AST | None = None
+    if isinstance(statement, (ast.Expr, ast.Return, ast.Assign)):
+        value = statement.value
+    elif isinstance(statement, ast.Raise) and statement.cause is None:
+        value = statement.exc
+    if not isinstance(value, ast.Call) or not _is_plain(value.func):
+        return None
+    if len(value.args) == 1 and not value.keywords:
+        inner = value.args[0]
+        if isinstance(inner, ast.Call) and _is_plain(inner.func):
+            return inner
+    return None if isinstance(statement, ast.Raise) else value
+
+
+def _is_plain(function: ast.expr) -> bool:
+    while isinstance(function, ast.Attribute):
+        function = function.value
+    return isinstance(function, ast.Name)
+
+
+def _with_call(statement: ast.stmt, rest: Rest) -> ast.stmt:
+    woven = copy.deepcopy(statement)
+    call = entered_call(woven)
+    assert call is not None
+    text, count = rest
+    call.func = _placed(ast.Attribute(ast.Constant(MARK + text), "f", ast.Load()), call)
+    # Each value is handed over by a call of its own, so that nobody else holds it then.
+    call.args = [_call(f"{text}.n", [], call) for _ in range(count)]
+    call.keywords = []
+    return woven
+
+
+def must_lead(body: list[ast.stmt], index: int) -> bool:
+    """Whether nothing may stand before a statement: `from __future__`, after a docstring."""
+    return any(map(is_future, body[index:]))
+
+
+def is_future(statement: ast.stmt) -> bool:
+    """Whether a statement is `from __future__ import`."""
+    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+
+
+def is_text(statement: ast.stmt) -> bool:
+    """Whether a statement is a text, which is a docstring where it is the first."""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
+
+
+def own_nodes(body: list[ast.stmt]) -> list[ast.AST]:
+    """Return all nodes of a scope, those of inner scopes left out but for their heads."""
+    found: list[ast.AST] = []
+    left: list[ast.AST] = list(body)
+    while left:
+        node = left.pop()
+        found.append(node)
+        if isinstance(node, _SCOPES):
+            left += getattr(node, "decorator_list", [])
+            continue
+        if isinstance(node, _COMPREHENSIONS):
+            continue
+        left += ast.iter_child_nodes(node)
+    return found
+
+
+def _call(text: str, arguments: list[ast.expr], at: ast.stmt | ast.expr) -> ast.expr:
+    """Return a call of an attribute of a constant, such as ``hooks.pop``."""
+    name, _, attribute = text.partition(".")
+    function = ast.Attribute(ast.Constant(MARK + name), attribute, ast.Load())
+    return _placed(ast.Call(function, arguments, []), at)
+
+
+def _over(text: str, arguments: list[ast.expr], iterated: ast.expr) -> ast.expr:
+    return ast.copy_location(_call(text, arguments, iterated), iterated)
+
+
+def _do(text: str, arguments: list[int | bool], at: ast.stmt) -> ast.stmt:
+    constants: list[ast.expr] = [ast.Constant(each) for each in arguments]
+    return _placed(ast.Expr(_call(text, constants, at)), at)
+
+
+def _placed(node: Node, at: ast.stmt | ast.expr) -> Node:
+    """Give the nodes that have none a place: that of another one's first line."""
+    place = {
+        "lineno": at.lineno, "col_offset": at.col_offset,
+        "end_lineno": at.lineno, "end_col_offset": at.col_offset,
+    }  # fmt: skip
+    left: list[ast.AST] = [node]
+    while left:
+        each = left.pop()
+        if isinstance(each, (ast.expr, ast.stmt)):
+            if hasattr(each, "lineno"):
+                continue
+            for name, value in place.items():
+                setattr(each, name, value)
+        left += ast.iter_child_nodes(each)
+    return node
+
+
+def bind(code: CodeType, found: Callable[[str], object], same: dict[object, object]) -> CodeType:
+    """Return code whose marked constants are what they stand for.
+
+    Args:
+        code: compiled from what a weaver made.
+        found: returns what a constant's text stands for, without its mark.
+        same: the constants that the program has already. One compilation has each constant once,
+            so that `is` holds between statements; so has the rest of it, compiled later.
+    """
+    constants: list[object] = []
+    for constant in code.co_consts:
+        if isinstance(constant, type(code)):
+            constants.append(bind(constant, found, same))
+        elif isinstance(constant, str) and constant.startswith(MARK):
+            constants.append(found(constant[len(MARK) :]))
+        else:
+            constants.append(same.setdefault(_identity(constant), constant))
+    return code.replace(co_consts=tuple(constants))
+
+
+def _identity(constant: object) -> object:
+    """Return what two constants of one compilation must share to be one object."""
+    if isinstance(constant, tuple):
+        return "tuple", tuple(map(_identity, cast("tuple[object, ...]", constant)))
+    if isinstance(constant, frozenset):
+        return "frozenset", tuple(sorted(map(repr, cast("frozenset[object]", constant))))
+    return type(constant), repr(constant)

@@ -1,0 +1,328 @@
+"""A run that goes on inside a function, or with a new body of one, is what a cold run would be."""
+
+import pytest
+from workshop import Workshop
+
+pytestmark = pytest.mark.slow
+
+EDITS = [
+    pytest.param(
+        {
+            "main.py": (
+                "import time\n"
+                "def main():\n"
+                "    a = 1\n"
+                "    time.sleep(0.06)\n"
+                "    b = 2\n"
+                "    print(a, b)\n"
+                "if __name__ == '__main__':\n"
+                "    main()\n"
+            )
+        },
+        {
+            "main.py": (
+                "import time\n"
+                "def main():\n"
+                "    a = 1\n"
+                "    time.sleep(0.06)\n"
+                "    b = 3\n"
+                "    c = 4\n"
+                "    print(a, b, c, sorted(locals()))\n"
+                "    1/0\n"
+                "if __name__ == '__main__':\n"
+                "    main()\n"
+            )
+        },
+        True,
+        id="the rest of a function that the script has called",
+    ),
+    pytest.param(
+        {
+            "main.py": (
+                "import time, sys\n"
+                "def inner(x, *, k=2):\n"
+                "    y = x\n"
+                "    time.sleep(0.06)\n"
+                "    return y + k\n"
+                "def main(n):\n"
+                "    r = inner(n)\n"
+                "    print(r)\n"
+                "    return 3\n"
+                "if __name__ == '__main__':\n"
+                "    sys.exit(main(5))\n"
+            )
+        },
+        {
+            "main.py": (
+                "import time, sys\n"
+                "def inner(x, *, k=2):\n"
+                "    y = x\n"
+                "    time.sleep(0.06)\n"
+                "    print('new')\n"
+                "    return y + k * 10\n"
+                "def main(n):\n"
+                "    r = inner(n)\n"
+                "    print(r, 'x')\n"
+                "    return 4\n"
+                "if __name__ == '__main__':\n"
+                "    sys.exit(main(5))\n"
+            )
+        },
+        True,
+        id="the rest of functions that call each other",
+    ),
+    pytest.param(
+        {
+            "main.py": (
+                "import time\n"
+                "def main():\n"
+                "    n = 0\n"
+                "    def up():\n"
+                "        nonlocal n\n"
+                "        n += 1\n"
+                "        return n\n"
+                "    up()\n"
+                "    time.sleep(0.06)\n"
+                "    print(n, up())\n"
+                "main()\n"
+            )
+        },
+        {
+            "main.py": (
+                "import time\n"
+                "def main():\n"
+                "    n = 0\n"
+                "    def up():\n"
+                "        nonlocal n\n"
+                "        n += 1\n"
+                "        return n\n"
+                "    up()\n"
+                "    time.sleep(0.06)\n"
+                "    n += 10\n"
+                "    print(n, up(), n)\n"
+                "main()\n"
+            )
+        },
+        True,
+        id="a variable that inner functions share",
+    ),
+    pytest.param(
+        {
+            "main.py": (
+                "import time\n"
+                "def main():\n"
+                "    for x in (i * i for i in range(4)):\n"
+                "        if x == 1:\n"
+                "            continue\n"
+                "        time.sleep(0.06 if x == 0 else 0)\n"
+                "        print(x)\n"
+                "        if x == 4: break\n"
+                "    else:\n"
+                "        print('else')\n"
+                "main()\n"
+            )
+        },
+        {
+            "main.py": (
+                "import time\n"
+                "def main():\n"
+                "    for x in (i * i for i in range(4)):\n"
+                "        if x == 1:\n"
+                "            continue\n"
+                "        time.sleep(0.06 if x == 0 else 0)\n"
+                "        print('new', x)\n"
+                "    else:\n"
+                "        print('else')\n"
+                "    print('end', x)\n"
+                "main()\n"
+            )
+        },
+        True,
+        id="the first round of a loop, over an iterator that cannot begin again",
+    ),
+    pytest.param(
+        {
+            "main.py": (
+                "import time\n"
+                "def main():\n"
+                "    i = 0\n"
+                "    while i < 3:\n"
+                "        time.sleep(0.03)\n"
+                "        i += 1\n"
+                "    print(i)\n"
+                "main()\n"
+            )
+        },
+        {
+            "main.py": (
+                "import time\n"
+                "def main():\n"
+                "    i = 0\n"
+                "    while i < 3:\n"
+                "        time.sleep(0.03)\n"
+                "        i += 1\n"
+                "    print(i, 'after')\n"
+                "main()\n"
+            )
+        },
+        True,
+        id="what follows a loop",
+    ),
+    pytest.param(
+        {
+            "main.py": ("import time\nimport m\ntime.sleep(0.06)\nprint(m.f(1))\n"),
+            "m.py": ("def f(x):\n    return x\ndef g():\n    raise ValueError\n"),
+        },
+        {"m.py": ("def f(x):\n    y = x * 2\n    return y\ndef g():\n    raise ValueError\n")},
+        True,
+        id="a function of a module that is called later",
+    ),
+    pytest.param(
+        {
+            "main.py": ("import time\nimport m\nm.f(1)\ntime.sleep(0.06)\nprint(m.f(1))\n"),
+            "m.py": ("def f(x):\n    return x\n"),
+        },
+        {"m.py": ("def f(x):\n    return x * 2\n")},
+        False,
+        id="a function of a module that was called",
+    ),
+    pytest.param(
+        {
+            "main.py": ("import time\nimport m\nm.f(1)\ntime.sleep(0.06)\nm.f(0)\n"),
+            "m.py": ("import math\ndef f(x):\n    return 1 / x\n"),
+        },
+        {"m.py": ("import math\n# a comment\n\ndef f(x):\n    return 1 / x\n")},
+        True,
+        id="lines that moved around what was called",
+    ),
+    pytest.param(
+        {
+            "main.py": (
+                "import time\nfrom m import A\na = A()\ntime.sleep(0.06)\nprint(a.late())\n"
+            ),
+            "m.py": (
+                "class A:\n"
+                "    def __init__(self):\n"
+                "        self.x = 1\n"
+                "    def late(self):\n"
+                "        return self.x\n"
+            ),
+        },
+        {
+            "m.py": (
+                "class A:\n"
+                "    def __init__(self):\n"
+                "        self.x = 1\n"
+                "    def late(self):\n"
+                "        return self.x + 41\n"
+            )
+        },
+        True,
+        id="a method that is called later",
+    ),
+    pytest.param(
+        {
+            "main.py": ("import time\nimport m\ng = m.g()\ntime.sleep(0.06)\nprint(list(g))\n"),
+            "m.py": ("def g():\n    yield 1\n"),
+        },
+        {"m.py": ("def g():\n    yield 2\n")},
+        False,
+        id="a generator that has been made",
+    ),
+    pytest.param(
+        {"main.py": ("import time\ndef f():\n    return 1\ntime.sleep(0.06)\nprint(f())\n")},
+        {
+            "main.py": (
+                "import time\ndef f():\n    # now\n    return 2\ntime.sleep(0.06)\nprint(f())\n"
+            )
+        },
+        True,
+        id="a function of the script that is called later",
+    ),
+    pytest.param(
+        {"main.py": ("import time\ndef f(a=1):\n    return a\ntime.sleep(0.06)\nprint(f())\n")},
+        {"main.py": ("import time\ndef f(a=2):\n    return a\ntime.sleep(0.06)\nprint(f())\n")},
+        False,
+        id="a default that was taken",
+    ),
+    pytest.param(
+        {
+            "main.py": (
+                "import time\n"
+                "x = 1\n"
+                "def main():\n"
+                "    print(x)\n"
+                "    time.sleep(0.06)\n"
+                "    print(2)\n"
+                "main()\n"
+            )
+        },
+        {
+            "main.py": (
+                "import time\n"
+                "x = 1\n"
+                "def main():\n"
+                "    print(x)\n"
+                "    time.sleep(0.06)\n"
+                "    x = 2\n"
+                "main()\n"
+            )
+        },
+        False,
+        id="a name that would be another variable",
+    ),
+    pytest.param(
+        {
+            "main.py": (
+                "import time, traceback, inspect\n"
+                "def main():\n"
+                "    time.sleep(0.06)\n"
+                "    traceback.print_stack()\n"
+                "    print([f.function for f in inspect.stack()])\n"
+                "main()\n"
+            )
+        },
+        {
+            "main.py": (
+                "import time, traceback, inspect\n"
+                "def main():\n"
+                "    time.sleep(0.06)\n"
+                "    print('more')\n"
+                "    traceback.print_stack()\n"
+                "    print([f.function for f in inspect.stack()])\n"
+                "main()\n"
+            )
+        },
+        True,
+        id="what looks at its own stack",
+    ),
+    pytest.param(
+        {
+            "main.py": (
+                "import time, logging, m\n"
+                "logging.basicConfig(format='%(lineno)d %(message)s')\n"
+                "m.f()\n"
+                "time.sleep(0.06)\n"
+                "print('x')\n"
+            ),
+            "m.py": ("import logging\ndef f():\n    logging.warning('hello')\n"),
+        },
+        {"m.py": ("import logging\n\n\ndef f():\n    logging.warning('hello')\n")},
+        False,
+        id="lines that moved after somebody had looked at them",
+    ),
+]
+
+
+@pytest.mark.parametrize(("files", "edit", "is_warm"), EDITS)
+def test_a_resumed_run_is_the_cold_one(
+    workshop: Workshop, files: dict[str, str], edit: dict[str, str], *, is_warm: bool
+) -> None:
+    workshop.write(files)
+    workshop.run()
+    workshop.run()
+    workshop.write(edit)
+    workshop.run()
+    workshop.run()
+
+    assert [bool(start.place) for start in workshop.starts][:3] == [False, True, is_warm]
