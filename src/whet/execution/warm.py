@@ -23,12 +23,14 @@ class Start:
         saved_seconds: how long the program had taken to get there.
         why_not_deeper: what kept it from a deeper snapshot; empty if none was deeper.
         snapshots: how many snapshots there are after it.
+        halted: why it left no more of them; empty: nothing kept it from that.
     """
 
     place: str = ""
     saved_seconds: float = 0.0
     why_not_deeper: str = ""
     snapshots: int = 0
+    halted: str = ""
 
 
 class WarmRuns:
@@ -63,7 +65,8 @@ class WarmRuns:
             source, hindrance = _fit(snapshot)
             if source is not None:
                 try:
-                    outcome = run(Staged(stage=stage, since=snapshot, source=source))
+                    staged = Staged(stage=stage, since=snapshot, source=source)
+                    outcome = run(staged)
                 except OtherPastError:
                     # It stays: the next save may take a slip above it back.
                     why = (
@@ -73,12 +76,13 @@ class WarmRuns:
                     self._refused.add(snapshot.number)
                     continue
                 self._refused.discard(snapshot.number)
-                self._note(slot, stage, snapshot, why)
+                self._note(slot, staged, why)
                 return outcome
             why = why or f"not from {snapshot.place}: {hindrance}"
             self._drop(slot, stage, snapshot)
-        outcome = run(Staged(stage=stage))
-        self._note(slot, stage, None, why)
+        staged = Staged(stage=stage)
+        outcome = run(staged)
+        self._note(slot, staged, why)
         return outcome
 
     def _stage_for(self, slot: Slot, trial: Trial) -> Stage:
@@ -95,8 +99,9 @@ class WarmRuns:
         self._command = command
         return self._stage
 
-    def _note(self, slot: Slot, stage: Stage, since: Snapshot | None, why: str) -> None:
+    def _note(self, slot: Slot, staged: Staged, why: str) -> None:
         """Keep what is useful: of two snapshots close to each other the later one."""
+        stage, since = staged.stage, staged.since
         kept = sorted(stage.snapshots.values(), key=lambda each: each.seconds)
         while len(kept) > _MOST_SNAPSHOTS:
             gains = [later.seconds - each.seconds for each, later in itertools.pairwise(kept)]
@@ -107,6 +112,7 @@ class WarmRuns:
             saved_seconds=0.0 if since is None else since.seconds,
             why_not_deeper=why,
             snapshots=len(kept),
+            halted=staged.halted,
         )
 
     def _drop(self, slot: Slot, stage: Stage, snapshot: Snapshot) -> None:

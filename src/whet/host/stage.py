@@ -1,11 +1,10 @@
 """The frozen copies of a program, as whet knows them: where each was taken and what it had seen."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from whet.host.channel import as_taken
-from whet.host.observation import Observation
+from whet.host.observation import Observation, Observing
 from whet.host.spawner_process import Program
 
 STAGE_VARIABLE = "WHET_STAGE"
@@ -71,12 +70,14 @@ class Staged:
         stage: where its snapshots go.
         since: the snapshot to run on from; None: from the start.
         source: the main script if the snapshot may run on with it.
+        halted: why it left no more snapshots; empty: nothing kept it from that.
     """
 
     stage: Stage
     since: Snapshot | None = None
     source: bytes = b""
-    _began_ns: int = field(default_factory=time.time_ns)
+    halted: str = ""
+    _observing: Observing = field(default_factory=Observing)
 
     def on(self, program: Program) -> Program:
         """Return the program that knows where its copies report."""
@@ -85,18 +86,20 @@ class Staged:
 
     def note(self, body: bytes, past: Mapping[str, bytes]) -> None:
         """Take a snapshot of this run in."""
-        number, kind, place, seconds, files, folders, places, modules, script, source = as_taken(
-            body
-        )
-        observation = Observation.made(files, folders, places, modules, since_ns=self._began_ns)
+        number, kind, place, seconds, sighted, script, source, observed = as_taken(body)
+        self._observing.add(sighted, observed)
         earlier = () if self.since is None else self.since.seen
         self.stage.snapshots[number] = Snapshot(
             number=number,
             kind=kind,
             place=place,
             seconds=seconds,
-            seen=(*earlier, observation),
+            seen=(*earlier, self._observing.by_now(script)),
             script=script,
             source=source,
             past=dict(past),
         )
+
+    def halt(self, why: str) -> None:
+        """Note why this run leaves no more snapshots."""
+        self.halted = self.halted or why

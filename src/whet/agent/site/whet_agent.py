@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _SIGNAL = 62  # a real-time signal that nothing sends by itself; see `whet.host.stacks`
 _HIGH_DESCRIPTORS = (1000, 500, 250, 120, 60)
+_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.syscalls`
 _RACY_SECONDS = 2.0
 _REWRITER = "_pytest.assertion.rewrite"
 # Python leaves frames of this file out of the traceback of a module that cannot be imported.
@@ -45,7 +46,8 @@ def _answer_with_stack(folder: str) -> None:
     import faulthandler
 
     path = os.path.join(folder, str(os.getpid()))
-    low = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+    low = os.open(path, flags, 0o600, dir_fd=_MAGIC_FOLDER)
     # High up, where no program looks that counts or closes the first few.
     descriptor = low
     for high in _HIGH_DESCRIPTORS:

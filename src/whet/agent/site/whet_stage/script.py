@@ -9,6 +9,8 @@ import ast
 import os
 import sys
 
+from .importer import MAGIC_FOLDER
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +73,9 @@ class Script:
     def read(self) -> bool:
         """Read the file; say whether it can be."""
         try:
-            with open(self.path, "rb") as file:
+            # Python itself reads it: whether the program has seen it is another matter.
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=MAGIC_FOLDER)
+            with open(descriptor, "rb") as file:
                 self.source = file.read()
         except OSError:
             return False

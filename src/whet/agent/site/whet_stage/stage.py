@@ -87,7 +87,8 @@ class _Stage:
         waiting, woken = os.pipe()
         if fork_away():
             os.close(woken)
-            os.read(waiting, 1)
+            if os.read(waiting, 1):
+                self.sight.ended_by = "whet has said so"
             os.close(waiting)
             return
         os.close(waiting)
@@ -112,12 +113,12 @@ class _Stage:
         shown = self._script.line_of(int(place)) if kind == "statement" else place
         send(
             line,
-            (
-                kind, shown, seconds, *self.sight.facts(), self._script.path, self._script.source,
-            ),
-        )  # fmt: skip
+            (kind, shown, seconds, self.sight.facts(), self._script.path, self._script.source),
+        )
         # The original runs on when whet knows of this copy and has taken in all its output.
-        if not receive(line)[0]:
+        answer = receive(line)[0]
+        if not answer or marshal.loads(answer) == "no":
+            os.write(woken, b"\1" if answer else b"")
             os._exit(0)
         os.close(woken)
         for number in (0, 1, 2):
