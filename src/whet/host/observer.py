@@ -88,6 +88,7 @@ def _serve(channel: Channel) -> None:
 
 def _answer_all(listener: int, noticed: Noticed) -> None:
     """Answer all calls of one program and its copies."""
+    is_over = False
     try:
         _set_flags(listener)
         poll = select.poll()
@@ -95,8 +96,10 @@ def _answer_all(listener: int, noticed: Noticed) -> None:
         while poll.poll()[0][1] & select.POLLIN:
             _answer_one(listener, noticed)
         os.close(listener)
-    except BaseException:  # noqa: BLE001 - a call that is held for ever is worse
-        os._exit(1)
+        is_over = True
+    finally:
+        if not is_over:
+            os._exit(1)  # a call that is held for ever is worse
 
 
 def _set_flags(listener: int) -> None:

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from importlib.machinery import FileFinder, ModuleSpec
-    from types import FunctionType, ModuleType
+    from types import FrameType, FunctionType, ModuleType
 
 MAGIC_FOLDER = 0x57686574
 """As of `whet.host.syscalls`: a folder descriptor that tags what is whet's own."""
@@ -51,7 +51,7 @@ class Importer:
 
     def _watch_finder(self, finder: type[FileFinder]) -> None:
         find: Callable[..., ModuleSpec | None] = finder.find_spec
-        fill: Callable[[FileFinder], None] = getattr(finder, "_fill_cache")  # noqa: B009 - type checkers take it for private
+        fill: Callable[[FileFinder], None] = vars(finder)["_fill_cache"]
 
         def find_spec(self_: FileFinder, fullname: str, target: ModuleType | None = None) -> object:
             self.modules.add(fullname.rpartition(".")[2])
@@ -67,7 +67,7 @@ class Importer:
         _replace(finder, "_fill_cache", _fill_cache)
 
     def _tagged(self, stat: Callable[..., os.stat_result]) -> Callable[[str], os.stat_result]:
-        frame = getattr(sys, "_getframe")  # noqa: B009 - type checkers take it for private
+        frame: Callable[[int], FrameType] = vars(sys)["_getframe"]
 
         def _path_stat(path: str) -> os.stat_result:
             is_source = path[-3:] == ".py" and frame(1).f_code.co_name == "path_stats"
@@ -99,7 +99,7 @@ def _replace(where: object, name: str, function: Callable[..., object]) -> None:
     assert hasattr(function, "__code__")
     # Python leaves frames of this file out of the traceback of a module that cannot be imported.
     code = function.__code__.replace(co_filename=original.__code__.co_filename)
-    setattr(function, "__code__", code)  # noqa: B010 - a type checker takes no other way
+    object.__setattr__(function, "__code__", code)
     for attribute in ("__qualname__", "__doc__", "__module__"):
         setattr(function, attribute, getattr(original, attribute))
     setattr(where, name, function)
