@@ -8,7 +8,7 @@ import pytest
 from workshop import SLOW, Workshop
 
 from whet.core.errors import HostFailure
-from whet.core.trial import Trial
+from whet.core.trial import ResetStep, Trial
 from whet.host.process_tree import children_of, descendants_of
 
 pytestmark = pytest.mark.slow
@@ -169,6 +169,36 @@ def test_what_leaves_no_trace_ends_nothing(workshop: Workshop, does: str) -> Non
     workshop.run()
 
     assert workshop.starts[1].place, workshop.starts
+
+
+@pytest.mark.parametrize(
+    ("step", "places"),
+    [
+        pytest.param("cp fresh data", ["", "", ""], id="always"),
+        pytest.param("cmp -s fresh data || cp fresh data", ["", "main.py:3", ""], id="if need be"),
+        pytest.param("cp fresh main.py", ["", "main.py:3", ""], id="the script"),
+    ],
+)
+def test_what_a_reset_step_changes_counts_as_edited(
+    workshop: Workshop, step: str, places: list[str]
+) -> None:
+    text = f"x = open('data').read()\n{SLOW}print(x)\n"
+    workshop.write({"main.py": text, "data": "old", "fresh": text})
+    trial = Trial(
+        command=("python", "main.py"),
+        cwd=str(workshop.folder),
+        reset=(ResetStep(command=step, must_succeed=True),),
+    )
+    for fresh in (text, text, f"# {text}"):
+        workshop.write({"fresh": fresh})
+        warm = workshop.warm.submit(trial).result()
+        workshop.starts.append(workshop.runs.last)
+        cold = workshop.cold.submit(trial).result()
+
+        assert warm.stdout.head(1000) == cold.stdout.head(1000)
+    assert ["main.py:3" if start.place else "" for start in workshop.starts] == places, (
+        workshop.starts
+    )
 
 
 def test_a_program_inside_a_watched_one_runs_cold_and_says_why(workshop: Workshop) -> None:

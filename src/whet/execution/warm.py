@@ -68,6 +68,10 @@ class WarmRuns:
                     staged = Staged(stage=stage, since=snapshot, source=source)
                     outcome = run(staged)
                 except OtherPastError:
+                    if staged.spoilt:
+                        why = why or _spoilt(snapshot, staged.spoilt)
+                        self._drop(slot, stage, snapshot)
+                        continue
                     # It stays: the next save may take a slip above it back.
                     why = (
                         why
@@ -137,6 +141,10 @@ def _fit(snapshot: Snapshot) -> tuple[bytes | None, str]:
     if snapshot.kind != "statement":
         return None, f"{_name(snapshot.script)} has changed"
     return now, ""
+
+
+def _spoilt(snapshot: Snapshot, path: str) -> str:
+    return f"not from {snapshot.place}: a reset step has changed {_name(path)}"
 
 
 def _name(path: str) -> str:

@@ -45,6 +45,7 @@ class Relay:
         before_timeout: is given the command's pid just before a timeout's kill.
         on_copy: is told of each frozen copy of the program, with what it wrote until then.
         on_halt: is told why no more copies are taken.
+        still_fits: is asked after the reset steps whether a copy may be resumed.
         past: what the copy that is resumed wrote before it was taken, by stream.
         reason: why the trial was killed; None: it was not.
     """
@@ -57,6 +58,7 @@ class Relay:
     before_timeout: Callable[[int], None]
     on_copy: Callable[[bytes, dict[str, bytes]], None] | None = None
     on_halt: Callable[[str], None] | None = None
+    still_fits: Callable[[], bool] = lambda: True
     past: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     reason: KillReason | None = None
 
@@ -174,6 +176,8 @@ class Relay:
                 self.wiring.flows[name].feed(memoryview(data))
         elif kind == "snapshot":
             self._note_copy(body, buffer)
+        elif kind == "settled":
+            self._tell("go" if self.still_fits() else "stop")
         elif kind == "halted" and self.on_halt is not None:
             self.on_halt(as_text(body))
         elif kind in {"ended", "failed", "refused", "fault", "lost"}:

@@ -9,8 +9,9 @@ exits. It imports as little as it can: it is started early, beside whet's own st
 It also keeps the frozen copies of a program that a later trial runs on from
 (`whet.host.frozen`): they are the only processes that outlive a trial.
 
-Five kinds of message come in (`run`, with descriptors; `signal`; `kill`; `on`, to let the program
-run on that a copy was taken of; `drop`, to end a copy), eight go out (`started`, `resuming`,
+Seven kinds of message come in (`run`, with descriptors; `signal`; `kill`; `on`, to let the program
+run on that a copy was taken of; `go` or `stop`, whether a copy still fits after the reset steps;
+`drop`, to end a copy), nine go out (`started`, `settled`, after those steps, `resuming`,
 `snapshot`, `halted`, why no more of them are taken, `ended`, `failed`, `refused`, `fault`); their
 shapes stand in `whet.host.channel`.
 """
@@ -149,6 +150,15 @@ class _Tree:
         elif kind == "drop":
             self._copies.drop(as_number(body))
 
+    def may_go_on(self) -> bool:
+        """Ask whet whether a copy still fits what the reset steps have made."""
+        self._channel.send("settled")
+        while (message := self._channel.receive()) is not None:
+            if message[0] in {"go", "stop"}:
+                return message[0] == "go"
+            self.was_killed = self.was_killed or message[0] == "kill"
+        raise _WhetIsGoneError
+
     def tell_of_copies(self) -> None:
         """Tell whet of each copy that has reported. The program waits for whet's `on`."""
         watching = self._copies.watching
@@ -245,6 +255,10 @@ def _run(
             return
         failed_step, status, exits = _reset(tree, run, streams)
         wall_seconds = 0.0
+        if failed_step < 0 and number >= 0 and run[3] and not tree.may_go_on():
+            tree.end()
+            channel.send("refused")
+            return
         if failed_step < 0:
             command = _begin(channel, copies, run, streams)
             for stream in streams:

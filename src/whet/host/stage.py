@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from whet.host.channel import as_taken
 from whet.host.observation import Observation, Observing
@@ -46,7 +47,7 @@ class Snapshot:
 
 
 class OtherPastError(Exception):
-    """A snapshot ran something else, before it was taken, than the script would now."""
+    """A snapshot has another past than the program would have now."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,12 +72,14 @@ class Staged:
         since: the snapshot to run on from; None: from the start.
         source: the main script if the snapshot may run on with it.
         halted: why it left no more snapshots; empty: nothing kept it from that.
+        spoilt: what a reset step has changed that the snapshot had seen.
     """
 
     stage: Stage
     since: Snapshot | None = None
     source: bytes = b""
     halted: str = ""
+    spoilt: str = ""
     _observing: Observing = field(default_factory=Observing)
 
     def on(self, program: Program) -> Program:
@@ -100,6 +103,21 @@ class Staged:
             past=dict(past),
         )
 
+    def still_fits(self) -> bool:
+        """Whether the snapshot may be run on from after the reset steps, as it might before."""
+        since = self.since
+        if since is not None:
+            is_other = since.script and _read(since.script) != (self.source or since.source)
+            self.spoilt = since.script if is_other else since.spoilt_by()
+        return not self.spoilt
+
     def halt(self, why: str) -> None:
         """Note why this run leaves no more snapshots."""
         self.halted = self.halted or why
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        return None
