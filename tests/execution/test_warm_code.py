@@ -325,4 +325,8 @@ def test_a_resumed_run_is_the_cold_one(
     workshop.run()
     workshop.run()
 
-    assert [bool(start.place) for start in workshop.starts][:3] == [False, True, is_warm]
+    cold, deepest, edited, _ = (start.place for start in workshop.starts)
+    assert not cold
+    assert deepest
+    # On a slow machine there are snapshots before the one that the edit has spoilt.
+    assert (edited == deepest) == is_warm, workshop.starts

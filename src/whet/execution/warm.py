@@ -23,12 +23,14 @@ class Start:
         saved_seconds: how long the program had taken to get there.
         why_not_deeper: what kept it from a deeper snapshot; empty if none was deeper.
         snapshots: how many snapshots there are after it.
+        halted: why it left no more of them; empty: nothing kept it from that.
     """
 
     place: str = ""
     saved_seconds: float = 0.0
     why_not_deeper: str = ""
     snapshots: int = 0
+    halted: str = ""
 
 
 class WarmRuns:
@@ -62,21 +64,27 @@ class WarmRuns:
         for snapshot in sorted(stage.snapshots.values(), key=lambda each: -each.seconds):
             changed, hindrance = _fit(snapshot)
             if changed is not None:
+                staged = Staged(stage=stage, since=snapshot, changed=changed)
                 try:
-                    outcome = run(Staged(stage=stage, since=snapshot, changed=changed))
+                    outcome = run(staged)
                 except OtherPastError:
+                    if staged.spoilt:
+                        why = why or _spoilt(snapshot, staged.spoilt)
+                        self._drop(slot, stage, snapshot)
+                        continue
                     # It stays: the next save may take a slip above it back.
                     names = " and ".join(sorted(map(_name, changed)))
                     why = why or f"not from {snapshot.place}: {names} has changed above"
                     self._refused.add(snapshot.number)
                     continue
                 self._refused.discard(snapshot.number)
-                self._note(slot, stage, snapshot, why)
+                self._note(slot, staged, why)
                 return outcome
             why = why or f"not from {snapshot.place}: {hindrance}"
             self._drop(slot, stage, snapshot)
-        outcome = run(Staged(stage=stage))
-        self._note(slot, stage, None, why)
+        staged = Staged(stage=stage)
+        outcome = run(staged)
+        self._note(slot, staged, why)
         return outcome
 
     def _stage_for(self, slot: Slot, trial: Trial) -> Stage:
@@ -93,8 +101,9 @@ class WarmRuns:
         self._command = command
         return self._stage
 
-    def _note(self, slot: Slot, stage: Stage, since: Snapshot | None, why: str) -> None:
+    def _note(self, slot: Slot, staged: Staged, why: str) -> None:
         """Keep what is useful: of two snapshots close to each other the later one."""
+        stage, since = staged.stage, staged.since
         kept = sorted(stage.snapshots.values(), key=lambda each: each.seconds)
         while len(kept) > _MOST_SNAPSHOTS:
             gains = [later.seconds - each.seconds for each, later in itertools.pairwise(kept)]
@@ -105,6 +114,7 @@ class WarmRuns:
             saved_seconds=0.0 if since is None else since.seconds,
             why_not_deeper=why,
             snapshots=len(kept),
+            halted=staged.halted,
         )
 
     def _drop(self, slot: Slot, stage: Stage, snapshot: Snapshot) -> None:
@@ -127,6 +137,10 @@ def _fit(snapshot: Snapshot) -> tuple[dict[str, bytes] | None, str]:
         if now != then:
             changed[path] = now
     return changed, ""
+
+
+def _spoilt(snapshot: Snapshot, path: str) -> str:
+    return f"not from {snapshot.place}: a reset step has changed {_name(path)}"
 
 
 def _name(path: str) -> str:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeAlias
 
+    from whet.host.noticed import Observed
+
     # argv, environment, cwd, reset steps (command, must succeed), index of the terminal or -1,
     # where snapshots report (empty: none are taken), number of the snapshot to resume or -1, what
     # the program's own files say now that have changed since
@@ -26,12 +28,12 @@ if TYPE_CHECKING:
         int,
         "dict[str, bytes]",
     ]
-    # number, kind, place, seconds since the start; since then or since it was resumed: files seen,
-    # folders listed, folders in which modules were looked for, and which; the program's own files
-    # and what they said
-    Taken: TypeAlias = tuple[
-        int, str, str, float, "list[str]", "list[str]", "list[str]", "list[str]", "dict[str, bytes]"
-    ]
+    # since the program started or was resumed: folders in which it looked for modules, and which;
+    # how often the importer listed which folder; how often Python opened the main script for itself
+    Sighted: TypeAlias = tuple["list[str]", "list[str]", "dict[str, int]", "dict[str, int]"]
+    # number, kind, place, seconds since the start; what its agent knows; the program's own files
+    # and what they said; what the observer has noticed since the last one
+    Taken: TypeAlias = tuple[int, str, str, float, Sighted, "dict[str, bytes]", Observed]
     # pid, wait status (None: it could not be killed), was left behind
     Exit: TypeAlias = tuple[int, "int | None", bool]
     # exits (the command first), wall seconds, CPU seconds, peak bytes, index of the failed reset
@@ -40,7 +42,10 @@ if TYPE_CHECKING:
     # stage (`fork`, `set-up`, `cwd`, `exec`, `interpreter`), errno, path
     Failed: TypeAlias = tuple[str, int, bytes]
 
-    Body: TypeAlias = "Run | Taken | Ended | Failed | int | str | None"
+    # where copies report, folder of byte code, working folder; see `whet.host.noticed`
+    Begun: TypeAlias = tuple[str, str, str]
+
+    Body: TypeAlias = "Run | Taken | Ended | Failed | Observed | tuple[str, ...] | int | str | None"
 
 _LENGTH_BYTES = 4
 _MOST_DESCRIPTORS = 8
@@ -133,6 +138,18 @@ def as_taken(packed: bytes) -> "Taken":
     return body
 
 
+def as_begun(packed: bytes) -> "Begun":
+    """Return the body of a `begin` message."""
+    body: Begun = marshal.loads(packed)
+    return body
+
+
+def as_observed(packed: bytes) -> "Observed":
+    """Return the body of a `facts` message."""
+    body: Observed = marshal.loads(packed)
+    return body
+
+
 def as_number(packed: bytes) -> int:
     """Return the body of a message that is a number."""
     body: int = marshal.loads(packed)
@@ -152,6 +169,6 @@ def as_failed(packed: bytes) -> "Failed":
 
 
 def as_text(packed: bytes) -> str:
-    """Return the body of a `fault` message."""
+    """Return the body of a `fault` or `unseen` message."""
     body: str = marshal.loads(packed)
     return body

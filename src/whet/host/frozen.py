@@ -5,6 +5,7 @@ The other end of each line is `whet.agent.site.whet_stage`, in the copy itself.
 
 import _socket
 import marshal
+import os
 import time
 
 from whet.host.launch import CannotStartError, Started
@@ -13,8 +14,13 @@ from whet.host.process_tree import resident_bytes
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeAlias
 
-    from whet.host.channel import Taken
+    from whet.host.channel import Sighted
+    from whet.host.watching import Watching
+
+    # number, kind, place, seconds, what its agent knows, main script and what it held
+    Reported: TypeAlias = "tuple[int, str, str, float, Sighted, dict[str, bytes]]"
 
 _LENGTH_BYTES = 4
 _CREDENTIALS_BYTES = 12  # struct ucred: pid, uid, gid
@@ -23,13 +29,18 @@ _ANSWER_SECONDS = 20.0  # a copy of 4 GB takes 0.1 s to fork; one that is stoppe
 
 
 class FrozenCopies:
-    """All copies of one program, by the numbers under which whet knows them."""
+    """All copies of one program, by the numbers under which whet knows them.
+
+    Attributes:
+        watching: who knows what the program sees; None: no program has been watched yet.
+    """
 
     def __init__(self) -> None:
+        self.watching: Watching | None = None
         self._listener: _socket.socket | None = None
         self._lines: dict[int, _socket.socket] = {}
         self._numbers: dict[int, int] = {}  # by pid
-        self._next = 0
+        self._next = os.getpid() << 32  # no other spawner ever had these
 
     @property
     def pids(self) -> "frozenset[int]":
@@ -46,11 +57,13 @@ class FrozenCopies:
         # They all report where the first program was told to: its copies remember that.
         if address and self._listener is None:
             self._listener = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+            if os.path.exists(address):  # another spawner was killed
+                os.unlink(address)
             self._listener.bind(address)
             self._listener.listen(_WAITING)
             self._listener.settimeout(0)
 
-    def take(self) -> "Taken | None":
+    def take(self) -> "Reported | None":
         """Return what the next copy that reports says of itself; None if no other does."""
         if self._listener is None:
             return None
@@ -76,6 +89,13 @@ class FrozenCopies:
         line = self._lines.get(number)
         if line is not None:
             _send(line, "on")
+
+    def refuse(self, number: int) -> None:
+        """Let a copy end, and the program run on without any more of them."""
+        line = self._lines.get(number)
+        if line is not None:
+            _send(line, "no")
+        self.drop(number)
 
     def prepare(self, number: int, changed: "dict[str, bytes]") -> bool:
         """Make ready to run on from a copy, with what the program's files say now.

@@ -18,8 +18,10 @@ else:
     from typing import NoReturn
 
     from whet.host.channel import Failed
+    from whet.host.watching import Watching
 
 _SIGNALS = signal.valid_signals()
+_STAGE_VARIABLE = b"WHET_STAGE"  # as of `whet.host.stage`
 _SEARCH_PATH = b"/usr/local/bin:/usr/bin:/bin"  # where no PATH is set
 
 
@@ -56,6 +58,7 @@ def start(
     cwd: bytes,
     streams: Sequence[int],
     terminal: int = -1,
+    watching: Watching | None = None,
 ) -> Started:
     """Start a program in a session of its own and return once it runs.
 
@@ -65,6 +68,7 @@ def start(
         cwd: folder to start in; relative words are relative to it.
         streams: descriptors that become its standard input, output and error.
         terminal: which of them is its controlling terminal; -1: none.
+        watching: has it watched; None: nobody does.
 
     Raises:
         CannotStartError: if it cannot be started.
@@ -80,9 +84,11 @@ def start(
         os.close(reported)
         raise CannotStartError(("fork", error.errno or 0, b"")) from error
     if pid == 0:
-        _become(argv, environment, cwd, streams, terminal, reported)
+        _become(argv, environment, cwd, (streams, terminal), reported, watching)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
     os.close(reported)
+    if watching is not None:
+        watching.adopt()
     told = _read_all(report)
     os.close(report)
     stamp, _, failure = told.partition(b"\n")
@@ -111,11 +117,12 @@ def _become(
     argv: list[bytes],
     environment: dict[bytes, bytes],
     cwd: bytes,
-    streams: Sequence[int],
-    terminal: int,
+    wiring: tuple[Sequence[int], int],
     reported: int,
+    watching: Watching | None,
 ) -> NoReturn:
     """Turn this forked process into the program; report what stops it and exit."""
+    streams, terminal = wiring
     try:
         os.setsid()
         if terminal >= 0:
@@ -135,6 +142,8 @@ def _become(
         except OSError as error:
             failure = ("cwd", error.errno or 0, cwd)
         else:
+            if watching is not None and not watching.install():
+                environment.pop(_STAGE_VARIABLE, None)  # what nobody watches is not frozen
             stamp = f"{time.monotonic_ns()} {resident_bytes(os.getpid())}\n"
             os.write(reported, stamp.encode())
             failure = _execute(argv, environment)

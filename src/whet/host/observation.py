@@ -1,113 +1,109 @@
 """What a program had seen of the file system, and whether it would see the same now."""
 
-import os
-import stat
-import sys
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-SLACK_NS = 12_000_000
-"""The kernel's clock for files is a tick behind, 4 or 10 ms."""
-_INSTALLED = (f"{os.sep}site-packages", f"{os.sep}dist-packages")
+from whet.host.marks import SLACK_NS, UNSURE, has_other_entries, listing, of_file, of_link
 
-Mark = tuple[int, ...] | None
-"""What tells one state of a file or folder from another; None: it cannot be told."""
+if TYPE_CHECKING:  # the processes beside whet have no `typing` to make them with
+    from whet.host.channel import Sighted
+    from whet.host.marks import Listing, Mark
+    from whet.host.noticed import Observed
+
+__all__ = ["SLACK_NS", "Observation", "Observing"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What a program had seen by some moment.
+    """What a program had seen by some moment; each mark is from just before it was seen.
 
     Attributes:
         files: path to mark of what it had opened or looked up, found or not.
-        folders: path to mark of folders whose entries it had listed, with their entries.
-        places: path to mark of folders in which it had looked for modules of these names.
+        links: path to mark of what it had looked up without following a link.
+        folders: path to entries of folders that it had listed.
+        places: path to entries of folders in which it had looked for modules of these names.
         modules: last parts of the names of the modules it had looked for.
     """
 
-    files: Mapping[str, Mark]
-    folders: Mapping[str, Mark]
-    places: Mapping[str, Mark]
+    files: "Mapping[str, Mark]"
+    links: "Mapping[str, Mark]"
+    folders: "Mapping[str, Listing]"
+    places: "Mapping[str, Listing]"
     modules: frozenset[str]
-
-    @classmethod
-    def made(
-        cls,
-        files: Iterable[str],
-        folders: Iterable[str],
-        places: Iterable[str],
-        modules: Iterable[str],
-        *,
-        since_ns: int,
-    ) -> "Observation":
-        """Look at everything as it is now.
-
-        Args:
-            files: what was opened or looked up.
-            folders: what was listed.
-            places: where modules were looked for.
-            modules: which ones.
-            since_ns: when the program started. What was changed since may have been changed
-                after the program saw it, so that its state then is not known.
-        """
-        names = frozenset(modules)
-
-        def sure(mark: tuple[int, ...]) -> Mark:
-            return None if mark and mark[0] >= since_ns - SLACK_NS else mark
-
-        return cls(
-            files={path: sure(_of_file(path)) for path in files},
-            folders={path: sure(_of_folder(path)) for path in folders},
-            places={path: sure(_of_place(path, names)) for path in places},
-            modules=names,
-        )
 
     def changed(self) -> str:
         """Return the first path that is not what it was; empty if there is none."""
         looks: tuple[tuple[Mapping[str, Mark], Callable[[str], Mark]], ...] = (
-            (self.files, _of_file),
-            (self.folders, _of_folder),
-            (self.places, lambda path: _of_place(path, self.modules)),
+            (self.files, of_file),
+            (self.links, of_link),
         )
         for marks, look in looks:
             for path, mark in marks.items():
-                if mark is None or look(path) != mark:
+                if mark == UNSURE or look(path) != mark:
                     return path
+        for path, then in self.folders.items():
+            if has_other_entries(path, then, None):
+                return path
+        for path, then in self.places.items():
+            if has_other_entries(path, then, self.modules):
+                return path
         return ""
 
 
-def _of_file(path: str) -> tuple[int, ...]:
-    try:
-        found = os.stat(path)
-    except (OSError, ValueError) as error:
-        return (-1, getattr(error, "errno", 0) or 0)
-    if stat.S_ISDIR(found.st_mode):
-        # Its times change with each file in it, which whoever looks up the folder does not see.
-        return (0, found.st_mode, found.st_ino, found.st_dev)
-    return (found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino, found.st_dev)
+@dataclass(slots=True, kw_only=True)
+class Observing:
+    """Puts together what the observer and the agent in the program tell, over one run."""
+
+    _marks: "dict[str, Mark]" = field(default_factory=dict[str, "Mark"])
+    _links: "dict[str, Mark]" = field(default_factory=dict[str, "Mark"])
+    _opened: Counter[str] = field(default_factory=Counter[str])
+    _listings: "dict[str, Listing]" = field(default_factory=dict[str, "Listing"])
+    _listed: Counter[str] = field(default_factory=Counter[str])
+    _sighted: "Sighted" = ([], [], {}, {})
+
+    def add(self, sighted: "Sighted", observed: "Observed") -> None:
+        """Take in what is new.
+
+        Args:
+            sighted: all that the agent knows.
+            observed: what the observer has noticed since it was last asked.
+        """
+        _, marks, links, opened, listings, listed = observed
+        self._marks.update(marks)
+        self._links.update(links)
+        self._opened.update(opened)
+        self._listings.update(listings)
+        self._listed.update(listed)
+        self._sighted = sighted
+
+    def by_now(self, sources: Collection[str]) -> Observation:
+        """Return all that was seen; of the program's sources only what others than Python saw."""
+        places, modules, own_listings, own_reads = self._sighted
+        for place in places:
+            if place not in self._listings:  # a package none of whose modules was asked for
+                self._listings[place] = listing(place)
+        files, links = dict(self._marks), dict(self._links)
+        # Many a module looks for what lies beside it (`Path(__file__).resolve()`). That it was
+        # looked up does not count for the module itself; that it was read does.
+        for source in sources:
+            if self._opened[source] <= own_reads.get(source, 0):
+                files.pop(source, None)
+                if not _is_of_link(links.get(source, UNSURE)):
+                    links.pop(source, None)
+        return Observation(
+            files=files,
+            links=links,
+            folders={
+                path: self._listings[path]
+                for path, count in self._listed.items()
+                if count > own_listings.get(path, 0)
+            },
+            places={path: self._listings[path] for path in places},
+            modules=frozenset(modules),
+        )
 
 
-def _of_folder(path: str) -> tuple[int, ...]:
-    """Return a mark that holds the entries and what each one is."""
-    try:
-        entries = sorted(os.listdir(path))
-    except OSError as error:
-        return (-1, error.errno or 0)
-    marks = [_of_file(os.path.join(path, entry)) for entry in entries]
-    newest = max((mark[0] for mark in marks), default=0)
-    return (newest, hash((tuple(entries), tuple(marks))))
-
-
-def _of_place(path: str, modules: frozenset[str]) -> tuple[int, ...]:
-    """Return a mark of the entries that may be one of ``modules``.
-
-    Where packages are installed only the folder's own time counts: an installation changes it.
-    """
-    try:
-        if any(part in path for part in _INSTALLED) or path.startswith(sys.base_prefix):
-            found = os.stat(path)
-            return (0, found.st_mtime_ns, found.st_ino)
-        entries = sorted(name for name in os.listdir(path) if name.partition(".")[0] in modules)
-    except OSError as error:
-        return (-1, error.errno or 0)
-    return (0, hash(tuple(entries)))
+def _is_of_link(mark: "Mark") -> bool:
+    return len(mark) > 1 and isinstance(mark[1], str)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal, TypeAlias
 
-from whet.host.channel import Channel, as_number, as_taken
+from whet.host.channel import Channel, as_number, as_taken, as_text
 from whet.host.console import Console
 from whet.host.control import Control
 from whet.host.wiring import Wiring
@@ -44,6 +44,8 @@ class Relay:
         wall_seconds: after so long the trial is killed.
         before_timeout: is given the command's pid just before a timeout's kill.
         on_copy: is told of each frozen copy of the program, with what it wrote until then.
+        on_halt: is told why no more copies are taken.
+        still_fits: is asked after the reset steps whether a copy may be resumed.
         past: what the copy that is resumed wrote before it was taken, by stream.
         reason: why the trial was killed; None: it was not.
     """
@@ -55,6 +57,8 @@ class Relay:
     wall_seconds: float | None
     before_timeout: Callable[[int], None]
     on_copy: Callable[[bytes, dict[str, bytes]], None] | None = None
+    on_halt: Callable[[str], None] | None = None
+    still_fits: Callable[[], bool] = lambda: True
     past: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     reason: KillReason | None = None
 
@@ -172,6 +176,10 @@ class Relay:
                 self.wiring.flows[name].feed(memoryview(data))
         elif kind == "snapshot":
             self._note_copy(body, buffer)
+        elif kind == "settled":
+            self._tell("go" if self.still_fits() else "stop")
+        elif kind == "halted" and self.on_halt is not None:
+            self.on_halt(as_text(body))
         elif kind in {"ended", "failed", "refused", "fault", "lost"}:
             self.wiring.drain(buffer)
             self._end((kind, body))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - the set above is the literal's

@@ -87,6 +87,8 @@ class Slot:
             wall_seconds=program.limits.wall_seconds,
             before_timeout=lambda pid: stacks.append(take_stacks(pid)) if take_stacks else None,
             on_copy=None if staged is None else staged.note,
+            on_halt=None if staged is None else staged.halt,
+            still_fits=(lambda: True) if staged is None else staged.still_fits,
             past={} if staged is None or staged.since is None else staged.since.past,
         )
         if staged is not None:

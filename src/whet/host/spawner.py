@@ -9,9 +9,11 @@ exits. It imports as little as it can: it is started early, beside whet's own st
 It also keeps the frozen copies of a program that a later trial runs on from
 (`whet.host.frozen`): they are the only processes that outlive a trial.
 
-Five kinds of message come in (`run`, with descriptors; `signal`; `kill`; `on`, to let the program
-run on that a copy was taken of; `drop`, to end a copy), seven go out (`started`, `resuming`,
-`snapshot`, `ended`, `failed`, `refused`, `fault`); their shapes stand in `whet.host.channel`.
+Seven kinds of message come in (`run`, with descriptors; `signal`; `kill`; `on`, to let the program
+run on that a copy was taken of; `go` or `stop`, whether a copy still fits after the reset steps;
+`drop`, to end a copy), nine go out (`started`, `settled`, after those steps, `resuming`,
+`snapshot`, `halted`, why no more of them are taken, `ended`, `failed`, `refused`, `fault`); their
+shapes stand in `whet.host.channel`.
 """
 
 import os
@@ -21,7 +23,9 @@ import time
 from whet.host.channel import Channel, as_number, as_run
 from whet.host.frozen import FrozenCopies
 from whet.host.launch import CannotStartError, Started, start
+from whet.host.observer import divide
 from whet.host.process_tree import children_of, descendants_of, group_of, resident_bytes
+from whet.host.watching import Watching
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if not TYPE_CHECKING:
@@ -38,6 +42,8 @@ _FIRST_LOOK_SECONDS, _LONGEST_LOOK_SECONDS = 0.005, 0.1
 _LOOK_SHARE = 50  # looking at memory may take 1/50 of the time
 _FORK_SLACK_BYTES = 2 << 20
 _MOST_EXITS = 1000
+_PYCACHE_VARIABLE = b"WHET_PYCACHE"  # as of `whet.host.workplace`
+_CANNOT_SEE = "cannot observe what programs read here"
 _ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
 
 
@@ -144,10 +150,34 @@ class _Tree:
         elif kind == "drop":
             self._copies.drop(as_number(body))
 
+    def may_go_on(self) -> bool:
+        """Ask whet whether a copy still fits what the reset steps have made."""
+        self._channel.send("settled")
+        while (message := self._channel.receive()) is not None:
+            if message[0] in {"go", "stop"}:
+                return message[0] == "go"
+            self.was_killed = self.was_killed or message[0] == "kill"
+        raise _WhetIsGoneError
+
     def tell_of_copies(self) -> None:
         """Tell whet of each copy that has reported. The program waits for whet's `on`."""
-        while (taken := self._copies.take()) is not None:
-            self._channel.send("snapshot", taken)
+        watching = self._copies.watching
+        while watching is not None and (taken := self._copies.take()) is not None:
+            if self._has_strays():
+                self._copies.drop(taken[0])
+                continue
+            observed = watching.noticed()
+            if observed[0]:
+                self._copies.refuse(taken[0])
+                self._channel.send("halted", observed[0])
+            else:
+                self._channel.send("snapshot", (*taken, observed))
+
+    def _has_strays(self) -> bool:
+        """Whether something runs that the program has started and let go: no copy has that."""
+        self._reap(were_left_behind=False)
+        known = {*self._copies.pids, self._root.pid if self._root else 0}
+        return any(pid not in known for pid in children_of(os.getpid()))
 
     def _reap(self, *, were_left_behind: bool) -> bool:
         """Collect the dead; say whether any child is alive."""
@@ -213,8 +243,11 @@ def main(descriptor: int) -> None:
 def _run(
     channel: Channel, woken: int, copies: FrozenCopies, run: "Run", streams: "Sequence[int]"
 ) -> None:
-    argv, environment, cwd, _, terminal, address, number, changed = run
+    _, _, _, _, _, address, number, changed = run
     copies.listen(address)
+    if address and copies.watching is None:
+        copies.watching = Watching(divide())  # from here on this is another process
+        _become_reaper()
     tree = _Tree(channel, woken, copies)
     try:
         if number >= 0 and not copies.prepare(number, changed):
@@ -222,12 +255,12 @@ def _run(
             return
         failed_step, status, exits = _reset(tree, run, streams)
         wall_seconds = 0.0
+        if failed_step < 0 and number >= 0 and run[3] and not tree.may_go_on():
+            tree.end()
+            channel.send("refused")
+            return
         if failed_step < 0:
-            if number < 0:
-                command = start(argv, environment, cwd, streams[:3], terminal)
-            else:
-                channel.send("resuming")
-                command = copies.resume(number, streams[:3], terminal)
+            command = _begin(channel, copies, run, streams)
             for stream in streams:
                 os.close(stream)
             streams = ()
@@ -257,6 +290,21 @@ def _run(
     )
     if tree.stubborn:
         os._exit(0)  # whet starts another spawner: this one could not tell old from new
+
+
+def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequence[int]") -> Started:
+    """Start the program, or run on from a copy of it."""
+    argv, environment, cwd, _, terminal, address, number, _ = run
+    watching = copies.watching if address else None
+    if watching is not None:
+        watching.begin(address, environment.get(_PYCACHE_VARIABLE, b""), cwd)
+    if number >= 0:
+        channel.send("resuming")
+        return copies.resume(number, streams[:3], terminal)
+    command = start(argv, environment, cwd, streams[:3], terminal, watching)
+    if watching is not None and watching.refusal:
+        channel.send("halted", f"{_CANNOT_SEE}: {watching.refusal}")
+    return command
 
 
 def _reset(

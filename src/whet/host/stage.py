@@ -1,11 +1,11 @@
 """The frozen copies of a program, as whet knows them: where each was taken and what it had seen."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from whet.host.channel import as_taken
-from whet.host.observation import Observation
+from whet.host.observation import Observation, Observing
 from whet.host.spawner_process import Program
 
 STAGE_VARIABLE = "WHET_STAGE"
@@ -46,7 +46,7 @@ class Snapshot:
 
 
 class OtherPastError(Exception):
-    """A snapshot ran something else, before it was taken, than the script would now."""
+    """A snapshot has another past than the program would have now."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,12 +70,16 @@ class Staged:
         stage: where its snapshots go.
         since: the snapshot to run on from; None: from the start.
         changed: what sources of the program say now that have changed.
+        halted: why it left no more snapshots; empty: nothing kept it from that.
+        spoilt: what a reset step has changed that the snapshot had seen.
     """
 
     stage: Stage
     since: Snapshot | None = None
     changed: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
-    _began_ns: int = field(default_factory=time.time_ns)
+    halted: str = ""
+    spoilt: str = ""
+    _observing: Observing = field(default_factory=Observing)
 
     def on(self, program: Program) -> Program:
         """Return the program that knows where its copies report."""
@@ -84,15 +88,38 @@ class Staged:
 
     def note(self, body: bytes, past: Mapping[str, bytes]) -> None:
         """Take a snapshot of this run in."""
-        number, kind, place, seconds, files, folders, places, modules, sources = as_taken(body)
-        observation = Observation.made(files, folders, places, modules, since_ns=self._began_ns)
+        number, kind, place, seconds, sighted, sources, observed = as_taken(body)
+        self._observing.add(sighted, observed)
         earlier = () if self.since is None else self.since.seen
         self.stage.snapshots[number] = Snapshot(
             number=number,
             kind=kind,
             place=place,
             seconds=seconds,
-            seen=(*earlier, observation),
+            seen=(*earlier, self._observing.by_now(sources)),
             sources=sources,
             past=dict(past),
         )
+
+    def still_fits(self) -> bool:
+        """Whether the snapshot may be run on from after the reset steps, as it might before."""
+        since = self.since
+        if since is not None:
+            others = (
+                path
+                for path, then in since.sources.items()
+                if _read(path) != self.changed.get(path, then)
+            )
+            self.spoilt = next(others, "") or since.spoilt_by()
+        return not self.spoilt
+
+    def halt(self, why: str) -> None:
+        """Note why this run leaves no more snapshots."""
+        self.halted = self.halted or why
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        return None

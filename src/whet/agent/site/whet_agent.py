@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _SIGNAL = 62  # a real-time signal that nothing sends by itself; see `whet.host.stacks`
 _HIGH_DESCRIPTORS = (1000, 500, 250, 120, 60)
+_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.syscalls`
 _RACY_SECONDS = 2.0
 _REWRITER = "_pytest.assertion.rewrite"
 # Python leaves frames of this file out of the traceback of a module that cannot be imported.
@@ -46,7 +47,8 @@ def _answer_with_stack(folder: str) -> None:
     import faulthandler
 
     path = os.path.join(folder, str(os.getpid()))
-    low = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+    low = os.open(path, flags, 0o600, dir_fd=_MAGIC_FOLDER)
     # High up, where no program looks that counts or closes the first few.
     descriptor = low
     for high in _HIGH_DESCRIPTORS:
@@ -69,7 +71,7 @@ def _is_free(descriptor: int) -> bool:
 
 
 def _key_byte_code_by_content(
-    cache: str, load: Callable[[str, str, Callable[[str], bytes]], CodeType] | None = None
+    cache: str, load: Callable[[str, str], CodeType] | None = None
 ) -> None:
     """Look up and keep the byte code of the user's modules under a digest of their source.
 
@@ -95,7 +97,7 @@ def _key_byte_code_by_content(
             code = original(self, fullname)
             return _wary_of_recent_files(code) if fullname == _REWRITER and code else code
         if load is not None and type(self) is loader:
-            return load(fullname, path, self.get_data)
+            return load(fullname, path)
         source = self.get_data(path)
         if type(self) is not loader:
             # It may compile in a way of its own, as type checkers at run time do.

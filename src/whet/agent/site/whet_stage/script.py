@@ -17,6 +17,7 @@ import types
 import weakref
 
 from .frames import Frame, function_code, may_be_entered
+from .importer import own_read
 from .past import key_of
 from .sources import Source
 from .unseen import caller, unseen
@@ -111,8 +112,8 @@ class Script:
         """Read the script; say whether it can be."""
         self.path = path
         try:
-            with open(path, "rb") as file:
-                text = file.read()
+            # Python itself reads it: whether the program has seen it is another matter.
+            text = own_read(path)
             source = Source("__main__", path, text, ast.parse(text, path))
         except (OSError, SyntaxError, ValueError, RecursionError):
             return False  # Python says so in its own words

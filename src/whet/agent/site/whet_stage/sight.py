@@ -1,4 +1,7 @@
-"""Observes what a program sees of the file system, and what it does to the world.
+"""Listens to what the interpreter says of the program: what it is about to read, what it imports.
+
+What any code sees of the file system, and what it does, is noticed from outside
+(`whet.host.noticed`); here is what only the interpreter knows.
 
 Standard library only, Python 3.9 or later.
 """
@@ -8,24 +11,16 @@ from __future__ import annotations
 import os
 import sys
 
+from .importer import Importer
 from .unseen import AT_WORK, caller, unseen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 _IMPORTERS = ("<frozen importlib._bootstrap_external>", "<frozen importlib._bootstrap>")
 _SOURCE = (".py", ".pyc", ".pyi", ".so")
-
-# What cannot be taken back: after the first of them no snapshot is taken.
-_EFFECTS = frozenset({
-    "socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg", "subprocess.Popen",
-    "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "os.exec", "pty.spawn",
-    "os.kill", "os.killpg", "fcntl.flock", "fcntl.lockf", "sqlite3.connect", "os.remove",
-    "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "os.utime",
-    "os.chmod", "os.chown", "os.setxattr", "os.removexattr", "os.putenv", "os.unsetenv",
-    "shutil.move", "os.lockf", "os.chdir", "os.fchdir", "sys.addaudithook",
-})  # fmt: skip
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 
 # They take the globals of the frame that calls them, or its name.
@@ -39,13 +34,12 @@ _NO_LINES = frozenset(
 
 
 class Sight:
-    """What the program has seen since it started or was resumed, and what it has done.
+    """What the interpreter says of the program since it started or was resumed.
 
     Attributes:
         is_closed: whet itself is at work.
-        ended_by: the first effect that cannot be taken back; empty: there was none.
+        ended_by: why no snapshot is taken any more; empty: nothing speaks against it.
         are_lines_seen: whether the program may have looked at numbers of lines.
-        own_read: the source that whet's loader is about to read in Python's stead.
     """
 
     def __init__(
@@ -57,62 +51,36 @@ class Sight:
         self.is_closed = False
         self.ended_by = ""
         self.are_lines_seen = False
-        self.own_read = ""
-        self._script = ""
         self._before_read = before_read
         self._run_script = run_script
         self._uses = uses
-        self._seen: set[str] = set()
-        self._listed: set[str] = set()
-        self._places: set[str] = set()
-        self._modules: set[str] = set()
+        self._importer = Importer()
+        self._first_reads: dict[str, int] = {}
+        self._own_reads: dict[str, int] = {}
         self._cache = os.environ.get("WHET_PYCACHE") or "\0"
         self._ears: dict[str, Callable[[str, tuple[object, ...]], None]] = {
-            **dict.fromkeys(_EFFECTS, self._hears_effect),
             "open": self._hears_open,
-            "os.listdir": self._hears_listing,
-            "os.scandir": self._hears_listing,
+            "sys.addaudithook": self._hears_hook,
             "sys._getframe": self._hears_frame,
             "object.__getattr__": self._hears_attribute,
-            "import": self._hears_import,
             "cpython.run_file": self._hears_script,
         }
 
-    def note(self, path: str) -> None:
-        """Note that a file was read."""
-        self._seen.add(path)
-
-    def facts(self) -> tuple[list[str], list[str], list[str], list[str]]:
-        """Return files seen, folders listed, folders searched for modules, and which modules."""
+    def facts(self) -> tuple[list[str], list[str], dict[str, int], dict[str, int]]:
+        """Return what `whet.host.channel` calls sighted."""
+        importer = self._importer
         return (
-            sorted(self._seen), sorted(self._listed), sorted(self._places), sorted(self._modules)
+            sorted(importer.places), sorted(importer.modules), importer.listings, self._own_reads
         )  # fmt: skip
 
     def forget(self) -> None:
         """Begin anew: what was seen so far is known to whet."""
-        for each in (self._seen, self._listed, self._places, self._modules):
-            each.clear()
+        self._importer.forget()
+        self._own_reads = {}
 
     def observe(self) -> None:
-        """Note what is looked up without being opened: `stat` and its like raise no event."""
-        for name in ("stat", "lstat", "access", "readlink"):
-            original: Callable[..., object] = getattr(os, name)
-            wrapped = self._observed(original)
-            setattr(os, name, wrapped)
-            for able in ("dir_fd", "effective_ids", "fd", "follow_symlinks"):
-                functions: set[object] = getattr(os, f"supports_{able}")
-                if original in functions:
-                    functions.add(wrapped)
-
-    def _observed(self, original: Callable[..., object]) -> Callable[..., object]:
-        def wrapped(path: object, *rest: object, **named: object) -> object:
-            self._see(path, named.get("dir_fd"))
-            return original(path, *rest, **named)
-
-        for attribute in ("__name__", "__qualname__", "__doc__", "__module__"):
-            setattr(wrapped, attribute, getattr(original, attribute))
-        wrapped.__text_signature__ = getattr(original, "__text_signature__", None)  # type: ignore[attr-defined]
-        return wrapped
+        """Begin to note what the importer looks for."""
+        self._importer.observe()
 
     @unseen
     def hear(self, event: str, arguments: tuple[object, ...]) -> None:
@@ -126,104 +94,49 @@ class Sight:
     def _hears_open(self, _event: str, arguments: tuple[object, ...]) -> None:
         self._opens(arguments[0], arguments[2])
 
-    def _hears_listing(self, _event: str, arguments: tuple[object, ...]) -> None:
-        name = self._absolute(arguments[0])
-        is_import = self._caller() in _IMPORTERS
-        (self._places if is_import else self._listed).add(name)
+    def _hears_hook(self, event: str, _arguments: tuple[object, ...]) -> None:
+        self.ended_by = self.ended_by or event
 
     def _hears_attribute(self, _event: str, arguments: tuple[object, ...]) -> None:
         if arguments[1] == "__code__":
             self._uses(arguments[0])
 
-    def _hears_import(self, _event: str, arguments: tuple[object, ...]) -> None:
-        self._modules.add(str(arguments[0]).rpartition(".")[2])
-        if arguments[1]:
-            self._seen.add(self._absolute(arguments[1]))  # an extension module
-
-    def _hears_effect(self, event: str, arguments: tuple[object, ...]) -> None:
-        if not self._is_byte_code(arguments):
-            self.ends(event, arguments)
-
     @unseen
     def _hears_script(self, _event: str, arguments: tuple[object, ...]) -> None:
-        self._script = str(arguments[0])
-        self._seen.discard(self._script)  # Python itself asks first whether it is an archive
-        self._run_script(self._script)
+        script = _absolute(arguments[0])
+        # Python itself asks first whether it is an archive.
+        self._own_reads = {script: self._first_reads.get(script, 0)}
+        self._run_script(str(arguments[0]))
 
     def _hears_frame(self, _event: str, _arguments: tuple[object, ...]) -> None:
         """Note that somebody has taken a frame, unless he is known to want no line of it."""
         if not AT_WORK:
-            file = self._caller()
+            file = caller().f_code.co_filename
             if not file.startswith("<frozen ") and file not in _NO_LINES:
                 self.are_lines_seen = True
-
-    def _caller(self) -> str:
-        """Return the file of the code that has raised the event."""
-        return caller().f_code.co_filename
 
     def _opens(self, path: object, flags: object) -> None:
         if isinstance(path, int) or path is None:
             return
-        name = self._absolute(path)
-        if name == self.own_read:
-            self.own_read = ""
-            return
-        writes = isinstance(flags, int) and bool(
-            flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
-        )
-        if writes:
-            if not (self._is_byte_code((name,)) or name == os.devnull):
-                self.ends("writes", (name,))
-            return
-        if name.startswith((self._cache, "/proc/", "/sys/")):
-            return
-        if self._is_data(name):
+        name = _absolute(path)
+        self._first_reads[name] = self._first_reads.get(name, 0) + 1
+        if not (isinstance(flags, int) and flags & _WRITES) and self._is_data(name):
             self._before_read(name)
-        self._seen.add(name)
-        if name.endswith(".pyc"):  # the importer has asked for its source
-            folder, file = os.path.split(name)
-            above = os.path.dirname(folder) if folder.endswith("__pycache__") else folder
-            self._seen.add(os.path.join(above, file.partition(".")[0] + ".py"))
-
-    def _is_byte_code(self, arguments: Sequence[object]) -> bool:
-        """Whether an event is about nothing but where byte code is kept, which is no effect."""
-        paths = [os.fsdecode(each) for each in arguments if isinstance(each, (str, bytes))]
-        return bool(paths) and all(
-            path.startswith(self._cache) or "__pycache__" in path for path in paths
-        )
 
     def _is_data(self, name: str) -> bool:
         """Whether a file may be what the user works on: one of the project, or a named one."""
         return (
             not name.endswith(_SOURCE)
             and "site-packages" not in name
-            and not name.startswith((sys.base_prefix, sys.prefix, "/proc/", "/sys/", "/dev/"))
-            and self._caller() not in _IMPORTERS
+            and not name.startswith(
+                (sys.base_prefix, sys.prefix, "/proc/", "/sys/", "/dev/", self._cache)
+            )
+            and caller().f_code.co_filename not in _IMPORTERS
         )
 
-    def _see(self, path: object, folder: object = None) -> None:
-        if isinstance(path, int) or self.is_closed:
-            return
-        if isinstance(folder, int):
-            self.ends("looks below a folder that it holds open", (path,))
-            return
-        name = self._absolute(path)
-        # Many a script looks for what lies beside it (`Path(__file__).resolve()`). That it was
-        # looked up does not count for the script itself; that it was read does.
-        if name != self._script and not name.startswith(("/proc/", "/sys/")):
-            self._seen.add(name)
 
-    def _absolute(self, path: object) -> str:
-        try:
-            name = os.fsdecode("." if path is None else path)  # type: ignore[arg-type]
-            return os.path.normpath(os.path.join(os.getcwd(), name))
-        except (OSError, TypeError, ValueError):
-            return "\0"  # it will not be found either
-
-    def ends(self, event: str, arguments: Sequence[object]) -> None:
-        """Note an effect that cannot be taken back."""
-        if not self.ended_by:
-            what = ", ".join(str(each)[:80] for each in arguments[:1])
-            self.ended_by = f"{event} {what}".strip()
-
-    # ---- snapshots ----
+def _absolute(path: object) -> str:
+    try:
+        return os.path.join(os.getcwd(), os.fsdecode(path))  # type: ignore[arg-type]
+    except (OSError, TypeError, ValueError):
+        return "\0"  # it will not be found either

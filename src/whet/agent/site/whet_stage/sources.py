@@ -56,7 +56,7 @@ class Source:
                 self.functions[key] = None if key in self.functions else node
         futures = [each for each in tree.body if is_future(each)]
         if futures:
-            code: CodeType = compile(ast.Module(list(futures), []), path, "exec", 0, True)  # noqa: FBT003
+            code: CodeType = compile(ast.Module(list(futures), []), path, "exec", dont_inherit=True)
             self.flags = code.co_flags & _FUTURE_FLAGS
 
     @property

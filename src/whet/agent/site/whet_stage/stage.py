@@ -21,6 +21,7 @@ from .edits import Edit
 from .exit import OWN_FILES, run_and_exit
 from .freeze import Ready, fork_away, receive, send
 from .hygiene import RandomState, hindrance, inherit, offsets, reopen
+from .importer import own_read
 from .script import Resumed, Script
 from .sight import Sight
 from .sources import Source, key_of_code
@@ -35,7 +36,7 @@ _SLOW_SECONDS = 0.05
 """A stretch of the program that takes longer is worth a snapshot at its end."""
 
 
-def install(address: str) -> Callable[[str, str, Callable[[str], bytes]], CodeType]:
+def install(address: str) -> Callable[[str, str], CodeType]:
     """Take over the main script of this process.
 
     Args:
@@ -71,30 +72,27 @@ class _Stage:
         self._pid = os.getpid()
         self._began = time.perf_counter()
 
-    def load(self, name: str, path: str, text: Callable[[str], bytes]) -> CodeType:
+    def load(self, name: str, path: str) -> CodeType:
         """Return the code of a module of the user's, so that its functions can be followed.
 
-        Args:
-            name: the module's.
-            path: its file.
-            text: reads it.
+        Raises:
+            OSError: if its file cannot be read.
+            SyntaxError: if it is no Python.
         """
-        was_closed, self.sight.own_read = self.sight.is_closed, path
+        is_known = path in self._sources or path in self._shared
+        # Two modules from one file are not followed: that it was read has to be seen.
+        text = _read(path) if is_known else own_read(path)
+        was_closed, self.sight.is_closed = self.sight.is_closed, True
         try:
-            read = text(path)
-            self.sight.own_read, self.sight.is_closed = "", True
-            source = Source(name, path, read, ast.parse(read, path))
-            if path in self._sources:
-                # Two modules from one file: they are not followed.
-                del self._sources[path]
+            source = Source(name, path, text, ast.parse(text, path))
+            if is_known:
                 self._shared.add(path)
-            if path in self._shared:
-                self.sight.note(path)
+                self._sources.pop(path, None)
             else:
                 self._sources[path] = source
             return source.code()
         finally:
-            self.sight.own_read, self.sight.is_closed = "", was_closed
+            self.sight.is_closed = was_closed
 
     def _note_used(self, function: object) -> None:
         """Note that somebody has taken a function's code, unless he wants its parameters alone."""
@@ -132,7 +130,8 @@ class _Stage:
         waiting, woken = os.pipe()
         if fork_away():
             os.close(woken)
-            os.read(waiting, 1)
+            if os.read(waiting, 1):
+                self.sight.ended_by = "whet has said so"
             os.close(waiting)
             return
         os.close(waiting)
@@ -159,9 +158,11 @@ class _Stage:
         line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         line.connect(self._address)
         texts = {path: source.text for path, source in self._sources.items()}
-        send(line, (kind, place, seconds, *self.sight.facts(), texts))
+        send(line, (kind, place, seconds, self.sight.facts(), texts))
         # The original runs on when whet knows of this copy and has taken in all its output.
-        if not receive(line)[0]:
+        answer = receive(line)[0]
+        if not answer or marshal.loads(answer) == "no":
+            os.write(woken, b"\1" if answer else b"")
             os._exit(0)
         os.close(woken)
         for number in (0, 1, 2):
@@ -217,6 +218,11 @@ class _Stage:
     def _begin(self) -> None:
         self.sight.is_closed = False
         self._script.since = time.perf_counter()
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def _is_signature(code: CodeType) -> bool:

@@ -1,0 +1,116 @@
+"""Lets the importer's own look-ups pass unheld: they are most of what a program asks the kernel.
+
+What the importer learns from a folder is which of the modules it looks for are there. So folders
+and names are noted here, and what it looks up itself is tagged so that nobody asks about it
+(`whet.host.seccomp`). What it fails to find, and sources whose byte code it trusts, are not.
+
+Standard library only, Python 3.9 or later.
+"""
+
+from __future__ import annotations
+
+import _frozen_importlib_external as machinery
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from importlib.machinery import FileFinder, ModuleSpec
+    from types import FrameType, FunctionType, ModuleType
+
+MAGIC_FOLDER = 0x57686574
+"""As of `whet.host.syscalls`: a folder descriptor that tags what is whet's own."""
+
+
+class Importer:
+    """What the importer looked for, and where.
+
+    Attributes:
+        places: folders in which it looked for modules.
+        modules: the last parts of their names.
+        listings: how often it listed which folder.
+    """
+
+    def __init__(self) -> None:
+        self.places: set[str] = set()
+        self.modules: set[str] = set()
+        self.listings: dict[str, int] = {}
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.places.clear()
+        self.modules.clear()
+        self.listings.clear()
+
+    def observe(self) -> None:
+        """Note from now on what is looked for."""
+        finder: type[FileFinder] = machinery.FileFinder
+        self._watch_finder(finder)
+        _replace(machinery, "_path_stat", self._tagged(os.stat))
+
+    def _watch_finder(self, finder: type[FileFinder]) -> None:
+        find: Callable[..., ModuleSpec | None] = finder.find_spec
+        fill: Callable[[FileFinder], None] = vars(finder)["_fill_cache"]
+
+        def find_spec(self_: FileFinder, fullname: str, target: ModuleType | None = None) -> object:
+            self.modules.add(fullname.rpartition(".")[2])
+            self.places.add(_absolute(self_.path))
+            return find(self_, fullname, target)
+
+        def _fill_cache(self_: FileFinder) -> None:
+            folder = _absolute(self_.path)
+            self.listings[folder] = self.listings.get(folder, 0) + 1
+            fill(self_)
+
+        _replace(finder, "find_spec", find_spec)
+        _replace(finder, "_fill_cache", _fill_cache)
+
+    def _tagged(self, stat: Callable[..., os.stat_result]) -> Callable[[str], os.stat_result]:
+        frame: Callable[[int], FrameType] = vars(sys)["_getframe"]
+
+        def _path_stat(path: str) -> os.stat_result:
+            is_source = path[-3:] == ".py" and frame(1).f_code.co_name == "path_stats"
+            if is_source or path[:1] != "/":
+                return stat(path)
+            try:
+                return stat(path, dir_fd=MAGIC_FOLDER)
+            except OSError:
+                folder, _, name = path.rpartition("/")
+                if name.startswith("__init__.") and name != "__init__.py":
+                    # Each package is tried with every suffix: too many to ask about each.
+                    self.places.add(folder)
+                    self.modules.add("__init__")
+                    raise
+            return stat(path)
+
+        return _path_stat
+
+
+def _absolute(path: str) -> str:
+    if path[:1] == "/":
+        return path
+    return os.path.join(os.getcwd(), path) if path else os.getcwd()
+
+
+def _replace(where: object, name: str, function: Callable[..., object]) -> None:
+    """Put a function in the place of another one, so that it looks like that."""
+    original: FunctionType = getattr(where, name)
+    assert hasattr(function, "__code__")
+    # Python leaves frames of this file out of the traceback of a module that cannot be imported.
+    code = function.__code__.replace(co_filename=original.__code__.co_filename)
+    object.__setattr__(function, "__code__", code)
+    for attribute in ("__qualname__", "__doc__", "__module__"):
+        setattr(function, attribute, getattr(original, attribute))
+    setattr(where, name, function)
+
+
+def own_read(path: str) -> bytes:
+    """Return what a file holds, unseen.
+
+    Raises:
+        OSError: if it cannot be read.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=MAGIC_FOLDER)
+    with open(descriptor, "rb") as file:
+        return file.read()

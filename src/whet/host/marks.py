@@ -1,0 +1,110 @@
+"""What tells one state of a file, a link or a folder from another; imports next to nothing."""
+
+import os
+import time
+
+TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import TypeAlias
+
+    Mark: TypeAlias = tuple["int | str", ...]
+    # time of change (0: too young to be trusted), number, device, names with their kinds
+    Listing: TypeAlias = tuple[int, int, int, "tuple[str, ...]"]
+
+SLACK_NS = 12_000_000
+"""The kernel's clock for files is a tick behind, 4 or 10 ms."""
+
+_KIND_BITS = 0o170000
+_FOLDER, _LINK, _FILE = 0o040000, 0o120000, 0o100000
+
+_VIRTUAL = frozenset(os.stat(path).st_dev for path in ("/proc", "/sys") if os.path.exists(path))
+"""File systems whose files are made when they are read, with the time of that moment."""
+
+UNSURE: "Mark" = ()
+"""The mark of what is so young that it may change once more and not show it."""
+
+
+def of_file(path: str) -> "Mark":
+    """Return the mark of what a path leads to, links followed."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError) as error:
+        return (-1, getattr(error, "errno", 0) or 0)
+    if found.st_dev in _VIRTUAL:
+        return (0, "made by the kernel")
+    if found.st_mode & _KIND_BITS != _FILE:
+        # A folder's times change with each file in it, which whoever looks it up does not see.
+        return (0, found.st_mode, found.st_ino, found.st_dev)
+    return (found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino, found.st_dev)
+
+
+def of_link(path: str) -> "Mark":
+    """Return the mark of a path itself, a link not followed."""
+    try:
+        if os.lstat(path).st_mode & _KIND_BITS == _LINK:
+            return (0, os.readlink(path))
+    except (OSError, ValueError) as error:
+        return (-1, getattr(error, "errno", 0) or 0)
+    return of_file(path)
+
+
+def of_kind(path: str) -> "Mark":
+    """Return a mark of which kind of file a path leads to, and nothing else of it."""
+    try:
+        return (0, os.stat(path).st_mode & _KIND_BITS)
+    except (OSError, ValueError) as error:
+        return (-1, getattr(error, "errno", 0) or 0)
+
+
+def sure(mark: "Mark") -> "Mark":
+    """Return a mark that was just taken, if a later change would show."""
+    newest = mark[0]
+    is_young = isinstance(newest, int) and newest >= time.time_ns() - SLACK_NS
+    return UNSURE if is_young else mark
+
+
+def listing(path: str) -> "Listing":
+    """Return what a folder holds, in the order in which a program gets it."""
+    try:
+        # First: what changes meanwhile then shows as a change.
+        found = os.stat(path)
+        with os.scandir(path) as entries:
+            names = tuple(f"{_kind(entry)}{entry.name}" for entry in entries)
+    except (OSError, ValueError) as error:
+        return (-1, getattr(error, "errno", 0) or 0, 0, ())
+    changed = found.st_mtime_ns
+    is_young = changed >= time.time_ns() - SLACK_NS
+    return (0 if is_young else changed, found.st_ino, found.st_dev, names)
+
+
+def _kind(entry: "os.DirEntry[str]") -> str:
+    if entry.is_symlink():
+        return "@"
+    return "/" if entry.is_dir(follow_symlinks=False) else "."
+
+
+def has_other_entries(path: str, then: "Listing", modules: "Collection[str] | None") -> bool:
+    """Whether a folder holds other entries than it did.
+
+    Args:
+        path: the folder.
+        then: what it held.
+        modules: only entries of these names count, in any order; None: all do, as they come.
+    """
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return then[0] != -1
+    if then[0] > 0 and (found.st_mtime_ns, found.st_ino, found.st_dev) == then[:3]:
+        return False
+    now = listing(path)
+    if (now[0] == -1) != (then[0] == -1):
+        return True
+    if modules is None:
+        return now[3] != then[3]
+    return _of_modules(now[3], modules) != _of_modules(then[3], modules)
+
+
+def _of_modules(names: "tuple[str, ...]", modules: "Collection[str]") -> "set[str]":
+    return {name for name in names if name[1:].partition(".")[0] in modules}

@@ -1,0 +1,87 @@
+"""The spawner's side of the observer: who is watched, and what was noticed."""
+
+import _socket
+import os
+
+from whet.host.channel import Channel, as_observed
+from whet.host.seccomp import Filter, why_not
+from whet.host.syscalls import MAGIC_FLAGS
+
+TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
+if TYPE_CHECKING:
+    from whet.host.noticed import Observed
+
+_INT_BYTES = 4
+
+
+class ObserverIsGoneError(Exception):
+    """Nobody answers for what the programs do."""
+
+
+class Watching:
+    """Has programs watched by the observer, each from before its first instruction.
+
+    Attributes:
+        refusal: why the last program could not be watched; empty if it is.
+    """
+
+    def __init__(self, observer: Channel) -> None:
+        self.refusal = why_not()
+        self._observer = observer
+        self._filter = None if self.refusal else Filter()
+        self._ours, self._theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+
+    def begin(self, own_socket: bytes, cache: bytes, cwd: bytes) -> None:
+        """Forget what was noticed: another run begins."""
+        self._observer.send("begin", tuple(map(os.fsdecode, (own_socket, cache, cwd))))
+
+    def install(self) -> bool:
+        """In a forked process: have it watched; say whether it is."""
+        # Were this end still open here, a listener on its way to a spawner that dies would never
+        # be closed, and this process held for ever.
+        self._ours.close()
+        listener, error = (-1, 0) if self._filter is None else self._filter.install()
+        rights: list[tuple[int, int, bytes]] = []
+        if listener >= 0:
+            packed = listener.to_bytes(_INT_BYTES, "little")
+            rights.append((_socket.SOL_SOCKET, _socket.SCM_RIGHTS, packed))
+        self._theirs.sendmsg([error.to_bytes(_INT_BYTES, "little")], rights, MAGIC_FLAGS)
+        if listener >= 0:
+            os.close(listener)
+        return listener >= 0
+
+    def adopt(self) -> None:
+        """In the process that forked it: pass its listener on to the observer."""
+        self._theirs.close()
+        head, rights, _, _ = self._ours.recvmsg(
+            _INT_BYTES, _socket.CMSG_SPACE(_INT_BYTES), _socket.MSG_CMSG_CLOEXEC
+        )
+        self._ours.close()
+        self._ours, self._theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+        for _, _, packed in rights:
+            listener = int.from_bytes(packed, "little")
+            self._observer.send("listener", None, [listener])
+            os.close(listener)
+            self.refusal = ""
+        if head and not rights and self._filter is not None:
+            self.refusal = _reason(int.from_bytes(head, "little"))
+
+    def noticed(self) -> "Observed":
+        """Return what was seen and done since this was last asked for.
+
+        Raises:
+            ObserverIsGoneError: if nobody knows.
+        """
+        self._observer.send("facts")
+        message = self._observer.receive()
+        if message is None:
+            raise ObserverIsGoneError
+        return as_observed(message[1])
+
+
+def _reason(error: int) -> str:
+    import errno
+
+    if error == errno.EBUSY:
+        return "somebody watches this process already; whet inside whet, for one"
+    return os.strerror(error)
