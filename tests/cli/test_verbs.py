@@ -126,6 +126,43 @@ def test_again_runs_todays_code_or_the_code_as_it_was(whet: Whet) -> None:
     assert whet.git("worktree", "list").count("\n") == 1
 
 
+@pytest.mark.parametrize("named_by", ["inherited", "override", "reset", "redirection", "link"])
+def test_code_then_is_that_code_whatever_names_the_folder(whet: Whet, named_by: str) -> None:
+    top = whet.folder
+    (top.parent / "link").symlink_to(top)
+    whet.git("init", "--quiet")
+    whet.commit("first", **{"src/lib_py": "print('then')\n", ".gitignore": "out\n"})
+    shows_lib = (PYTHON, "-c", "import os, sys; sys.path += [os.environ['LIB']]; import lib")
+    words, environment = {
+        "inherited": ((PYTHON, "-c", "import lib"), {"PYTHONPATH": f"{top}/src"}),
+        "override": (("--env", f"LIB={top}/src", *shows_lib), {}),
+        "reset": (("--reset", f"cat {top}/src/lib.py > out", "cat", "out"), {}),
+        "redirection": (("sh", "-c", f"(cat<{top}/src/lib.py)"), {}),
+        "link": (("--env", f"LIB={top.parent}/link/src", *shows_lib), {}),
+    }[named_by]
+    environment.setdefault("PYTHONPATH", "")
+    environment["PYTHONPATH"] += f":{os.environ.get('PYTHONPATH', '')}"
+    was = whet("run", *words, environment=environment).stdout
+    assert "then" in was
+    whet.write("src/lib.py", "print('today')\n")
+    whet.write("out", "stale\n")
+
+    again = whet("again", "--code", "then", environment=environment)
+
+    assert again.stdout == was, again.stderr
+    assert "note" not in again.stderr
+
+
+def test_code_then_says_where_the_code_of_today_is_named(whet: Whet) -> None:
+    whet.git("init", "--quiet")
+    whet.commit("first", app_py="print('then')\n")
+    whet("run", "--env", f"HERE=file{whet.folder}/app.py", "--", "true")
+
+    again = whet("again", "--code", "then")
+
+    assert f"note: the variable `HERE` names `{whet.folder}`" in again.stderr
+
+
 def test_a_one_liner_does_what_the_trial_did(whet: Whet) -> None:
     whet.write("it's.txt", "x")
     whet("run", "--env", "A=1 2", "--", "sh", "-c", 'echo "$A" "$1" $PWD', "_", "it's\tone")
@@ -282,6 +319,17 @@ def test_an_untracked_test_runs_against_each_commits_own_code(whet: Whet) -> Non
     whet.write("check.py", "import lib\nassert lib.VALUE < 4\n")
 
     said = whet("bisect", commits[0], "HEAD", "--", PYTHON, "check.py")
+
+    assert commits[4][:10] in said.stdout, said.stderr
+
+
+@pytest.mark.slow
+def test_a_reset_step_takes_each_commits_own_files(whet: Whet) -> None:
+    whet.git("init", "--quiet")
+    commits = [whet.commit(f"c{n}", value=f"{n}\n") for n in range(6)]
+    reset = ("--reset", f"cp {whet.folder}/value copy")
+
+    said = whet("bisect", *reset, commits[0], "HEAD", "--", "grep", "-q", "[0-3]", "copy")
 
     assert commits[4][:10] in said.stdout, said.stderr
 

@@ -39,7 +39,7 @@ class Versions:
         bisection: the search between an old and a new end.
         line: the new end and those before it, newest first, and which of them to prefer.
         picture: what is left, as lines of text.
-        remarks: versions that were left out beforehand, and why.
+        remarks: what is to be said beforehand, such as which versions are left out and why.
     """
 
     kind: str
