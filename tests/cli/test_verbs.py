@@ -2,12 +2,14 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
-from whet_command import Whet
+from whet_command import Said, Whet
 
 PYTHON = sys.executable
 PARSE = """\
@@ -298,6 +300,57 @@ def test_bisect_finds_a_good_commit_by_itself(whet: Whet) -> None:
     assert commits[7][:10] in said.stdout, said.stderr
 
 
+def stopped_walk_back(whet: Whet, *words: str) -> Said:
+    """Run whet on a history of which the older half is slow, and press Ctrl-C there."""
+    whet.git("init", "--quiet")
+    log = whet.folder.parent / "slow"
+    for number in range(9):
+        slow = f"open({str(log)!r}, 'w'); import time; time.sleep(60)\n" if number < 5 else ""
+        whet.commit(f"c{number}", app_py=f"{slow}raise KeyError\n# {number}\n")
+    process = subprocess.Popen(
+        [PYTHON, "-m", "whet", *words, "--", PYTHON, "app.py"],
+        cwd=whet.folder,
+        env={**os.environ, **whet.environment},
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    while process.poll() is None and not log.exists():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=30)
+    return Said(process.returncode, stdout, stderr)
+
+
+@pytest.mark.slow
+def test_a_walk_back_that_is_stopped_says_so(whet: Whet) -> None:
+    said = stopped_walk_back(whet, "bisect", "--jobs", "1", "HEAD")
+
+    assert said.code == 75, said.stderr
+    assert "no good commit of project was found yet: stopped by Ctrl-C" in said.stdout
+    assert "in 0 ms" not in said.stdout
+    assert whet.git("worktree", "list").count("\n") == 1
+
+
+@pytest.mark.slow
+def test_a_walk_back_that_runs_out_of_time_says_so(whet: Whet) -> None:
+    broken_history(whet, 12, 3)
+
+    said = whet("bisect", "--budget", "1ms", "HEAD", "--", PYTHON, "app.py")
+
+    assert said.code == 75, said.stderr
+    assert "was found yet: the time budget is spent" in said.stdout
+
+
+@pytest.mark.slow
+def test_an_investigation_of_which_a_search_was_stopped_is_incomplete(whet: Whet) -> None:
+    said = stopped_walk_back(whet, "investigate", "--jobs", "1", "--json")
+
+    report = json.loads(said.stdout)
+    assert said.code == 75, said.stderr
+    assert report["history"]["stopped"] == "interrupted"
+
+
 @pytest.mark.slow
 def test_bisect_finds_the_commit_that_mended_it(whet: Whet) -> None:
     whet.git("init", "--quiet")
@@ -400,8 +453,6 @@ def test_investigate_writes_a_report_that_holds(whet: Whet) -> None:
 
 @pytest.mark.slow
 def test_ctrl_c_ends_a_search_with_the_best_on_disk(whet: Whet) -> None:
-    import signal
-
     whet.write("slow.sh", '#!/bin/sh\nsleep 0.02\ngrep -q needle "$1"\n').chmod(0o755)
     whet.write("hay.txt", "".join(f"{number} needle\n" for number in range(3000)))
     out = whet.folder / "hay.shrunk.txt"
