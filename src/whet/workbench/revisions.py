@@ -81,7 +81,7 @@ def revisions(
         found = RevisionLine.before(repository, bad, paths=paths, folder=inside)
         return found.commits, found.tagged
 
-    def place(executor: Executor) -> Executor:
+    def place(executor: Executor) -> PlacingExecutor:
         return PlacingExecutor(inner=executor, prepare=checkouts.prepare)
 
     def bisection(from_old: str, to_new: str) -> Bisection[str]:

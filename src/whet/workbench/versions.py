@@ -15,7 +15,7 @@ from whet.core.verdict import Verdict
 from whet.search.bisection import Bisection, BisectionResult
 from whet.search.proposal import Search
 from whet.search.walk_back import WalkBackResult, walk_back
-from whet.workbench.bench import RecordedExecutor, Workbench
+from whet.workbench.bench import Place, RecordedExecutor, Workbench
 from whet.workbench.driver import Driver, Ended, Question, announce, stop_reason_of
 from whet.workbench.ends import Ahead, Ends
 from whet.workbench.investigation import TestedVersion, VersionSearch
@@ -50,7 +50,7 @@ class Versions:
     describe: Callable[[Sequence[str]], Mapping[str, str]]
     details: Callable[[str], str]
     on: Callable[[Trial, str], Trial]
-    place: Callable[[Executor], Executor]
+    place: Place
     bisection: Callable[[str, str], Bisection[str]]
     line: Callable[[], tuple[Sequence[str], frozenset[int]]]
     picture: Callable[[Bisection[str], Terms], str]
