@@ -391,6 +391,25 @@ def test_whet_that_is_stopped_stops_the_program_and_gives_the_terminal_back(
     assert screen.is_as_it_was
 
 
+def test_in_the_background_whet_leaves_the_keys_to_the_shell(desk: Desk) -> None:
+    script = (
+        'set -m; "$@"; bg >/dev/null; echo back; read line; sleep 0.3;'
+        " echo $line, $(jobs -s | grep -c .) stopped; fg >/dev/null; exit 0"
+    )
+    screen = _under_a_shell(desk, script, "echo ready; read word; echo got $word")
+    screen.wait_for(b"ready")
+    screen.until(lambda: screen.is_raw)
+    screen.type(b"\x1a")
+    screen.wait_for(b"back")
+    screen.type(b"typed\r")
+    screen.wait_for(b"typed, 0 stopped")
+    screen.until(lambda: screen.is_raw)
+    screen.type(b"word\r")
+
+    assert "got word" in str(screen.facts()["out"])
+    assert screen.is_as_it_was
+
+
 def test_a_timeout_in_a_terminal_gives_it_back(desk: Desk) -> None:
     screen = desk.in_terminal(("sleep", "1000"), limit=0.2)
 
