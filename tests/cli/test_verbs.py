@@ -128,6 +128,15 @@ def test_again_runs_todays_code_or_the_code_as_it_was(whet: Whet) -> None:
     assert whet.git("worktree", "list").count("\n") == 1
 
 
+def test_log_names_the_trials_of_searches_where_there_are_no_others(whet: Whet) -> None:
+    whet.write("a.txt", "x\n")
+    assert "no trials here yet" in whet("log").stderr
+    whet("shrink", "a.txt", "--budget", "1ms", "--", "grep", "-v", "x", "a.txt")
+
+    assert "`whet log --all` shows those of searches" in whet("log").stderr
+    assert len(whet("log", "--all").stdout.splitlines()) > 0
+
+
 @pytest.mark.parametrize("named_by", ["inherited", "override", "reset", "redirection", "link"])
 def test_code_then_is_that_code_whatever_names_the_folder(whet: Whet, named_by: str) -> None:
     top = whet.folder
