@@ -12,6 +12,9 @@ def main() -> NoReturn:
     # A short life: most of what the imports make lives to the end, and looking through it again
     # and again costs 3 ms of a start.
     gc.set_threshold(50_000)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started whet (`2>&-`)
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
     from whet.cli.main import run_cli
 
     code = run_cli(sys.argv[1:])

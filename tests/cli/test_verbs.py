@@ -2,12 +2,14 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
-from whet_command import Whet
+from whet_command import Said, Whet
 
 PYTHON = sys.executable
 PARSE = """\
@@ -124,6 +126,52 @@ def test_again_runs_todays_code_or_the_code_as_it_was(whet: Whet) -> None:
     assert whet("again", "1", "--code", "then").stdout == "edited\n"
     assert (whet.folder / "app.py").read_text() == "print('today')\n"
     assert whet.git("worktree", "list").count("\n") == 1
+
+
+def test_log_names_the_trials_of_searches_where_there_are_no_others(whet: Whet) -> None:
+    whet.write("a.txt", "x\n")
+    assert "no trials here yet" in whet("log").stderr
+    whet("shrink", "a.txt", "--budget", "1ms", "--", "grep", "-v", "x", "a.txt")
+
+    assert "`whet log --all` shows those of searches" in whet("log").stderr
+    assert len(whet("log", "--all").stdout.splitlines()) > 0
+
+
+@pytest.mark.parametrize("named_by", ["inherited", "override", "reset", "redirection", "link"])
+def test_code_then_is_that_code_whatever_names_the_folder(whet: Whet, named_by: str) -> None:
+    top = whet.folder
+    (top.parent / "link").symlink_to(top)
+    whet.git("init", "--quiet")
+    whet.commit("first", **{"src/lib_py": "print('then')\n", ".gitignore": "out\n"})
+    shows_lib = (PYTHON, "-c", "import os, sys; sys.path += [os.environ['LIB']]; import lib")
+    words, environment = {
+        "inherited": ((PYTHON, "-c", "import lib"), {"PYTHONPATH": f"{top}/src"}),
+        "override": (("--env", f"LIB={top}/src", *shows_lib), {}),
+        "reset": (("--reset", f"cat {top}/src/lib.py > out", "cat", "out"), {}),
+        "redirection": (("sh", "-c", f"(cat<{top}/src/lib.py)"), {}),
+        "link": (("--env", f"LIB={top.parent}/link/src", *shows_lib), {}),
+    }[named_by]
+    environment.setdefault("PYTHONPATH", "")
+    environment["PYTHONPATH"] += f":{os.environ.get('PYTHONPATH', '')}"
+    was = whet("run", *words, environment=environment).stdout
+    assert "then" in was
+    whet.write("src/lib.py", "print('today')\n")
+    whet.write("out", "stale\n")
+
+    again = whet("again", "--code", "then", environment=environment)
+
+    assert again.stdout == was, again.stderr
+    assert "note" not in again.stderr
+
+
+def test_code_then_says_where_the_code_of_today_is_named(whet: Whet) -> None:
+    whet.git("init", "--quiet")
+    whet.commit("first", app_py="print('then')\n")
+    whet("run", "--env", f"HERE=file{whet.folder}/app.py", "--", "true")
+
+    again = whet("again", "--code", "then")
+
+    assert f"note: the variable `HERE` names `{whet.folder}`" in again.stderr
 
 
 def test_a_one_liner_does_what_the_trial_did(whet: Whet) -> None:
@@ -261,6 +309,57 @@ def test_bisect_finds_a_good_commit_by_itself(whet: Whet) -> None:
     assert commits[7][:10] in said.stdout, said.stderr
 
 
+def stopped_walk_back(whet: Whet, *words: str) -> Said:
+    """Run whet on a history of which the older half is slow, and press Ctrl-C there."""
+    whet.git("init", "--quiet")
+    log = whet.folder.parent / "slow"
+    for number in range(9):
+        slow = f"open({str(log)!r}, 'w'); import time; time.sleep(60)\n" if number < 5 else ""
+        whet.commit(f"c{number}", app_py=f"{slow}raise KeyError\n# {number}\n")
+    process = subprocess.Popen(
+        [PYTHON, "-m", "whet", *words, "--", PYTHON, "app.py"],
+        cwd=whet.folder,
+        env={**os.environ, **whet.environment},
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    while process.poll() is None and not log.exists():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=30)
+    return Said(process.returncode, stdout, stderr)
+
+
+@pytest.mark.slow
+def test_a_walk_back_that_is_stopped_says_so(whet: Whet) -> None:
+    said = stopped_walk_back(whet, "bisect", "--jobs", "1", "HEAD")
+
+    assert said.code == 75, said.stderr
+    assert "no good commit of project was found yet: stopped by Ctrl-C" in said.stdout
+    assert "in 0 ms" not in said.stdout
+    assert whet.git("worktree", "list").count("\n") == 1
+
+
+@pytest.mark.slow
+def test_a_walk_back_that_runs_out_of_time_says_so(whet: Whet) -> None:
+    broken_history(whet, 12, 3)
+
+    said = whet("bisect", "--budget", "1ms", "HEAD", "--", PYTHON, "app.py")
+
+    assert said.code == 75, said.stderr
+    assert "was found yet: the time budget is spent" in said.stdout
+
+
+@pytest.mark.slow
+def test_an_investigation_of_which_a_search_was_stopped_is_incomplete(whet: Whet) -> None:
+    said = stopped_walk_back(whet, "investigate", "--jobs", "1", "--json")
+
+    report = json.loads(said.stdout)
+    assert said.code == 75, said.stderr
+    assert report["history"]["stopped"] == "interrupted"
+
+
 @pytest.mark.slow
 def test_bisect_finds_the_commit_that_mended_it(whet: Whet) -> None:
     whet.git("init", "--quiet")
@@ -282,6 +381,17 @@ def test_an_untracked_test_runs_against_each_commits_own_code(whet: Whet) -> Non
     whet.write("check.py", "import lib\nassert lib.VALUE < 4\n")
 
     said = whet("bisect", commits[0], "HEAD", "--", PYTHON, "check.py")
+
+    assert commits[4][:10] in said.stdout, said.stderr
+
+
+@pytest.mark.slow
+def test_a_reset_step_takes_each_commits_own_files(whet: Whet) -> None:
+    whet.git("init", "--quiet")
+    commits = [whet.commit(f"c{n}", value=f"{n}\n") for n in range(6)]
+    reset = ("--reset", f"cp {whet.folder}/value copy")
+
+    said = whet("bisect", *reset, commits[0], "HEAD", "--", "grep", "-q", "[0-3]", "copy")
 
     assert commits[4][:10] in said.stdout, said.stderr
 
@@ -352,8 +462,6 @@ def test_investigate_writes_a_report_that_holds(whet: Whet) -> None:
 
 @pytest.mark.slow
 def test_ctrl_c_ends_a_search_with_the_best_on_disk(whet: Whet) -> None:
-    import signal
-
     whet.write("slow.sh", '#!/bin/sh\nsleep 0.02\ngrep -q needle "$1"\n').chmod(0o755)
     whet.write("hay.txt", "".join(f"{number} needle\n" for number in range(3000)))
     out = whet.folder / "hay.shrunk.txt"

@@ -56,6 +56,24 @@ def test_the_folder_that_the_project_stands_in_does_not_count(name: str, folder:
     assert failure.signature == signature_in(RAISED[name])
 
 
+@pytest.mark.parametrize("message", ["z " * 300_000, "bad row\rabc", "bad\rrow\rabc"])
+def test_a_message_does_not_hide_its_exception(message: str) -> None:
+    stack = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\n'
+    noise = "50%|##  |\r99%|####|\n"
+
+    for name in ("ValueError", "LookupError"):
+        failure = failure_in(f"{noise}{stack}{name}: {message}\n")
+        assert failure.signature.exception == name
+        assert failure.signature == signature_in(f"{stack}{name}: {message}\n")
+
+
+def test_an_old_traceback_is_not_why_a_talkative_program_failed() -> None:
+    stack = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\n'
+    talk = "step\n" * 100_000
+
+    assert signature_in(f"{stack}KeyError: 1\n\n{talk}fatal: no\n").exception == ""
+
+
 @given(raised)
 def test_colours_and_progress_bars_do_not_count(name: str) -> None:
     coloured = "".join(

@@ -349,16 +349,11 @@ def test_sigterm_to_whet_in_a_terminal_gives_the_terminal_back(desk: Desk) -> No
     assert screen.is_as_it_was
 
 
-@pytest.mark.parametrize("how", ["the key", "the signal"])
-def test_whet_that_is_stopped_stops_the_program_and_gives_the_terminal_back(
-    desk: Desk, how: str
-) -> None:
-    # A shell with job control, as the user's: without one nobody could continue whet.
-    script = 'set -m; "$@"; echo back $(jobs | grep -c Stopped); read line; fg >/dev/null; exit 0'
+def _under_a_shell(desk: Desk, script: str, words: str) -> Screen:
+    """Run a program from a shell with job control: without one nobody could continue whet."""
     inner = desk.laboratory.folder / "inner"
     inner.mkdir()
     facts_file = desk.laboratory.folder / "facts"
-    words = "echo ready; read word; echo got $word"
     live = (sys.executable, _LIVE, str(inner), str(facts_file), "0", *_shell(words))
     master, slave = pty.openpty()
     bash = subprocess.Popen(
@@ -370,17 +365,44 @@ def test_whet_that_is_stopped_stops_the_program_and_gives_the_terminal_back(
         preexec_fn=lambda: fcntl.ioctl(slave, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - no threads
     )
     os.close(slave)
-    screen = Screen(master, bash, facts_file)
-    desk.screens.append(screen)
+    desk.screens.append(Screen(master, bash, facts_file))
+    return desk.screens[-1]
+
+
+@pytest.mark.parametrize("how", ["the key", "the signal"])
+def test_whet_that_is_stopped_stops_the_program_and_gives_the_terminal_back(
+    desk: Desk, how: str
+) -> None:
+    script = 'set -m; "$@"; echo back $(jobs | grep -c Stopped); read line; fg >/dev/null; exit 0'
+    screen = _under_a_shell(desk, script, "echo ready; read word; echo got $word")
     screen.wait_for(b"ready")
     screen.until(lambda: screen.is_raw)
     if how == "the key":
         screen.type(b"\x1a")
     else:
-        os.kill(os.tcgetpgrp(master), signal.SIGTSTP)
+        os.kill(os.tcgetpgrp(screen.master), signal.SIGTSTP)
     screen.wait_for(b"back 1")
     assert screen.is_as_it_was
     screen.type(b"\r")
+    screen.until(lambda: screen.is_raw)
+    screen.type(b"word\r")
+
+    assert "got word" in str(screen.facts()["out"])
+    assert screen.is_as_it_was
+
+
+def test_in_the_background_whet_leaves_the_keys_to_the_shell(desk: Desk) -> None:
+    script = (
+        'set -m; "$@"; bg >/dev/null; echo back; read line; sleep 0.3;'
+        " echo $line, $(jobs -s | grep -c .) stopped; fg >/dev/null; exit 0"
+    )
+    screen = _under_a_shell(desk, script, "echo ready; read word; echo got $word")
+    screen.wait_for(b"ready")
+    screen.until(lambda: screen.is_raw)
+    screen.type(b"\x1a")
+    screen.wait_for(b"back")
+    screen.type(b"typed\r")
+    screen.wait_for(b"typed, 0 stopped")
     screen.until(lambda: screen.is_raw)
     screen.type(b"word\r")
 
@@ -395,11 +417,21 @@ def test_a_timeout_in_a_terminal_gives_it_back(desk: Desk) -> None:
     assert screen.is_as_it_was
 
 
-def test_the_reader_of_whets_output_may_leave(desk: Desk) -> None:
-    screen = desk.with_pipes(specimen("talker.py", 3_000_000))
+def test_the_reader_of_whets_output_may_leave_and_the_program_hears_of_it(desk: Desk) -> None:
+    screen = desk.with_pipes(("yes",))
     assert os.read(screen.master, 10)
     os.close(screen.master)
     screen.master = os.open(os.devnull, os.O_RDONLY)
+
+    facts = screen.facts()
+
+    assert facts["signal"] == signal.SIGPIPE
+    assert str(facts["out"]).startswith("y\ny\n")
+    assert "whoever read standard output has left" in str(facts["notes"])
+
+
+def test_a_stream_that_is_closed_from_the_start_does_not_end_the_program(desk: Desk) -> None:
+    screen = desk.with_pipes(specimen("talker.py", 3_000_000), redirect=">&-")
 
     facts = screen.facts()
 

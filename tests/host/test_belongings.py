@@ -6,13 +6,15 @@ import signal
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from whet.core.errors import CannotWrite, HostFailure
-from whet.host.belongings import Belongings
+from whet.host.belongings import Belonging, Belongings
 from whet.host.process_identity import ProcessIdentity
+from whet.host.user_key import user_key
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +42,14 @@ def _as_dead(tmp_path: Path, script: str) -> str:
     done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=False)
     assert done.returncode == -signal.SIGKILL
     return done.stdout.decode().strip()
+
+
+def _change(record: Path, **fields: object) -> None:
+    """Make a record say something else, as if the whet that wrote it had."""
+    data = {**json.loads(record.read_text()), **fields}
+    place, _ = data.pop("place"), data.pop("seal")
+    seal = Belongings(record.parent)._seal(Belonging(**data), place)
+    record.write_text(json.dumps({**data, "place": place, "seal": seal}))
 
 
 def test_a_temporary_folder_is_private_and_gone_once_discarded(tmp_path: Path) -> None:
@@ -125,9 +135,8 @@ def test_a_process_that_has_the_pid_of_a_dead_ones_is_not_killed(tmp_path: Path)
             _as_dead(tmp_path, f"belongings.adopt('process', '{innocent.pid}')")
             _as_dead(tmp_path, f"belongings.adopt('process', '{own.pid}')")
             for record in _made(tmp_path):
-                data = json.loads(record.read_text())
-                if data["what"] == str(innocent.pid):
-                    record.write_text(json.dumps({**data, "start_ticks": 1}))
+                if json.loads(record.read_text())["what"] == str(innocent.pid):
+                    _change(record, start_ticks=1)
 
             Belongings(tmp_path / "made").sweep()
 
@@ -149,11 +158,62 @@ def test_a_record_that_was_cut_off_is_dropped(tmp_path: Path) -> None:
     assert _made(tmp_path) == []
 
 
+def test_a_record_that_this_users_whet_did_not_write_removes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(_as_dead(tmp_path, "print(belongings.temporary_folder())"))
+    (record,) = _made(tmp_path)
+    written = record.read_text()
+    victim = tmp_path / "victim"
+    victim.mkdir()
+
+    for fields in ({"what": str(victim)}, {"what": str(victim), "seal": ""}):
+        record.write_text(json.dumps({**json.loads(written), **fields}))
+        Belongings(tmp_path / "made").sweep()
+    record.write_text(written)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another user"))
+    Belongings(tmp_path / "made").sweep()
+
+    assert victim.exists()
+    assert folder.exists()
+    assert _made(tmp_path) == [record]
+    monkeypatch.undo()
+    Belongings(tmp_path / "made").sweep()
+    assert not folder.exists()
+
+
+def test_without_a_place_for_a_key_nothing_is_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "/proc/nowhere")
+    folder = Path(_as_dead(tmp_path, "print(belongings.temporary_folder())"))
+
+    Belongings(tmp_path / "made").sweep()
+
+    assert folder.exists()
+
+
+def test_a_users_key_is_one_and_only_theirs_to_read(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    environment = {"XDG_STATE_HOME": str(state)}
+    with ThreadPoolExecutor(8) as pool:
+        keys = set(pool.map(lambda _: user_key(environment), range(32)))
+
+    (key,) = keys
+    assert len(key) == 32
+    assert [path.name for path in (state / "whet").iterdir()] == ["key"]
+    assert stat.S_IMODE((state / "whet" / "key").stat().st_mode) == 0o600
+    assert user_key({"HOME": str(tmp_path)}) not in {b"", key}
+    assert user_key({"HOME": str(tmp_path / "none")}) == b""
+    assert user_key({}) == b""
+    (state / "whet" / "key").chmod(0o644)
+    assert user_key(environment) == b""
+
+
 def test_another_machines_things_are_left_alone(tmp_path: Path) -> None:
     folder = Path(_as_dead(tmp_path, "print(belongings.temporary_folder())"))
     (record,) = _made(tmp_path)
-    data = json.loads(record.read_text())
-    record.write_text(json.dumps({**data, "place": "elsewhere pid:[1]\nboot"}))
+    _change(record, place="elsewhere pid:[1]\nboot")
 
     Belongings(tmp_path / "made").sweep()
 
@@ -169,9 +229,8 @@ def test_after_a_restart_of_the_machine_folders_go_and_no_process_is_touched(
             folder = Path(_as_dead(tmp_path, "print(belongings.temporary_folder())"))
             _as_dead(tmp_path, f"belongings.adopt('process', '{innocent.pid}')")
             for record in _made(tmp_path):
-                data = json.loads(record.read_text())
-                here = data["place"].split("\n")[0]
-                record.write_text(json.dumps({**data, "place": f"{here}\nanother boot"}))
+                here = json.loads(record.read_text())["place"].split("\n")[0]
+                _change(record, place=f"{here}\nanother boot")
 
             Belongings(tmp_path / "made").sweep()
 

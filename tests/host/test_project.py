@@ -29,6 +29,21 @@ def test_the_nearest_state_folder_upwards_is_the_project(tmp_path: Path) -> None
     assert found.folder == inner / "src"
 
 
+@pytest.mark.parametrize("mark", [".whet", ".git"])
+def test_a_project_that_a_stranger_put_above_does_not_count(tmp_path: Path, mark: str) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root: makes a folder of another user's")
+    stranger = 12345
+    (tmp_path / mark).mkdir()
+    os.chown(tmp_path / mark, stranger, stranger)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "theirs").mkdir()
+    os.chown(tmp_path / "theirs", stranger, stranger)
+
+    assert Project.find(tmp_path / "mine", {}).root == tmp_path / "mine"
+    assert Project.find(tmp_path / "theirs", {}).root == tmp_path
+
+
 def test_a_file_of_that_name_is_no_state_folder(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "sub").mkdir()

@@ -351,6 +351,21 @@ def test_folders_and_commands_are_named_as_they_are_there(
     )
 
 
+def test_a_shell_text_is_moved_path_by_path(user: UserRepository, worktrees: Worktrees) -> None:
+    top = user.top
+    user.write("a(1).csv", "untracked")
+    slot = worktrees.checkout("HEAD")
+    moved = worktrees.relocation(slot)
+
+    assert moved.text(f"(cd {top};cat <{top}/train.py>{top}/out)|x -I{top}/package") == (
+        f"(cd {slot};cat <{slot}/train.py>{slot}/out)|x -I{slot}/package"
+    )
+    assert moved.text(f"cat {top}/a(1).csv {top}/b(1).csv") == (
+        f"cat {top}/a(1).csv {slot}/b(1).csv"
+    )
+    assert moved.text(f"{top}-other/x /mnt{top}/x") == f"{top}-other/x /mnt{top}/x"
+
+
 def test_a_tree_reached_through_a_link_is_the_same_tree(
     user: UserRepository, worktrees: Worktrees, tmp_path: Path
 ) -> None:
@@ -363,4 +378,7 @@ def test_a_tree_reached_through_a_link_is_the_same_tree(
     assert moved.command(("cat", f"{tmp_path}/link/train.py"), user.top) == (
         "cat",
         f"{slot}/train.py",
+    )
+    assert moved.text(f"{tmp_path}/link:{tmp_path}/link/package:{tmp_path}/other") == (
+        f"{slot}:{slot}/package:{tmp_path}/other"
     )

@@ -3,10 +3,11 @@
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
-from whet.core.errors import SOFTWARE, InternalFault, WhetError
+from whet.core.errors import SOFTWARE, CannotWrite, InternalFault, WhetError
 from whet.core.verdict import Verdict
 
 SCHEMA_VERSION = 1
@@ -29,20 +30,35 @@ def styled(text: str, style: str, stream: TextIO) -> str:
 
 
 def say(text: str) -> None:
-    """Write one line of talk."""
+    """Write one line of talk; where nobody can hear it the work goes on all the same."""
     # A file name or a program's output may hold bytes that are no text: show them escaped.
     safe = text.encode("utf-8", "backslashreplace").decode()
-    _write(sys.stderr, f"{safe}\n")
+    with suppress(OSError):  # a full disk, a reader or a terminal that has gone
+        _write(sys.stderr, f"{safe}\n")
 
 
 def answer(text: str) -> None:
-    """Write one line of the result."""
-    _write(sys.stdout, text.encode("utf-8", "backslashreplace").decode() + "\n")
+    """Write one line of the result.
+
+    Raises:
+        BrokenPipeError: if whoever read it has gone.
+        CannotWrite: if it cannot be written.
+    """
+    with _result_written():
+        _write(sys.stdout, text.encode("utf-8", "backslashreplace").decode() + "\n")
 
 
 def answer_json(data: Mapping[str, object]) -> None:
-    """Write the result as one JSON object."""
-    _write(sys.stdout, json.dumps({"schema_version": SCHEMA_VERSION, **data}, indent=2) + "\n")
+    """Write the result as one JSON object; raises as `answer` does."""
+    answer(json.dumps({"schema_version": SCHEMA_VERSION, **data}, indent=2))
+
+
+def answer_bytes(data: bytes, stream: TextIO) -> None:
+    """Write what a program wrote as it was; raises as `answer` does."""
+    with _result_written():
+        stream.flush()
+        stream.buffer.write(data)
+        stream.flush()
 
 
 def verdict_word(verdict: Verdict, stream: TextIO) -> str:
@@ -77,6 +93,19 @@ def report_fault(error: Exception) -> int:
         )
         or SOFTWARE
     )
+
+
+@contextmanager
+def _result_written() -> Generator[None, None, None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise CannotWrite(
+            f"cannot write the result: {error.strerror}",
+            hint="look where standard output goes: a full disk, a terminal that was closed?",
+        ) from error
 
 
 def _write(stream: TextIO, text: str) -> None:

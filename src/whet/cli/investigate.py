@@ -79,8 +79,7 @@ def command(
             f"`{found.reproducer.script}` did not fail in the same way when it was run elsewhere",
             hint=f"`{found.folder}/report.md` says what was found all the same",
         )
-    complete = all(payload.stopped.is_complete for payload in found.payloads)
-    return 0 if complete else INCOMPLETE
+    return 0 if found.stopped.is_complete else INCOMPLETE
 
 
 def _show(found: Investigation) -> None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import click
 
 from whet import __version__
-from whet.cli.console import report_error, report_fault
-from whet.core.errors import USAGE, BadUsage, WhetError
+from whet.cli.console import report_error, report_fault, say
+from whet.core.errors import SOFTWARE, USAGE, BadUsage, WhetError
+from whet.host.ending import orderly_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,8 @@ def cli() -> None:
 def run_cli(arguments: Sequence[str]) -> int:
     """Run whet with these arguments and return the exit code."""
     try:
-        code: object = cli.main(list(arguments), prog_name="whet", standalone_mode=False)
+        with orderly_end():
+            code: object = cli.main(list(arguments), prog_name="whet", standalone_mode=False)
     except WhetError as error:
         return report_error(error)
     except click.exceptions.NoArgsIsHelpError as no_arguments:
@@ -97,6 +99,9 @@ def run_cli(arguments: Sequence[str]) -> int:
         return report_error(usage)
     except (KeyboardInterrupt, click.Abort):
         return 130
+    except SystemExit as told:
+        say("whet: told to end (SIGTERM or SIGHUP); what was found so far is kept")
+        return told.code if isinstance(told.code, int) else SOFTWARE
     except BrokenPipeError:
         return _reader_has_gone()
     except Exception as error:  # noqa: BLE001 - a bug of whet's own: its traceback goes to a file

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self, assert_never
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         """Take the changing line off the screen."""
         if self._status is not None:
-            self._status.stop()
+            with suppress(OSError):  # the terminal was closed
+                self._status.stop()
             self._status = None
 
     def _restart(self) -> None:

@@ -2,9 +2,10 @@
 
 import click
 
-from whet.cli.console import answer_json, say
+from whet.cli.console import answer_json, report_error, say
 from whet.cli.options import TrialCommand, json_option, trial_options, trial_request
 from whet.cli.summary import entry_json, run_line
+from whet.core.errors import CannotWrite
 from whet.host.console import Console
 from whet.workbench.bench import open_workbench
 from whet.workbench.run import RunResult, run
@@ -28,11 +29,16 @@ def command(ctx: click.Context, /, *, as_json: bool, **_: object) -> int:
 
 
 def show(result: RunResult, *, as_json: bool) -> int:
-    """Show one trial that was run, and return the program's own exit code."""
+    """Show one trial that was run, and return the program's own exit code, come what may."""
     outcome = result.entry.outcome
     assert outcome is not None
     if as_json:
-        answer_json({**entry_json(result.entry), "notes": list(result.notes)})
+        try:
+            answer_json({**entry_json(result.entry), "notes": list(result.notes)})
+        except BrokenPipeError:
+            pass  # `whet run --json … | head`: the program has run all the same
+        except CannotWrite as error:
+            report_error(error)
         return outcome.shell_exit_code
     for note in dict.fromkeys(result.notes):
         say(f"whet: note: {note}")

@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from whet.cli.console import answer, answer_json, styled, verdict_word
+from whet.cli.console import answer, answer_bytes, answer_json, styled, verdict_word
 from whet.cli.options import json_option
 from whet.cli.summary import entry_json, expectation_words, failure_words, outcome_words
 from whet.core.outcome import Outcome
@@ -104,6 +104,4 @@ def _write_whole(entry: Entry) -> None:
     if entry.outcome is None:
         return
     for stream, target in ((entry.outcome.stdout, sys.stdout), (entry.outcome.stderr, sys.stderr)):
-        target.flush()
-        target.buffer.write(stream.head(stream.size_bytes))
-        target.flush()
+        answer_bytes(stream.head(stream.size_bytes), target)

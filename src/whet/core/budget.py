@@ -16,6 +16,13 @@ class Budget:
     wall_seconds: float | None = None
     trials: int | None = None
 
+    def less(self, wall_seconds: float, trials: int) -> "Budget":
+        """Return what is left of it once so much is spent."""
+        return Budget(
+            wall_seconds=None if self.wall_seconds is None else self.wall_seconds - wall_seconds,
+            trials=None if self.trials is None else self.trials - trials,
+        )
+
 
 class StopReason(Enum):
     """Why a search ended. Shown to the user and stored in the notebook."""

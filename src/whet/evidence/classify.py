@@ -13,7 +13,7 @@ def classify(trial: Trial, outcome: Outcome, roots: Sequence[str] = ()) -> Failu
     """Return the failure that ``outcome`` shows, or None if the program did not fail.
 
     Deterministic, never raises, and linear in the size of the output that it reads: at most
-    256 KiB of the end of each stream.
+    256 KiB of the end of each stream, or 4 MiB if a longer message ends it.
 
     Args:
         trial: what was run; tells the user's code from libraries.

@@ -113,8 +113,7 @@ def find_tracebacks(lines: Sequence[str], *, is_cut: bool = False) -> list[Trace
     """
     reader = _Reader(lines)
     found: list[Traceback] = []
-    if is_cut:
-        reader.skip_to_first_frame()
+    if is_cut and reader.skip_to_first_frame():
         found += reader.read_chain(reader.read_plain())
     while reader.at < len(lines):
         traceback = reader.read_any()
@@ -136,11 +135,13 @@ class _Reader:
         self.at = 0
         self.origin = Origin.MAIN
 
-    def skip_to_first_frame(self) -> None:
+    def skip_to_first_frame(self) -> bool:
+        """Go to a frame near the start; False if there is none: no traceback was cut."""
         for offset, line in enumerate(self.lines[:8]):
             if _FRAME.fullmatch(line) is not None:
                 self.at = offset
-                return
+                return True
+        return False
 
     def read_any(self) -> Traceback | None:
         """Read the traceback that starts in this line; go to the next line if none does."""

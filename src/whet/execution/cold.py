@@ -20,6 +20,7 @@ from whet.host.belongings import Belongings
 from whet.host.capture import Capture
 from whet.host.console import Console
 from whet.host.control import CANCEL, Control
+from whet.host.ending import cleaning_up
 from whet.host.slot import Slot, Stacks
 from whet.host.spawner_process import Program
 from whet.host.stage import Staged
@@ -126,7 +127,8 @@ class ColdExecutor:
         _error: BaseException | None,
         _traceback: TracebackType | None,
     ) -> None:
-        self.close()
+        with cleaning_up():
+            self.close()
 
     def _forget(self, future: object) -> None:
         with self._lock:

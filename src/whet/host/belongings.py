@@ -2,8 +2,12 @@
 
 One small file for each thing, named after the process that owns it. What a whet that was
 killed by SIGKILL could not remove, the next one removes (`Belongings.sweep`).
+
+The files lie in the project, and a project may come from anybody: each is sealed with a key of
+the user's own, and one that is not is left alone. A sweep removes what whet made, nothing else.
 """
 
+import hashlib
 import json
 import os
 import signal
@@ -18,6 +22,7 @@ from whet.core.errors import HostFailure
 from whet.core.record import JsonObject, MalformedRecordError, as_record, integer, text
 from whet.host.files import remove_tree, storage_error
 from whet.host.process_identity import ProcessIdentity
+from whet.host.user_key import user_key
 
 Kind: TypeAlias = Literal["folder", "worktree", "process"]
 
@@ -77,6 +82,7 @@ class Belongings:
         self._mine: dict[str, tuple[Belonging, Path]] = {}
         self._lock = threading.Lock()
         self._made = 0
+        self._key: bytes | None = None
         owner = ProcessIdentity.of(os.getpid())
         self._owner = ProcessIdentity(os.getpid(), 0) if owner is None else owner
 
@@ -194,11 +200,13 @@ class Belongings:
         try:
             data = as_record(json.loads(record.read_bytes()), record.name)
             belonging = _from_json(data)
-            place = text(data, "place")
-        except (ValueError, MalformedRecordError):
+            place, seal = text(data, "place"), text(data, "seal")
+        except (ValueError, RecursionError, MalformedRecordError):
             # Killed while it was written: what it names was not made yet.
             record.unlink()
             return
+        if not seal or seal != self._seal(belonging, place):
+            return  # another user's, or nobody's: what it names may be anything
         here, boot = _place().split("\n", 1)
         there, its_boot = place.split("\n", 1)
         if there != here:
@@ -206,6 +214,15 @@ class Belongings:
         if boot == its_boot or belonging.kind != "process":
             belonging.remove()
         record.unlink()
+
+    def _seal(self, belonging: Belonging, place: str) -> str:
+        """Return what proves that this user's whet wrote a record; empty if nothing can."""
+        if self._key is None:
+            self._key = user_key(os.environ)
+        if not self._key:
+            return ""
+        what = json.dumps([belonging.to_json(), place]).encode()
+        return hashlib.blake2b(what, key=self._key).hexdigest()
 
     def _records(self) -> Iterator[Path]:
         try:
@@ -217,7 +234,9 @@ class Belongings:
             yield self._folder / name
 
     def _write(self, record: Path, belonging: Belonging) -> None:
-        data = json.dumps({**belonging.to_json(), "place": _place()}).encode()
+        place = _place()
+        seal = self._seal(belonging, place)
+        data = json.dumps({**belonging.to_json(), "place": place, "seal": seal}).encode()
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         try:
             descriptor = os.open(record, flags, 0o666)

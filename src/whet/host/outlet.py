@@ -16,16 +16,16 @@ _LEAST_BYTES = 1  # of a terminal it says that there is room, not for how much
 class Outlet:
     """One of whet's own streams, while a program's output is passed on to it.
 
-    A reader that goes away (``whet run … | head``) breaks the outlet and nothing else.
-
     Attributes:
         descriptor: where it writes.
-        is_broken: nobody reads it any more.
+        is_broken: nothing more is written.
+        has_lost_reader: whoever read it has gone (``whet run … | head``).
     """
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
         self.is_broken = False
+        self.has_lost_reader = False
         self._waiting: list[memoryview] = []
         self._waiting_bytes = 0
         self._own = -1
@@ -93,7 +93,8 @@ class Outlet:
                 data = data[os.write(self.descriptor, data[: self._step_bytes]) :]
         except BlockingIOError:
             return data
-        except OSError:
+        except OSError as error:
+            self.has_lost_reader = isinstance(error, BrokenPipeError)
             self.give_up()
             return data[:0]
         return data

@@ -23,6 +23,7 @@ class Project:
 
     Attributes:
         root: nearest folder upwards with a `.whet`, else with a `.git`, else the folder itself.
+            One that somebody else put there, such as in `/tmp`, does not count.
         state: where the notebook is; `WHET_DIR` moves it. `prepare` makes it.
         folder: where whet was called.
     """
@@ -120,7 +121,22 @@ def _nearest_with(mark: str, folder: Path) -> Path | None:
     # `.git` is a file in worktrees and submodules; a file `.whet` is somebody else's.
     # Not `Path.exists`, which raises where a folder above may not be entered.
     marks = os.path.isdir if mark == STATE_FOLDER else os.path.exists
-    return next((each for each in (folder, *folder.parents) if marks(each / mark)), None)
+    trusted = {os.geteuid(), _owner_of(folder)}  # root may work in the folder of a user
+    return next(
+        (
+            each
+            for each in (folder, *folder.parents)
+            if marks(each / mark) and _owner_of(each / mark) in trusted
+        ),
+        None,
+    )
+
+
+def _owner_of(path: Path) -> int | None:
+    try:
+        return path.stat().st_uid
+    except OSError:
+        return None
 
 
 def _sources(project: Project, environment: Mapping[str, str]) -> Iterator[tuple[str, JsonObject]]:

@@ -13,10 +13,11 @@ from typing import Literal, TypeAlias
 from whet.host.channel import Channel, as_number, as_taken, as_text
 from whet.host.console import Console
 from whet.host.control import Control
-from whet.host.wiring import Wiring
+from whet.host.wiring import Keyboard, Wiring
 
 _GRACE_SECONDS = 5.0  # between a SIGTERM that is passed on and the kill
 _SPAWNER_SECONDS = 20.0  # a spawner that has not killed its tree by then stands still itself
+_LOOK_SECONDS = 0.2  # in the background: whether it is still there
 _DOUBLE_SECONDS = 1.0  # in a terminal, two Ctrl-C so close together mean: kill
 
 
@@ -118,7 +119,7 @@ class Relay:
             keyboard = self.wiring.keyboard
             if keyboard is not None and keyboard.is_waiting:
                 poll.register(keyboard.other.master, select.POLLOUT)
-            elif keyboard is not None and keyboard.is_open and self._suspended_at is None:
+            elif keyboard is not None and keyboard.is_open and self._may_read_keys(keyboard):
                 poll.register(keyboard.descriptor, select.POLLIN)
         for outlet in self.wiring.outlets:
             if outlet.is_waiting:
@@ -132,9 +133,24 @@ class Relay:
         """
         return self.wiring.keyboard is None or name == "reset" or self._pid != 0
 
+    def _may_read_keys(self, keyboard: Keyboard) -> bool:
+        # After `bg` the keys are the shell's: reading them would stop whet (SIGTTIN).
+        if self._suspended_at is not None or not keyboard.own.is_ours:
+            return False
+        if self._pid != 0:
+            keyboard.own.make_raw()  # back from the background, of which no signal tells
+        return True
+
+    @property
+    def _is_in_background(self) -> bool:
+        keyboard = self.wiring.keyboard
+        return keyboard is not None and keyboard.is_open and not keyboard.own.is_ours
+
     def _patience_ms(self) -> float | None:
         times = (self._kill_at, self._grace_ends, self._lost_at)
         ends = [end for end in times if end is not None]
+        if self._is_in_background:
+            ends.append(time.monotonic() + _LOOK_SECONDS)
         if not ends or self._answer is not None or self._suspended_at is not None:
             return None
         return max(0.0, min(ends) - time.monotonic()) * 1000 + 1

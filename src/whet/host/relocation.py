@@ -2,12 +2,22 @@
 
 import os
 import re
-from dataclasses import dataclass
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from whet.core.trial import Trial
 from whet.host.git import Repository
 
 _ENDS_A_PATH = "=:,;'\"\\s"
+_OF_A_SHELL = "<>|&()`"  # may end a path too, unless there is one with them in its name
+
+_CARRIED_BYTES = 50_000_000
+"""A larger file that git does not track is used where it lies."""
+
+_NOT_MOVED = frozenset({"HOME", "PWD", "OLDPWD"})
+"""A repository of the home folder moves nobody's home; the executor sees to `PWD`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,10 +54,50 @@ class Relocation:
 
     def text(self, text: str) -> str:
         """Return ``text``, such as a search path, with each path inside the tree moved."""
-        for top in {str(self.repository.top), os.path.realpath(self.repository.top)}:
-            pattern = rf"(?<![^{_ENDS_A_PATH}]){re.escape(top)}(/[^{_ENDS_A_PATH}]*)?(?![^{_ENDS_A_PATH}])"
-            text = re.sub(pattern, lambda found: self._absolute(found.group()), text)
-        return text
+        return _paths(self.repository).sub(lambda found: self._named_in_text(found.group()), text)
+
+    def placed(self, trial: Trial, inherited: Mapping[str, str]) -> Trial:
+        """Return the trial as it is to be run in the other tree; its folder and files are made.
+
+        Args:
+            trial: as it is run in the user's working tree.
+            inherited: the environment that it would have there.
+        """
+        cwd = Path(trial.cwd)
+        there = self.folder(cwd)
+        there.mkdir(parents=True, exist_ok=True)  # git keeps no empty folder, and no younger one
+        self._carry(trial.command, cwd)
+        moved = {
+            name: self.text(value) for name, value in inherited.items() if name not in _NOT_MOVED
+        }
+        own = {name: self.text(value) for name, value in trial.environment.items()}
+        return replace(
+            trial,
+            command=self.command(trial.command, cwd),
+            cwd=str(there),
+            environment={
+                **{name: value for name, value in moved.items() if value != inherited[name]},
+                **own,
+            },
+            reset=tuple(replace(step, command=self.text(step.command)) for step in trial.reset),
+        )
+
+    def _carry(self, command: tuple[str, ...], cwd: Path) -> None:
+        """Copy the untracked files that the command names, as `git bisect` would find them.
+
+        A test that was written for the search must import the revision's code, not today's:
+        Python looks for it beside the script. A reset step writes what it writes over the copy.
+        """
+        for word in command[1:]:
+            path = Path(os.path.realpath(cwd / word.rpartition("=")[2].split("::")[0]))
+            inside = self._inside(path)
+            if inside is None or not path.is_file() or path.stat().st_size > _CARRIED_BYTES:
+                continue
+            target = self.place / inside
+            if target.exists() or not self._is_the_users_alone(path):
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, target)
 
     def _program(self, argument: str, cwd: Path) -> str:
         # Without a slash it is looked up on PATH, never in the folder.
@@ -68,6 +118,12 @@ class Relocation:
             return argument
         return f"{option}{equals}{os.path.normpath(cwd / path)}{colons}{test}"
 
+    def _named_in_text(self, path: str) -> str:
+        head, mark, rest = _cut(path, _OF_A_SHELL)
+        if mark and not os.path.lexists(path):
+            return f"{self._absolute(head)}{mark}{self.text(rest)}"
+        return self._absolute(path)
+
     def _absolute(self, path: str) -> str:
         if self._is_the_users_alone(Path(path)):
             return path
@@ -84,9 +140,52 @@ class Relocation:
 
     def _inside(self, path: Path) -> Path | None:
         """Return ``path`` from the top of the user's tree, or None if it is not in there."""
+        top = os.path.realpath(self.repository.top)
         # The last part is not resolved: a link in the tree is a file of the tree.
         there = os.path.join(os.path.realpath(path.parent), path.name)
-        if path.name in {"", ".."}:
+        if path.name in {"", ".."} or (os.path.isdir(path) and not _is_below(there, top)):
             there = os.path.realpath(path)
-        inside = os.path.relpath(there, os.path.realpath(self.repository.top))
-        return None if inside == ".." or inside.startswith("../") else Path(inside)
+        return Path(os.path.relpath(there, top)) if _is_below(there, top) else None
+
+
+def named_otherwise(repository: Repository, trial: Trial) -> tuple[str, ...]:
+    """Return, in sentences, where a trial names the user's tree in a way that is not understood.
+
+    There it means the code of today, whatever revision it runs on.
+    """
+    places = {
+        **{f"the argument `{word}`": word for word in trial.command},
+        **{f"the variable `{name}`": value for name, value in trial.environment.items()},
+        **{f"the reset step `{step.command}`": step.command for step in trial.reset},
+    }
+    paths = _paths(repository)
+    return tuple(
+        f"{where} names `{top}` in a way that whet does not follow: there it is the code of today"
+        for where, text in places.items()
+        for top in sorted(_tops(repository))
+        if re.search(rf"{re.escape(top)}(?![\w.-])", paths.sub(" ", text))
+    )
+
+
+def _tops(repository: Repository) -> set[str]:
+    return {str(repository.top), os.path.realpath(repository.top)}
+
+
+def _paths(repository: Repository) -> re.Pattern[str]:
+    """Return what finds each absolute path in a text; the tree's own name may hold anything."""
+    tops = "|".join(re.escape(top) for top in _tops(repository))
+    ends = f"{_ENDS_A_PATH}{_OF_A_SHELL}"
+    # `-I/usr/include`: a path may stand right behind the letter of an option.
+    begins = rf"(?:(?<![^{ends}])|(?<=^-[A-Za-z])|(?<=[{ends}]-[A-Za-z]))"
+    rest = rf"/[^{_ENDS_A_PATH}]*"
+    return re.compile(rf"{begins}(?:(?:{tops})(?:{rest})?(?![^{ends}])|{rest})")
+
+
+def _cut(text: str, marks: str) -> tuple[str, str, str]:
+    """Return ``text`` before the first of ``marks``, that mark, and what follows."""
+    at = next((place for place, letter in enumerate(text) if letter in marks), len(text))
+    return text[:at], text[at : at + 1], text[at + 1 :]
+
+
+def _is_below(path: str, top: str) -> bool:
+    return path == top or path.startswith(f"{top.rstrip('/')}/")

@@ -28,6 +28,11 @@ if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make them with
     from whet.host.channel import Ended
 
 _BUFFER_BYTES = 1 << 20
+_STREAMS = {
+    "stdout": "standard output",
+    "stderr": "standard error",
+    "reset": "the output of the reset steps",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +166,11 @@ class Slot:
             if name != "reset" or failed_reset is not None
         }
         notes = [flow.capturing.loss for flow in wiring.flows.values() if flow.capturing.loss]
+        notes += [
+            f"whoever read {_STREAMS[name]} has left: what came after that is not kept"
+            for name, flow in wiring.flows.items()
+            if flow.is_unread
+        ]
         notes += [f"process {pid} could not be killed" for pid in stubborn]
         notes += [note for taken in stacks for note in taken.notes]
         return Outcome(

@@ -1,9 +1,18 @@
 """Calling the tools that whet itself needs (git, uv), never the user's command."""
 
+import os
+import signal
 import subprocess
+import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from whet.host.ending import is_cleaning_up
+
+_running: "dict[int, subprocess.Popen[bytes]]" = {}
+"""What each thread but the main one has called and waits for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,18 +60,38 @@ def call_tool(
         ToolMissingError: if the program does not exist.
         subprocess.TimeoutExpired: if it took too long.
     """
+    # In a session of its own no Ctrl-C of the terminal reaches it, and `end_tools_of` all of it.
+    is_apart = is_cleaning_up() or threading.current_thread() is not threading.main_thread()
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             command,
             cwd=cwd,
             env=environment,
-            input=stdin,
-            capture_output=True,
-            timeout=timeout_seconds,
-            check=False,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=is_apart,
         )
     except FileNotFoundError as error:
         if cwd is not None and not cwd.is_dir():
             raise
         raise ToolMissingError(command[0]) from error
-    return ToolResult(exit_code=done.returncode, stdout=done.stdout, stderr=done.stderr)
+    if is_apart:
+        _running[threading.get_ident()] = process
+    with process:
+        try:
+            stdout, stderr = process.communicate(stdin, timeout_seconds)
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            _running.pop(threading.get_ident(), None)
+    return ToolResult(exit_code=process.returncode, stdout=stdout, stderr=stderr)
+
+
+def end_tools_of(thread: threading.Thread) -> None:
+    """Ask what a thread has called, and all that came of it, to end (SIGTERM)."""
+    process = _running.pop(thread.ident or 0, None)
+    if process is not None and process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)

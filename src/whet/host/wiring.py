@@ -22,6 +22,7 @@ class Flow:
         reader: whet's end, or -1 once it has ended.
         capturing: keeps it.
         outlet: shows it; None: nobody looks.
+        is_unread: whoever read it on whet's side has gone; the rest is not kept either.
         overran: it is longer than its limit; the rest is neither kept nor shown.
         past: what came so far, for copies of the program that run on from here; None: not kept.
     """
@@ -36,6 +37,7 @@ class Flow:
         self.reader = reader
         self.capturing = capturing
         self.outlet = outlet
+        self.is_unread = False
         self.overran = False
         self.past: bytearray | None = None
         self._left_bytes = limit_bytes
@@ -78,6 +80,10 @@ class Flow:
         self.capturing.feed(data)
         if self.outlet is not None:
             self.outlet.push(data)
+            if self.outlet.has_lost_reader:
+                # As it would without whet, the program gets a SIGPIPE, and `yes` ends.
+                self.is_unread = True
+                self.close()
 
     def close(self) -> None:
         """Read no more."""

@@ -20,6 +20,7 @@ from whet.execution.recording import RecordingExecutor
 from whet.host.belongings import Belongings
 from whet.host.capture import Capture
 from whet.host.console import Console
+from whet.host.ending import cleaning_up
 from whet.host.project import Project, Settings, load_settings
 from whet.host.snapshots import take_snapshot
 from whet.host.surroundings import look_around
@@ -30,6 +31,7 @@ if TYPE_CHECKING:  # not loaded for a single trial: `whet run` must start at onc
     from whet.core.condition import Condition
     from whet.core.event import Event, Observer
     from whet.execution.cold import Perform
+    from whet.workbench.placing import PlacingExecutor
 
 
 def silent(_event: "Event") -> None:
@@ -67,7 +69,7 @@ class Shelf:
         return self.notebook.blobs.read(digest) if held is None else held
 
 
-Place: TypeAlias = Callable[[Executor], Executor]
+Place: TypeAlias = Callable[[Executor], "PlacingExecutor"]
 """Wraps what runs a trial, so that it runs in a checkout or an environment of its own."""
 
 RecordedExecutor: TypeAlias = RecordingExecutor | CachingExecutor
@@ -135,9 +137,14 @@ class Workbench:
             pycache=self.project.state / "pycache",
             perform=perform,
         ) as cold:
-            placed: Executor = cold if place is None else place(cold)
-            recording = RecordingExecutor(placed, record, self._finish)
-            yield CachingExecutor(recording, self._known) if cached else recording
+            placing = None if place is None else place(cold)
+            recording = RecordingExecutor(placing or cold, record, self._finish)
+            try:
+                yield CachingExecutor(recording, self._known) if cached else recording
+            finally:
+                if placing is not None:
+                    with cleaning_up():
+                        placing.close()
 
     def _keep(self, capture: Capture) -> Output:
         if capture.file is not None:
@@ -227,7 +234,8 @@ def open_workbench(
             emit=_emitter(observer),
         )
     finally:
-        belongings.discard_all()
+        with cleaning_up():
+            belongings.discard_all()
 
 
 def _emitter(observer: "Observer | None") -> "Callable[[Event], None]":

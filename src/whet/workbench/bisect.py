@@ -1,13 +1,14 @@
 """`whet bisect`: the first bad commit or release."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from whet.bisection.terms import Terms
 from whet.core.budget import Budget
 from whet.core.trial import Trial
 from whet.host.git import Repository
+from whet.host.relocation import named_otherwise
 from whet.workbench.bench import Workbench
 from whet.workbench.investigation import VersionSearch
 from whet.workbench.request import TrialRequest
@@ -92,7 +93,10 @@ def versions_of(
     from whet.workbench.revisions import revisions
 
     repository = Repository.containing(Path(options.repository or trial.cwd))
-    return revisions(bench, repository, options.good, options.bad, paths=options.paths, terms=terms)
+    found = revisions(
+        bench, repository, options.good, options.bad, paths=options.paths, terms=terms
+    )
+    return replace(found, remarks=named_otherwise(repository, trial))
 
 
 def recorder(bench: Workbench, request: TrialRequest, investigation: int) -> Callable[[Trial], int]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from whet.core.errors import CodeNotKept
 from whet.core.trial import CodeState, Trial
 from whet.host.git import Repository
+from whet.host.relocation import named_otherwise
 from whet.host.worktrees import Worktrees
 from whet.notebook.entry import Entry
 from whet.workbench.bench import Place, Workbench
@@ -38,14 +39,9 @@ def on_code(bench: Workbench, code: CodeState) -> Place:
     def prepare(trial: Trial) -> Generator[Trial, None, None]:
         slot = worktrees.checkout_code(code)
         try:
-            relocation = worktrees.relocation(slot)
-            cwd = Path(trial.cwd)
-            yield replace(
-                trial,
-                command=relocation.command(trial.command, cwd),
-                cwd=str(relocation.folder(cwd)),
-                code=replace(code, repository=str(slot)),
-            )
+            placed = worktrees.relocation(slot).placed(trial, bench.environment)
+            bench.notes.extend(named_otherwise(worktrees.repository, trial))
+            yield replace(placed, code=replace(code, repository=str(slot)))
         finally:
             bench.notes.extend(worktrees.notes_on(slot))
             worktrees.give_back(slot)

@@ -143,8 +143,8 @@ def investigate(
         packages=tuple(work.trial.packages.items()),
         folder=str(work.folder),
     )
-    stopped = shrunk[-1].stopped if shrunk else StopReason.FOUND
-    bench.notebook.end_investigation(work.number, stopped, {"folder": str(work.folder)})
+    result = {"folder": str(work.folder)}
+    bench.notebook.end_investigation(work.number, investigation.stopped, result)
     return investigation
 
 
@@ -277,6 +277,11 @@ def history_sentence(search: VersionSearch) -> str:
             f"{search.subject} {search.first_bad} is the first {search.new_term} {search.kind}"
             f" ({search.good} is the last {search.old_term} one;"
             f" {shown_count(len(search.tested), 'version')} tested of {search.between + 2})"
+        )
+    if not search.suspects:
+        return (
+            f"no {search.old_term} {search.kind} of {search.subject} was found yet:"
+            f" {search.stopped.value}"
         )
     return (
         f"one of {', '.join(search.suspects[:8])} is the first {search.new_term} {search.kind}:"

@@ -233,3 +233,11 @@ class Investigation:
     platform: str
     packages: tuple[tuple[str, str], ...]
     folder: str
+
+    @property
+    def stopped(self) -> StopReason:
+        """Why it ended: of the step that did not come to its own end, if there is one."""
+        searches = (self.history, *self.payloads)
+        reasons = [search.stopped for search in searches if search is not None]
+        cut_short = (reason for reason in reasons if not reason.is_complete)
+        return next(cut_short, reasons[-1] if reasons else StopReason.FOUND)

@@ -4,13 +4,16 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from whet.core.executor import Executor
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.execution.futures import TrialFuture
+from whet.host.tool import end_tools_of
+
+_LOOK_SECONDS = 0.05  # a thread may call one tool after another
 
 Prepare: TypeAlias = Callable[[Trial], AbstractContextManager[Trial]]
 """Makes the place of a trial and gives the trial that runs there; may raise a `WhetError`."""
@@ -27,14 +30,30 @@ class PlacingExecutor:
 
     inner: Executor
     prepare: Prepare
+    _underway: "dict[threading.Thread, _Placement]" = field(
+        default_factory=dict[threading.Thread, "_Placement"]
+    )
 
     def submit(self, trial: Trial, /) -> TrialFuture:
         """Start to make the place, then the trial."""
         placement = _Placement()
         future = TrialFuture(placement.give_up)
         # Not a pool: a search has few trials under way, and a daemon thread lets whet end.
-        threading.Thread(target=self._run, args=(trial, placement, future), daemon=True).start()
+        thread = threading.Thread(target=self._run, args=(trial, placement, future), daemon=True)
+        self._underway[thread] = placement
+        thread.start()
         return future
+
+    def close(self) -> None:
+        """Give up what is under way, and return once nobody makes a place any more.
+
+        What git or an installer made after whet has removed its places would stay.
+        """
+        for thread, placement in tuple(self._underway.items()):
+            placement.give_up()
+            while thread.is_alive():
+                end_tools_of(thread)
+                thread.join(_LOOK_SECONDS)
 
     def _run(self, trial: Trial, placement: "_Placement", future: TrialFuture) -> None:
         try:
@@ -49,6 +68,8 @@ class PlacingExecutor:
             future.fail(error)
         else:
             future.follow(running)
+        finally:
+            self._underway.pop(threading.current_thread(), None)
 
 
 class _Placement:

@@ -101,7 +101,7 @@ def releases(  # noqa: PLR0913 - the options of one search
         else {},
     )
 
-    def place(executor: Executor) -> Executor:
+    def place(executor: Executor) -> PlacingExecutor:
         return PlacingExecutor(inner=executor, prepare=environments.prepare)
 
     def drawn(state: Bisection[str], used: Terms) -> str:

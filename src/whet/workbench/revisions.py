@@ -1,12 +1,9 @@
 """The commits of a repository as versions to search."""
 
-import os
-import shutil
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 from whet.bisection.commits import describe, summaries
 from whet.bisection.picture import outline, picture
@@ -20,11 +17,6 @@ from whet.search.bisection import Bisection
 from whet.workbench.bench import Workbench
 from whet.workbench.placing import PlacingExecutor
 from whet.workbench.versions import Versions
-
-_CARRIED_BYTES = 50_000_000
-"""A larger file that git does not track is used where it lies."""
-
-_SEARCH_PATHS = ("PYTHONPATH", "PATH", "LD_LIBRARY_PATH")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,48 +39,15 @@ class Checkouts:
             return
         slot = self.worktrees.checkout(trial.revision)
         try:
-            self._carry(trial, slot)
-            relocation = self.worktrees.relocation(slot)
-            cwd = Path(trial.cwd)
-            inherited = {
-                name: self.bench.environment[name]
-                for name in _SEARCH_PATHS
-                if name in self.bench.environment
-            }
-            there = relocation.folder(cwd)
-            there.mkdir(parents=True, exist_ok=True)  # a folder that is younger than the revision
+            placed = self.worktrees.relocation(slot).placed(trial, self.bench.environment)
             yield replace(
-                trial,
-                command=relocation.command(trial.command, cwd),
-                cwd=str(there),
-                environment={
-                    name: relocation.text(value)
-                    for name, value in {**inherited, **trial.environment}.items()
-                },
+                placed,
                 revision=None,
                 # Files are named from the top of the checkout, as from that of the user's tree.
                 code=CodeState(repository=str(slot), commit=trial.revision, tree=trial.revision),
             )
         finally:
             self.worktrees.give_back(slot)
-
-    def _carry(self, trial: Trial, slot: Path) -> None:
-        """Copy the untracked files that the command names, as `git bisect` would find them.
-
-        A test that was written for the search must import the revision's code, not today's:
-        Python looks for it beside the script.
-        """
-        top = Path(os.path.realpath(self.worktrees.repository.top))
-        for word in trial.command[1:]:
-            path = Path(os.path.realpath(Path(trial.cwd, word.rpartition("=")[2].split("::")[0])))
-            if not path.is_relative_to(top) or not path.is_file():
-                continue
-            inside = path.relative_to(top)
-            is_tracked = self.worktrees.repository.ask("ls-files", "--", str(inside)).stdout
-            if is_tracked or path.stat().st_size > _CARRIED_BYTES:
-                continue
-            (slot / inside).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, slot / inside)
 
 
 def revisions(
@@ -122,7 +81,7 @@ def revisions(
         found = RevisionLine.before(repository, bad, paths=paths, folder=inside)
         return found.commits, found.tagged
 
-    def place(executor: Executor) -> Executor:
+    def place(executor: Executor) -> PlacingExecutor:
         return PlacingExecutor(inner=executor, prepare=checkouts.prepare)
 
     def bisection(from_old: str, to_new: str) -> Bisection[str]:

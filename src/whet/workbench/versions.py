@@ -15,8 +15,8 @@ from whet.core.verdict import Verdict
 from whet.search.bisection import Bisection, BisectionResult
 from whet.search.proposal import Search
 from whet.search.walk_back import WalkBackResult, walk_back
-from whet.workbench.bench import RecordedExecutor, Workbench
-from whet.workbench.driver import Driver, Question, announce, stop_reason_of
+from whet.workbench.bench import Place, RecordedExecutor, Workbench
+from whet.workbench.driver import Driver, Ended, Question, announce, stop_reason_of
 from whet.workbench.ends import Ahead, Ends
 from whet.workbench.investigation import TestedVersion, VersionSearch
 from whet.workbench.request import Judging
@@ -39,7 +39,7 @@ class Versions:
         bisection: the search between an old and a new end.
         line: the new end and those before it, newest first, and which of them to prefer.
         picture: what is left, as lines of text.
-        remarks: versions that were left out beforehand, and why.
+        remarks: what is to be said beforehand, such as which versions are left out and why.
     """
 
     kind: str
@@ -50,7 +50,7 @@ class Versions:
     describe: Callable[[Sequence[str]], Mapping[str, str]]
     details: Callable[[str], str]
     on: Callable[[Trial, str], Trial]
-    place: Callable[[Executor], Executor]
+    place: Place
     bisection: Callable[[str, str], Bisection[str]]
     line: Callable[[], tuple[Sequence[str], frozenset[int]]]
     picture: Callable[[Bisection[str], Terms], str]
@@ -129,10 +129,14 @@ class VersionHunt:
                 ends.confirm(oracle)
             self.terms = ends.terms
             driver = self._driver(ahead, oracle, watch.observe)
+            walked_seconds = 0.0
             if old is None or bisection is None:
-                old = self._walk_back(driver, watch)
+                walked = self._walk_back(driver)
+                old = self.versions.old
                 if old is None:
-                    return self._nothing_good(oracle, watch)
+                    return self._nothing_good(oracle, walked, watch)
+                walked_seconds = walked.wall_seconds
+                driver.budget = self.budget.less(walked.wall_seconds, walked.trials)
                 bisection = self.versions.bisection(old, self.versions.new)
             confirm = partial(self._confirm, ends, oracle)
             ended = driver.run(self._narrated(bisection, confirm), self._ask)
@@ -141,7 +145,7 @@ class VersionHunt:
         announce(self.bench.emit, ended, reason)
         search = self._answer(old, bisection, result, reason, watch)
         return FirstBad(
-            search=replace(search, wall_seconds=ended.wall_seconds),
+            search=replace(search, wall_seconds=walked_seconds + ended.wall_seconds),
             oracle=oracle,
             last_good=result.last_good,
             first_bad=result.first_bad,
@@ -194,18 +198,16 @@ class VersionHunt:
 
     # ---- the search ----
 
-    def _walk_back(self, driver: Driver, watch: "_Watch") -> str | None:
-        """Return a good version before the new end, or None."""
+    def _walk_back(self, driver: Driver) -> Ended[WalkBackResult]:
+        """Look for a good version before the new end; it becomes the old end."""
         line, landmarks = self.versions.line()
         search = walk_back(len(line) - 1, landmarks)
         ended = driver.run(search, lambda distance: self._ask(line[distance]), None)
-        result: WalkBackResult | None = ended.result
-        watch.walked = ended.trials
-        if result is None or result.good is None:
-            return None
-        # What was bad on the way is a nearer new end than the first one.
-        self.versions = replace(self.versions, old=line[result.good], new=line[result.bad])
-        return line[result.good]
+        result = ended.result
+        if result is not None and result.good is not None:
+            # What was bad on the way is a nearer new end than the first one.
+            self.versions = replace(self.versions, old=line[result.good], new=line[result.bad])
+        return ended
 
     def _narrated(
         self, bisection: Bisection[str], confirm: Callable[[int], None]
@@ -264,7 +266,11 @@ class VersionHunt:
             trials=len(watch.seen),
         )
 
-    def _nothing_good(self, oracle: Oracle, watch: "_Watch") -> FirstBad:
+    def _nothing_good(
+        self, oracle: Oracle, walked: Ended[WalkBackResult], watch: "_Watch"
+    ) -> FirstBad:
+        reason = stop_reason_of(walked, StopReason.NO_GOOD_VERSION)
+        announce(self.bench.emit, walked, reason)
         search = VersionSearch(
             kind=self.versions.kind,
             subject=self.versions.subject,
@@ -274,8 +280,9 @@ class VersionHunt:
             bad=self.versions.label(self.versions.new),
             first_bad=None,
             tested=watch.tested(),
-            stopped=StopReason.NO_GOOD_VERSION,
+            stopped=reason,
             trials=len(watch.seen),
+            wall_seconds=walked.wall_seconds,
         )
         return FirstBad(search=search, oracle=oracle, last_good=None, first_bad=None)
 
@@ -287,7 +294,6 @@ class _Watch:
         self._emit = emit
         self._versions = versions
         self.seen: dict[str, TestedVersion] = {}
-        self.walked = 0
         self._version_of: dict[str, str] = {}
 
     def observe(self, event: Event) -> None:

@@ -1,0 +1,65 @@
+"""A secret of the user's own, by which whet knows again what it wrote into a project.
+
+A project's folder may come from anybody: a clone, an archive, a shared `/tmp`. What stands in
+it is believed only as far as it can do no harm; a record of what to remove is sealed.
+"""
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+_BYTES = 32
+
+
+def user_key(environment: Mapping[str, str]) -> bytes:
+    """Return the user's key, made at its first use; empty if there is no place to keep one.
+
+    It lies in ``$XDG_STATE_HOME/whet/key`` and only the user may read it.
+    """
+    folder = _folder(environment)
+    if folder is None:
+        return b""
+    path = folder / "key"
+    with suppress(OSError):
+        return _read(path)
+    part = folder / f"key.{os.urandom(4).hex()}.part"
+    with suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(descriptor, os.urandom(_BYTES))
+            with suppress(FileExistsError):  # another whet was first: its key is the one
+                os.link(part, path)
+        finally:
+            os.close(descriptor)
+            os.unlink(part)
+        return _read(path)
+    return b""
+
+
+def _folder(environment: Mapping[str, str]) -> Path | None:
+    """Return where it is kept; None if that belongs to somebody else, such as after `sudo`."""
+    named, home = environment.get("XDG_STATE_HOME", ""), environment.get("HOME", "")
+    if os.path.isabs(named):  # a relative one is to be ignored, says the specification
+        folder = Path(named, "whet")
+    elif os.path.isabs(home) and os.path.isdir(home):
+        folder = Path(home, ".local", "state", "whet")
+    else:
+        return None
+    for each in (folder, *folder.parents):
+        with suppress(OSError):
+            return folder if each.stat().st_uid == os.geteuid() else None
+    return None
+
+
+def _read(path: Path) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        status = os.fstat(descriptor)
+        key = os.read(descriptor, _BYTES)
+    finally:
+        os.close(descriptor)
+    if status.st_uid != os.geteuid() or status.st_mode & 0o077:
+        return b""
+    return key if len(key) == _BYTES else b""

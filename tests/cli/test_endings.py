@@ -1,0 +1,169 @@
+"""Whatever ends whet, nothing stays: no process, no folder, no worktree in the user's repository."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from whet_command import Whet
+
+PYTHON = sys.executable
+_PATIENCE_SECONDS = 30
+
+SLOW_GIT = """\
+#!/bin/sh
+case "$*" in
+    *"worktree {when}"*) echo $$ >> {log}; sleep 1 ;;
+esac
+exec {git} "$@"
+"""
+
+
+@contextmanager
+def started(whet: Whet, *words: str, **extra: str) -> Iterator["subprocess.Popen[str]"]:
+    """Start whet as a terminal does: in a process group of its own."""
+    with subprocess.Popen(
+        [PYTHON, "-m", "whet", *words],
+        cwd=whet.folder,
+        env={**os.environ, **whet.environment, **extra},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
+    ) as process:
+        yield process
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def slow_history(whet: Whet, seconds: float = 60) -> Path:
+    """Make commits that all fail; each but the first writes a file and takes its time."""
+    whet.git("init", "--quiet")
+    log = whet.folder.parent / "slow"
+    for number in range(9):
+        slow = f"open({str(log)!r}, 'w'); import time; time.sleep({seconds})\n"
+        whet.commit(
+            f"c{number}", app_py=f"{slow if number < 8 else ''}raise KeyError\n# {number}\n"
+        )
+    return log
+
+
+def git_that_is_slow(whet: Whet, when: str) -> tuple[Path, dict[str, str]]:
+    """Put a git on `PATH` that takes a second for a worktree, and notes its number first."""
+    log, folder = whet.folder.parent / "pids", whet.folder.parent / "bin"
+    folder.mkdir()
+    real = subprocess.run(["which", "git"], capture_output=True, text=True, check=True).stdout
+    (folder / "git").write_text(SLOW_GIT.format(when=when, log=log, git=real.strip()))
+    (folder / "git").chmod(0o755)
+    return log, {"PATH": f"{folder}:{os.environ['PATH']}"}
+
+
+def nothing_is_left(whet: Whet) -> None:
+    assert whet.git("worktree", "list").count("\n") == 1
+    assert list(Path(whet.environment["TMPDIR"]).iterdir()) == []
+    assert list((whet.folder / ".whet" / "made").iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("verb", [("bisect", "HEAD"), ("investigate",)], ids=["bisect", "all"])
+def test_a_search_that_is_told_to_end_cleans_up(
+    whet: Whet, number: signal.Signals, verb: tuple[str, ...]
+) -> None:
+    log = slow_history(whet)
+
+    with started(whet, *verb, "--jobs", "1", "--", PYTHON, "app.py") as process:
+        wait_for(lambda: log.exists() or process.poll() is not None)
+        process.send_signal(number)
+        _, talk = process.communicate(timeout=_PATIENCE_SECONDS)
+
+    assert process.returncode == 128 + number, talk
+    assert "told to end" in talk
+    nothing_is_left(whet)
+
+
+@pytest.mark.slow
+def test_a_shrink_that_is_told_to_end_keeps_the_best(whet: Whet) -> None:
+    whet.git("init", "--quiet")
+    whet.write("slow.sh", '#!/bin/sh\nsleep 0.02\ngrep -q needle "$1"\n').chmod(0o755)
+    whet.write("hay.txt", "".join(f"{number} needle\n" for number in range(3000)))
+    whet.commit("first")
+    best = whet.folder / "hay.shrunk.txt"
+
+    with started(whet, "shrink", "hay.txt", "--interesting", "slow.sh") as process:
+        wait_for(lambda: best.exists() or process.poll() is not None)
+        process.send_signal(signal.SIGTERM)
+        _, talk = process.communicate(timeout=_PATIENCE_SECONDS)
+
+    assert process.returncode == 143, talk
+    assert "needle" in best.read_text()
+    nothing_is_left(whet)
+
+
+@pytest.mark.slow
+def test_a_hangup_that_was_ignored_stays_ignored(whet: Whet) -> None:
+    log = slow_history(whet, seconds=0.5)
+
+    def ignore() -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    before = signal.getsignal(signal.SIGHUP)
+    ignore()
+    try:
+        with started(whet, "bisect", "--jobs", "1", "HEAD", "--", PYTHON, "app.py") as process:
+            wait_for(lambda: log.exists() or process.poll() is not None)
+            process.send_signal(signal.SIGHUP)
+            said, talk = process.communicate(timeout=_PATIENCE_SECONDS)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+    assert process.returncode == 0, talk
+    assert "no good commit" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_worktree_that_is_just_being_added_is_not_left(
+    whet: Whet, number: signal.Signals
+) -> None:
+    slow_history(whet)
+    pids, slow = git_that_is_slow(whet, "add")
+
+    with started(whet, "bisect", "HEAD~3", "HEAD", "--", PYTHON, "app.py", **slow) as process:
+        wait_for(lambda: pids.exists() or process.poll() is not None)
+        process.send_signal(number)
+        _, talk = process.communicate(timeout=_PATIENCE_SECONDS)
+
+    wait_for(lambda: not any(Path("/proc", pid).exists() for pid in pids.read_text().split()))
+    assert process.returncode in {130, 143}, talk
+    nothing_is_left(whet)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_nothing_disturbs_the_clean_up(whet: Whet, number: signal.Signals) -> None:
+    log = slow_history(whet)
+    pids, slow = git_that_is_slow(whet, "remove")
+
+    with started(whet, "bisect", "--jobs", "1", "HEAD", "--", PYTHON, "app.py", **slow) as process:
+        wait_for(lambda: log.exists() or process.poll() is not None)
+        process.send_signal(signal.SIGINT)
+        wait_for(lambda: pids.exists() or process.poll() is not None)
+        for _ in range(3):
+            os.killpg(process.pid, number)
+            time.sleep(0.02)
+        _, talk = process.communicate(timeout=_PATIENCE_SECONDS)
+
+    assert process.returncode == (75 if number == signal.SIGINT else 128 + number), talk
+    nothing_is_left(whet)

@@ -1,0 +1,61 @@
+"""whet's own streams may be closed, full or unread: the program's exit code comes through."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from whet_command import Whet
+
+PYTHON = sys.executable
+
+
+def run_with(whet: Whet, redirection: str, *words: str) -> "subprocess.CompletedProcess[str]":
+    """Run whet from a shell with one of its streams redirected."""
+    return subprocess.run(
+        ["bash", "-c", f'"$@" {redirection}', "bash", PYTHON, "-m", "whet", *words],
+        cwd=whet.folder,
+        env={**os.environ, **whet.environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("stream", ["", "2"])
+@pytest.mark.parametrize("target", [">&-", ">/dev/full", "> >(exec true)"])
+@pytest.mark.parametrize("option", [(), ("--json",)], ids=["lines", "json"])
+def test_the_exit_code_is_the_programs_whatever_whets_streams_are(
+    whet: Whet, stream: str, target: str, option: tuple[str, ...]
+) -> None:
+    program = ("sh", "-c", "sleep 0.2; exit 3")
+
+    done = run_with(whet, f"{stream}{target}", "run", *option, "--", *program)
+
+    assert done.returncode == 3, done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(Path(whet.environment["TMPDIR"]).iterdir()) == []
+    if option and not stream and target == ">/dev/full":
+        assert "cannot write the result: No space left on device" in done.stderr
+
+
+@pytest.mark.parametrize("verb", [("log",), ("shrink", "a", "--", "grep", "-v", "x", "a")])
+def test_a_search_and_a_list_end_well_without_standard_error(
+    whet: Whet, verb: tuple[str, ...]
+) -> None:
+    whet.write("a", "x\n")
+    for target in ("2>&-", "2>/dev/full"):
+        assert run_with(whet, target, *verb).returncode == 0
+
+
+def test_a_result_that_cannot_be_written_is_an_error(whet: Whet) -> None:
+    whet("run", "--", "true")
+
+    said = run_with(whet, ">/dev/full", "log")
+
+    assert said.returncode == 73
+    assert "error: cannot write the result: No space left on device" in said.stderr
+    assert run_with(whet, "| true", "log").stderr == ""
