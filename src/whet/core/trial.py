@@ -102,12 +102,15 @@ class Surroundings:
         interpreter: the Python that the command runs, such as ``CPython 3.11.7``; empty if none.
         packages_digest: digest of the versions of the packages that this Python sees.
         platform: operating system, kernel's machine and host name.
+        files_digest: digest of the files that no snapshot of the code holds; empty for a single
+            trial, which is answered from nowhere.
     """
 
     environment_digest: str = ""
     interpreter: str = ""
     packages_digest: str = ""
     platform: str = ""
+    files_digest: str = ""
 
 
 def _no_strings() -> dict[str, str]:
@@ -155,7 +158,9 @@ class Trial:
     @property
     def key(self) -> str:
         """Digest over everything that decides the outcome: equal keys, equal trials."""
-        canonical = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
+        # Where the code is kept decides nothing: its tree does.
+        data = self if self.code is None else replace(self, code=replace(self.code, snapshot=None))
+        canonical = json.dumps(data.to_json(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode("utf-8", "surrogateescape")).hexdigest()
 
     def to_json(self) -> dict[str, object]:

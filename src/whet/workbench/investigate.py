@@ -25,7 +25,15 @@ from whet.workbench.investigation import (
 from whet.workbench.reproduce import Baseline, reproduce
 from whet.workbench.reproducer import make_reproducer
 from whet.workbench.request import TrialRequest
-from whet.workbench.shrink import Guard, Payload, ShrinkOptions, bind_all, read, shrink_one
+from whet.workbench.shrink import (
+    Guard,
+    Payload,
+    ShrinkOptions,
+    bind_all,
+    places_of,
+    read,
+    shrink_one,
+)
 from whet.workbench.steps import Steps
 from whet.workbench.versions import FirstBad, VersionHunt, Versions
 
@@ -112,6 +120,7 @@ def investigate(
         read(bench, request, shown, "") for shown in payload_names(work.trial, request.stdin)
     ]
     payloads = [replace(payload, result=work.folder / payload.path.name) for payload in payloads]
+    work.trial = bench.for_search(work.trial, [*places_of(payloads), work.folder])
     work.trial = bind_all(bench, work.trial, request, payloads)
     baseline = _reproduce(work)
     _classify(work, baseline)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from whet.core.budget import Budget, StopReason
-from whet.core.event import Event, PayloadReduced, TrialFinished
+from whet.core.event import Event, Notice, PayloadReduced, TrialFinished
 from whet.core.failure import FailureSignature
 from whet.core.oracle import Oracle, SameFailure
 from whet.core.trial import PayloadBinding, Trial
@@ -17,7 +17,7 @@ from whet.host.files import write_atomically
 from whet.reduction.problem import Reduced
 from whet.reduction.reducer import Reduction, reduce_payload
 from whet.workbench.bench import Place, Workbench
-from whet.workbench.driver import Driver, Ended, Question, announce, stop_reason_of
+from whet.workbench.driver import HOLDS_NO_MORE, Driver, Ended, Question, announce, stop_reason_of
 from whet.workbench.investigation import AlsoFound, ShrunkPayload
 from whet.workbench.payload import bind_payload, read_payload, shrunk_path
 from whet.workbench.reproduce import Baseline, reproduce
@@ -89,7 +89,7 @@ def shrink(
     request = script_on_file(request, options.files)
     trial = bench.build_trial(request)
     payloads = [read(bench, request, shown, options.result) for shown in options.files]
-    trial = bind_all(bench, trial, request, payloads)
+    trial = bind_all(bench, bench.for_search(trial, places_of(payloads)), request, payloads)
     investigation = bench.notebook.begin_investigation(verb="shrink", trial=trial)
 
     def record(starting: Trial) -> int:
@@ -127,6 +127,11 @@ def read(bench: Workbench, request: TrialRequest, shown: str, result: str) -> Pa
     return Payload(shown=shown, path=path, result=target, data=data)
 
 
+def places_of(payloads: list[Payload]) -> list[Path]:
+    """Return where the payloads and their results lie."""
+    return [path for payload in payloads for path in (payload.path, payload.result)]
+
+
 def bind_all(
     bench: Workbench, trial: Trial, request: TrialRequest, payloads: list[Payload]
 ) -> Trial:
@@ -154,23 +159,35 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
 ) -> ShrunkPayload:
     """Make one payload smaller; the best result is on disk at every moment."""
     trial = with_patience(trial, baseline)
-    work = _Shrinking(bench, trial, position, payload, baseline.oracle)
+
+    def search(*, cached: bool) -> tuple[_Shrinking, Ended[Reduction], int]:
+        work = _Shrinking(bench, trial, position, payload, baseline.oracle)
+        with bench.executor(record, jobs=jobs, cached=cached, place=place) as executor:
+            driver = Driver(
+                executor=executor,
+                oracle=baseline.oracle,
+                emit=work.observe,
+                budget=options.budget,
+                jobs=jobs,
+                repeats=baseline.repeats,
+                judged=lambda number, verdict: bench.notebook.judge(
+                    number, baseline.oracle.description, verdict, None
+                ),
+            )
+            proposals = reduce_payload(payload.data, name=payload.path.name)
+            ended = driver.run(proposals, lambda each: work.ask(each, guard), work.found_bad)
+            return work, ended, executor.hits if isinstance(executor, CachingExecutor) else 0
+
     jobs = options.jobs or bench.jobs
-    with bench.executor(record, jobs=jobs, cached=baseline.repeats == 1, place=place) as executor:
-        driver = Driver(
-            executor=executor,
-            oracle=baseline.oracle,
-            emit=work.observe,
-            budget=options.budget,
-            jobs=jobs,
-            repeats=baseline.repeats,
-            judged=lambda number, verdict: bench.notebook.judge(
-                number, baseline.oracle.description, verdict, None
-            ),
-        )
-        search = reduce_payload(payload.data, name=payload.path.name)
-        ended = driver.run(search, lambda candidate: work.ask(candidate, guard), work.found_bad)
-        cached = executor.hits if isinstance(executor, CachingExecutor) else 0
+    work, ended, cached = search(cached=baseline.repeats == 1)
+    if cached and ended.stopped is not StopReason.INTERRUPTED:
+        # The result may rest on memory alone, and the world may have changed in a way that no
+        # key counts: a server, or a file that the command does not name.
+        with bench.executor(record, place=place) as executor:
+            holds = baseline.oracle.judge(executor.submit(work.best_trial).result()) is Verdict.BAD
+        if not holds:
+            bench.emit(Notice(text=HOLDS_NO_MORE))
+            work, ended, cached = search(cached=False)
     reason = stop_reason_of(ended, StopReason.MINIMAL)
     announce(bench.emit, ended, reason)
     return work.result(ended, reason, cached=cached, guarded_by=guard.label if guard else "")
@@ -202,6 +219,11 @@ class _Shrinking:
         self._reference = oracle.reference if isinstance(oracle, SameFailure) else None
         self._best = payload.data
         self._others: dict[FailureSignature, AlsoFound] = {}
+
+    @property
+    def best_trial(self) -> Trial:
+        """The trial on the smallest payload so far."""
+        return self._trial.with_payload(self._bench.shelf.hold(self._best), self._position)
 
     def ask(self, candidate: Reduced, guard: Guard | None) -> Question:
         digest = self._bench.shelf.hold(candidate.data)

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeAlias
 
 from whet.bisection.terms import Terms
 from whet.core.budget import Budget, StopReason
@@ -16,7 +17,7 @@ from whet.search.bisection import Bisection, BisectionResult
 from whet.search.proposal import Search
 from whet.search.walk_back import WalkBackResult, walk_back
 from whet.workbench.bench import RecordedExecutor, Workbench
-from whet.workbench.driver import Driver, Question, announce, stop_reason_of
+from whet.workbench.driver import HOLDS_NO_MORE, Driver, Ended, Question, announce, stop_reason_of
 from whet.workbench.ends import Ahead, Ends
 from whet.workbench.investigation import TestedVersion, VersionSearch
 from whet.workbench.request import Judging
@@ -55,6 +56,9 @@ class Versions:
     line: Callable[[], tuple[Sequence[str], frozenset[int]]]
     picture: Callable[[Bisection[str], Terms], str]
     remarks: tuple[str, ...] = ()
+
+
+_Found: TypeAlias = tuple[Bisection[str], Ended[BisectionResult[str]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +124,7 @@ class VersionHunt:
             ends = self._ends(for_ends, watch)
             ends.start()
             ahead = Ahead(inner=between)
-            old = self.versions.old
+            asked, old = self.versions, self.versions.old
             bisection = None if old is None else self.versions.bisection(old, self.versions.new)
             if bisection is not None and self.overlaps:
                 self._start_first(bisection, ahead)
@@ -128,18 +132,19 @@ class VersionHunt:
             if not self.overlaps:
                 ends.confirm(oracle)
             self.terms = ends.terms
-            driver = self._driver(ahead, oracle, watch.observe)
-            if old is None or bisection is None:
-                old = self._walk_back(driver, watch)
-                if old is None:
-                    return self._nothing_good(oracle, watch)
-                bisection = self.versions.bisection(old, self.versions.new)
             confirm = partial(self._confirm, ends, oracle)
-            ended = driver.run(self._narrated(bisection, confirm), self._ask)
+            found = self._between(ahead, oracle, watch, confirm, bisection)
+            if found is not None and not self._holds(found, for_ends, oracle, watch):
+                self.bench.emit(Notice(text=HOLDS_NO_MORE))
+                self.versions = asked
+                found = self._between(for_ends, oracle, watch, lambda _: None, None)
+        if found is None:
+            return self._nothing_good(oracle, watch)
+        bisection, ended = found
         result = ended.result or bisection.result()
         reason = stop_reason_of(ended, result.stopped)
         announce(self.bench.emit, ended, reason)
-        search = self._answer(old, bisection, result, reason, watch)
+        search = self._answer(bisection, result, reason, watch)
         return FirstBad(
             search=replace(search, wall_seconds=ended.wall_seconds),
             oracle=oracle,
@@ -194,6 +199,43 @@ class VersionHunt:
 
     # ---- the search ----
 
+    def _between(
+        self,
+        executor: Executor,
+        oracle: Oracle,
+        watch: "_Watch",
+        confirm: Callable[[int], None],
+        bisection: Bisection[str] | None,
+    ) -> _Found | None:
+        """Search between the ends, found by walking back if need be; None: nothing is good."""
+        driver = self._driver(executor, oracle, watch.observe)
+        old = self.versions.old or self._walk_back(driver, watch)
+        if old is None:
+            return None
+        bisection = bisection or self.versions.bisection(old, self.versions.new)
+        return bisection, driver.run(self._narrated(bisection, confirm), self._ask)
+
+    def _holds(
+        self, found: _Found, executor: RecordedExecutor, oracle: Oracle, watch: "_Watch"
+    ) -> bool:
+        """Run the two versions that the answer rests on, where only the notebook knew them.
+
+        The world may have changed in a way that no trial's key counts.
+        """
+        bisection, ended = found
+        if ended.stopped is StopReason.INTERRUPTED:
+            return True
+        result = ended.result or bisection.result()
+        driver = self._driver(executor, oracle, watch.observe)
+        for version, verdict in ((result.last_good, Verdict.GOOD), (result.first_bad, Verdict.BAD)):
+            if version is None or not watch.is_from_memory(self.versions.label(version)):
+                continue
+            question = self._ask(version)
+            told = driver.settle(question.trial, driver.submit(question.trial), question.label)
+            if self.terms.for_search(told) is not verdict:
+                return False
+        return True
+
     def _walk_back(self, driver: Driver, watch: "_Watch") -> str | None:
         """Return a good version before the new end, or None."""
         line, landmarks = self.versions.line()
@@ -239,7 +281,6 @@ class VersionHunt:
 
     def _answer(
         self,
-        old: str,
         bisection: Bisection[str],
         result: BisectionResult[str],
         reason: StopReason,
@@ -252,7 +293,7 @@ class VersionHunt:
             subject=self.versions.subject,
             old_term=self.terms.old,
             new_term=self.terms.new,
-            good=label(result.last_good or old),
+            good=label(result.last_good or self.versions.old or ""),
             bad=label(self.versions.new),
             first_bad=None if found is None else label(found),
             first_bad_description="" if found is None else self.versions.details(found),
@@ -312,6 +353,10 @@ class _Watch:
             self.seen[label] = TestedVersion(
                 label=label, verdict=Verdict.SKIP, trial=None, remark=why
             )
+
+    def is_from_memory(self, label: str) -> bool:
+        """Whether a version was judged by an earlier trial alone."""
+        return label in self.seen and self.seen[label].trial is None
 
     def tested(self) -> tuple[TestedVersion, ...]:
         """Return what was tested, in order."""
