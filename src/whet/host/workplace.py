@@ -66,7 +66,8 @@ class Workplace:
         with _storage(path):
             folder.mkdir()
             # The first word of a command is started, so it has to be a program.
-            mode = _PROGRAM_MODE if binding.argument == 0 else _DATA_MODE
+            is_program = any(place.argument == 0 for place in binding.places)
+            mode = _PROGRAM_MODE if is_program else _DATA_MODE
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
             with open(os.open(path, flags, mode), "wb", buffering=0) as file:
                 if isinstance(content, bytes):

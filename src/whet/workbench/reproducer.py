@@ -173,7 +173,7 @@ def _content(bench: Workbench, digest: str) -> bytes:
 def _bring_along(trial: Trial, files: dict[str, PlacedFile]) -> Trial:
     """Let each small file that the command names stand in the folder by its bare name."""
     words = list(trial.command)
-    bound = {payload.argument for payload in trial.payloads}
+    bound = {place.argument for payload in trial.payloads for place in payload.places}
     for index, word in enumerate(words):
         path = Path(trial.cwd, word)
         if index == 0 or index in bound or not path.is_file():

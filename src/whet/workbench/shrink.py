@@ -10,7 +10,7 @@ from whet.core.budget import Budget, StopReason
 from whet.core.event import Event, Notice, PayloadReduced, TrialFinished
 from whet.core.failure import FailureSignature
 from whet.core.oracle import Oracle, SameFailure
-from whet.core.trial import PayloadBinding, Trial
+from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.execution.caching import CachingExecutor
 from whet.host.files import write_atomically
@@ -19,7 +19,7 @@ from whet.reduction.reducer import Reduction, reduce_payload
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.driver import HOLDS_NO_MORE, Driver, Ended, Question, announce, stop_reason_of
 from whet.workbench.investigation import AlsoFound, ShrunkPayload
-from whet.workbench.payload import bind_payload, read_payload, shrunk_path
+from whet.workbench.payload import bind_payloads, read_payload, shrunk_path
 from whet.workbench.reproduce import Baseline, reproduce
 from whet.workbench.request import TrialRequest
 
@@ -136,13 +136,9 @@ def bind_all(
     bench: Workbench, trial: Trial, request: TrialRequest, payloads: list[Payload]
 ) -> Trial:
     """Return the trial with each payload bound to its place in the command."""
-    bindings: list[PayloadBinding] = []
-    for payload in payloads:
-        digest = bench.shelf.keep(payload.data)
-        bindings.append(
-            bind_payload(trial.command, Path(trial.cwd), payload.shown, digest, stdin=request.stdin)
-        )
-    return replace(trial, payloads=tuple(bindings))
+    files = [(payload.shown, bench.shelf.keep(payload.data)) for payload in payloads]
+    bindings = bind_payloads(trial.command, Path(trial.cwd), files, stdin=request.stdin)
+    return replace(trial, payloads=bindings)
 
 
 def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own lifetime
