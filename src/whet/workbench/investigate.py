@@ -4,25 +4,29 @@ import os
 import shlex
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from whet.bisection.terms import Terms
 from whet.core.budget import Budget, StopReason
-from whet.core.errors import EndMisjudged
+from whet.core.errors import CopyFailsOtherwise, EndMisjudged
+from whet.core.event import Notice
 from whet.core.failure import Failure
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.trial import Trial
 from whet.host.files import storage_error
 from whet.workbench.bench import Place, Workbench
+from whet.workbench.copies import Copied, reproduce_on_copies
 from whet.workbench.investigation import (
     Investigation,
     Reproducer,
     ShrunkPayload,
     VersionSearch,
 )
-from whet.workbench.reproduce import Baseline, reproduce
+from whet.workbench.named_files import payload_names
+from whet.workbench.reproduce import Baseline
 from whet.workbench.reproducer import make_reproducer
 from whet.workbench.request import TrialRequest
 from whet.workbench.shrink import (
@@ -40,7 +44,6 @@ from whet.workbench.versions import FirstBad, VersionHunt, Versions
 REPORT_FOLDER = "whet-report"
 
 _SHOWN_LINES = 15
-_INTERPRETERS = ("python", "pypy", "sh", "bash", "node", "perl", "ruby", "uv")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,8 +124,7 @@ def investigate(
     ]
     payloads = [replace(payload, result=work.folder / payload.path.name) for payload in payloads]
     work.trial = bench.for_search(work.trial, [*places_of(payloads), work.folder])
-    work.trial = bind_all(bench, work.trial, request, payloads)
-    baseline = _reproduce(work)
+    payloads, baseline = _reproduce(work, payloads)
     _classify(work, baseline)
     _search_history(work, baseline)
     shrunk = _shrink(work, payloads, baseline)
@@ -178,43 +180,17 @@ def _begin(
     )  # fmt: skip
 
 
-def payload_names(trial: Trial, stdin: str) -> list[str]:
-    """Return the files that the command names, the largest first, less the program itself."""
-    words = trial.command
-    program = 0
-    if Path(words[0]).name.rstrip("0123456789.") in _INTERPRETERS:
-        program = next(
-            (index for index, word in enumerate(words) if index and not word.startswith("-")), 0
-        )
-        if words[program - 1] in {"-m", "-c"}:
-            program = 0
-    names = [
-        word
-        for index, word in enumerate(words)
-        if index not in {0, program} and _is_payload(Path(trial.cwd, word))
-    ]
-    names += [stdin] if stdin else []
-    return sorted(dict.fromkeys(names), key=lambda name: -Path(trial.cwd, name).stat().st_size)
-
-
-def _is_payload(path: Path) -> bool:
-    try:
-        return path.is_file() and path.stat().st_size > 0
-    except OSError:  # a word that is too long for a path, or holds a NUL
-        return False
-
-
 def _place_of(work: _Work) -> Place | None:
     versions = work.history.versions
     return versions.place if versions is not None else None
 
 
-def _reproduce(work: _Work) -> Baseline:
+def _reproduce(work: _Work, payloads: list[Payload]) -> tuple[list[Payload], Baseline]:
+    """Run the command on copies of its files, and once as it was typed, to see that it is one bug."""
     reason = "a failure that is not seen again cannot be searched for"
     with work.steps.step("Reproduce", reason):
-        baseline = reproduce(
-            work.bench, work.trial, work.request.judging, work.record, place=_place_of(work)
-        )
+        payloads, copied = _on_copies(work, payloads)
+        work.trial, baseline = copied.trial, copied.baseline
         done = baseline.reproduction
         if done.is_deterministic:
             result = f"it failed the same way in each of {done.attempts} runs"
@@ -225,7 +201,29 @@ def _reproduce(work: _Work) -> Baseline:
                 f" (else: {others}); every candidate is tried up to {baseline.repeats} times"
             )
         work.steps.conclude(f"{result}, {shown_seconds(done.wall_seconds)} each")
-    return baseline
+    return payloads, baseline
+
+
+def _on_copies(work: _Work, payloads: list[Payload]) -> tuple[list[Payload], Copied]:
+    """Reproduce on copies of the payloads; those whose copy fails in another way are left out."""
+
+    def tried(chosen: list[Payload]) -> Copied:
+        trial = bind_all(work.bench, work.trial, work.request, chosen)
+        files = [payload.path for payload in chosen]
+        place, judging = _place_of(work), work.request.judging
+        return reproduce_on_copies(work.bench, trial, files, judging, work.record, place=place)
+
+    try:
+        return payloads, tried(payloads)
+    except CopyFailsOtherwise as together:
+        kept: list[Payload] = []
+        for payload in payloads if len(payloads) > 1 else []:
+            with suppress(CopyFailsOtherwise):
+                tried([payload])
+                kept.append(payload)
+        left = ", ".join(f"`{payload.shown}`" for payload in payloads if payload not in kept)
+        work.bench.emit(Notice(text=f"not made smaller: {left or 'the files'}: {together}"))
+        return kept, tried(kept)
 
 
 def _classify(work: _Work, baseline: Baseline) -> None:

@@ -156,8 +156,12 @@ def recipe_for(
         trial = _bring_along(trial, files)
     else:
         # Beside the project's own files a payload must not take the name of one of them.
+        beside = {payload.digest: payload.beside for payload in trial.payloads}
         files = {
-            digest: replace(file, path=f"/tmp/whet-{digest[:8]}-{file.path}")  # noqa: S108 - named by content
+            digest: replace(
+                file,
+                path=f"{beside.get(digest) or '/tmp'}/whet-{digest[:8]}-{file.path}",  # noqa: S108 - named by content
+            )
             for digest, file in files.items()
         }
     setup, prefix, trial = _environment(bench, trial)

@@ -17,10 +17,11 @@ from whet.host.files import write_atomically
 from whet.reduction.problem import Reduced
 from whet.reduction.reducer import Reduction, reduce_payload
 from whet.workbench.bench import Place, Workbench
+from whet.workbench.copies import reproduce_on_copies
 from whet.workbench.driver import HOLDS_NO_MORE, Driver, Ended, Question, announce, stop_reason_of
 from whet.workbench.investigation import AlsoFound, ShrunkPayload
 from whet.workbench.payload import bind_payloads, read_payload, shrunk_path
-from whet.workbench.reproduce import Baseline, reproduce
+from whet.workbench.reproduce import Baseline
 from whet.workbench.request import TrialRequest
 
 _PATIENCE = 10
@@ -85,6 +86,7 @@ def shrink(
         PayloadMissing, PayloadEmpty, PayloadIsFolder, PayloadUnreadable,
         PayloadNotInCommand: if a file cannot be shrunk.
         BaselineDoesNotFail: if the command passes.
+        CopyFailsOtherwise: if it does not fail on a copy of the files as it does on them.
     """
     request = script_on_file(request, options.files)
     trial = bench.build_trial(request)
@@ -98,7 +100,9 @@ def shrink(
             expectation=request.expectation, investigation=investigation,
         )  # fmt: skip
 
-    baseline = reproduce(bench, trial, request.judging, record)
+    files = [payload.path for payload in payloads]
+    copied = reproduce_on_copies(bench, trial, files, request.judging, record)
+    trial, baseline = copied.trial, copied.baseline
     results: list[ShrunkPayload] = []
     for position, payload in enumerate(payloads):
         shrunk = shrink_one(bench, trial, position, payload, baseline, record, options=options)
