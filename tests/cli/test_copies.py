@@ -110,3 +110,35 @@ def test_an_investigation_leaves_out_a_file_whose_copy_fails_otherwise(whet: Whe
     assert "not made smaller: `place.txt`" in said.stderr
     assert [payload["original"] for payload in report["payloads"]] == ["data.txt"]
     assert (whet.folder / "whet-report/data.txt").read_text().strip() == "BOOM"
+
+
+@pytest.mark.slow
+def test_a_file_of_tests_is_made_smaller(whet: Whet) -> None:
+    whet.write(
+        "test_x.py", "X = 1\n\ndef test_a():\n    z = 5\n    assert 1 == 2\n\ndef test_b(): pass\n"
+    )
+
+    said = whet(
+        "shrink", "test_x.py", "--budget", "8s", "--", PYTHON, "-m", "pytest", "-q", "test_x.py"
+    )
+
+    assert "linked beside" not in said.stderr
+    assert "test_b" not in (whet.folder / "test_x.shrunk.py").read_text()
+
+
+@pytest.mark.slow
+def test_a_shrink_holds_on_to_the_line_that_failed_without_a_word(whet: Whet) -> None:
+    whet.write(
+        "check.py",
+        "import json, sys\n"
+        "d = json.load(open(sys.argv[1]))\n"
+        "def check():\n"
+        "    assert 'a' in d\n"
+        "    assert d['a']['b'] != 5\n"
+        "check()\n",
+    )
+    whet.write("d.json", '{"a": {"b": 5, "c": [1, 2]}, "z": 3}')
+
+    assert whet("shrink", "d.json", "--", PYTHON, "check.py", "d.json").code == 0
+    shrunk = json.loads((whet.folder / "d.shrunk.json").read_text())
+    assert shrunk == {"a": {"b": 5}}

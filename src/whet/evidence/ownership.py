@@ -102,6 +102,13 @@ class Ownership:
             location = self._located[path] = self._locate(path)
         return location
 
+    def test_name(self, test: str) -> str:
+        """Return a test's identifier as it is where its file has not been copied."""
+        path, colons, name = test.partition("::")
+        if not _WHETS_FOLDER.search(path):
+            return test
+        return f"{self._project_file(path)}{colons}{name}"
+
     def _locate(self, path: str) -> Location:
         if _CELL.fullmatch(path):
             return Location("<cell>", Owner.USER)

@@ -159,19 +159,20 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
 ) -> ShrunkPayload:
     """Make one payload smaller; the best result is on disk at every moment."""
     trial = with_patience(trial, baseline)
+    oracle = held_to_statement(baseline, trial)
 
     def search(*, cached: bool) -> tuple[_Shrinking, Ended[Reduction], int]:
-        work = _Shrinking(bench, trial, position, payload, baseline.oracle)
+        work = _Shrinking(bench, trial, position, payload, oracle)
         with bench.executor(record, jobs=jobs, cached=cached, place=place) as executor:
             driver = Driver(
                 executor=executor,
-                oracle=baseline.oracle,
+                oracle=oracle,
                 emit=work.observe,
                 budget=options.budget,
                 jobs=jobs,
                 repeats=baseline.repeats,
                 judged=lambda number, verdict: bench.notebook.judge(
-                    number, baseline.oracle.description, verdict, None
+                    number, oracle.description, verdict, None
                 ),
             )
             proposals = reduce_payload(payload.data, name=payload.path.name)
@@ -184,13 +185,26 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
         # The result may rest on memory alone, and the world may have changed in a way that no
         # key counts: a server, or a file that the command does not name.
         with bench.executor(record, place=place) as executor:
-            holds = baseline.oracle.judge(executor.submit(work.best_trial).result()) is Verdict.BAD
+            holds = oracle.judge(executor.submit(work.best_trial).result()) is Verdict.BAD
         if not holds:
             bench.emit(Notice(text=HOLDS_NO_MORE))
             work, ended, cached = search(cached=False)
     reason = stop_reason_of(ended, StopReason.MINIMAL)
     announce(bench.emit, ended, reason)
     return work.result(ended, reason, cached=cached, guarded_by=guard.label if guard else "")
+
+
+def held_to_statement(baseline: Baseline, trial: Trial) -> Oracle:
+    """Return the oracle that also tells two bare asserts of one function apart.
+
+    In a shrink the code stays as it is, unless it is the payload itself.
+    """
+    oracle, failure = baseline.oracle, baseline.outcome.failure
+    if not isinstance(oracle, SameFailure) or failure is None or failure.place is None:
+        return oracle
+    if Path(failure.place.path).name in {payload.name for payload in trial.payloads}:
+        return oracle
+    return replace(oracle, statement=failure.statement)
 
 
 def with_patience(trial: Trial, baseline: Baseline) -> Trial:
@@ -216,7 +230,7 @@ class _Shrinking:
         self._trial = trial
         self._position = position
         self._payload = payload
-        self._reference = oracle.reference if isinstance(oracle, SameFailure) else None
+        self._oracle = oracle
         self._best = payload.data
         self._others: dict[FailureSignature, AlsoFound] = {}
 
@@ -242,8 +256,10 @@ class _Shrinking:
 
     def _keep_other(self, event: TrialFinished) -> None:
         failure = event.outcome.failure
-        if failure is None or self._reference is None or failure.signature == self._reference:
+        if failure is None or not isinstance(self._oracle, SameFailure):
             return
+        if self._oracle.judge(event.outcome) is Verdict.BAD:
+            return  # it fails on the good side too
         digest = event.trial.payloads[self._position].digest
         data = self._bench.shelf.payload_of(digest)
         assert isinstance(data, bytes)
