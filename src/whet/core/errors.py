@@ -369,7 +369,7 @@ class TrialNotRepeatable(WhetError):
 class ReproductionFailed(WhetError):
     """The one-line command was run once more, elsewhere, and did not show the failure.
 
-    The report says what differed. The payload and the trials are kept.
+    The report says what came instead. The payload and the trials are kept.
     """
 
     exit_code = DATA

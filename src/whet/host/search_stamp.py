@@ -92,6 +92,16 @@ def code_without(code: CodeState, left_out: Sequence[Path]) -> CodeState:
     return replace(code, tree=hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest())
 
 
+def is_clean(trial: Trial, left_out: Sequence[Path]) -> bool:
+    """Whether the code is that of the last commit, but for the files and folders ``left_out``."""
+    if trial.code is None or trial.code.large_files:
+        return False
+    committed = replace(trial.code, snapshot=None)
+    return trial.code.snapshot is None or (
+        code_without(trial.code, left_out).tree == code_without(committed, left_out).tree
+    )
+
+
 def _is_at(path: str, place: str) -> bool:
     return path == place or path.startswith(f"{place}/")
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -86,6 +87,8 @@ class Workbench:
         environment: what trials inherit.
         shelf: payloads on trial.
         emit: tells the observers.
+        notes: what could not be kept or observed.
+        roots: folders other than a trial's own in which the project stands.
     """
 
     project: Project
@@ -96,6 +99,7 @@ class Workbench:
     shelf: Shelf
     emit: "Callable[[Event], None]" = silent
     notes: list[str] = field(default_factory=list[str])
+    roots: tuple[str, ...] = ()
 
     @property
     def jobs(self) -> int:
@@ -124,7 +128,7 @@ class Workbench:
             perform: runs each program in a way of its own, from a frozen copy for one.
         """
         with ColdExecutor(
-            classify=classify,
+            classify=partial(classify, roots=self.roots) if self.roots else classify,
             payload_of=self.shelf.payload_of,
             keep=self._keep,
             belongings=self.belongings,

@@ -171,11 +171,12 @@ def _as_typed(trial: Trial, files: Sequence[Path], *, is_whole: bool = False) ->
 
     With ``is_whole`` each goes by its whole path, as a copy does.
     """
-    words = list(trial.command)
+    words, stdin = list(trial.command), trial.stdin
     for payload, path in zip(trial.payloads, files, strict=True):
+        stdin = payload.digest if payload.argument is None else stdin
         if is_whole or any(place.text == PLACEHOLDER for place in payload.places):
             payload.put(str(path), words)
-    return replace(trial, command=tuple(words), payloads=())
+    return replace(trial, command=tuple(words), stdin=stdin, payloads=())
 
 
 def _with_neighbours(trial: Trial, files: Sequence[Path]) -> Trial | None:

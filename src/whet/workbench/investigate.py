@@ -17,6 +17,7 @@ from whet.core.failure import Failure
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.trial import Trial
 from whet.host.files import storage_error
+from whet.host.search_stamp import is_clean
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.copies import Copied, reproduce_on_copies
 from whet.workbench.investigation import (
@@ -136,7 +137,7 @@ def investigate(
     investigation = Investigation(
         number=work.number,
         trial=work.trial,
-        command_line=shlex.join(request.command),
+        command_line=_command_line(request),
         started_at=started_at,
         wall_seconds=time.monotonic() - started,
         oracle=baseline.oracle.description,
@@ -268,11 +269,24 @@ def _search_history(work: _Work, baseline: Baseline) -> None:
         except EndMisjudged:
             if work.history.is_asked_for:
                 raise
-            remark = "the last commit does not fail this way: it is in what is not committed"
+            remark, look = _why_not_committed(work)
             work.history = replace(work.history, versions=None, remark=remark)
-            work.steps.conclude(f"{remark} (`git status`, `git diff`)")
+            work.steps.conclude(f"{remark} ({look})")
         else:
             work.steps.conclude(history_sentence(work.found.search))
+
+
+def _why_not_committed(work: _Work) -> tuple[str, str]:
+    """Return why the last commit does not fail where the working tree does, and where to look."""
+    if is_clean(work.trial, [work.folder]):
+        remark = (
+            "the last commit by itself does not fail this way: it needs a file git does not track"
+        )
+        return remark, "`git status --ignored`"
+    return (
+        "the last commit does not fail this way: it is in what is not committed",
+        "`git status`, `git diff`",
+    )
 
 
 def history_sentence(search: VersionSearch) -> str:
@@ -333,6 +347,13 @@ def _hand_over(work: _Work, headline: str, baseline: Baseline) -> Reproducer:
         )
         work.steps.conclude(reproducer.remark)
     return reproducer
+
+
+def _command_line(request: TrialRequest) -> str:
+    """Return the command as a shell would be given it, its variables and its input too."""
+    variables = [f"{name}={shlex.quote(value)}" for name, value in request.environment.items()]
+    stdin = ["<", shlex.quote(request.stdin)] if request.stdin else []
+    return " ".join([*variables, shlex.join(request.command), *stdin])
 
 
 def _last_lines(baseline: Baseline) -> str:

@@ -10,7 +10,7 @@ from whet.core.budget import Budget, StopReason
 from whet.core.event import Event, Notice, PayloadReduced, TrialFinished
 from whet.core.failure import FailureSignature
 from whet.core.oracle import Oracle, SameFailure
-from whet.core.trial import Trial
+from whet.core.trial import STDIN_EMPTY, Trial
 from whet.core.verdict import Verdict
 from whet.execution.caching import CachingExecutor
 from whet.host.files import write_atomically
@@ -142,7 +142,8 @@ def bind_all(
     """Return the trial with each payload bound to its place in the command."""
     files = [(payload.shown, bench.shelf.keep(payload.data)) for payload in payloads]
     bindings = bind_payloads(trial.command, Path(trial.cwd), files, stdin=request.stdin)
-    return replace(trial, payloads=bindings)
+    reads = any(binding.argument is None for binding in bindings)
+    return replace(trial, payloads=bindings, stdin=STDIN_EMPTY if reads else trial.stdin)
 
 
 def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own lifetime
