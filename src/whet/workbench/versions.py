@@ -141,12 +141,17 @@ class VersionHunt:
         if found is None:
             return self._nothing_good(oracle, watch)
         bisection, ended = found
+        if self.versions.new != asked.new and self.versions.old is not None:
+            # Those tested on the way back lie between the ends too.
+            count = self.versions.bisection(self.versions.old, asked.new).started_with - 1
+        else:
+            count = bisection.started_with - 1
         result = ended.result or bisection.result()
         reason = stop_reason_of(ended, result.stopped)
         announce(self.bench.emit, ended, reason)
         search = self._answer(bisection, result, reason, watch)
         return FirstBad(
-            search=replace(search, wall_seconds=ended.wall_seconds),
+            search=replace(search, between=count, wall_seconds=ended.wall_seconds),
             oracle=oracle,
             last_good=result.last_good,
             first_bad=result.first_bad,
@@ -298,7 +303,6 @@ class VersionHunt:
             first_bad=None if found is None else label(found),
             first_bad_description="" if found is None else self.versions.details(found),
             suspects=tuple(label(version) for version in result.suspects),
-            between=bisection.started_with - 1,
             tested=watch.tested(),
             stopped=reason,
             picture=self.versions.picture(bisection, self.terms),
