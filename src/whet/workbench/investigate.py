@@ -30,13 +30,14 @@ from whet.workbench.named_files import payload_names
 from whet.workbench.reproduce import Baseline
 from whet.workbench.reproducer import make_reproducer
 from whet.workbench.request import TrialRequest
+from whet.workbench.results import free_path
 from whet.workbench.shrink import (
     Guard,
     Payload,
     ShrinkOptions,
     bind_all,
     places_of,
-    read,
+    read_all,
     shrink_one,
 )
 from whet.workbench.steps import Steps
@@ -120,10 +121,13 @@ def investigate(
     """
     started, started_at = time.monotonic(), datetime.now(UTC).isoformat()
     work = _begin(bench, request, options, history_of)
-    payloads = [
-        read(bench, request, shown, "") for shown in payload_names(work.trial, request.stdin)
-    ]
-    payloads = [replace(payload, result=work.folder / payload.path.name) for payload in payloads]
+    payloads: list[Payload] = []
+    names = payload_names(work.trial, request.stdin)
+    for payload in read_all(bench, request, names, str(work.folder)):
+        taken = {other.result for other in payloads}
+        wanted = work.folder / payload.path.name
+        result = free_path(bench, wanted, payload.path, taken)
+        payloads.append(replace(payload, result=result))
     work.trial = bench.for_search(work.trial, [*places_of(payloads), work.folder])
     payloads, baseline = _reproduce(work, payloads)
     _classify(work, baseline)
@@ -292,7 +296,8 @@ def _why_not_committed(work: _Work) -> tuple[str, str]:
 def history_sentence(search: VersionSearch) -> str:
     """Return what a search over versions found, in a sentence."""
     if search.stopped is StopReason.NO_GOOD_VERSION:
-        return f"no {search.old_term} {search.kind} of {search.subject} was found"
+        why = f" ({search.hint})" if search.hint else ""
+        return f"no {search.old_term} {search.kind} of {search.subject} was found{why}"
     if search.first_bad is not None:
         return (
             f"{search.subject} {search.first_bad} is the first {search.new_term} {search.kind}"
@@ -320,7 +325,8 @@ def _shrink(work: _Work, payloads: list[Payload], baseline: Baseline) -> list[Sh
             work.trial = work.trial.with_payload(digest, position)
             sizes = f"{shown_bytes(shrunk.before_bytes)} → {shown_bytes(shrunk.after_bytes)}"
             guarded = f", passing on {shrunk.guarded_by}" if shrunk.guarded_by else ""
-            work.steps.conclude(f"{sizes}{guarded}: {shrunk.stopped.value}")
+            part = "" if shrunk.content else ", so the failure does not depend on it"
+            work.steps.conclude(f"{sizes}{guarded}: {shrunk.stopped.value}{part}")
     return results
 
 
@@ -374,7 +380,9 @@ def _conclusions(
         else:
             said.append(f"Look at the change: `git show {found.first_bad}`.")
     said += [
-        f"{shown_bytes(payload.after_bytes)} of {shown_bytes(payload.before_bytes)} of"
+        f"The failure does not depend on what {payload.original} holds."
+        if not payload.content
+        else f"{shown_bytes(payload.after_bytes)} of {shown_bytes(payload.before_bytes)} of"
         f" {payload.original} are enough to show it."
         for payload in shrunk
     ]

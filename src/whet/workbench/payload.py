@@ -1,6 +1,7 @@
 """Finding the payload in the command, and reading it."""
 
 import re
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -31,6 +32,11 @@ def read_payload(path: Path, shown: str, *, may_be_empty: bool = False) -> bytes
         PayloadMissing, PayloadIsFolder, PayloadUnreadable, PayloadEmpty: as they say.
     """
     try:
+        if not stat.S_ISREG(mode := path.stat().st_mode) and not stat.S_ISDIR(mode):
+            raise PayloadUnreadable(
+                f"`{shown}` is no file but a pipe, a socket or a device",
+                hint=f"write what comes out of it to a file first: `cat {shown} > data`",
+            )
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError) as error:
         raise PayloadMissing(
@@ -70,7 +76,7 @@ def bind_payloads(
     """
     _refuse_twins([shown for shown, _ in files], cwd)
     found = {shown: _named(command, cwd, shown) for shown, _ in files}
-    reads = {shown: bool(stdin) and _same_file(cwd / stdin, cwd / shown) for shown, _ in files}
+    reads = {shown: bool(stdin) and is_same_file(cwd / stdin, cwd / shown) for shown, _ in files}
     nameless = [shown for shown, _ in files if not found[shown] and not reads[shown]]
     found.update(_marked(command, nameless))
     for shown in nameless:
@@ -100,7 +106,7 @@ def _binding(
 def _refuse_twins(files: Sequence[str], cwd: Path) -> None:
     for number, shown in enumerate(files):
         for other in files[:number]:
-            if _same_file(cwd / other, cwd / shown):
+            if is_same_file(cwd / other, cwd / shown):
                 raise BadUsage(
                     f"`{other}` and `{shown}` are one file",
                     hint="name it once: it is varied everywhere",
@@ -113,9 +119,9 @@ def _named(command: tuple[str, ...], cwd: Path, shown: str) -> list[PayloadPlace
     places: list[PayloadPlace] = []
     for index, word in enumerate(command):
         value = word.partition("=")[2]
-        if word == shown or _same_file(cwd / word, path):
+        if word == shown or is_same_file(cwd / word, path):
             places.append(PayloadPlace(argument=index, text=word))
-        elif value and (value == shown or _same_file(cwd / value, path)):
+        elif value and (value == shown or is_same_file(cwd / value, path)):
             places.append(PayloadPlace(argument=index, text=value))
     return places
 
@@ -146,7 +152,7 @@ def _inside(command: tuple[str, ...], cwd: Path, shown: str) -> list[PayloadPlac
     places: list[PayloadPlace] = []
     for index, word in enumerate(command):
         texts = {
-            text for text in _BETWEEN_PATHS.split(word) if text and _same_file(cwd / text, path)
+            text for text in _BETWEEN_PATHS.split(word) if text and is_same_file(cwd / text, path)
         }
         if put_path(word, shown, "") != word:
             texts.add(shown)
@@ -159,7 +165,8 @@ def shrunk_path(original: Path) -> Path:
     return original.with_name(f"{original.stem}.shrunk{original.suffix}")
 
 
-def _same_file(one: Path, other: Path) -> bool:
+def is_same_file(one: Path, other: Path) -> bool:
+    """Whether both are one file, by any name or link."""
     try:
         return one.samefile(other)
     except (OSError, ValueError):

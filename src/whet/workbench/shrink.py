@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -20,9 +20,10 @@ from whet.workbench.bench import Place, Workbench
 from whet.workbench.copies import reproduce_on_copies
 from whet.workbench.driver import HOLDS_NO_MORE, Driver, Ended, Question, announce, stop_reason_of
 from whet.workbench.investigation import AlsoFound, ShrunkPayload
-from whet.workbench.payload import bind_payloads, read_payload, shrunk_path
+from whet.workbench.payload import bind_payloads, read_payload
 from whet.workbench.reproduce import Baseline
 from whet.workbench.request import TrialRequest
+from whet.workbench.results import result_path
 
 _PATIENCE = 10
 """A candidate may take so many times as long as the original before it counts as hanging."""
@@ -83,6 +84,7 @@ def shrink(
     """Make the payloads of a command smaller, one after the other.
 
     Raises:
+        BadUsage, CannotWrite: if a result would be lost, or cannot be written.
         PayloadMissing, PayloadEmpty, PayloadIsFolder, PayloadUnreadable,
         PayloadNotInCommand: if a file cannot be shrunk.
         BaselineDoesNotFail: if the command passes.
@@ -90,7 +92,7 @@ def shrink(
     """
     request = script_on_file(request, options.files)
     trial = bench.build_trial(request)
-    payloads = [read(bench, request, shown, options.result) for shown in options.files]
+    payloads = read_all(bench, request, options.files, options.result)
     trial = bind_all(bench, bench.for_search(trial, places_of(payloads)), request, payloads)
     investigation = bench.notebook.begin_investigation(verb="shrink", trial=trial)
 
@@ -123,12 +125,19 @@ def script_on_file(request: TrialRequest, files: tuple[str, ...]) -> TrialReques
     return request
 
 
-def read(bench: Workbench, request: TrialRequest, shown: str, result: str) -> Payload:
-    """Read one payload and decide where the smaller one goes."""
-    path = Path(os.path.abspath(Path(request.cwd or bench.project.folder, shown)))
-    data = read_payload(path, shown)
-    target = Path(os.path.abspath(result)) if result else shrunk_path(path)
-    return Payload(shown=shown, path=path, result=target, data=data)
+def read_all(
+    bench: Workbench, request: TrialRequest, files: Sequence[str], output: str = ""
+) -> list[Payload]:
+    """Read the payloads and decide where the smaller ones go, before anything is run."""
+    payloads: list[Payload] = []
+    for shown in files:
+        path = Path(os.path.abspath(Path(request.cwd or bench.project.folder, shown)))
+        data = read_payload(path, shown)
+        taken = {payload.result for payload in payloads}
+        is_alone = len(files) == 1
+        target = result_path(bench, path, output, taken=taken, is_alone=is_alone)
+        payloads.append(Payload(shown=shown, path=path, result=target, data=data))
+    return payloads
 
 
 def places_of(payloads: list[Payload]) -> list[Path]:

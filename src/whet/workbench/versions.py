@@ -41,6 +41,7 @@ class Versions:
         line: the new end and those before it, newest first, and which of them to prefer.
         picture: what is left, as lines of text.
         remarks: versions that were left out beforehand, and why.
+        deeper: says how to get at older ones that are missing, or nothing.
     """
 
     kind: str
@@ -56,6 +57,7 @@ class Versions:
     line: Callable[[], tuple[Sequence[str], frozenset[int]]]
     picture: Callable[[Bisection[str], Terms], str]
     remarks: tuple[str, ...] = ()
+    deeper: Callable[[], str] = str
 
 
 _Found: TypeAlias = tuple[Bisection[str], Ended[BisectionResult[str]]]
@@ -320,6 +322,7 @@ class VersionHunt:
             first_bad=None,
             tested=watch.tested(),
             stopped=StopReason.NO_GOOD_VERSION,
+            hint=self.versions.deeper(),
             trials=len(watch.seen),
         )
         return FirstBad(search=search, oracle=oracle, last_good=None, first_bad=None)
