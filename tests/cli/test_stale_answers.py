@@ -91,7 +91,7 @@ def test_a_bisection_counts_the_test_that_it_ran(whet: Whet, *, is_named: bool, 
     commits = counting_history(whet)
     outside = str(whet.folder.parent / "check.py")
     check = "assert int(open('number').read()) < {}\n"
-    command = (PYTHON, outside)
+    command: tuple[str, ...] = (PYTHON, outside)
     if not is_named:
         command = (PYTHON, "-c", f"exec(open('{outside[:-3]}' + '.py').read())")
     for first_bad in (3, 6):
