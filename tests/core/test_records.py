@@ -30,7 +30,11 @@ signatures = st.builds(
     signal=texts,
 )
 failures = st.builds(
-    Failure, signature=signatures, summary=texts, frames=st.lists(frames, max_size=2).map(tuple)
+    Failure,
+    signature=signatures,
+    summary=texts,
+    frames=st.lists(frames, max_size=2).map(tuple),
+    statement=texts,
 )
 outcomes = st.builds(
     Outcome,

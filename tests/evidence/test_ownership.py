@@ -116,6 +116,17 @@ def test_the_copy_of_a_payload_that_is_a_program_has_the_name_of_the_original() 
     assert Ownership.of(unnamed).locate(copy).file == "repro.py"
 
 
+def test_a_file_beside_the_copy_of_a_payload_has_the_name_that_it_has_beside_the_original() -> None:
+    binding = PayloadBinding(
+        argument=1, text="{}", name="repro.py", digest="d", beside=f"{CWD}/cases"
+    )
+    located = Ownership.of(Trial(command=("python", "{}"), cwd=CWD, payloads=(binding,)))
+
+    assert located.locate("/tmp/whet-ab3defgh/0/helper.py").file == "cases/helper.py"
+    assert located.locate("/tmp/whet-ab3defgh/0/repro.py").file == "cases/repro.py"
+    assert located.locate("/tmp/whet-ab3defgh/1/helper.py").file == "helper.py"
+
+
 def stack(*functions: tuple[str, str]) -> list[tuple[Frame, int]]:
     return [
         (Frame(path=path, line=number, function=function, in_user_code=False), 1)

@@ -15,12 +15,19 @@ def project_in(folder: Path) -> Project:
     return Project(root=folder, state=folder / ".whet", folder=folder)
 
 
+def test_a_repository_below_a_state_folder_is_a_project_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / ".whet").mkdir()
+    (tmp_path / "inner" / ".git").mkdir(parents=True)
+    (tmp_path / "inner" / "src").mkdir()
+
+    assert Project.find(tmp_path / "inner" / "src", {}).root == tmp_path / "inner"
+
+
 def test_the_nearest_state_folder_upwards_is_the_project(tmp_path: Path) -> None:
     inner = tmp_path / "outer" / "inner"
     (inner / "src").mkdir(parents=True)
     (tmp_path / "outer" / ".whet").mkdir()
     (tmp_path / ".whet").mkdir()
-    (inner / ".git").mkdir()
 
     found = Project.find(inner / "src", {})
 

@@ -149,7 +149,7 @@ class RevisionLine:
             raise NothingBetween(
                 f"`{bad}` has no commit before it"
                 + (f" that touches {_listed(paths)}" if paths else ""),
-                hint=_deeper(repository) or "name a commit that has a history",
+                hint=deeper(repository) or "name a commit that has a history",
             )
         tags = repository.get("for-each-ref", "--format=%(objectname) %(*objectname)", "refs/tags")
         tagged = set(tags.split())
@@ -183,10 +183,10 @@ def _near(repository: Repository, name: str) -> str:
     close = difflib.get_close_matches(name, names.splitlines(), n=3, cutoff=0.5)
     if close:
         return f"did you mean {_listed(close)}?"
-    return _deeper(repository) or "`git log --oneline` and `git tag` show what there is"
+    return deeper(repository) or "`git log --oneline` and `git tag` show what there is"
 
 
-def _deeper(repository: Repository) -> str:
+def deeper(repository: Repository) -> str:
     """Return what to type in a clone that lacks its older commits, or nothing."""
     is_shallow = repository.get("rev-parse", "--is-shallow-repository") == "true"
     return "this clone has only its newest commits: `git fetch --unshallow`" if is_shallow else ""
@@ -205,14 +205,14 @@ def _refuse_order(
             f"`whet bisect --terms {words} {bad[0]} {good[0]} -- ...`",
         )
     base = repository.ask("merge-base", good[1], bad[1]).text.partition("\n")[0]
-    deeper = _deeper(repository)
+    clone = deeper(repository)
     if base:
         parted = f"their lines part at {base[:_SHORT_ID]}"
         hint = f"use that as the {terms.old} end: `whet bisect {base[:_SHORT_ID]} {bad[0]} -- ...`"
     else:
         parted, hint = "they have no commit in common", "name two commits of one line of history"
     raise NotAnAncestor(
-        f"`{good[0]}` is not an ancestor of `{bad[0]}`: {parted}", hint=deeper or hint
+        f"`{good[0]}` is not an ancestor of `{bad[0]}`: {parted}", hint=clone or hint
     )
 
 

@@ -25,7 +25,13 @@ _SHOWN_BYTES = 2000
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="FILE... -- COMMAND...")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @trial_options
-@click.option("-o", "--output", default="", metavar="OUT", help="Where the smaller file goes.")
+@click.option(
+    "-o",
+    "--output",
+    default="",
+    metavar="OUT",
+    help="Where the smaller file goes: a file, or a folder.",
+)
 @jobs_option
 @budget_option
 @json_option
@@ -86,6 +92,8 @@ def _show(result: ShrunkPayload) -> None:
     trials = shown_count(result.trials, "trial")
     answer(f"{result.original}: {sizes} in {trials}, {shown_seconds(result.wall_seconds)}")
     answer(f"  {result.stopped.value}: {result.result}")
+    if not result.content:
+        answer("  the failure does not depend on what this file holds: an empty one shows it too")
     for other in result.also_found:
         where = f" at {other.place}" if other.place else ""
         answer(f"  also found: {other.summary}{where} in {shown_bytes(len(other.payload))}")

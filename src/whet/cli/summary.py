@@ -83,8 +83,9 @@ def run_line(entry: Entry, previous: Entry | None, *, is_same_failure: bool) -> 
     if outcome.failure is not None:
         parts.append(failure_words(outcome.failure))
     parts.append(f"trial {entry.number}")
-    if previous is not None:
-        parts.append(_since(entry, previous, is_same_failure=is_same_failure))
+    since = "" if previous is None else _since(entry, previous, is_same_failure=is_same_failure)
+    if since:
+        parts.append(since)
     if entry.expectation:
         parts.append(expectation_words(entry))
     return f"whet: {verdict_word(entry.verdict, sys.stderr)} {' · '.join(parts)}"
@@ -98,6 +99,9 @@ def _peak(peak_rss_bytes: int) -> str:
 
 def _since(entry: Entry, previous: Entry, *, is_same_failure: bool) -> str:
     same = "same failure as" if is_same_failure else "since"
+    if entry.trial.code is None or previous.trial.code is None:
+        # Outside of a repository nobody knows whether the code has changed.
+        return f"same failure as trial {previous.number}" if is_same_failure else ""
     return f"{entry.changes or 'no change'} {same} trial {previous.number}"
 
 

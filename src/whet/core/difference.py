@@ -226,7 +226,13 @@ def _surroundings(
             or _values("environment", before.environment_digest, after.environment_digest)
         ),
         *_values("platform", before.platform, after.platform),
+        *_files(before.files_digest, after.files_digest),
     )
+
+
+def _files(before: str, after: str) -> tuple[Change, ...]:
+    # Only a search looks at them: a single trial says nothing of them.
+    return _values("files outside of the code", before, after) if before and after else ()
 
 
 def _resets(trial: Trial) -> str | None:

@@ -121,6 +121,20 @@ class BaselineDoesNotFail(WhetError):
     exit_code = DATA
 
 
+class CopyFailsOtherwise(WhetError):
+    """The command fails on the file itself, but not in the same way on a copy of it.
+
+    A search never touches the file: it varies a copy, in a folder of its own, with the files
+    that lie beside the original linked beside it where that is needed. The program looks at
+    still more, such as the folders above it or the file's exact place, so that what is made
+    smaller would be another failure. Move what varies into a data file that the program is
+    given as an argument; or let a script put the copy in its place:
+    `whet shrink FILE --interesting SCRIPT`.
+    """
+
+    exit_code = DATA
+
+
 class FlakyBaseline(WhetError):
     """The command fails only sometimes, and the search at hand needs it to fail each time.
 
@@ -355,7 +369,7 @@ class TrialNotRepeatable(WhetError):
 class ReproductionFailed(WhetError):
     """The one-line command was run once more, elsewhere, and did not show the failure.
 
-    The report says what differed. The payload and the trials are kept.
+    The report says what came instead. The payload and the trials are kept.
     """
 
     exit_code = DATA

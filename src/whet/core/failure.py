@@ -125,11 +125,14 @@ class Failure:
         signature: which bug this is.
         summary: one line as the program said it, such as ``KeyError: 'price'``.
         frames: the stack where it failed, innermost frame last; empty if none was seen.
+        statement: the line of the user's that failed, where it failed without a word, as a bare
+            ``assert`` does; it is no part of the signature, as it changes with the code.
     """
 
     signature: FailureSignature
     summary: str
     frames: tuple[Frame, ...] = ()
+    statement: str = ""
 
     @property
     def kind(self) -> FailureKind:
@@ -150,6 +153,7 @@ class Failure:
             "signature": self.signature.to_json(),
             "summary": self.summary,
             "frames": [frame.to_json() for frame in self.frames],
+            "statement": self.statement,
         }
 
     @classmethod
@@ -159,4 +163,5 @@ class Failure:
             signature=FailureSignature.from_json(record(data, "signature")),
             summary=text(data, "summary"),
             frames=tuple(Frame.from_json(frame) for frame in records(data, "frames")),
+            statement=text(data, "statement", ""),
         )

@@ -49,9 +49,16 @@ class AnyFailure:
 
 @dataclass(frozen=True, slots=True)
 class SameFailure:
-    """BAD means the same bug as the reference: an equal signature."""
+    """BAD means the same bug as the reference: an equal signature.
+
+    Attributes:
+        reference: the signature.
+        statement: the line that must fail too, where the code does not change and the failure
+            says nothing else; empty: any.
+    """
 
     reference: FailureSignature
+    statement: str = ""
 
     @property
     def description(self) -> str:
@@ -65,7 +72,10 @@ class SameFailure:
         if outcome.failure is None:
             return Verdict.GOOD
         # Another failure is not "the bug is gone": calling it GOOD makes searches slip to it.
-        return Verdict.BAD if outcome.signature == self.reference else Verdict.SKIP
+        is_same = outcome.signature == self.reference
+        if self.statement and outcome.failure.statement != self.statement:
+            is_same = False
+        return Verdict.BAD if is_same else Verdict.SKIP
 
 
 @dataclass(frozen=True, slots=True)

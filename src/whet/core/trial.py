@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -41,6 +42,19 @@ class ResetStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PayloadPlace:
+    """A place of a payload in the command.
+
+    Attributes:
+        argument: index into the command.
+        text: part of that argument that names the payload, such as ``data.csv`` or ``{}``.
+    """
+
+    argument: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PayloadBinding:
     """Where a payload stands in the command, and what it holds.
 
@@ -52,12 +66,40 @@ class PayloadBinding:
         text: part of that argument that names the payload, such as ``data.csv`` or ``{}``.
         name: file name that the program sees; keeps the extension that programs look at.
         digest: SHA-256 of the payload, its name in the blob store.
+        more: the other places in the command that name the same file.
+        beside: folder whose other files the payload needs beside it; empty: none.
     """
 
     argument: int | None
     text: str
     name: str
     digest: str
+    more: tuple[PayloadPlace, ...] = ()
+    beside: str = ""
+
+    @property
+    def places(self) -> tuple[PayloadPlace, ...]:
+        """Every place in the command's words."""
+        if self.argument is None:
+            return self.more
+        return (PayloadPlace(argument=self.argument, text=self.text), *self.more)
+
+    def put(self, path: str, words: list[str]) -> None:
+        """Put ``path`` in the place of the payload in each of ``words`` that names it."""
+        for place in self.places:
+            words[place.argument] = put_path(words[place.argument], place.text, path)
+
+
+def put_path(word: str, text: str, path: str) -> str:
+    """Return ``word`` with ``path`` for each ``text`` in it that is a whole path.
+
+    In ``sh -c 'cat d.txt old/d.txt dd.txt'`` one of them is ``d.txt``.
+    """
+    if word == text:
+        return path
+    begins = r"(?<![\w./-])" if text[:1] != "{" else ""
+    ends = r"(?![\w/-]|\.\w)" if text[-1:] != "}" else ""
+    return re.sub(f"{begins}{re.escape(text)}{ends}", lambda _: path, word)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,12 +144,15 @@ class Surroundings:
         interpreter: the Python that the command runs, such as ``CPython 3.11.7``; empty if none.
         packages_digest: digest of the versions of the packages that this Python sees.
         platform: operating system, kernel's machine and host name.
+        files_digest: digest of the files that no snapshot of the code holds; empty for a single
+            trial, which is answered from nowhere.
     """
 
     environment_digest: str = ""
     interpreter: str = ""
     packages_digest: str = ""
     platform: str = ""
+    files_digest: str = ""
 
 
 def _no_strings() -> dict[str, str]:
@@ -155,7 +200,9 @@ class Trial:
     @property
     def key(self) -> str:
         """Digest over everything that decides the outcome: equal keys, equal trials."""
-        canonical = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
+        # Where the code is kept decides nothing: its tree does.
+        data = self if self.code is None else replace(self, code=replace(self.code, snapshot=None))
+        canonical = json.dumps(data.to_json(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode("utf-8", "surrogateescape")).hexdigest()
 
     def to_json(self) -> dict[str, object]:
@@ -166,7 +213,7 @@ class Trial:
             "environment": dict(self.environment),
             "stdin": self.stdin,
             "reset": [_fields(step) for step in self.reset],
-            "payloads": [_fields(payload) for payload in self.payloads],
+            "payloads": [_payload_to_json(payload) for payload in self.payloads],
             "code": None if self.code is None else _fields(self.code),
             "revision": self.revision,
             "packages": dict(self.packages),
@@ -199,7 +246,7 @@ class Trial:
 
 
 def _fields(
-    value: ResetStep | PayloadBinding | CodeState | Limits | Surroundings,
+    value: ResetStep | PayloadBinding | PayloadPlace | CodeState | Limits | Surroundings,
 ) -> dict[str, object]:
     # dataclasses.asdict deep-copies, which costs more than all the rest of a key.
     fields: dict[str, object] = {}
@@ -209,12 +256,21 @@ def _fields(
     return fields
 
 
+def _payload_to_json(payload: PayloadBinding) -> dict[str, object]:
+    return {**_fields(payload), "more": [_fields(place) for place in payload.more]}
+
+
 def _payload_from_json(data: JsonObject) -> PayloadBinding:
     return PayloadBinding(
         argument=optional_integer(data, "argument"),
         text=text(data, "text"),
         name=text(data, "name"),
         digest=text(data, "digest"),
+        more=tuple(
+            PayloadPlace(argument=integer(place, "argument"), text=text(place, "text"))
+            for place in records(data, "more")
+        ),
+        beside=text(data, "beside", ""),
     )
 
 

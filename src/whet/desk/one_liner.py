@@ -95,9 +95,7 @@ def placed_command(trial: Trial, files: Mapping[str, PlacedFile]) -> tuple[str, 
     """Return the trial's command with the paths of its payloads in place."""
     words = list(trial.command)
     for payload in trial.payloads:
-        if payload.argument is not None:
-            path = files[payload.digest].path
-            words[payload.argument] = words[payload.argument].replace(payload.text, path)
+        payload.put(files[payload.digest].path, words)
     return tuple(words)
 
 

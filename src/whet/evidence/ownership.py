@@ -46,6 +46,7 @@ _WHETS_OWN = re.compile(r"(?:^|/)whet/agent/[\w/]+\.py$")
 _CELL = re.compile(r".*/ipykernel_\d+/\d+\.py|<ipython-input-[^>]*>|Cell In ?\[\d+\]")
 # What `whet.host.belongings` and a reproducer's script call their folders; below them stand checkouts and payloads.
 _WHETS_FOLDER = re.compile(r"/whet-[A-Za-z0-9]{8}/(?:(?:\d+|[a-z-]*(?:tree|copy|slot)[\w-]*)/)*")
+_SLOT = re.compile(r"/whet-[A-Za-z0-9]{8}/(?P<number>\d{1,4})/")
 _ELSEWHERE = re.compile(
     r"^(?:/(?:private/)?(?:var/)?tmp/[^/]+/|/(?:private/)?var/folders/[^/]+/[^/]+/T/[^/]+/"
     r"|/dev/shm/[^/]+/|/(?:home|Users)/[^/]+/|/root/|/)"
@@ -101,6 +102,13 @@ class Ownership:
             location = self._located[path] = self._locate(path)
         return location
 
+    def test_name(self, test: str) -> str:
+        """Return a test's identifier as it is where its file has not been copied."""
+        path, colons, name = test.partition("::")
+        if not _WHETS_FOLDER.search(path):
+            return test
+        return f"{self._project_file(path)}{colons}{name}"
+
     def _locate(self, path: str) -> Location:
         if _CELL.fullmatch(path):
             return Location("<cell>", Owner.USER)
@@ -133,6 +141,9 @@ class Ownership:
         for root in self.roots:
             if _is_below(absolute, root):
                 return relpath(absolute, root)
+        neighbour = self._neighbour(absolute)
+        if neighbour:
+            return self._project_file(neighbour)
         whets = list(_WHETS_FOLDER.finditer(absolute))
         for payload in self.payloads:
             if basename(absolute) == payload.name and (whets or not _is_below(absolute, self.cwd)):
@@ -142,6 +153,14 @@ class Ownership:
         if _is_below(absolute, self.cwd):
             return relpath(absolute, self.cwd)
         return _ELSEWHERE.sub("", absolute, count=1)
+
+    def _neighbour(self, path: str) -> str:
+        """Return where a file lies that is linked beside a payload's copy, the copy included."""
+        found = _SLOT.search(path)
+        number = -1 if found is None else int(found["number"])
+        if found is None or number >= len(self.payloads) or not self.payloads[number].beside:
+            return ""
+        return join(self.payloads[number].beside, path[found.end() :])
 
     def _payload_file(self, payload: PayloadBinding) -> str:
         """Name a payload's copy as the original is named, where the command says that."""

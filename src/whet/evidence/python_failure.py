@@ -62,6 +62,7 @@ def failure_of_exception(traceback: Traceback, ownership: Ownership, called: str
             causes=(*causes, called) if called else causes,
         ),
         summary=said(raised.exception, raised.message),
+        statement="" if raised.message.strip() else _users_source(raised, ownership),
         frames=shown([frame.frame for frame in frames]),
     )
 
@@ -159,6 +160,18 @@ def _source(raised: _Raised, ownership: Ownership) -> str:
     ]
     users = [source for source, owner in shown if owner is Owner.USER]
     return "\n".join([*(source for source, _ in shown[-1:]), *users[-1:]])
+
+
+def _users_source(raised: _Raised, ownership: Ownership) -> str:
+    """Return the source shown with the innermost frame of the user's own code."""
+    if len(raised.sources) != len(raised.stack):
+        return ""
+    users = [
+        source.strip()
+        for (frame, _), source in zip(raised.stack, raised.sources, strict=True)
+        if not frame.path.startswith("<") and ownership.locate(frame.path).owner is Owner.USER
+    ]
+    return users[-1] if users else ""
 
 
 def _leaf_messages(leaves: Iterable[Traceback]) -> set[str]:

@@ -18,9 +18,10 @@ def failure_of_tests(report: TestReport, ownership: Ownership) -> Failure:
     kind = kind_of(report.failure.exception, report.failure.message)
     if not (report.is_collection and kind is FailureKind.BROKEN_IMPORT):
         kind = FailureKind.TEST_FAILURE
-    named = ", ".join(report.tests[:_NAMED_TESTS])
+    named = ", ".join(map(ownership.test_name, report.tests[:_NAMED_TESTS]))
     if len(report.tests) > _NAMED_TESTS:
         named += f" and {len(report.tests) - _NAMED_TESTS} more"
+    first = report.tests[0]
     users = [frame for frame in frames if frame.owner is Owner.USER]
     if len(users) > 1 and users[-1].place != users[0].place:
         # The code under test, where the test called it.
@@ -35,6 +36,6 @@ def failure_of_tests(report: TestReport, ownership: Ownership) -> Failure:
             user_function=named,
             library_function=place.library_function,
         ),
-        summary=said("", report.headline),
+        summary=said("", report.headline.replace(first, ownership.test_name(first))),
         frames=tuple(frame.frame for frame in frames),
     )

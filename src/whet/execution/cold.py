@@ -199,9 +199,7 @@ class ColdExecutor:
             path = workplace.place(number, binding, self._payload_of(binding.digest))
             if binding.argument is None:
                 stdin = path
-            else:
-                word = command[binding.argument]
-                command[binding.argument] = word.replace(binding.text, str(path))
+            binding.put(str(path), command)
         return Program(
             command=tuple(command),
             environment=environment_of_trial(

@@ -36,6 +36,22 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o666) -> None:
         raise storage_error(error, path) from error
 
 
+def put_back(path: Path, data: bytes) -> bool:
+    """Make an existing file hold ``data`` again, in place; return whether that was needed.
+
+    Raises:
+        CannotWrite, DiskFull: if it cannot be written.
+    """
+    with suppress(OSError):
+        if path.read_bytes() == data:
+            return False
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise storage_error(error, path) from error
+    return True
+
+
 def write_all(descriptor: int, data: bytes | memoryview) -> None:
     """Write all of ``data``: one ``write`` may take only a part, on a nearly full disk for one."""
     rest = memoryview(data)

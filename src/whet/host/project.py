@@ -22,8 +22,8 @@ class Project:
     """A project: the folder that whet works in, and where it keeps what it knows.
 
     Attributes:
-        root: nearest folder upwards with a `.whet`, else with a `.git`, else the folder itself.
-            One that somebody else put there, such as in `/tmp`, does not count.
+        root: nearest folder upwards with a `.whet` or a `.git`, else the folder itself. A `.whet`
+            that somebody else put there, such as in `/tmp`, does not count.
         state: where the notebook is; `WHET_DIR` moves it. `prepare` makes it.
         folder: where whet was called.
     """
@@ -36,7 +36,7 @@ class Project:
     def find(cls, folder: Path, environment: Mapping[str, str]) -> "Project":
         """Return the project that ``folder`` lies in; nothing is made yet."""
         folder = Path(os.path.abspath(folder))
-        root = _nearest_with(STATE_FOLDER, folder) or _nearest_with(".git", folder) or folder
+        root = _nearest_marked(folder) or folder
         named = environment.get("WHET_DIR", "")
         state = Path(os.path.abspath(folder / named)) if named else root / STATE_FOLDER
         return cls(root=root, state=state, folder=folder)
@@ -117,19 +117,15 @@ def load_settings(project: Project, environment: Mapping[str, str]) -> Settings:
     )
 
 
-def _nearest_with(mark: str, folder: Path) -> Path | None:
+def _nearest_marked(folder: Path) -> Path | None:
     # `.git` is a file in worktrees and submodules; a file `.whet` is somebody else's.
     # Not `Path.exists`, which raises where a folder above may not be entered.
-    marks = os.path.isdir if mark == STATE_FOLDER else os.path.exists
     trusted = {os.geteuid(), _owner_of(folder)}  # root may work in the folder of a user
-    return next(
-        (
-            each
-            for each in (folder, *folder.parents)
-            if marks(each / mark) and _owner_of(each / mark) in trusted
-        ),
-        None,
-    )
+    for each in (folder, *folder.parents):
+        state = each / STATE_FOLDER
+        if os.path.exists(each / ".git") or (os.path.isdir(state) and _owner_of(state) in trusted):
+            return each
+    return None
 
 
 def _owner_of(path: Path) -> int | None:

@@ -114,7 +114,8 @@ class Relocation:
         path, colons, test = value.partition("::")
         if not path or path.startswith("-") or os.path.isabs(path):
             return argument
-        if not self._is_the_users_alone(cwd / path):
+        leaves = self._inside(cwd / path) is None and os.path.lexists(cwd / path)
+        if not leaves and not self._is_the_users_alone(cwd / path):
             return argument
         return f"{option}{equals}{os.path.normpath(cwd / path)}{colons}{test}"
 

@@ -195,7 +195,7 @@ class _Session:
         code = CodeState(
             repository=self.tree.top,
             commit=now.head.name,
-            tree=_digest(now.written, aside, dirt),
+            tree=digest_of_code(now.written, aside, dirt),
             snapshot=now.snapshot or None,
             large_files=aside,
         )
@@ -322,7 +322,14 @@ class _Session:
         self.tree.repository.get(*quiet, "update-ref", REFERENCES + commit, commit)
 
 
-def _digest(written: str, aside: tuple[str, ...], dirt: Mapping[str, str]) -> str:
+def digest_of_code(written: str, aside: tuple[str, ...], dirt: Mapping[str, str]) -> str:
+    """Return the digest of all that decides.
+
+    Args:
+        written: the tree with the uncommitted changes in it.
+        aside: files too large to keep.
+        dirt: nested repository to the digest of its uncommitted state.
+    """
     if not aside and not dirt:
         return written
     lines = [written, *aside, *(f"{path}/ {digest}" for path, digest in sorted(dirt.items()))]

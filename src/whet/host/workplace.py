@@ -65,8 +65,11 @@ class Workplace:
         path = folder / binding.name
         with _storage(path):
             folder.mkdir()
+            if binding.beside:
+                _link_neighbours(binding, folder)
             # The first word of a command is started, so it has to be a program.
-            mode = _PROGRAM_MODE if binding.argument == 0 else _DATA_MODE
+            is_program = any(place.argument == 0 for place in binding.places)
+            mode = _PROGRAM_MODE if is_program else _DATA_MODE
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
             with open(os.open(path, flags, mode), "wb", buffering=0) as file:
                 if isinstance(content, bytes):
@@ -85,6 +88,14 @@ class Workplace:
         if folder is not None:
             with suppress(HostFailure):  # it stays written down, and the next whet tries again
                 self._belongings.discard(folder)
+
+
+def _link_neighbours(binding: PayloadBinding, folder: Path) -> None:
+    """Let all that lies beside the original be found beside the copy."""
+    with os.scandir(binding.beside) as entries:
+        for entry in entries:
+            if entry.name != binding.name:
+                os.symlink(entry.path, folder / entry.name)
 
 
 def environment_of_trial(

@@ -1,9 +1,10 @@
 """The workbench: one project's notebook, executors and belongings, put together."""
 
 import os
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -88,6 +89,8 @@ class Workbench:
         environment: what trials inherit.
         shelf: payloads on trial.
         emit: tells the observers.
+        notes: what could not be kept or observed.
+        roots: folders other than a trial's own in which the project stands.
     """
 
     project: Project
@@ -98,6 +101,7 @@ class Workbench:
     shelf: Shelf
     emit: "Callable[[Event], None]" = silent
     notes: list[str] = field(default_factory=list[str])
+    roots: tuple[str, ...] = ()
 
     @property
     def jobs(self) -> int:
@@ -126,7 +130,7 @@ class Workbench:
             perform: runs each program in a way of its own, from a frozen copy for one.
         """
         with ColdExecutor(
-            classify=classify,
+            classify=partial(classify, roots=self.roots) if self.roots else classify,
             payload_of=self.shelf.payload_of,
             keep=self._keep,
             belongings=self.belongings,
@@ -196,6 +200,24 @@ class Workbench:
             measures=dict(request.measures),
             surroundings=seen.surroundings,
         )
+
+    def for_search(self, trial: Trial, left_out: Sequence[Path] = ()) -> Trial:
+        """Return the trial as a search runs it: its key counts every file that may decide.
+
+        A search is answered from the notebook, so that a file which no snapshot holds must
+        count, and what an earlier search left beside the code must not.
+
+        Args:
+            trial: what was asked for.
+            left_out: the search's payloads and the files that it writes.
+        """
+        from whet.host.search_stamp import code_without, stamp_of_files
+
+        own = (*left_out, self.project.state)
+        digest = stamp_of_files(trial, self.project.root, self.environment, own)
+        code = None if trial.code is None else code_without(trial.code, own)
+        surroundings = replace(trial.surroundings, files_digest=digest)
+        return replace(trial, code=code, surroundings=surroundings)
 
     def _stdin(self, request: TrialRequest, cwd: Path, *, live: bool) -> str:
         if not request.stdin:

@@ -51,7 +51,7 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
         EndMisjudged, EndsReversed, SameEnds: if the ends are not what they were said to be.
     """
     terms = Terms.parse(options.terms) if options.terms else Terms()
-    trial = bench.build_trial(request)
+    trial = bench.for_search(bench.build_trial(request))
     versions = versions_of(bench, trial, options, terms)
     investigation = bench.notebook.begin_investigation(verb="bisect", trial=trial)
     hunt = VersionHunt(

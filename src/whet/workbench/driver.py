@@ -21,6 +21,9 @@ from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.search.proposal import Search
 
+HOLDS_NO_MORE = "what earlier trials showed holds no more: everything is tried anew"
+"""A result that rests on remembered trials is run once more; this is said when it came otherwise."""
+
 CandidateT = TypeVar("CandidateT")
 ResultT = TypeVar("ResultT")
 EndedT_co = TypeVar("EndedT_co", covariant=True)

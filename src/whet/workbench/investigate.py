@@ -4,35 +4,48 @@ import os
 import shlex
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from whet.bisection.terms import Terms
 from whet.core.budget import Budget, StopReason
-from whet.core.errors import EndMisjudged
+from whet.core.errors import CopyFailsOtherwise, EndMisjudged
+from whet.core.event import Notice
 from whet.core.failure import Failure
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.trial import Trial
 from whet.host.files import storage_error
+from whet.host.search_stamp import is_clean
 from whet.workbench.bench import Place, Workbench
+from whet.workbench.copies import Copied, reproduce_on_copies
 from whet.workbench.investigation import (
     Investigation,
     Reproducer,
     ShrunkPayload,
     VersionSearch,
 )
-from whet.workbench.reproduce import Baseline, reproduce
+from whet.workbench.named_files import payload_names
+from whet.workbench.reproduce import Baseline
 from whet.workbench.reproducer import make_reproducer
 from whet.workbench.request import TrialRequest
-from whet.workbench.shrink import Guard, Payload, ShrinkOptions, bind_all, read, shrink_one
+from whet.workbench.results import free_path
+from whet.workbench.shrink import (
+    Guard,
+    Payload,
+    ShrinkOptions,
+    bind_all,
+    places_of,
+    read_all,
+    shrink_one,
+)
 from whet.workbench.steps import Steps
 from whet.workbench.versions import FirstBad, VersionHunt, Versions
 
 REPORT_FOLDER = "whet-report"
 
 _SHOWN_LINES = 15
-_INTERPRETERS = ("python", "pypy", "sh", "bash", "node", "perl", "ruby", "uv")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,12 +121,15 @@ def investigate(
     """
     started, started_at = time.monotonic(), datetime.now(UTC).isoformat()
     work = _begin(bench, request, options, history_of)
-    payloads = [
-        read(bench, request, shown, "") for shown in payload_names(work.trial, request.stdin)
-    ]
-    payloads = [replace(payload, result=work.folder / payload.path.name) for payload in payloads]
-    work.trial = bind_all(bench, work.trial, request, payloads)
-    baseline = _reproduce(work)
+    payloads: list[Payload] = []
+    names = payload_names(work.trial, request.stdin)
+    for payload in read_all(bench, request, names, str(work.folder)):
+        taken = {other.result for other in payloads}
+        wanted = work.folder / payload.path.name
+        result = free_path(bench, wanted, payload.path, taken)
+        payloads.append(replace(payload, result=result))
+    work.trial = bench.for_search(work.trial, [*places_of(payloads), work.folder])
+    payloads, baseline = _reproduce(work, payloads)
     _classify(work, baseline)
     _search_history(work, baseline)
     shrunk = _shrink(work, payloads, baseline)
@@ -125,7 +141,7 @@ def investigate(
     investigation = Investigation(
         number=work.number,
         trial=work.trial,
-        command_line=shlex.join(request.command),
+        command_line=_command_line(request),
         started_at=started_at,
         wall_seconds=time.monotonic() - started,
         oracle=baseline.oracle.description,
@@ -143,8 +159,8 @@ def investigate(
         packages=tuple(work.trial.packages.items()),
         folder=str(work.folder),
     )
-    result = {"folder": str(work.folder)}
-    bench.notebook.end_investigation(work.number, investigation.stopped, result)
+    facts = {"folder": str(work.folder)}
+    bench.notebook.end_investigation(work.number, investigation.stopped, facts)
     return investigation
 
 
@@ -169,43 +185,17 @@ def _begin(
     )  # fmt: skip
 
 
-def payload_names(trial: Trial, stdin: str) -> list[str]:
-    """Return the files that the command names, the largest first, less the program itself."""
-    words = trial.command
-    program = 0
-    if Path(words[0]).name.rstrip("0123456789.") in _INTERPRETERS:
-        program = next(
-            (index for index, word in enumerate(words) if index and not word.startswith("-")), 0
-        )
-        if words[program - 1] in {"-m", "-c"}:
-            program = 0
-    names = [
-        word
-        for index, word in enumerate(words)
-        if index not in {0, program} and _is_payload(Path(trial.cwd, word))
-    ]
-    names += [stdin] if stdin else []
-    return sorted(dict.fromkeys(names), key=lambda name: -Path(trial.cwd, name).stat().st_size)
-
-
-def _is_payload(path: Path) -> bool:
-    try:
-        return path.is_file() and path.stat().st_size > 0
-    except OSError:  # a word that is too long for a path, or holds a NUL
-        return False
-
-
 def _place_of(work: _Work) -> Place | None:
     versions = work.history.versions
     return versions.place if versions is not None else None
 
 
-def _reproduce(work: _Work) -> Baseline:
+def _reproduce(work: _Work, payloads: list[Payload]) -> tuple[list[Payload], Baseline]:
+    """Run the command on copies of its files, and once as it was typed, to see that it is one bug."""
     reason = "a failure that is not seen again cannot be searched for"
     with work.steps.step("Reproduce", reason):
-        baseline = reproduce(
-            work.bench, work.trial, work.request.judging, work.record, place=_place_of(work)
-        )
+        payloads, copied = _on_copies(work, payloads)
+        work.trial, baseline = copied.trial, copied.baseline
         done = baseline.reproduction
         if done.is_deterministic:
             result = f"it failed the same way in each of {done.attempts} runs"
@@ -216,7 +206,29 @@ def _reproduce(work: _Work) -> Baseline:
                 f" (else: {others}); every candidate is tried up to {baseline.repeats} times"
             )
         work.steps.conclude(f"{result}, {shown_seconds(done.wall_seconds)} each")
-    return baseline
+    return payloads, baseline
+
+
+def _on_copies(work: _Work, payloads: list[Payload]) -> tuple[list[Payload], Copied]:
+    """Reproduce on copies of the payloads; those whose copy fails in another way are left out."""
+
+    def tried(chosen: list[Payload]) -> Copied:
+        trial = bind_all(work.bench, work.trial, work.request, chosen)
+        files = [payload.path for payload in chosen]
+        place, judging = _place_of(work), work.request.judging
+        return reproduce_on_copies(work.bench, trial, files, judging, work.record, place=place)
+
+    try:
+        return payloads, tried(payloads)
+    except CopyFailsOtherwise as together:
+        kept: list[Payload] = []
+        for payload in payloads if len(payloads) > 1 else []:
+            with suppress(CopyFailsOtherwise):
+                tried([payload])
+                kept.append(payload)
+        left = ", ".join(f"`{payload.shown}`" for payload in payloads if payload not in kept)
+        work.bench.emit(Notice(text=f"not made smaller: {left or 'the files'}: {together}"))
+        return kept, tried(kept)
 
 
 def _classify(work: _Work, baseline: Baseline) -> None:
@@ -261,17 +273,31 @@ def _search_history(work: _Work, baseline: Baseline) -> None:
         except EndMisjudged:
             if work.history.is_asked_for:
                 raise
-            remark = "the last commit does not fail this way: it is in what is not committed"
+            remark, look = _why_not_committed(work)
             work.history = replace(work.history, versions=None, remark=remark)
-            work.steps.conclude(f"{remark} (`git status`, `git diff`)")
+            work.steps.conclude(f"{remark} ({look})")
         else:
             work.steps.conclude(history_sentence(work.found.search))
+
+
+def _why_not_committed(work: _Work) -> tuple[str, str]:
+    """Return why the last commit does not fail where the working tree does, and where to look."""
+    if is_clean(work.trial, [work.folder]):
+        remark = (
+            "the last commit by itself does not fail this way: it needs a file git does not track"
+        )
+        return remark, "`git status --ignored`"
+    return (
+        "the last commit does not fail this way: it is in what is not committed",
+        "`git status`, `git diff`",
+    )
 
 
 def history_sentence(search: VersionSearch) -> str:
     """Return what a search over versions found, in a sentence."""
     if search.stopped is StopReason.NO_GOOD_VERSION:
-        return f"no {search.old_term} {search.kind} of {search.subject} was found"
+        why = f" ({search.hint})" if search.hint else ""
+        return f"no {search.old_term} {search.kind} of {search.subject} was found{why}"
     if search.first_bad is not None:
         return (
             f"{search.subject} {search.first_bad} is the first {search.new_term} {search.kind}"
@@ -304,7 +330,8 @@ def _shrink(work: _Work, payloads: list[Payload], baseline: Baseline) -> list[Sh
             work.trial = work.trial.with_payload(digest, position)
             sizes = f"{shown_bytes(shrunk.before_bytes)} → {shown_bytes(shrunk.after_bytes)}"
             guarded = f", passing on {shrunk.guarded_by}" if shrunk.guarded_by else ""
-            work.steps.conclude(f"{sizes}{guarded}: {shrunk.stopped.value}")
+            part = "" if shrunk.content else ", so the failure does not depend on it"
+            work.steps.conclude(f"{sizes}{guarded}: {shrunk.stopped.value}{part}")
     return results
 
 
@@ -333,6 +360,13 @@ def _hand_over(work: _Work, headline: str, baseline: Baseline) -> Reproducer:
     return reproducer
 
 
+def _command_line(request: TrialRequest) -> str:
+    """Return the command as a shell would be given it, its variables and its input too."""
+    variables = [f"{name}={shlex.quote(value)}" for name, value in request.environment.items()]
+    stdin = ["<", shlex.quote(request.stdin)] if request.stdin else []
+    return " ".join([*variables, shlex.join(request.command), *stdin])
+
+
 def _last_lines(baseline: Baseline) -> str:
     text = baseline.outcome.stderr.tail(8000).decode("utf-8", "replace")
     return "\n".join(text.rstrip().splitlines()[-_SHOWN_LINES:])
@@ -351,7 +385,9 @@ def _conclusions(
         else:
             said.append(f"Look at the change: `git show {found.first_bad}`.")
     said += [
-        f"{shown_bytes(payload.after_bytes)} of {shown_bytes(payload.before_bytes)} of"
+        f"The failure does not depend on what {payload.original} holds."
+        if not payload.content
+        else f"{shown_bytes(payload.after_bytes)} of {shown_bytes(payload.before_bytes)} of"
         f" {payload.original} are enough to show it."
         for payload in shrunk
     ]

@@ -101,6 +101,7 @@ class VersionSearch:
         picture: what is left, as lines of plain text.
         trials: how many trials it took.
         wall_seconds: how long it took.
+        hint: what would let the search go further; may be empty.
     """
 
     kind: str
@@ -118,6 +119,7 @@ class VersionSearch:
     picture: str = ""
     trials: int = 0
     wall_seconds: float = 0.0
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

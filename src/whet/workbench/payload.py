@@ -1,17 +1,23 @@
 """Finding the payload in the command, and reading it."""
 
+import re
+import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 from whet.core.errors import (
+    BadUsage,
     PayloadEmpty,
     PayloadIsFolder,
     PayloadMissing,
     PayloadNotInCommand,
     PayloadUnreadable,
 )
-from whet.core.trial import PayloadBinding
+from whet.core.trial import PayloadBinding, PayloadPlace, put_path
 
 PLACEHOLDER = "{}"
+
+_BETWEEN_PATHS = re.compile(r"[\s'\"=:,;()<>|&@\[\]]+")
 
 
 def read_payload(path: Path, shown: str, *, may_be_empty: bool = False) -> bytes:
@@ -26,6 +32,11 @@ def read_payload(path: Path, shown: str, *, may_be_empty: bool = False) -> bytes
         PayloadMissing, PayloadIsFolder, PayloadUnreadable, PayloadEmpty: as they say.
     """
     try:
+        if not stat.S_ISREG(mode := path.stat().st_mode) and not stat.S_ISDIR(mode):
+            raise PayloadUnreadable(
+                f"`{shown}` is no file but a pipe, a socket or a device",
+                hint=f"write what comes out of it to a file first: `cat {shown} > data`",
+            )
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError) as error:
         raise PayloadMissing(
@@ -44,36 +55,109 @@ def read_payload(path: Path, shown: str, *, may_be_empty: bool = False) -> bytes
     return data
 
 
-def bind_payload(
-    command: tuple[str, ...], cwd: Path, shown: str, digest: str, *, stdin: str = ""
-) -> PayloadBinding:
-    """Return where the file ``shown`` stands in ``command``.
+def bind_payloads(
+    command: tuple[str, ...], cwd: Path, files: Sequence[tuple[str, str]], *, stdin: str = ""
+) -> tuple[PayloadBinding, ...]:
+    """Return where each file stands in ``command``: every place of it.
 
-    A `{}` marks the place; else it is the argument that is the file's name, however it is
-    written; else the argument that holds its name, as in ``--input=data.csv``.
+    The arguments that are the file, however it is written, and standard input come first; then
+    `--input=FILE`; then a `{}`, in the order of the files where more than one has none of its
+    own; last a path inside of an argument, as in a shell's text.
+
+    Args:
+        command: the argument vector.
+        cwd: where it runs.
+        files: each one's name as the user wrote it, and its digest.
+        stdin: the file that the command reads, if one is named.
 
     Raises:
-        PayloadNotInCommand: if it stands nowhere.
+        BadUsage: if a file is named twice, or `{}` stands for it is not clear which.
+        PayloadNotInCommand: if one stands nowhere.
     """
-    path = cwd / shown
-    for index, word in enumerate(command):
-        if PLACEHOLDER in word:
-            return PayloadBinding(argument=index, text=PLACEHOLDER, name=path.name, digest=digest)
-    for index, word in enumerate(command):
-        if word == shown or _same_file(cwd / word, path):
-            return PayloadBinding(argument=index, text=word, name=path.name, digest=digest)
-    for index, word in enumerate(command):
-        name, equals, value = word.partition("=")
-        if equals and name and _same_file(cwd / value, path):
-            return PayloadBinding(argument=index, text=value, name=path.name, digest=digest)
-        if shown in word:
-            return PayloadBinding(argument=index, text=shown, name=path.name, digest=digest)
-    if stdin and _same_file(cwd / stdin, path):
-        return PayloadBinding(argument=None, text="", name=path.name, digest=digest)
-    raise PayloadNotInCommand(
-        f"`{shown}` does not stand in the command `{' '.join(command)}`",
-        hint="write `{}` where the file's name belongs, or `--stdin FILE`",
+    _refuse_twins([shown for shown, _ in files], cwd)
+    found = {shown: _named(command, cwd, shown) for shown, _ in files}
+    reads = {shown: bool(stdin) and is_same_file(cwd / stdin, cwd / shown) for shown, _ in files}
+    nameless = [shown for shown, _ in files if not found[shown] and not reads[shown]]
+    found.update(_marked(command, nameless))
+    for shown in nameless:
+        found[shown] = found[shown] or _inside(command, cwd, shown)
+        if not found[shown]:
+            raise PayloadNotInCommand(
+                f"`{shown}` does not stand in the command `{' '.join(command)}`",
+                hint="write `{}` where the file's name belongs, or `--stdin FILE`",
+            )
+    return tuple(
+        _binding((cwd / shown).name, digest, found[shown], reads_stdin=reads[shown])
+        for shown, digest in files
     )
+
+
+def _binding(
+    name: str, digest: str, places: Sequence[PayloadPlace], *, reads_stdin: bool
+) -> PayloadBinding:
+    if reads_stdin:
+        return PayloadBinding(argument=None, text="", name=name, digest=digest, more=tuple(places))
+    first, *others = places
+    return PayloadBinding(
+        argument=first.argument, text=first.text, name=name, digest=digest, more=tuple(others)
+    )
+
+
+def _refuse_twins(files: Sequence[str], cwd: Path) -> None:
+    for number, shown in enumerate(files):
+        for other in files[:number]:
+            if is_same_file(cwd / other, cwd / shown):
+                raise BadUsage(
+                    f"`{other}` and `{shown}` are one file",
+                    hint="name it once: it is varied everywhere",
+                )
+
+
+def _named(command: tuple[str, ...], cwd: Path, shown: str) -> list[PayloadPlace]:
+    """Return the arguments that are the file, or that are `--option=FILE`."""
+    path = cwd / shown
+    places: list[PayloadPlace] = []
+    for index, word in enumerate(command):
+        value = word.partition("=")[2]
+        if word == shown or is_same_file(cwd / word, path):
+            places.append(PayloadPlace(argument=index, text=word))
+        elif value and (value == shown or is_same_file(cwd / value, path)):
+            places.append(PayloadPlace(argument=index, text=value))
+    return places
+
+
+def _marked(command: tuple[str, ...], files: Sequence[str]) -> dict[str, list[PayloadPlace]]:
+    """Return the `{}` of each file; those in the middle of a word count where there are no others.
+
+    A program's text may hold a `{}` of its own.
+    """
+    marks = [index for index, word in enumerate(command) if word.endswith(PLACEHOLDER)]
+    plain = [index for index in marks if command[index] == PLACEHOLDER or "=" in command[index]]
+    marks = plain or [index for index, word in enumerate(command) if PLACEHOLDER in word]
+    places = [PayloadPlace(argument=index, text=PLACEHOLDER) for index in marks]
+    if len(files) <= 1:
+        return dict.fromkeys(files, places)
+    if places and len(places) != len(files):
+        raise BadUsage(
+            f"{len(places)} arguments hold `{{}}`, for {len(files)} files:"
+            f" {', '.join(f'`{shown}`' for shown in files)}",
+            hint="write one argument with `{}` for each, in the order of the files",
+        )
+    return {shown: places[number : number + 1] for number, shown in enumerate(files)}
+
+
+def _inside(command: tuple[str, ...], cwd: Path, shown: str) -> list[PayloadPlace]:
+    """Return the paths inside of arguments that are the file, as in the text of `sh -c`."""
+    path = cwd / shown
+    places: list[PayloadPlace] = []
+    for index, word in enumerate(command):
+        texts = {
+            text for text in _BETWEEN_PATHS.split(word) if text and is_same_file(cwd / text, path)
+        }
+        if put_path(word, shown, "") != word:
+            texts.add(shown)
+        places += [PayloadPlace(argument=index, text=text) for text in sorted(texts)]
+    return places
 
 
 def shrunk_path(original: Path) -> Path:
@@ -81,7 +165,8 @@ def shrunk_path(original: Path) -> Path:
     return original.with_name(f"{original.stem}.shrunk{original.suffix}")
 
 
-def _same_file(one: Path, other: Path) -> bool:
+def is_same_file(one: Path, other: Path) -> bool:
+    """Whether both are one file, by any name or link."""
     try:
         return one.samefile(other)
     except (OSError, ValueError):

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from whet.core.oracle import Oracle
+from whet.core.failure import FailureKind
+from whet.core.oracle import Oracle, SameFailure
 from whet.core.outcome import Outcome
-from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Limits, Trial
+from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Limits, PayloadBinding, Trial
 from whet.core.verdict import Verdict
 from whet.desk.one_liner import (
     MAX_INLINE_BYTES,
@@ -81,31 +82,41 @@ def make_reproducer(
     named_index = index_to_name(bench.environment) if trial.packages else {}
     indexes: list[dict[str, str]] = [{}, named_index] if named_index else [{}]
     ways = [(names_only, index) for names_only in (True, False) for index in indexes]
-    line = ""
+    line, did = "", ""
     for names_only, index in ways:
         recipe = recipe_for(bench, trial, names_only=names_only, index=index)
         line = line_of(recipe, with_folder=not names_only)
         script = script_of(recipe, headline, with_folder=not names_only)
         try:
-            tried = _try(bench, line, script, folder, oracle, record)
+            tried = _try(bench, trial, recipe, oracle, record, with_folder=not names_only)
         finally:
+            write_script(folder / SCRIPT, script)
             if not names_only:
                 for file in recipe.files.values():
                     Path(file.path).unlink(missing_ok=True)
-        if tried is not None:
+        if oracle.judge(tried) is Verdict.BAD:
             where = (
-                "in an empty folder"
+                f"in an empty folder{_named_by_whole_path(recipe)}"
                 if names_only
                 else f"it needs the files around it, so it starts in `{trial.cwd}`"
             )
             return _reproducer(line, folder, where, tried)
+        did = "it passed" if tried.failure is None else f"`{tried.failure.summary}`"
     return Reproducer(
         line=line,
         script=str(folder / SCRIPT),
         is_verified=False,
-        remark="run once more as a line and as a script, it did not fail in the same way.",
+        remark=f"run once more, it did not fail in the same way: {did}.",
         wall_seconds=0.0,
     )
+
+
+def _named_by_whole_path(recipe: Recipe) -> str:
+    """Say which files of this machine the line goes on to need, such as a script that judges."""
+    words = [word for word in recipe.trial.command if word.startswith("/") and Path(word).is_file()]
+    if words[:1] == list(recipe.trial.command[:1]) and shutil.which(Path(words[0]).name):
+        del words[0]  # an interpreter or a tool, by its whole path
+    return f", with {', '.join(f'`{word}`' for word in words)} where it is" if words else ""
 
 
 def index_to_name(environment: Mapping[str, str]) -> dict[str, str]:
@@ -156,10 +167,12 @@ def recipe_for(
         trial = _bring_along(trial, files)
     else:
         # Beside the project's own files a payload must not take the name of one of them.
-        files = {
-            digest: replace(file, path=f"/tmp/whet-{digest[:8]}-{file.path}")  # noqa: S108 - named by content
-            for digest, file in files.items()
-        }
+        for payload in trial.payloads:
+            file = files[payload.digest]
+            files[payload.digest] = replace(file, path=_path_beside(payload, file.path))
+        if trial.stdin in files:
+            path = f"/tmp/whet-{trial.stdin[:8]}-stdin"  # noqa: S108 - named by content
+            files[trial.stdin] = replace(files[trial.stdin], path=path)
     setup, prefix, trial = _environment(bench, trial)
     trial = replace(trial, environment={**trial.environment, **index})
     return Recipe(trial=replace(trial, packages={}), files=files, setup=setup, prefix=prefix)
@@ -173,7 +186,7 @@ def _content(bench: Workbench, digest: str) -> bytes:
 def _bring_along(trial: Trial, files: dict[str, PlacedFile]) -> Trial:
     """Let each small file that the command names stand in the folder by its bare name."""
     words = list(trial.command)
-    bound = {payload.argument for payload in trial.payloads}
+    bound = {place.argument for payload in trial.payloads for place in payload.places}
     for index, word in enumerate(words):
         path = Path(trial.cwd, word)
         if index == 0 or index in bound or not path.is_file():
@@ -266,51 +279,82 @@ def _wrapped(content: bytes) -> str:
 
 def _try(
     bench: Workbench,
-    line: str,
-    script: str,
-    folder: Path,
+    trial: Trial,
+    recipe: Recipe,
     oracle: Oracle,
     record: Callable[[Trial], int],
-) -> Outcome | None:
-    """Run line and script in folders of their own; return what came if both fail the same way."""
-    write_atomically(folder / SCRIPT, script.encode("utf-8", "surrogateescape"))
-    os.chmod(folder / SCRIPT, 0o755)  # noqa: PTH101, S103 - a script is there to be run
-    last: Outcome | None = None
-    with bench.executor(record) as executor:
-        for command in (("sh", str(folder / SCRIPT)), ("sh", "-c", line)):
-            if command[-1] == f"sh {SCRIPT}":
-                continue  # too long for a line: it is the script
-            last = _run_elsewhere(bench, executor, command, oracle)
-            if last is None:
-                return None
-    return last
+    *,
+    with_folder: bool,
+) -> Outcome:
+    """Run script and line in folders of their own; return what came, of both if both are BAD."""
+    limits = Limits(wall_seconds=_LEAST_LIMIT_SECONDS)
+    if isinstance(oracle, SameFailure) and oracle.reference.kind is FailureKind.TIMEOUT:
+        # `timeout` would kill it before anybody could look where it hangs, which signs a hang.
+        seconds = trial.limits.wall_seconds or _LEAST_LIMIT_SECONDS
+        limits = Limits(wall_seconds=seconds + (_LEAST_LIMIT_SECONDS if trial.packages else 0.0))
+        recipe = replace(recipe, trial=replace(recipe.trial, limits=Limits()))
+    place = bench.belongings.temporary_folder()
+    try:
+        script = place / SCRIPT
+        write_script(script, script_of(recipe, "", with_folder=with_folder))
+        line = line_of(recipe, with_folder=with_folder)
+        commands = [("sh", str(script)), ("sh", "-c", line)]
+        if line == f"sh {SCRIPT}":
+            del commands[1]  # too long for a line: it is the script
+        tried = Outcome()
+        # Its files are named as they are in the original, wherever it runs now.
+        roots = (trial.cwd,) if trial.code is None else (trial.code.repository,)
+        with replace(bench, roots=roots).executor(record) as executor:
+            for command in commands:
+                again = Trial(command=command, cwd="", limits=limits, measures=trial.measures)
+                tried = _run_elsewhere(bench, executor, again, oracle)
+                if oracle.judge(tried) is not Verdict.BAD:
+                    break
+        return tried
+    finally:
+        bench.belongings.discard(place)
+
+
+def write_script(path: Path, script: str) -> None:
+    """Write a script that may be run."""
+    write_atomically(path, script.encode("utf-8", "surrogateescape"))
+    os.chmod(path, 0o755)  # noqa: PTH101, S103 - a script is there to be run
 
 
 def _run_elsewhere(
-    bench: Workbench, executor: RecordedExecutor, command: tuple[str, ...], oracle: Oracle
-) -> Outcome | None:
+    bench: Workbench, executor: RecordedExecutor, trial: Trial, oracle: Oracle
+) -> Outcome:
     place = bench.belongings.temporary_folder()
     try:
-        trial = Trial(
-            command=command, cwd=str(place), limits=Limits(wall_seconds=_LEAST_LIMIT_SECONDS)
-        )
-        future = executor.submit(trial)
+        future = executor.submit(replace(trial, cwd=str(place)))
         outcome = future.result()
-        verdict = oracle.judge(outcome)
         assert future.number is not None
+        verdict = oracle.judge(outcome)
         bench.notebook.judge(future.number, oracle.description, verdict, None)
     finally:
         bench.belongings.discard(place)
-    return outcome if verdict is Verdict.BAD else None
+    return outcome
 
 
 def line_for(bench: Workbench, trial: Trial) -> str:
-    """Return a recorded trial as one line that runs where it ran, payloads by their blobs."""
+    """Return a recorded trial as one line that runs where it ran, payloads from their blobs.
+
+    A payload is copied to a file of its own name: a program may look at how it ends.
+    """
     files: dict[str, PlacedFile] = {}
-    for digest in [*(payload.digest for payload in trial.payloads), trial.stdin]:
-        if digest in {STDIN_EMPTY, STDIN_INHERITED}:
-            continue
-        path = bench.notebook.blobs.path_of(digest)
-        files[digest] = PlacedFile(path=str(path))
+    copies: list[str] = []
+    if trial.stdin not in {STDIN_EMPTY, STDIN_INHERITED}:
+        files[trial.stdin] = PlacedFile(path=str(bench.notebook.blobs.path_of(trial.stdin)))
+    for payload in trial.payloads:
+        blob = str(bench.notebook.blobs.path_of(payload.digest))
+        path = _path_beside(payload, payload.name)
+        files[payload.digest] = PlacedFile(path=path)
+        copies.append(f"cp {quote_word(blob)} {quote_word(path)}")
     setup, prefix, placed = _environment(bench, trial)
-    return " && ".join([*setup, one_liner(placed, files, prefix=prefix)])
+    return " && ".join([*copies, *setup, one_liner(placed, files, prefix=prefix)])
+
+
+def _path_beside(payload: PayloadBinding, name: str) -> str:
+    """Return where a payload goes that must not take the name of a file of the project."""
+    folder = payload.beside or "/tmp"  # noqa: S108 - the file is named by its content
+    return f"{folder}/whet-{payload.digest[:8]}-{name}"

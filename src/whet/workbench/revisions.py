@@ -7,7 +7,7 @@ from functools import partial
 
 from whet.bisection.commits import describe, summaries
 from whet.bisection.picture import outline, picture
-from whet.bisection.revisions import RevisionHistory, RevisionLine, resolve
+from whet.bisection.revisions import RevisionHistory, RevisionLine, deeper, resolve
 from whet.bisection.terms import Terms
 from whet.core.executor import Executor
 from whet.core.trial import CodeState, Trial
@@ -111,6 +111,7 @@ def revisions(
         bisection=bisection,
         line=line,
         picture=drawn,
+        deeper=partial(deeper, repository),
     )
 
 

@@ -2,26 +2,28 @@
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from whet.core.budget import Budget, StopReason
-from whet.core.event import Event, PayloadReduced, TrialFinished
+from whet.core.event import Event, Notice, PayloadReduced, TrialFinished
 from whet.core.failure import FailureSignature
 from whet.core.oracle import Oracle, SameFailure
-from whet.core.trial import PayloadBinding, Trial
+from whet.core.trial import STDIN_EMPTY, Trial
 from whet.core.verdict import Verdict
 from whet.execution.caching import CachingExecutor
 from whet.host.files import write_atomically
 from whet.reduction.problem import Reduced
 from whet.reduction.reducer import Reduction, reduce_payload
 from whet.workbench.bench import Place, Workbench
-from whet.workbench.driver import Driver, Ended, Question, announce, stop_reason_of
+from whet.workbench.copies import reproduce_on_copies
+from whet.workbench.driver import HOLDS_NO_MORE, Driver, Ended, Question, announce, stop_reason_of
 from whet.workbench.investigation import AlsoFound, ShrunkPayload
-from whet.workbench.payload import bind_payload, read_payload, shrunk_path
-from whet.workbench.reproduce import Baseline, reproduce
+from whet.workbench.payload import bind_payloads, read_payload
+from whet.workbench.reproduce import Baseline
 from whet.workbench.request import TrialRequest
+from whet.workbench.results import result_path
 
 _PATIENCE = 10
 """A candidate may take so many times as long as the original before it counts as hanging."""
@@ -82,14 +84,16 @@ def shrink(
     """Make the payloads of a command smaller, one after the other.
 
     Raises:
+        BadUsage, CannotWrite: if a result would be lost, or cannot be written.
         PayloadMissing, PayloadEmpty, PayloadIsFolder, PayloadUnreadable,
         PayloadNotInCommand: if a file cannot be shrunk.
         BaselineDoesNotFail: if the command passes.
+        CopyFailsOtherwise: if it does not fail on a copy of the files as it does on them.
     """
     request = script_on_file(request, options.files)
     trial = bench.build_trial(request)
-    payloads = [read(bench, request, shown, options.result) for shown in options.files]
-    trial = bind_all(bench, trial, request, payloads)
+    payloads = read_all(bench, request, options.files, options.result)
+    trial = bind_all(bench, bench.for_search(trial, places_of(payloads)), request, payloads)
     investigation = bench.notebook.begin_investigation(verb="shrink", trial=trial)
 
     def record(starting: Trial) -> int:
@@ -98,7 +102,9 @@ def shrink(
             expectation=request.expectation, investigation=investigation,
         )  # fmt: skip
 
-    baseline = reproduce(bench, trial, request.judging, record)
+    files = [payload.path for payload in payloads]
+    copied = reproduce_on_copies(bench, trial, files, request.judging, record)
+    trial, baseline = copied.trial, copied.baseline
     results: list[ShrunkPayload] = []
     for position, payload in enumerate(payloads):
         shrunk = shrink_one(bench, trial, position, payload, baseline, record, options=options)
@@ -119,25 +125,34 @@ def script_on_file(request: TrialRequest, files: tuple[str, ...]) -> TrialReques
     return request
 
 
-def read(bench: Workbench, request: TrialRequest, shown: str, result: str) -> Payload:
-    """Read one payload and decide where the smaller one goes."""
-    path = Path(os.path.abspath(Path(request.cwd or bench.project.folder, shown)))
-    data = read_payload(path, shown)
-    target = Path(os.path.abspath(result)) if result else shrunk_path(path)
-    return Payload(shown=shown, path=path, result=target, data=data)
+def read_all(
+    bench: Workbench, request: TrialRequest, files: Sequence[str], output: str = ""
+) -> list[Payload]:
+    """Read the payloads and decide where the smaller ones go, before anything is run."""
+    payloads: list[Payload] = []
+    for shown in files:
+        path = Path(os.path.abspath(Path(request.cwd or bench.project.folder, shown)))
+        data = read_payload(path, shown)
+        taken = {payload.result for payload in payloads}
+        is_alone = len(files) == 1
+        target = result_path(bench, path, output, taken=taken, is_alone=is_alone)
+        payloads.append(Payload(shown=shown, path=path, result=target, data=data))
+    return payloads
+
+
+def places_of(payloads: list[Payload]) -> list[Path]:
+    """Return where the payloads and their results lie."""
+    return [path for payload in payloads for path in (payload.path, payload.result)]
 
 
 def bind_all(
     bench: Workbench, trial: Trial, request: TrialRequest, payloads: list[Payload]
 ) -> Trial:
     """Return the trial with each payload bound to its place in the command."""
-    bindings: list[PayloadBinding] = []
-    for payload in payloads:
-        digest = bench.shelf.keep(payload.data)
-        bindings.append(
-            bind_payload(trial.command, Path(trial.cwd), payload.shown, digest, stdin=request.stdin)
-        )
-    return replace(trial, payloads=tuple(bindings))
+    files = [(payload.shown, bench.shelf.keep(payload.data)) for payload in payloads]
+    bindings = bind_payloads(trial.command, Path(trial.cwd), files, stdin=request.stdin)
+    reads = any(binding.argument is None for binding in bindings)
+    return replace(trial, payloads=bindings, stdin=STDIN_EMPTY if reads else trial.stdin)
 
 
 def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own lifetime
@@ -154,26 +169,52 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
 ) -> ShrunkPayload:
     """Make one payload smaller; the best result is on disk at every moment."""
     trial = with_patience(trial, baseline)
-    work = _Shrinking(bench, trial, position, payload, baseline.oracle)
+    oracle = held_to_statement(baseline, trial)
+
+    def search(*, cached: bool) -> tuple[_Shrinking, Ended[Reduction], int]:
+        work = _Shrinking(bench, trial, position, payload, oracle)
+        with bench.executor(record, jobs=jobs, cached=cached, place=place) as executor:
+            driver = Driver(
+                executor=executor,
+                oracle=oracle,
+                emit=work.observe,
+                budget=options.budget,
+                jobs=jobs,
+                repeats=baseline.repeats,
+                judged=lambda number, verdict: bench.notebook.judge(
+                    number, oracle.description, verdict, None
+                ),
+            )
+            proposals = reduce_payload(payload.data, name=payload.path.name)
+            ended = driver.run(proposals, lambda each: work.ask(each, guard), work.found_bad)
+            return work, ended, executor.hits if isinstance(executor, CachingExecutor) else 0
+
     jobs = options.jobs or bench.jobs
-    with bench.executor(record, jobs=jobs, cached=baseline.repeats == 1, place=place) as executor:
-        driver = Driver(
-            executor=executor,
-            oracle=baseline.oracle,
-            emit=work.observe,
-            budget=options.budget,
-            jobs=jobs,
-            repeats=baseline.repeats,
-            judged=lambda number, verdict: bench.notebook.judge(
-                number, baseline.oracle.description, verdict, None
-            ),
-        )
-        search = reduce_payload(payload.data, name=payload.path.name)
-        ended = driver.run(search, lambda candidate: work.ask(candidate, guard), work.found_bad)
-        cached = executor.hits if isinstance(executor, CachingExecutor) else 0
+    work, ended, cached = search(cached=baseline.repeats == 1)
+    if cached and ended.stopped is not StopReason.INTERRUPTED:
+        # The result may rest on memory alone, and the world may have changed in a way that no
+        # key counts: a server, or a file that the command does not name.
+        with bench.executor(record, place=place) as executor:
+            holds = oracle.judge(executor.submit(work.best_trial).result()) is Verdict.BAD
+        if not holds:
+            bench.emit(Notice(text=HOLDS_NO_MORE))
+            work, ended, cached = search(cached=False)
     reason = stop_reason_of(ended, StopReason.MINIMAL)
     announce(bench.emit, ended, reason)
     return work.result(ended, reason, cached=cached, guarded_by=guard.label if guard else "")
+
+
+def held_to_statement(baseline: Baseline, trial: Trial) -> Oracle:
+    """Return the oracle that also tells two bare asserts of one function apart.
+
+    In a shrink the code stays as it is, unless it is the payload itself.
+    """
+    oracle, failure = baseline.oracle, baseline.outcome.failure
+    if not isinstance(oracle, SameFailure) or failure is None or failure.place is None:
+        return oracle
+    if Path(failure.place.path).name in {payload.name for payload in trial.payloads}:
+        return oracle
+    return replace(oracle, statement=failure.statement)
 
 
 def with_patience(trial: Trial, baseline: Baseline) -> Trial:
@@ -199,9 +240,14 @@ class _Shrinking:
         self._trial = trial
         self._position = position
         self._payload = payload
-        self._reference = oracle.reference if isinstance(oracle, SameFailure) else None
+        self._oracle = oracle
         self._best = payload.data
         self._others: dict[FailureSignature, AlsoFound] = {}
+
+    @property
+    def best_trial(self) -> Trial:
+        """The trial on the smallest payload so far."""
+        return self._trial.with_payload(self._bench.shelf.hold(self._best), self._position)
 
     def ask(self, candidate: Reduced, guard: Guard | None) -> Question:
         digest = self._bench.shelf.hold(candidate.data)
@@ -220,8 +266,10 @@ class _Shrinking:
 
     def _keep_other(self, event: TrialFinished) -> None:
         failure = event.outcome.failure
-        if failure is None or self._reference is None or failure.signature == self._reference:
+        if failure is None or not isinstance(self._oracle, SameFailure):
             return
+        if self._oracle.judge(event.outcome) is Verdict.BAD:
+            return  # it fails on the good side too
         digest = event.trial.payloads[self._position].digest
         data = self._bench.shelf.payload_of(digest)
         assert isinstance(data, bytes)

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeAlias
 
 from whet.bisection.terms import Terms
 from whet.core.budget import Budget, StopReason
@@ -16,7 +17,7 @@ from whet.search.bisection import Bisection, BisectionResult
 from whet.search.proposal import Search
 from whet.search.walk_back import WalkBackResult, walk_back
 from whet.workbench.bench import Place, RecordedExecutor, Workbench
-from whet.workbench.driver import Driver, Ended, Question, announce, stop_reason_of
+from whet.workbench.driver import HOLDS_NO_MORE, Driver, Ended, Question, announce, stop_reason_of
 from whet.workbench.ends import Ahead, Ends
 from whet.workbench.investigation import TestedVersion, VersionSearch
 from whet.workbench.request import Judging
@@ -40,6 +41,7 @@ class Versions:
         line: the new end and those before it, newest first, and which of them to prefer.
         picture: what is left, as lines of text.
         remarks: what is to be said beforehand, such as which versions are left out and why.
+        deeper: says how to get at older ones that are missing, or nothing.
     """
 
     kind: str
@@ -55,6 +57,10 @@ class Versions:
     line: Callable[[], tuple[Sequence[str], frozenset[int]]]
     picture: Callable[[Bisection[str], Terms], str]
     remarks: tuple[str, ...] = ()
+    deeper: Callable[[], str] = str
+
+
+_Found: TypeAlias = tuple[Bisection[str], Ended[BisectionResult[str]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +126,7 @@ class VersionHunt:
             ends = self._ends(for_ends, watch)
             ends.start()
             ahead = Ahead(inner=between)
-            old = self.versions.old
+            asked, old = self.versions, self.versions.old
             bisection = None if old is None else self.versions.bisection(old, self.versions.new)
             if bisection is not None and self.overlaps:
                 self._start_first(bisection, ahead)
@@ -128,24 +134,26 @@ class VersionHunt:
             if not self.overlaps:
                 ends.confirm(oracle)
             self.terms = ends.terms
-            driver = self._driver(ahead, oracle, watch.observe)
-            walked_seconds = 0.0
-            if old is None or bisection is None:
-                walked = self._walk_back(driver)
-                old = self.versions.old
-                if old is None:
-                    return self._nothing_good(oracle, walked, watch)
-                walked_seconds = walked.wall_seconds
-                driver.budget = self.budget.less(walked.wall_seconds, walked.trials)
-                bisection = self.versions.bisection(old, self.versions.new)
             confirm = partial(self._confirm, ends, oracle)
-            ended = driver.run(self._narrated(bisection, confirm), self._ask)
+            found = self._between(ahead, oracle, watch, confirm, bisection)
+            if isinstance(found, tuple) and not self._holds(found, for_ends, oracle, watch):
+                self.bench.emit(Notice(text=HOLDS_NO_MORE))
+                self.versions = asked
+                found = self._between(for_ends, oracle, watch, lambda _: None, None)
+        if isinstance(found, Ended):
+            return self._nothing_good(oracle, found, watch)
+        bisection, ended = found
+        if self.versions.new != asked.new and self.versions.old is not None:
+            # Those tested on the way back lie between the ends too.
+            count = self.versions.bisection(self.versions.old, asked.new).started_with - 1
+        else:
+            count = bisection.started_with - 1
         result = ended.result or bisection.result()
         reason = stop_reason_of(ended, result.stopped)
         announce(self.bench.emit, ended, reason)
-        search = self._answer(old, bisection, result, reason, watch)
+        search = self._answer(bisection, result, reason, watch)
         return FirstBad(
-            search=replace(search, wall_seconds=walked_seconds + ended.wall_seconds),
+            search=replace(search, between=count, wall_seconds=ended.wall_seconds),
             oracle=oracle,
             last_good=result.last_good,
             first_bad=result.first_bad,
@@ -198,11 +206,55 @@ class VersionHunt:
 
     # ---- the search ----
 
-    def _walk_back(self, driver: Driver) -> Ended[WalkBackResult]:
+    def _between(
+        self,
+        executor: Executor,
+        oracle: Oracle,
+        watch: "_Watch",
+        confirm: Callable[[int], None],
+        bisection: Bisection[str] | None,
+    ) -> _Found | Ended[WalkBackResult]:
+        """Search between the ends, found by walking back if need be; else how that ended."""
+        driver = self._driver(executor, oracle, watch.observe)
+        walked = None if self.versions.old else self._walk_back(driver, watch)
+        old = self.versions.old
+        if walked is not None:
+            if old is None:
+                return walked
+            driver.budget = self.budget.less(walked.wall_seconds, walked.trials)
+        assert old is not None
+        bisection = bisection or self.versions.bisection(old, self.versions.new)
+        ended = driver.run(self._narrated(bisection, confirm), self._ask)
+        spent = 0.0 if walked is None else walked.wall_seconds
+        return bisection, replace(ended, wall_seconds=spent + ended.wall_seconds)
+
+    def _holds(
+        self, found: _Found, executor: RecordedExecutor, oracle: Oracle, watch: "_Watch"
+    ) -> bool:
+        """Run the two versions that the answer rests on, where only the notebook knew them.
+
+        The world may have changed in a way that no trial's key counts.
+        """
+        bisection, ended = found
+        if ended.stopped is StopReason.INTERRUPTED:
+            return True
+        result = ended.result or bisection.result()
+        driver = self._driver(executor, oracle, watch.observe)
+        for version, verdict in ((result.last_good, Verdict.GOOD), (result.first_bad, Verdict.BAD)):
+            if version is None or not watch.is_from_memory(self.versions.label(version)):
+                continue
+            question = self._ask(version)
+            told = driver.settle(question.trial, driver.submit(question.trial), question.label)
+            if self.terms.for_search(told) is not verdict:
+                return False
+        return True
+
+    def _walk_back(self, driver: Driver, watch: "_Watch") -> Ended[WalkBackResult]:
         """Look for a good version before the new end; it becomes the old end."""
         line, landmarks = self.versions.line()
         search = walk_back(len(line) - 1, landmarks)
         ended = driver.run(search, lambda distance: self._ask(line[distance]), None)
+        watch.walked = ended.trials
         result = ended.result
         if result is not None and result.good is not None:
             # What was bad on the way is a nearer new end than the first one.
@@ -241,7 +293,6 @@ class VersionHunt:
 
     def _answer(
         self,
-        old: str,
         bisection: Bisection[str],
         result: BisectionResult[str],
         reason: StopReason,
@@ -254,12 +305,11 @@ class VersionHunt:
             subject=self.versions.subject,
             old_term=self.terms.old,
             new_term=self.terms.new,
-            good=label(result.last_good or old),
+            good=label(result.last_good or self.versions.old or ""),
             bad=label(self.versions.new),
             first_bad=None if found is None else label(found),
             first_bad_description="" if found is None else self.versions.details(found),
             suspects=tuple(label(version) for version in result.suspects),
-            between=bisection.started_with - 1,
             tested=watch.tested(),
             stopped=reason,
             picture=self.versions.picture(bisection, self.terms),
@@ -281,6 +331,7 @@ class VersionHunt:
             first_bad=None,
             tested=watch.tested(),
             stopped=reason,
+            hint=self.versions.deeper(),
             trials=len(watch.seen),
             wall_seconds=walked.wall_seconds,
         )
@@ -318,6 +369,10 @@ class _Watch:
             self.seen[label] = TestedVersion(
                 label=label, verdict=Verdict.SKIP, trial=None, remark=why
             )
+
+    def is_from_memory(self, label: str) -> bool:
+        """Whether a version was judged by an earlier trial alone."""
+        return label in self.seen and self.seen[label].trial is None
 
     def tested(self) -> tuple[TestedVersion, ...]:
         """Return what was tested, in order."""

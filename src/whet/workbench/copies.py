@@ -1,0 +1,196 @@
+"""Does the command fail on a copy of its payload as it does on the payload itself?
+
+A search varies a copy of the file, in a folder of whet's own. A program may look at more than
+what the file holds: at the modules, headers or `conftest.py` beside it, or at its place. Then the
+copy shows another failure, and a search would hold on to that one without a word.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from whet.core.errors import BaselineDoesNotFail, CopyFailsOtherwise
+from whet.core.event import Notice, TrialFinished
+from whet.core.oracle import Oracle, SameFailure
+from whet.core.outcome import Outcome
+from whet.core.trial import PayloadBinding, Trial
+from whet.core.verdict import Verdict
+from whet.host.files import put_back
+from whet.workbench.bench import Place, Workbench, oracle_of
+from whet.workbench.payload import PLACEHOLDER
+from whet.workbench.reproduce import Baseline, reproduce
+from whet.workbench.request import Judging
+
+_MOST_BESIDE = 1000
+"""So many files can be linked beside each copy without that taking longer than a trial."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copied:
+    """A trial that fails on copies as the command fails on the files themselves.
+
+    Attributes:
+        trial: with its payloads placed so.
+        baseline: what it does.
+    """
+
+    trial: Trial
+    baseline: Baseline
+
+
+def reproduce_on_copies(
+    bench: Workbench,
+    trial: Trial,
+    files: Sequence[Path],
+    judging: Judging,
+    record: Callable[[Trial], int],
+    *,
+    place: Place | None = None,
+) -> Copied:
+    """Reproduce the failure on copies of ``files``, and once on the files themselves.
+
+    Where the two differ, the copies are tried once more with all that lies beside the originals
+    linked beside them.
+
+    Raises:
+        BaselineDoesNotFail: if it fails on neither.
+        CopyFailsOtherwise: if it fails on the files themselves alone, or in another way.
+    """
+    original = _Original(bench, trial, files, judging, record, place)
+    missing: BaselineDoesNotFail | None = None
+    for placed in (trial, _with_neighbours(trial, files)):
+        if placed is None:
+            continue
+        try:
+            baseline = reproduce(bench, placed, judging, record, place=place)
+        except BaselineDoesNotFail as error:
+            missing = missing or error
+            if not original.fails_at_all():
+                raise missing from None
+        else:
+            if original.fails_like(baseline):
+                if placed is not trial:
+                    bench.emit(Notice(text="the files beside it are linked beside each copy"))
+                return Copied(trial=placed, baseline=baseline)
+    raise CopyFailsOtherwise(
+        f"on {_listed(files)} itself the command {original.what()};"
+        f" on a copy elsewhere it {'passes' if missing else 'fails in another way'}",
+        hint="the program looks at more than the file's content, such as its folder: move what"
+        " varies into a data file that it is given",
+    )
+
+
+class _Original:
+    """The command as it was typed, on the user's own files, run when it is first asked for."""
+
+    def __init__(
+        self,
+        bench: Workbench,
+        trial: Trial,
+        files: Sequence[Path],
+        judging: Judging,
+        record: Callable[[Trial], int],
+        place: Place | None,
+    ) -> None:
+        self._bench = bench
+        self._trial = trial
+        self._files = files
+        self._judging = judging
+        self._record = record
+        self._place = place
+        self._outcomes: list[Outcome] = []
+
+    def fails_at_all(self) -> bool:
+        any_bad = oracle_of(self._judging)
+        self._run_until(1, any_bad)
+        return any(any_bad.judge(outcome) is Verdict.BAD for outcome in self._outcomes)
+
+    def fails_like(self, baseline: Baseline) -> bool:
+        """Whether one run, or as many as a flaky failure needs, fails as the copies do."""
+        if all(payload.argument is None and not payload.more for payload in self._trial.payloads):
+            return True  # what is read from standard input has no name and no place
+        if self._run_until(baseline.repeats, baseline.oracle):
+            return True
+        return self._differs_in_spelling(baseline)
+
+    def what(self) -> str:
+        failure = self._outcomes[-1].failure
+        return "passes" if failure is None else f"fails with `{failure.summary}`"
+
+    def _run_until(self, times: int, oracle: Oracle) -> bool:
+        if any(oracle.judge(outcome) is Verdict.BAD for outcome in self._outcomes):
+            return True
+        while len(self._outcomes) < times:
+            outcome = self._run(_as_typed(self._trial, self._files), oracle)
+            self._outcomes.append(outcome)
+            if oracle.judge(outcome) is Verdict.BAD:
+                return True
+        return False
+
+    def _differs_in_spelling(self, baseline: Baseline) -> bool:
+        """Whether the message alone differs, because it shows the path as it was given.
+
+        Then the original by its whole path must fail as the copies do.
+        """
+        reference = baseline.outcome.signature
+        if not isinstance(baseline.oracle, SameFailure) or reference is None:
+            return False
+        signatures = [outcome.signature for outcome in self._outcomes]
+        if not any(
+            each and replace(each, message=reference.message) == reference for each in signatures
+        ):
+            return False
+        whole = self._run(_as_typed(self._trial, self._files, is_whole=True), baseline.oracle)
+        return baseline.oracle.judge(whole) is Verdict.BAD
+
+    def _run(self, trial: Trial, oracle: Oracle) -> Outcome:
+        before = [path.read_bytes() for path in self._files]
+        with self._bench.executor(self._record, place=self._place) as executor:
+            future = executor.submit(trial)
+            outcome = future.result()
+        verdict = oracle.judge(outcome)
+        assert future.number is not None
+        self._bench.notebook.judge(future.number, oracle.description, verdict, None)
+        self._bench.emit(
+            TrialFinished(
+                number=future.number,
+                trial=trial,
+                outcome=outcome,
+                verdict=verdict,
+                label="as typed",
+            )
+        )
+        for path, data in zip(self._files, before, strict=True):
+            if put_back(path, data):
+                self._bench.emit(Notice(text=f"the command changed `{path}`: it was put back"))
+        return outcome
+
+
+def _as_typed(trial: Trial, files: Sequence[Path], *, is_whole: bool = False) -> Trial:
+    """Return the trial on the originals themselves, by the names that the user wrote.
+
+    With ``is_whole`` each goes by its whole path, as a copy does.
+    """
+    words, stdin = list(trial.command), trial.stdin
+    for payload, path in zip(trial.payloads, files, strict=True):
+        stdin = payload.digest if payload.argument is None else stdin
+        if is_whole or any(place.text == PLACEHOLDER for place in payload.places):
+            payload.put(str(path), words)
+    return replace(trial, command=tuple(words), stdin=stdin, payloads=())
+
+
+def _with_neighbours(trial: Trial, files: Sequence[Path]) -> Trial | None:
+    """Return the trial whose copies have the files of the originals' folders beside them."""
+    payloads: list[PayloadBinding] = []
+    for payload, path in zip(trial.payloads, files, strict=True):
+        try:
+            if sum(1 for _ in path.parent.iterdir()) > _MOST_BESIDE:
+                return None
+        except OSError:
+            return None
+        payloads.append(replace(payload, beside=str(path.parent)))
+    return replace(trial, payloads=tuple(payloads))
+
+
+def _listed(files: Sequence[Path]) -> str:
+    return ", ".join(f"`{path.name}`" for path in files)

@@ -1,0 +1,74 @@
+"""Where a smaller file goes: never onto the original, nor onto a file of the user's."""
+
+import os
+from collections.abc import Collection
+from pathlib import Path
+
+from whet.core.errors import BadUsage, CannotWrite
+from whet.core.output import digest_of
+from whet.workbench.bench import Workbench
+from whet.workbench.payload import is_same_file, shrunk_path
+
+
+def result_path(
+    bench: Workbench, original: Path, output: str, *, taken: Collection[Path], is_alone: bool
+) -> Path:
+    """Return where the smaller version of ``original`` goes.
+
+    Args:
+        bench: the workbench: a file that it holds may be written over, as nothing is lost.
+        original: the payload.
+        output: the file or folder that the user named; empty: beside the original.
+        taken: results of other payloads.
+        is_alone: it is the only payload.
+
+    Raises:
+        BadUsage: if the result would be the original, or one file for more than one payload.
+        CannotWrite: if its folder is not there, or may not be written to.
+    """
+    named = Path(os.path.abspath(output)) if output else original.parent
+    if output and not named.is_dir():
+        if not is_alone:
+            raise BadUsage(
+                f"`-o {output}` is one file, for more than one result",
+                hint="name a folder that is there: each result goes into it",
+            )
+        if is_same_file(named, original):
+            raise BadUsage(
+                f"`-o {output}` is the file itself, which is never touched",
+                hint="name another file, or leave it out: the result goes beside the original",
+            )
+        return _writable(named)
+    return _writable(free_path(bench, named / shrunk_path(original).name, original, taken))
+
+
+def free_path(bench: Workbench, wanted: Path, original: Path, taken: Collection[Path]) -> Path:
+    """Return ``wanted``, or with a number in its name if a file of the user's stands there."""
+    number, path = 1, wanted
+    while path in taken or is_same_file(path, original) or not _may_go(bench, path):
+        number += 1
+        path = wanted.with_name(f"{wanted.stem}-{number}{wanted.suffix}")
+    return path
+
+
+def _may_go(bench: Workbench, path: Path) -> bool:
+    """Whether nothing stands there, or what the notebook holds anyway, such as an old result."""
+    if not os.path.lexists(path):
+        return True
+    if path.is_symlink() or not path.is_file():
+        return False
+    return bench.notebook.blobs.path_of(digest_of(path.read_bytes())).is_file()
+
+
+def _writable(path: Path) -> Path:
+    if not path.parent.is_dir():
+        raise CannotWrite(
+            f"cannot write `{path}`: `{path.parent}` is not a folder",
+            hint=f"make it: `mkdir -p {path.parent}`",
+        )
+    if not os.access(path.parent, os.W_OK):
+        raise CannotWrite(
+            f"cannot write `{path}`: its folder may not be written to",
+            hint="name another place with `-o`",
+        )
+    return path

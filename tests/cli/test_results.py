@@ -1,0 +1,100 @@
+"""Where results go: what is the user's is never written over."""
+
+import os
+import sys
+
+import pytest
+from whet_command import Whet
+
+from whet.core.errors import PayloadUnreadable
+
+PYTHON = sys.executable
+UNREADABLE = PayloadUnreadable.exit_code
+PROG = "import sys\nif any('BOOM' in open(w).read() for w in sys.argv[1:]): raise KeyError('x')\n"
+
+
+@pytest.fixture
+def failing(whet: Whet) -> Whet:
+    whet.write("p.py", PROG)
+    whet.write("d.txt", "a\nBOOM\n")
+    return whet
+
+
+def shrink(whet: Whet, *words: str) -> tuple[int, str]:
+    said = whet("shrink", "d.txt", *words, "--", PYTHON, "p.py", "d.txt")
+    return said.code, said.stderr
+
+
+@pytest.mark.parametrize("name", ["d.txt", "link", "./d.txt"])
+def test_the_original_is_no_place_for_the_result(failing: Whet, name: str) -> None:
+    (failing.folder / "link").symlink_to("d.txt")
+
+    code, said = shrink(failing, "-o", name)
+
+    assert (code, "never touched" in said) == (64, True)
+    assert (failing.folder / "d.txt").read_text() == "a\nBOOM\n"
+
+
+@pytest.mark.slow
+def test_a_file_of_the_users_with_the_results_name_stays(failing: Whet) -> None:
+    mine = failing.write("d.shrunk.txt", "precious")
+    for _ in range(2):
+        assert shrink(failing)[0] == 0
+
+    assert mine.read_text() == "precious"
+    assert (failing.folder / "d.shrunk-2.txt").read_text().strip() == "BOOM"
+    assert not (failing.folder / "d.shrunk-3.txt").exists()
+
+
+def test_two_results_need_two_files(failing: Whet) -> None:
+    failing.write("e.txt", "BOOM\n")
+    words = ("shrink", "d.txt", "e.txt", "-o", "out", "--", PYTHON, "p.py", "d.txt", "e.txt")
+    assert failing(*words).code == 64
+
+    (failing.folder / "out").mkdir()
+
+    assert failing(*words).code == 0
+    assert {path.name for path in (failing.folder / "out").iterdir()} == {
+        "d.shrunk.txt",
+        "e.shrunk.txt",
+    }
+
+
+def test_a_place_that_is_not_there_is_refused_before_anything_runs(failing: Whet) -> None:
+    code, said = shrink(failing, "-o", "missing/x.txt")
+
+    assert (code, "mkdir -p" in said, "run 1" in said) == (73, True, False)
+
+
+def test_an_investigation_beside_the_files_leaves_them(failing: Whet) -> None:
+    failing("investigate", "-o", ".", "--", PYTHON, "p.py", "d.txt")
+
+    assert (failing.folder / "d.txt").read_text() == "a\nBOOM\n"
+
+
+def test_a_file_without_a_part_in_the_failure_is_told(whet: Whet) -> None:
+    whet.write("d.txt", "a\n")
+
+    said = whet("shrink", "d.txt", "--", PYTHON, "-c", "raise KeyError('x')", "d.txt")
+
+    assert "does not depend on what this file holds" in said.stdout
+
+
+def test_a_pipe_is_refused(whet: Whet) -> None:
+    os.mkfifo(whet.folder / "pipe")
+
+    said = whet("shrink", "pipe", "--", "cat", "pipe")
+
+    assert (said.code, "a pipe" in said.stderr) == (UNREADABLE, True)
+
+
+@pytest.mark.slow
+def test_a_shallow_clone_says_how_to_get_the_rest(whet: Whet) -> None:
+    whet.git("init", "--quiet")
+    for number in range(4):
+        whet.commit(f"commit {number}", number=str(number))
+    whet.git("clone", "--quiet", "--depth", "2", f"file://{whet.folder}", "../shallow")
+
+    said = Whet(whet.folder.parent / "shallow", whet.environment)("bisect", "HEAD", "--", "false")
+
+    assert "git fetch --unshallow" in said.stdout
