@@ -254,7 +254,6 @@ class VersionHunt:
         line, landmarks = self.versions.line()
         search = walk_back(len(line) - 1, landmarks)
         ended = driver.run(search, lambda distance: self._ask(line[distance]), None)
-        watch.walked = ended.trials
         result = ended.result
         if result is not None and result.good is not None:
             # What was bad on the way is a nearer new end than the first one.
