@@ -11,7 +11,7 @@ from pathlib import Path
 from whet.core.failure import FailureKind
 from whet.core.oracle import Oracle, SameFailure
 from whet.core.outcome import Outcome
-from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Limits, PayloadBinding, Trial
+from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Limits, Trial
 from whet.core.verdict import Verdict
 from whet.desk.one_liner import (
     MAX_INLINE_BYTES,
@@ -169,9 +169,11 @@ def recipe_for(
         # Beside the project's own files a payload must not take the name of one of them.
         for payload in trial.payloads:
             file = files[payload.digest]
-            files[payload.digest] = replace(file, path=_path_beside(payload, file.path))
+            files[payload.digest] = replace(
+                file, path=_path_beside(payload.digest, file.path, payload.beside)
+            )
         if trial.stdin in files:
-            path = f"/tmp/whet-{trial.stdin[:8]}-stdin"  # noqa: S108 - named by content
+            path = _path_beside(trial.stdin, "stdin")
             files[trial.stdin] = replace(files[trial.stdin], path=path)
     setup, prefix, trial = _environment(bench, trial)
     trial = replace(trial, environment={**trial.environment, **index})
@@ -347,14 +349,14 @@ def line_for(bench: Workbench, trial: Trial) -> str:
         files[trial.stdin] = PlacedFile(path=str(bench.notebook.blobs.path_of(trial.stdin)))
     for payload in trial.payloads:
         blob = str(bench.notebook.blobs.path_of(payload.digest))
-        path = _path_beside(payload, payload.name)
+        path = _path_beside(payload.digest, payload.name, payload.beside)
         files[payload.digest] = PlacedFile(path=path)
         copies.append(f"cp {quote_word(blob)} {quote_word(path)}")
     setup, prefix, placed = _environment(bench, trial)
     return " && ".join([*copies, *setup, one_liner(placed, files, prefix=prefix)])
 
 
-def _path_beside(payload: PayloadBinding, name: str) -> str:
-    """Return where a payload goes that must not take the name of a file of the project."""
-    folder = payload.beside or "/tmp"  # noqa: S108 - the file is named by its content
-    return f"{folder}/whet-{payload.digest[:8]}-{name}"
+def _path_beside(digest: str, name: str, folder: str = "") -> str:
+    """Return where a file goes that must not take the name of one of the project's."""
+    place = folder or "/tmp"  # noqa: S108 - the file is named by its content
+    return f"{place}/whet-{digest[:8]}-{name}"
