@@ -58,4 +58,12 @@ def test_a_result_that_cannot_be_written_is_an_error(whet: Whet) -> None:
 
     assert said.returncode == 73
     assert "error: cannot write the result: No space left on device" in said.stderr
-    assert run_with(whet, "| true", "log").stderr == ""
+
+
+def test_a_reader_of_a_result_may_leave(whet: Whet) -> None:
+    whet("run", "--", "true")
+
+    said = run_with(whet, "> >(exec <&-); echo $?", "log")
+
+    assert said.stdout == "0\n"
+    assert said.stderr == ""

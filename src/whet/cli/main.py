@@ -9,7 +9,7 @@ import click
 from whet import __version__
 from whet.cli.console import report_error, report_fault, say
 from whet.core.errors import SOFTWARE, USAGE, BadUsage, WhetError
-from whet.host.ending import orderly_end
+from whet.host.ending import ToldToEndError, orderly_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +99,10 @@ def run_cli(arguments: Sequence[str]) -> int:
         return report_error(usage)
     except (KeyboardInterrupt, click.Abort):
         return 130
-    except SystemExit as told:
+    except ToldToEndError as told:
         say("whet: told to end (SIGTERM or SIGHUP); what was found so far is kept")
         return told.code if isinstance(told.code, int) else SOFTWARE
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # click makes the second one of the first
         return _reader_has_gone()
     except Exception as error:  # noqa: BLE001 - a bug of whet's own: its traceback goes to a file
         return report_fault(error)

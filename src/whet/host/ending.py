@@ -11,6 +11,10 @@ _ENDS = (signal.SIGTERM, signal.SIGHUP)
 _SHELL_ADDS = 128
 
 
+class ToldToEndError(SystemExit):
+    """SIGTERM or SIGHUP told whet to end; the code is a shell's."""
+
+
 @dataclass(slots=True)
 class _Ending:
     """What holds for the process: signals are its own, not a thread's or an object's."""
@@ -24,7 +28,7 @@ _ending = _Ending()
 
 @contextmanager
 def orderly_end() -> Generator[None, None, None]:
-    """Turn SIGTERM and SIGHUP into `SystemExit` with a shell's exit code, 143 or 129.
+    """Turn SIGTERM and SIGHUP into `ToldToEndError` with a shell's exit code, 143 or 129.
 
     Ctrl-C stays a `KeyboardInterrupt`, which ends a search with the best so far. Once whet is
     told to end, and while it cleans up, nothing disturbs it any more. A signal that was ignored
@@ -75,5 +79,5 @@ def _on_signal(number: int, _frame: FrameType | None) -> None:
 
 def _raise(number: int) -> None:
     if number in _ENDS:
-        raise SystemExit(_SHELL_ADDS + number)
+        raise ToldToEndError(_SHELL_ADDS + number)
     raise KeyboardInterrupt
