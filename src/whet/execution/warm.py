@@ -61,23 +61,21 @@ class WarmRuns:
         """Run ``trial`` from as far on as is right."""
         stage = self._stage_for(slot, trial)
         why = ""
+        is_settled = not trial.reset  # what was seen is looked at when the reset steps are done
         for snapshot in sorted(stage.snapshots.values(), key=lambda each: -each.seconds):
-            source, hindrance = _fit(snapshot)
+            source, hindrance = _fit(snapshot, is_settled=is_settled)
             if source is not None:
+                staged = Staged(stage=stage, since=snapshot, source=source)
                 try:
-                    staged = Staged(stage=stage, since=snapshot, source=source)
                     outcome = run(staged)
                 except OtherPastError:
+                    why = why or f"not from {snapshot.place}: {_refusal(staged, snapshot)}"
+                    is_settled = True
                     if staged.spoilt:
-                        why = why or _spoilt(snapshot, staged.spoilt)
                         self._drop(slot, stage, snapshot)
-                        continue
-                    # It stays: the next save may take a slip above it back.
-                    why = (
-                        why
-                        or f"not from {snapshot.place}: {_name(snapshot.script)} has changed above"
-                    )
-                    self._refused.add(snapshot.number)
+                    else:
+                        # It stays: the next save may take a slip above it back.
+                        self._refused.add(snapshot.number)
                     continue
                 self._refused.discard(snapshot.number)
                 self._note(slot, staged, why)
@@ -125,9 +123,9 @@ class WarmRuns:
         slot.drop(snapshot.number)
 
 
-def _fit(snapshot: Snapshot) -> tuple[bytes | None, str]:
+def _fit(snapshot: Snapshot, *, is_settled: bool) -> tuple[bytes | None, str]:
     """Return the main script to run on with (empty: the same one), or None and why it cannot."""
-    spoilt = snapshot.spoilt_by()
+    spoilt = snapshot.spoilt_by() if is_settled else ""
     if spoilt:
         return None, f"{_name(spoilt)} has changed"
     if not snapshot.script:
@@ -143,8 +141,10 @@ def _fit(snapshot: Snapshot) -> tuple[bytes | None, str]:
     return now, ""
 
 
-def _spoilt(snapshot: Snapshot, path: str) -> str:
-    return f"not from {snapshot.place}: a reset step has changed {_name(path)}"
+def _refusal(staged: Staged, snapshot: Snapshot) -> str:
+    if staged.spoilt:
+        return f"a reset step has changed {_name(staged.spoilt)}"
+    return staged.halted or f"{_name(snapshot.script)} has changed above"
 
 
 def _name(path: str) -> str:

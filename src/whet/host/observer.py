@@ -16,7 +16,7 @@ import os
 import select
 import struct
 
-from whet.host.channel import Channel, as_begun
+from whet.host.channel import Channel, as_begun, as_number
 from whet.host.noticed import Noticed
 from whet.host.syscalls import ARCHITECTURES, machine
 
@@ -83,7 +83,11 @@ def _serve(channel: Channel) -> None:
         elif kind == "listener":
             _thread.start_new_thread(_answer_all, (descriptors[0], noticed))
         elif kind == "facts":
-            channel.send("facts", noticed.facts())
+            channel.send("facts", noticed.facts(as_number(body)))
+        elif kind == "put back":
+            channel.send("put back", noticed.put_back(as_number(body)))
+        elif kind == "drop":
+            noticed.drop(as_number(body))
 
 
 def _answer_all(listener: int, noticed: Noticed) -> None:
