@@ -115,6 +115,18 @@ def test_what_was_made_is_made_again(laboratory: Laboratory, does: str, reset: s
         twins.close()
 
 
+@pytest.mark.parametrize("does", ["open('d/a', 'w')", "os.mkdir('d/a')"])
+def test_what_could_not_be_made_is_tried_again(laboratory: Laboratory, does: str) -> None:
+    twins = Twins(laboratory)
+    code = f"try:\n    {does}\nexcept OSError as error:\n    print(error)"
+    try:
+        for end in ("os.makedirs('d', exist_ok=True)\n", "pass\n"):
+            twins.write({"main.py": f"import os\nexec({code!r})\n{SLOW}{end}"})
+            twins.run()
+    finally:
+        twins.close()
+
+
 NAMES = st.sampled_from(["a", "b", "d/a", "d"])
 TEXTS = st.sampled_from(["", "x", "longer text"])
 OPERATIONS = st.one_of(

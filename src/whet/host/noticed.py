@@ -158,6 +158,7 @@ class Noticed:
         found = _status_of(path)
         if self._will_fail(path, found, flags):
             self._seen.see(path)
+            self._seen.see(os.path.dirname(path))  # or it fails for want of that
         elif found is not None and not flags & (_WRITES & ~os.O_CREAT):
             self._read(path)
         elif found is None or self._deeds.deed(path) or self._deeds.is_inside(path):
@@ -208,8 +209,8 @@ class Noticed:
         if self._is_exempt(path):
             return
         self._seen.see_link(path)
+        self._seen.see(os.path.dirname(path.rstrip("/")))
         if _status_of(path, follow=False) is None and _can_make(path):
-            self._seen.see(os.path.dirname(path))
             mode = arguments[call[3] + 1] & 0o7777 & ~_umask_of(pid)
             self._deeds.makes(path, "folder", mode)
 
