@@ -178,8 +178,8 @@ def test_what_the_past_has_seen_is_answered_cold(
 @pytest.mark.parametrize(
     "doing",
     [
-        pytest.param("open('out', 'w').write('x')", id="a file that was written"),
-        pytest.param("import os; os.mkdir('made'); os.rmdir('made')", id="a folder that was made"),
+        pytest.param("open('main.py', 'a').close()", id="a file that was appended to"),
+        pytest.param("import os; os.mkdir('made'); os.symlink('made', 'link'); os.unlink('link'); os.rmdir('made')", id="a link that was made"),
         pytest.param("import subprocess; p = subprocess.Popen(['sleep', '0.3'])", id="a process that runs"),
         pytest.param("import os; os.system('sleep 0.3 &')", id="a process that runs and belongs to nobody"),
         pytest.param("import threading; threading.Thread(target=time.sleep, args=(0.3,)).start()", id="a thread that runs"),

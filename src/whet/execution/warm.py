@@ -61,21 +61,21 @@ class WarmRuns:
         """Run ``trial`` from as far on as is right."""
         stage = self._stage_for(slot, trial)
         why = ""
+        is_settled = not trial.reset  # what was seen is looked at when the reset steps are done
         for snapshot in sorted(stage.snapshots.values(), key=lambda each: -each.seconds):
-            changed, hindrance = _fit(snapshot)
+            changed, hindrance = _fit(snapshot, is_settled=is_settled)
             if changed is not None:
                 staged = Staged(stage=stage, since=snapshot, changed=changed)
                 try:
                     outcome = run(staged)
                 except OtherPastError:
+                    why = why or f"not from {snapshot.place}: {_refusal(staged)}"
+                    is_settled = True
                     if staged.spoilt:
-                        why = why or _spoilt(snapshot, staged.spoilt)
                         self._drop(slot, stage, snapshot)
-                        continue
-                    # It stays: the next save may take a slip above it back.
-                    names = " and ".join(sorted(map(_name, changed)))
-                    why = why or f"not from {snapshot.place}: {names} has changed above"
-                    self._refused.add(snapshot.number)
+                    else:
+                        # It stays: the next save may take a slip above it back.
+                        self._refused.add(snapshot.number)
                     continue
                 self._refused.discard(snapshot.number)
                 self._note(slot, staged, why)
@@ -123,9 +123,9 @@ class WarmRuns:
         slot.drop(snapshot.number)
 
 
-def _fit(snapshot: Snapshot) -> tuple[dict[str, bytes] | None, str]:
+def _fit(snapshot: Snapshot, *, is_settled: bool) -> tuple[dict[str, bytes] | None, str]:
     """Return what its sources say now that have changed, or None and why it cannot be used."""
-    spoilt = snapshot.spoilt_by()
+    spoilt = snapshot.spoilt_by() if is_settled else ""
     if spoilt:
         return None, f"{_name(spoilt)} has changed"
     changed: dict[str, bytes] = {}
@@ -139,8 +139,11 @@ def _fit(snapshot: Snapshot) -> tuple[dict[str, bytes] | None, str]:
     return changed, ""
 
 
-def _spoilt(snapshot: Snapshot, path: str) -> str:
-    return f"not from {snapshot.place}: a reset step has changed {_name(path)}"
+def _refusal(staged: Staged) -> str:
+    if staged.spoilt:
+        return f"a reset step has changed {_name(staged.spoilt)}"
+    names = " and ".join(sorted(map(_name, staged.changed)))
+    return staged.halted or f"{names} has changed above"
 
 
 def _name(path: str) -> str:

@@ -136,6 +136,8 @@ class FrozenCopies:
         line = self._lines.pop(number, None)
         if line is not None:
             line.close()
+            if self.watching is not None:
+                self.watching.drop(number)
 
     def forget(self, pid: int) -> bool:
         """Note that a process has ended; say whether it was a copy."""

@@ -1,16 +1,14 @@
-"""What the programs of one run have seen of the file system, and what they have done to the world.
+"""What held system calls mean: what is seen (`whet.host.seen`) and what is made (`whet.host.deeds`).
 
-Looked-up paths are marked before the call that looks them up goes on: whatever changes them
-later shows. What the kernel makes up when it is asked (`/proc`, `/sys`, devices) is not marked,
-and neither is byte code beside its source, which Python itself checks against the source.
+What else is done to the world ends the ladder of snapshots, by its name.
 """
 
 import os
-import re
 import stat
 
-from whet.host.marks import listing, of_file, of_link, sure
+from whet.host.deeds import CannotPutBackError, Deeds, is_plain
 from whet.host.onlooker import Onlooker, UnreadableError
+from whet.host.seen import Seen, is_byte_code
 from whet.host.syscalls import AT_FDCWD, NO_LINKS, calls
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
@@ -21,9 +19,7 @@ if TYPE_CHECKING:
     from whet.host.marks import Listing, Mark
     from whet.host.syscalls import Call
 
-    # the first effect that cannot be taken back; then, new since they were last asked for: marks
-    # of what paths led to, and of links themselves; how often each was opened; what folders held;
-    # how often each was listed
+    # the first effect that cannot be put back, and what `Seen.take` returns
     Observed: TypeAlias = tuple[
         str,
         "dict[str, Mark]",
@@ -36,8 +32,7 @@ if TYPE_CHECKING:
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _O_TMPFILE = 0o20000000
 _AT_SYMLINK_NOFOLLOW, _AT_EMPTY_PATH = 0x100, 0x1000
-_MADE_UP = ("/proc/", "/sys/", "/dev/")
-_REAL = tuple(f"/dev/{name}/" for name in ("shm", "mqueue"))
+_RENAME_NOREPLACE = 1
 _AF_UNIX, _AF_NETLINK = 1, 16
 _INT = 1 << 32
 _SHEBANG_BYTES = 256
@@ -56,39 +51,48 @@ class Noticed:
             "address": self._address, "message": self._message, "kill": self._kill,
             "bare": self._bare,
         }  # fmt: skip
-        self._own_socket = self._cache = "\0"
-        self._clear()
+        self._own_socket = ""
+        self._ended = ""
+        self._deeds = Deeds()
+        self._seen = Seen(self._deeds)
 
     def begin(self, own_socket: str, cache: str, cwd: str) -> None:
         """Begin anew, with another run.
 
         Args:
             own_socket: where copies report: that is whet's own affair.
-            cache: folder of byte code by content, which never changes a program; empty: none.
+            cache: folder of byte code by content; empty: none.
             cwd: the folder in which the run begins.
         """
-        self._own_socket, self._cache = own_socket, cache or "\0"
-        self._clear()
-        self._see(cwd)
+        self._own_socket, self._ended = own_socket, ""
+        self._deeds.begin()
+        self._seen.begin(cache)
+        self._seen.see(cwd)
 
-    def _clear(self) -> None:
-        self._ended = ""
-        self._marks: dict[str, Mark] = {}
-        self._links: dict[str, Mark] = {}
-        self._opened: dict[str, int] = {}
-        self._listings: dict[str, Listing] = {}
-        self._listed: dict[str, int] = {}
-        self._known: dict[str, int] = {}
-        self._known_links: set[str] = set()
-        self._known_folders: set[str] = set()
+    def facts(self, number: int) -> "Observed":
+        """Return what is new since this was last asked for, and keep what a snapshot needs.
 
-    def facts(self) -> "Observed":
-        """Return what is new since this was last asked for."""
-        facts = (
-            self._ended, self._marks, self._links, self._opened, self._listings, self._listed
-        )  # fmt: skip
-        self._marks, self._links, self._opened, self._listings, self._listed = {}, {}, {}, {}, {}
-        return facts
+        Args:
+            number: the snapshot that has just been taken.
+        """
+        if not self._ended:
+            try:
+                self._deeds.keep(number)
+            except CannotPutBackError as error:
+                self.ends(str(error))
+        return (self._ended, *self._seen.take())
+
+    def put_back(self, number: int) -> str:
+        """Make again what was made by the time of a snapshot; return why not, empty if it is."""
+        try:
+            self._deeds.put_back(number)
+        except CannotPutBackError as error:
+            return str(error)
+        return ""
+
+    def drop(self, number: int) -> None:
+        """Forget what was kept for a snapshot."""
+        self._deeds.drop(number)
 
     def take(self, pid: int, number: int, arguments: "Sequence[int]") -> None:
         """Take in a call that a process is about to make."""
@@ -107,40 +111,9 @@ class Noticed:
 
     # ---- what is seen ----
 
-    def _see(self, path: str) -> None:
-        if path in self._known:
-            return
-        self._known[path] = 0
-        if not self._is_made_up(path):
-            mark = of_file(path)
-            self._marks[path] = sure(mark)
-            if mark[0] == 0 and isinstance(mark[1], int):
-                self._known[path] = stat.S_IFMT(mark[1])
-
-    def _see_link(self, path: str) -> None:
-        if path not in self._known_links:
-            self._known_links.add(path)
-            if not self._is_made_up(path):
-                self._links[path] = sure(of_link(path))
-
     def _read(self, path: str) -> None:
-        """Note that a file or folder is opened to be read."""
-        if self._is_made_up(path) or _is_byte_code(path):
-            return
-        self._see(path)
-        kind = self._known[path]
-        if kind == stat.S_IFDIR:
-            self._listed[path] = self._listed.get(path, 0) + 1
-            if path not in self._known_folders:
-                self._known_folders.add(path)
-                self._listings[path] = listing(path)
-        else:
-            self._opened[path] = self._opened.get(path, 0) + 1
-            if kind == stat.S_IFIFO:
-                self.ends(f"reads from the pipe {path}")
-
-    def _is_made_up(self, path: str) -> bool:
-        return path.startswith((self._cache, *_MADE_UP)) and not path.startswith(_REAL)
+        if not self._seen.read(path):
+            self.ends(f"reads from the pipe {path}")
 
     def _look(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
         _, _, _, _, more = call
@@ -148,9 +121,9 @@ class Noticed:
         if not path:
             return  # what a descriptor leads to was seen when it was opened
         if more == NO_LINKS or (more >= 0 and arguments[more] & _AT_SYMLINK_NOFOLLOW):
-            self._see_link(path)
+            self._seen.see_link(path)
         else:
-            self._see(path)
+            self._seen.see(path)
 
     def _execute(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
         path = self._path(pid, call, arguments)
@@ -162,7 +135,7 @@ class Noticed:
     # ---- what is done ----
 
     def _open(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
-        name, kind, _, _, more = call
+        _, kind, _, _, more = call
         path = self._path(pid, call, arguments)
         if kind == "make":
             flags = os.O_CREAT | os.O_WRONLY | os.O_TRUNC
@@ -173,25 +146,42 @@ class Noticed:
         if not path or flags & _O_TMPFILE:
             return
         if flags & os.O_PATH:
-            (self._see_link if flags & os.O_NOFOLLOW else self._see)(path)
+            (self._seen.see_link if flags & os.O_NOFOLLOW else self._seen.see)(path)
         elif not flags & _WRITES:
             self._read(self._held(pid, path))
         else:
-            self._write(self._held(pid, path), flags, name)
+            self._write(pid, self._held(pid, path), flags, self._mode(pid, call, arguments))
 
-    def _write(self, path: str, flags: int, name: str) -> None:
-        if not path.startswith("/"):
-            return  # a stream that it holds anyway
-        exists = os.path.exists(path)
-        if (not exists and not flags & os.O_CREAT) or (exists and flags & os.O_EXCL):
-            self._see(path)  # it will fail
-        elif exists and not flags & (_WRITES & ~os.O_CREAT):
+    def _write(self, pid: int, path: str, flags: int, mode: int) -> None:
+        if not path.startswith("/") or self._is_exempt(path):
+            return  # a stream that it holds anyway, or nothing that matters
+        found = _status_of(path)
+        if self._will_fail(path, found, flags):
+            self._seen.see(path)
+            self._seen.see(os.path.dirname(path))  # or it fails for want of that
+        elif found is not None and not flags & (_WRITES & ~os.O_CREAT):
             self._read(path)
-        elif path.startswith("/dev/") and not path.startswith(_REAL):
-            if not path.startswith(_HARMLESS_DEVICES):
-                self.ends(f"{name} {path}")
+        elif found is None or self._deeds.deed(path) or self._deeds.is_inside(path):
+            if found is None:
+                self._seen.see(os.path.dirname(path))
+                if flags & os.O_EXCL or not flags & os.O_TRUNC:
+                    self._seen.see_link(path)
+                self._deeds.makes(path, "file", mode & ~_umask_of(pid))
+        elif is_plain(found) and flags & os.O_TRUNC and flags & (os.O_WRONLY | os.O_RDWR):
+            self._seen.see(os.path.dirname(path))
+            self._deeds.makes(path, "file", mode & ~_umask_of(pid) if flags & os.O_CREAT else 0o600)
+            # Without O_CREAT a cold run would fail where there is none.
+            if not flags & os.O_CREAT:
+                self.ends(f"writes {path}")
         else:
-            self._does(name, path)
+            self.ends(f"writes {path}")
+
+    def _will_fail(self, path: str, found: "os.stat_result | None", flags: int) -> bool:
+        if found is None:
+            return not flags & os.O_CREAT or not _can_make(path)
+        if flags & os.O_CREAT and flags & os.O_EXCL:
+            return True
+        return stat.S_ISDIR(found.st_mode) or not os.access(path, os.W_OK)
 
     def _held(self, pid: int, path: str) -> str:
         """Return what a path leads to that names one of the process's own descriptors."""
@@ -200,49 +190,96 @@ class Noticed:
                 return self._onlooker.target_of(pid, int(path[len(prefix) :]))
         return path
 
-    def _does(self, name: str, *paths: str) -> None:
-        """Note what is done to paths, unless it is about nothing but byte code."""
-        if not all(
-            path.startswith((self._cache, "/proc/self/", "/proc/thread-self/"))
-            or _is_byte_code(path)
-            for path in paths
-        ):
-            self.ends(f"{name} {paths[-1]}")
+    def _mode(self, pid: int, call: "Call", arguments: "Sequence[int]") -> int:
+        """Return with which mode a file is to be created."""
+        _, kind, _, path, more = call
+        if kind == "openat2":
+            found = self._onlooker.bytes_at(pid, arguments[more], 16)
+            return int.from_bytes(found[8:16], "little")
+        return arguments[(path if kind == "make" else more) + 1] & 0o7777
+
+    def _is_exempt(self, *paths: str) -> bool:
+        """Whether what is done to paths is about byte code, the process itself or no file at all."""
+        return all(
+            path.startswith((self._seen.cache, *_HARMLESS)) or is_byte_code(path) for path in paths
+        )
 
     def _mkdir(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
         path = self._path(pid, call, arguments)
-        if os.path.lexists(path):
-            self._see_link(path)
-        else:
-            self._does(call[0], path)
+        if self._is_exempt(path):
+            return
+        self._seen.see_link(path)
+        self._seen.see(os.path.dirname(path.rstrip("/")))
+        if _status_of(path, follow=False) is None and _can_make(path):
+            mode = arguments[call[3] + 1] & 0o7777 & ~_umask_of(pid)
+            self._deeds.makes(path, "folder", mode)
 
     def _remove(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
         path = self._path(pid, call, arguments)
-        if os.path.lexists(path):
-            self._does(call[0], path)
-        else:
-            self._see_link(path)
+        found = _status_of(path, follow=False)
+        if self._is_exempt(path):
+            return
+        if found is None:
+            self._seen.see_link(path)
+        elif self._deeds.deed(path) is None:
+            self.ends(f"removes {path}")
+        elif not stat.S_ISDIR(found.st_mode) or not os.listdir(path):
+            removes_folder = call[0] == "rmdir" or (call[0] == "unlinkat" and bool(arguments[2]))
+            if removes_folder == stat.S_ISDIR(found.st_mode):
+                self._deeds.removes(path)
 
     def _rename(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
         name, _, folder, path, _ = call
         source = self._path(pid, call, arguments)
         target = self._path(pid, (name, "", -1 if folder < 0 else 2, path * 2 + 1, 0), arguments)
-        if os.path.lexists(source):
-            self._does(name, source, target)
-        else:
-            self._see_link(source)
+        if self._is_exempt(source, target):
+            return
+        found, other = _status_of(source, follow=False), _status_of(target, follow=False)
+        flags = arguments[4] if name == "renameat2" else 0
+        if flags == _RENAME_NOREPLACE:
+            self._seen.see_link(target)
+        if found is None:
+            self._seen.see_link(source)
+        elif flags == _RENAME_NOREPLACE and other is not None:
+            return  # it will fail
+        elif (
+            name.startswith("link")
+            or flags not in {0, _RENAME_NOREPLACE}
+            or self._deeds.deed(source) is None
+            or not is_plain(found)
+            or not _can_make(target)
+            or not (other is None or is_plain(other))
+        ):
+            self.ends(f"{name} {target}")
+        elif source != target:
+            self._seen.see(os.path.dirname(target))
+            self._deeds.moves(source, target)
 
     def _change(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
         name, _, folder, path, _ = call
         if not arguments[path] and folder >= 0:  # futimens(3)
-            self._does(name, self._onlooker.target_of(pid, arguments[folder]))
-            return
-        self._does(name, self._path(pid, call, arguments))
+            self._changes(name, self._onlooker.target_of(pid, arguments[folder]))
+        else:
+            self._changes(name, self._path(pid, call, arguments))
 
     def _change_held(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
         path = self._onlooker.target_of(pid, arguments[0])
         if path.startswith("/"):
-            self._does(call[0], path)
+            self._changes(call[0], path)
+
+    def _changes(self, name: str, path: str) -> None:
+        """Note that something of a file is changed that is not its content."""
+        if self._is_exempt(path):
+            return
+        deed, found = self._deeds.deed(path), _status_of(path, follow=False)
+        if deed is None or found is None or not is_plain(found):
+            self.ends(f"{name} {path}")
+        elif "chmod" in name:
+            deed.sets_mode = True
+        elif "utime" in name:
+            deed.sets_times = True
+        elif name != "truncate":
+            self.ends(f"{name} {path}")
 
     def _bare(self, _pid: int, call: "Call", _arguments: "Sequence[int]") -> None:
         self.ends(call[0])
@@ -271,7 +308,7 @@ class Noticed:
             if path == self._own_socket or "/nscd/" in path:
                 return  # the C library asks there for users and hosts
             if name == "connect" and path and not os.path.exists(path):
-                self._see(path if path.startswith("/") else self._absolute(pid, path))
+                self._seen.see(path if path.startswith("/") else self._absolute(pid, path))
                 return
             self.ends(f"{name} {path or 'a socket'}")
         elif family not in (0, _AF_NETLINK):  # nothing; the kernel, about the network
@@ -288,20 +325,27 @@ class Noticed:
         return f"{self._onlooker.target_of(pid, AT_FDCWD)}/{path}"
 
 
-_HARMLESS_DEVICES = (
-    "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts/",
+_HARMLESS = (
+    "/proc/self/", "/proc/thread-self/", "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts/",
     "/dev/stdout", "/dev/stderr", "/dev/stdin",
 )  # fmt: skip
 
 
-def _is_byte_code(path: str) -> bool:
-    """Whether a path is where Python keeps the byte code of a source, or the folder of it."""
-    name = path.rpartition("/")[2]
-    return name == "__pycache__" or _BYTE_CODE.search(name) is not None
+def _status_of(path: str, *, follow: bool = True) -> "os.stat_result | None":
+    try:
+        # A link at the end of a path that is written to is no plain file.
+        return os.stat(path) if follow and not os.path.islink(path) else os.lstat(path)
+    except OSError:
+        return None
 
 
-# As in `module.cpython-311.opt-1.pyc`, and with a number of its own until it is whole.
-_BYTE_CODE = re.compile(r"\.[a-z]+-\d+(\.opt-\w+)?(-pytest-[\w.]+)?\.pyc(\.\d+)?$")
+def _can_make(path: str) -> bool:
+    folder = os.path.dirname(path.rstrip("/"))
+    return os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)
+
+
+def _umask_of(pid: int) -> int:
+    return _status(pid, b"Umask:", 8)
 
 
 def _interpreter_of(path: str) -> str:
@@ -315,12 +359,12 @@ def _interpreter_of(path: str) -> str:
     return os.fsdecode(words[0]) if words else ""
 
 
-def _status(pid: int, field: bytes) -> int:
+def _status(pid: int, field: bytes, base: int = 10) -> int:
     try:
         with open(f"/proc/{pid}/status", "rb", 0) as file:
             for line in file.read(4096).splitlines():
                 if line.startswith(field):
-                    return int(line.split()[1])
-    except OSError:
-        pass
+                    return int(line.split()[1], base)
+    except OSError as error:
+        raise UnreadableError(str(error)) from error
     return -1

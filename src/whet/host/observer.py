@@ -3,6 +3,9 @@
 The kernel holds such a call until its *listener* has answered (seccomp_unotify(2)); the answer
 is always that the call may go on. What it is about is noted first (`whet.host.noticed`).
 
+One thing shows: a signal that arrives in the microseconds before the observer has taken a call in,
+and whose reaction does not restart system calls (`SA_RESTART`), fails that call with `EINTR`.
+
 It is the parent of the spawner, so that it may read the memory of all programs also where only
 ancestors may (Yama's `ptrace_scope`): the process that whet has started divides itself. If
 either ends, so does the other, and whatever is held then goes on or dies.
@@ -16,7 +19,7 @@ import os
 import select
 import struct
 
-from whet.host.channel import Channel, as_begun
+from whet.host.channel import Channel, as_begun, as_number
 from whet.host.noticed import Noticed
 from whet.host.syscalls import ARCHITECTURES, machine
 
@@ -83,7 +86,11 @@ def _serve(channel: Channel) -> None:
         elif kind == "listener":
             _thread.start_new_thread(_answer_all, (descriptors[0], noticed))
         elif kind == "facts":
-            channel.send("facts", noticed.facts())
+            channel.send("facts", noticed.facts(as_number(body)))
+        elif kind == "put back":
+            channel.send("put back", noticed.put_back(as_number(body)))
+        elif kind == "drop":
+            noticed.drop(as_number(body))
 
 
 def _answer_all(listener: int, noticed: Noticed) -> None:
@@ -94,6 +101,7 @@ def _answer_all(listener: int, noticed: Noticed) -> None:
         poll = select.poll()
         poll.register(listener, select.POLLIN)
         while poll.poll()[0][1] & select.POLLIN:
+            # Always by way of `poll`: only who waits there is woken on the program's own CPU.
             _answer_one(listener, noticed)
         os.close(listener)
         is_over = True

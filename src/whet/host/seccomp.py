@@ -16,6 +16,7 @@ from whet.host.syscalls import (
     MAGIC_FOLDER,
     calls,
     machine,
+    release,
     seccomp_number,
 )
 
@@ -71,11 +72,9 @@ class Filter:
 
 def why_not() -> str:
     """Return why no program can be watched here; empty if it is worth a try."""
-    name, release = machine(), os.uname().release
-    if name not in ARCHITECTURES:
-        return f"the system calls of {name} are not known"
-    version = tuple(int(part) for part in release.split("-")[0].split(".")[:2] if part.isdigit())
-    return "" if version >= (5, 5) else f"Linux {release} is older than 5.5"
+    if machine() not in ARCHITECTURES:
+        return f"the system calls of {machine()} are not known"
+    return "" if release() >= (5, 5) else f"Linux {os.uname().release} is older than 5.5"
 
 
 def instructions() -> "list[Instruction]":

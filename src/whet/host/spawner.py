@@ -166,7 +166,7 @@ class _Tree:
             if self._has_strays():
                 self._copies.drop(taken[0])
                 continue
-            observed = watching.noticed()
+            observed = watching.noticed(taken[0])
             if observed[0]:
                 self._copies.refuse(taken[0])
                 self._channel.send("halted", observed[0])
@@ -299,6 +299,10 @@ def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequenc
     if watching is not None:
         watching.begin(address, environment.get(_PYCACHE_VARIABLE, b""), cwd)
     if number >= 0:
+        hindrance = watching.put_back(number) if watching is not None else ""
+        if hindrance:
+            channel.send("halted", hindrance)
+            raise CannotStartError(("put back", 0, b""))
         channel.send("resuming")
         return copies.resume(number, streams[:3], terminal)
     command = start(argv, environment, cwd, streams[:3], terminal, watching)

@@ -131,6 +131,12 @@ def machine() -> str:
     return os.uname().machine
 
 
+def release() -> "tuple[int, ...]":
+    """Return the version of the kernel, major and minor."""
+    words = os.uname().release.split("-")[0].split(".")[:2]
+    return tuple(int(word) for word in words if word.isdigit())
+
+
 def seccomp_number() -> int:
     """Return the number of `seccomp(2)`; -1: this kind of machine is not known."""
     return _SECCOMP.get(machine(), -1)

@@ -3,7 +3,7 @@
 import _socket
 import os
 
-from whet.host.channel import Channel, as_observed
+from whet.host.channel import Channel, as_observed, as_text
 from whet.host.seccomp import Filter, why_not
 from whet.host.syscalls import MAGIC_FLAGS
 
@@ -66,17 +66,35 @@ class Watching:
         if head and not rights and self._filter is not None:
             self.refusal = _reason(int.from_bytes(head, "little"))
 
-    def noticed(self) -> "Observed":
-        """Return what was seen and done since this was last asked for.
+    def noticed(self, number: int) -> "Observed":
+        """Return what was seen since this was last asked for, and what was done.
+
+        Args:
+            number: the copy that has just been taken, for which what was made is kept.
 
         Raises:
             ObserverIsGoneError: if nobody knows.
         """
-        self._observer.send("facts")
+        return as_observed(self._asked("facts", number))
+
+    def put_back(self, number: int) -> str:
+        """Make again what was made by the time of a copy; return why not, empty if it is.
+
+        Raises:
+            ObserverIsGoneError: if nobody can.
+        """
+        return as_text(self._asked("put back", number))
+
+    def drop(self, number: int) -> None:
+        """Forget what was kept for a copy."""
+        self._observer.send("drop", number)
+
+    def _asked(self, kind: str, number: int) -> bytes:
+        self._observer.send(kind, number)
         message = self._observer.receive()
         if message is None:
             raise ObserverIsGoneError
-        return as_observed(message[1])
+        return message[1]
 
 
 def _reason(error: int) -> str:
