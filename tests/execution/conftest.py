@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from laboratory import Laboratory
+from workshop import Workshop, opened
 
 
 @pytest.fixture
@@ -18,3 +19,10 @@ def laboratory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Labo
     laboratory.belongings.discard_all()
     assert list(temporary.iterdir()) == []
     assert not laboratory.made.exists() or list(laboratory.made.iterdir()) == []
+
+
+@pytest.fixture
+def workshop(laboratory: Laboratory) -> Iterator[Workshop]:
+    """A program, and both ways to run it."""
+    with opened(laboratory) as workshop:
+        yield workshop

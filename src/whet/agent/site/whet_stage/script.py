@@ -156,9 +156,12 @@ def _point(index: int, before: ast.stmt) -> ast.stmt:
         "lineno": before.lineno, "col_offset": before.col_offset,
         "end_lineno": before.lineno, "end_col_offset": before.col_offset,
     }  # fmt: skip
-    function = ast.Attribute(ast.Constant(_POINT), "__call__", ast.Load())
-    call = ast.Expr(ast.Call(function, [ast.Constant(index)], []))
-    for node in ast.walk(call):
+    constant, argument = ast.Constant(_POINT), ast.Constant(index)
+    function = ast.Attribute(constant, "__call__", ast.Load())
+    call = ast.Call(function, [argument], [])
+    statement = ast.Expr(call)
+    # Not `ast.walk`: it imports `collections`, which the program would find there.
+    for node in (constant, argument, function, call, statement):
         for name, value in place.items():
             setattr(node, name, value)
-    return call
+    return statement

@@ -16,11 +16,18 @@ import os
 import sys
 import time
 
+from . import BEFORE
+from .descriptors import offsets, reopen
 from .exit import OWN_FILES, run_and_exit
 from .freeze import fork_away, receive, send, take_streams
-from .hygiene import RandomState, hindrance, inherit, offsets, reopen
+from .hygiene import begin, hindrance
+from .process import is_leader
 from .script import Script
 from .sight import Sight
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _SLOW_SECONDS = 0.05
 """A stretch of the program that takes longer is worth a snapshot at its end."""
@@ -32,7 +39,9 @@ def install(address: str) -> None:
     Args:
         address: the socket at which whet waits for snapshots.
     """
-    inherit()
+    if not is_leader():
+        return  # whet waits for the process that it started, and could not go on with this one
+    begin()
     stage = _Stage(address)
     stage.sight.observe()
     sys.addaudithook(stage.sight.hear)
@@ -40,10 +49,18 @@ def install(address: str) -> None:
 
 
 def _forget_modules() -> list[str]:
-    """Leave no name where the program could find it; return the files."""
+    """Leave no name where the program could find it; return the files of this package.
+
+    The program may have an `enum.py` of its own: it must find that one, not whet's.
+    """
     package = __name__.partition(".")[0]
-    names = [name for name in sys.modules if name.partition(".")[0] == package]
-    return [str(sys.modules.pop(name).__file__) for name in names]
+    forgotten = {name: sys.modules.pop(name) for name in sys.modules.keys() - BEFORE}
+    forgotten[package] = sys.modules.pop(package)
+    return [
+        str(module.__file__)
+        for name, module in forgotten.items()
+        if name.partition(".")[0] == package
+    ]
 
 
 class _Stage:
@@ -82,10 +99,13 @@ class _Stage:
 
     def _take(self, kind: str, place: str, seconds: float) -> None:
         """Fork a copy that waits; return here, and in each copy that is resumed from it."""
-        random = RandomState()
         of = offsets()
         waiting, woken = os.pipe()
-        if fork_away():
+        try:
+            is_original = bool(fork_away())
+        except OSError:  # no memory, or too many processes: then there is no snapshot
+            is_original = True
+        if is_original:
             os.close(woken)
             os.read(waiting, 1)
             os.close(waiting)
@@ -94,13 +114,13 @@ class _Stage:
         source = self._wait(woken, kind, place, seconds)
         # From here on this is the process of a resumed run.
         self._pid = os.getpid()
-        random.restore()
         reopen(of)
         self.sight.forget()
         self._began = time.perf_counter() - seconds
-        import importlib
-
-        importlib.invalidate_caches()
+        for finder in sys.meta_path:  # as `importlib.invalidate_caches` does
+            invalidate: Callable[[], None] | None = getattr(finder, "invalidate_caches", None)
+            if invalidate is not None:
+                invalidate()
         if source:
             raise self._script.rest(source, int(place))
 
@@ -120,9 +140,11 @@ class _Stage:
         if not receive(line)[0]:
             os._exit(0)
         os.close(woken)
+        # A frozen process must not keep the streams of a run that has ended.
+        nothing = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
-            # A frozen process must not keep the streams of a run that has ended.
-            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            os.dup2(nothing, number)
+        os.close(nothing)
         while True:
             order, streams = receive(line)
             if not order:
@@ -133,7 +155,10 @@ class _Stage:
                 fits = kind == "statement" and self._script.has_same_past(source, int(place))
                 send(line, int(fits))
                 continue
-            pid = fork_away()
+            try:
+                pid = fork_away()
+            except OSError:
+                os._exit(0)  # whet starts anew, or from another one
             if pid == 0:
                 line.close()
                 take_streams(streams, terminal)

@@ -1,0 +1,122 @@
+"""A program, its edits, and the comparison of a warm run with a cold one."""
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from laboratory import Laboratory
+
+from whet.core.outcome import Outcome
+from whet.core.trial import Limits, Trial
+from whet.evidence.classify import classify
+from whet.execution.cold import ColdExecutor
+from whet.execution.warm import Start, WarmRuns
+from whet.host.capture import keep_in_place
+from whet.host.observation import SLACK_NS
+
+SLOW = "import time\ntime.sleep(0.06)\n"
+
+
+def newest(folder: Path) -> int:
+    return max((path.stat().st_ctime_ns for path in folder.rglob("*")), default=0)
+
+
+@dataclass
+class Workshop:
+    """A folder with a program, and both ways to run it."""
+
+    laboratory: Laboratory
+    folder: Path
+    warm: ColdExecutor
+    cold: ColdExecutor
+    runs: WarmRuns
+    starts: list[Start] = field(default_factory=list[Start])
+    python: str = sys.executable
+    limits: Limits = field(default_factory=Limits)
+
+    def write(self, files: Mapping[str, str | None]) -> None:
+        for name, text in files.items():
+            path = self.folder / name
+            if text is None:
+                path.unlink()
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # As an editor saves: another file takes the place of the old one.
+            beside = path.with_name(f".{path.name}.new")
+            beside.write_text(text)
+            beside.replace(path)
+        while time.time_ns() < newest(self.folder) + SLACK_NS:
+            time.sleep(0.001)  # what is as young as a run may have been saved after it was read
+
+    def run(self, *words: str) -> Outcome:
+        """Run warm, then cold, and compare."""
+        command = (self.python, *(words or ("main.py",)))
+        trial = Trial(command=command, cwd=str(self.folder), limits=self.limits)
+        before = self._files()
+        outcome = self.warm.submit(trial).result()
+        self.starts.append(self.runs.last)
+        after = self._files()
+        self._put_back(before)
+        expected = self.cold.submit(trial).result()
+        facts, truth = _facts(outcome), _facts(expected)
+        assert facts == truth
+        assert after == self._files()
+        self._put_back(before)
+        return outcome
+
+    def edit(self, before: str, after: str) -> Outcome:
+        """Run a script, then with another end that a snapshot must answer; return that outcome."""
+        self.write({"main.py": before})
+        self.run()
+        self.write({"main.py": after})
+        outcome = self.run()
+        assert self.starts[-1].place, self.starts
+        return outcome
+
+    def _files(self) -> dict[str, bytes]:
+        return {
+            str(path.relative_to(self.folder)): path.read_bytes()
+            for path in sorted(self.folder.rglob("*"))
+            if path.is_file() and "__pycache__" not in path.parts
+        }
+
+    def _put_back(self, before: dict[str, bytes]) -> None:
+        for name in self._files().keys() - before.keys():
+            (self.folder / name).unlink()
+
+
+def _facts(outcome: Outcome) -> tuple[object, ...]:
+    return (
+        outcome.exit_code,
+        outcome.signal,
+        outcome.stdout.head(1 << 20),
+        outcome.stderr.head(1 << 20),
+        outcome.signature,
+    )
+
+
+@contextmanager
+def opened(laboratory: Laboratory) -> Iterator[Workshop]:
+    """Yield a workshop in a laboratory."""
+    folder = laboratory.folder / "project"
+    folder.mkdir()
+    runs = WarmRuns(laboratory.belongings)
+
+    def executor(perform: WarmRuns | None) -> ColdExecutor:
+        return ColdExecutor(
+            classify=classify,
+            payload_of=lambda _digest: b"",
+            keep=keep_in_place,
+            belongings=laboratory.belongings,
+            scratch=laboratory.folder / "scratch",
+            environment={**os.environ, "PYTHONHASHSEED": "0"},
+            pycache=laboratory.folder / "pycache",
+            perform=perform,
+        )
+
+    with executor(runs) as warm, executor(None) as cold:
+        yield Workshop(laboratory, folder, warm, cold, runs)
