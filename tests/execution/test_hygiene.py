@@ -193,3 +193,38 @@ def test_a_program_that_another_one_started_is_left_alone(workshop: Workshop) ->
     for _ in range(2):
         workshop.run("-c", f"{sys.executable} main.py; echo done")
     assert [start.place for start in workshop.starts] == ["", ""]
+
+
+SHOWS = "import traceback\ntext = traceback.format_stack()[-1]  # here\n"
+
+
+def test_a_script_that_shows_a_line_of_itself_has_not_read_itself(workshop: Workshop) -> None:
+    text = f"{SHOWS}{SLOW}print(text, traceback.format_stack()[-1])\n"
+
+    workshop.edit(text, f"{text.replace('[-1])', '[-1], 2)')}print('more')\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "edit"),
+    [
+        pytest.param(f"{SHOWS}{SLOW}print(text)\n", ("# here", "# now here"), id="the line that was shown"),
+        pytest.param(
+            f"{SHOWS}import linecache\nx = linecache.getlines(__file__)\n{SLOW}print(x[-1])\n",
+            ("print(x", "print(1, x"), id="lines that were known by then",
+        ),
+        pytest.param(
+            f"{SHOWS}def f(): pass\nx = __import__('inspect').getsource(f)\n{SLOW}print(x)\n",
+            ("print(x", "print(1, x"), id="a function's source that was known by then",
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_script_has_shown_of_itself_counts(
+    workshop: Workshop, text: str, edit: tuple[str, str]
+) -> None:
+    workshop.write({"main.py": text})
+    workshop.run()
+    workshop.write({"main.py": text.replace(*edit)})
+    workshop.run()
+
+    # A slow import may have been worth a snapshot of its own.
+    assert workshop.starts[1].place in ("", "main.py:2"), workshop.starts

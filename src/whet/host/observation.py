@@ -10,6 +10,9 @@ SLACK_NS = 12_000_000
 """The kernel's clock for files is a tick behind, 4 or 10 ms."""
 _INSTALLED = (f"{os.sep}site-packages", f"{os.sep}dist-packages")
 
+_METADATA = (".dist-info", ".egg-info", ".egg")
+"""What tells of an installed package; `importlib.metadata` looks for nothing else."""
+
 Mark = tuple[int, ...] | None
 """What tells one state of a file or folder from another; None: it cannot be told."""
 
@@ -99,7 +102,7 @@ def _of_folder(path: str) -> tuple[int, ...]:
 
 
 def _of_place(path: str, modules: frozenset[str]) -> tuple[int, ...]:
-    """Return a mark of the entries that may be one of ``modules``.
+    """Return a mark of the entries that may be one of ``modules``, or tell of a package.
 
     Where packages are installed only the folder's own time counts: an installation changes it.
     """
@@ -107,7 +110,11 @@ def _of_place(path: str, modules: frozenset[str]) -> tuple[int, ...]:
         if any(part in path for part in _INSTALLED) or path.startswith(sys.base_prefix):
             found = os.stat(path)
             return (0, found.st_mtime_ns, found.st_ino)
-        entries = sorted(name for name in os.listdir(path) if name.partition(".")[0] in modules)
+        entries = sorted(
+            name
+            for name in os.listdir(path)
+            if name.partition(".")[0] in modules or name.endswith(_METADATA)
+        )
     except OSError as error:
         return (-1, error.errno or 0)
     return (0, hash(tuple(entries)))

@@ -8,12 +8,15 @@ from __future__ import annotations
 import os
 import sys
 
+from .lines import ShownLines
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import FrameType
 
 _IMPORTERS = ("<frozen importlib._bootstrap_external>", "<frozen importlib._bootstrap>")
+_METADATA = os.path.join("importlib", "metadata", "__init__.py")
 _SOURCE = (".py", ".pyc", ".pyi", ".so")
 
 # What cannot be taken back: after the first of them no snapshot is taken.
@@ -22,7 +25,7 @@ _EFFECTS = frozenset({
     "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "os.exec", "pty.spawn",
     "os.kill", "os.killpg", "fcntl.flock", "fcntl.lockf", "sqlite3.connect", "os.remove",
     "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "os.utime",
-    "os.chmod", "os.chown", "os.setxattr", "os.removexattr", "os.putenv", "os.unsetenv",
+    "os.chmod", "os.chown", "os.setxattr", "os.removexattr",
     "shutil.move", "os.lockf", "os.chdir", "os.fchdir", "sys.addaudithook",
 })  # fmt: skip
 
@@ -33,6 +36,7 @@ class Sight:
     Attributes:
         is_closed: whet itself is at work.
         ended_by: the first effect that cannot be taken back; empty: there was none.
+        lines: of the main script, those that were shown.
     """
 
     def __init__(
@@ -40,6 +44,7 @@ class Sight:
     ) -> None:
         self.is_closed = False
         self.ended_by = ""
+        self.lines = ShownLines(all_are=self._sees_script)
         self._script = ""
         self._before_read = before_read
         self._run_script = run_script
@@ -89,8 +94,9 @@ class Sight:
             self._opens(arguments[0], arguments[2])
         elif event in {"os.listdir", "os.scandir"}:
             name = self._absolute(arguments[0])
-            is_import = _caller(1) in _IMPORTERS
-            (self._places if is_import else self._listed).add(name)
+            # Both look for a few names alone, as of `whet.host.observation`.
+            of_modules = _caller(1) in _IMPORTERS or _caller(1).endswith(_METADATA)
+            (self._places if of_modules else self._listed).add(name)
         elif event == "import":
             self._modules.add(str(arguments[0]).rpartition(".")[2])
             if arguments[1]:
@@ -118,11 +124,17 @@ class Sight:
             return
         if self._is_data(name):
             self._before_read(name)
+        if name == self._script and self.lines.opens(name):
+            return
         self._seen.add(name)
         if name.endswith(".pyc"):  # the importer has asked for its source
             folder, file = os.path.split(name)
             above = os.path.dirname(folder) if folder.endswith("__pycache__") else folder
             self._seen.add(os.path.join(above, file.partition(".")[0] + ".py"))
+
+    def _sees_script(self) -> None:
+        if not self.is_closed:
+            self._seen.add(self._script)
 
     def _is_byte_code(self, arguments: Sequence[object]) -> bool:
         """Whether an event is about nothing but where byte code is kept, which is no effect."""

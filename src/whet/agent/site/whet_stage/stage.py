@@ -122,6 +122,7 @@ class _Stage:
             if invalidate is not None:
                 invalidate()
         if source:
+            self.sight.lines.forget_text()
             raise self._script.rest(source, int(place))
 
     def _wait(self, woken: int, kind: str, place: str, seconds: float) -> bytes:
@@ -152,7 +153,11 @@ class _Stage:
             wish: tuple[bytes, int] = marshal.loads(order)
             source, terminal = wish
             if not streams:  # a question
-                fits = kind == "statement" and self._script.has_same_past(source, int(place))
+                fits = (
+                    kind == "statement"
+                    and self._script.has_same_past(source, int(place))
+                    and self.sight.lines.are_same(self._script.source, source)
+                )
                 send(line, int(fits))
                 continue
             try:
