@@ -1,6 +1,7 @@
 """What a copy of a process has not is refused by name; what is let through is as in a cold run."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -228,3 +229,34 @@ def test_what_a_script_has_shown_of_itself_counts(
 
     # A slow import may have been worth a snapshot of its own.
     assert workshop.starts[1].place in ("", "main.py:2"), workshop.starts
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a `/dev` of its own")
+@pytest.mark.parametrize(
+    ("library", "reason"),
+    [("libcuda.so.1", "a CUDA context is there"), ("libnvidia-ml.so.1", "")],
+)
+def test_a_cuda_context_hinders_and_a_question_to_the_device_does_not(
+    tmp_path: Path, library: str, reason: str
+) -> None:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    subprocess.run([compiler, "-shared", "-o", tmp_path / library, "-xc", os.devnull], check=True)
+    doing = f"import ctypes; ctypes.CDLL({str(tmp_path / library)!r}); f = open('/dev/nvidiactl')"
+    script = 'mount -t tmpfs none /dev && touch /dev/null /dev/nvidiactl && exec "$@"'
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script, "sh",
+         sys.executable, "-c", PROBE.format(site=SITE, doing=doing)],
+        capture_output=True, text=True, check=False, start_new_session=True,
+    )  # fmt: skip
+    if "mount" in done.stderr:
+        pytest.skip("this machine lets nobody mount")
+
+    assert done.stdout.splitlines()[-1:] == [reason], done.stderr
+
+
+def test_torch_is_told_to_ask_for_devices_without_cuda(workshop: Workshop) -> None:
+    workshop.write({"main.py": "import os\nprint(os.environ['PYTORCH_NVML_BASED_CUDA_CHECK'])\n"})
+
+    assert workshop.run().stdout.head(9) == b"1\n"

@@ -8,8 +8,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "execution"))
 
-from laboratory import Laboratory  # noqa: E402 - found on the path that was just put there
-from workshop import Workshop, opened  # noqa: E402 - as above
+from laboratory import Laboratory
+from workshop import Workshop, opened
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from .memory import whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     Position = tuple[int, int, int]
     """Descriptor, offset and flags of an open file."""
@@ -27,6 +27,7 @@ _UNIQUE = {
     "anon_inode:inotify": "it watches files (inotify)",
     "anon_inode:[pidfd]": "it holds a process (pidfd)",
 }  # fmt: skip
+CUDA = "a CUDA context is there"
 _HARMLESS = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random", "/dev/full")
 
 
@@ -36,15 +37,19 @@ def inherit() -> None:
     _INHERITED.update(_files())
 
 
-def hindering_file(is_pools: Callable[[int], bool]) -> str:
+def hindering_file(pools: set[int], *, has_cuda: bool) -> str:
     """Return which open file cannot be copied; empty if there is none.
 
     Args:
-        is_pools: says whether a descriptor is one that a pool of threads makes anew.
+        pools: descriptors, of which a pool of threads makes others in a copy; of a pipe one end.
+        has_cuda: whether CUDA's driver is loaded. Without it a device of NVIDIA's is asked what
+            it is and no more, which is what PYTORCH_NVML_BASED_CUDA_CHECK is for.
     """
-    for number, target in _files():
+    files = list(_files())
+    anew = {target for number, target in files if number in pools}
+    for number, target in files:
         if not target.startswith("/"):
-            if not is_pools(number):
+            if target not in anew:
                 kind = target if target in _UNIQUE else target.partition(":")[0]
                 return _UNIQUE.get(kind, f"`{target}` is open")
             continue
@@ -53,7 +58,9 @@ def hindering_file(is_pools: Callable[[int], bool]) -> str:
         found = os.fstat(number)
         flags, locked = _facts_of(number)
         if target.startswith("/dev/nvidia"):
-            return "a CUDA context is there"
+            if has_cuda:
+                return CUDA
+            continue
         if target.startswith("/dev/") or not (
             stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
         ):
@@ -70,7 +77,7 @@ def offsets() -> list[Position]:
     return [
         (number, os.lseek(number, 0, os.SEEK_CUR), _facts_of(number)[0])
         for number, target in _files()
-        if target.startswith("/") and target not in _HARMLESS
+        if target.startswith("/") and not target.startswith("/dev/")
     ]
 
 

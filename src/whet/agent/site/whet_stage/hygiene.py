@@ -48,14 +48,15 @@ def _hindering_memory() -> str:
     for thread in threads:
         if not _may_stay(thread):
             return str(thread)
-    pipes = {thread.descriptor for thread in threads}
-    file = descriptors.hindering_file(lambda number: number in pipes)
+    pools = {each.descriptor for each in threads if each.survives_fork()}
+    has_cuda = any("/libcuda.so" in library for library in memory.libraries())
+    file = descriptors.hindering_file(pools, has_cuda=has_cuda)
     if file:
         return file
     if any(thread.is_of(OPENMP) for thread in threads):
         # Last: it costs the program the start of new threads.
         openmp.pause(memory)
-        return _left_of_openmp()
+        return _left_of_openmp(memory)
     return ""
 
 
@@ -74,11 +75,11 @@ def _may_stay(thread: NativeThread) -> bool:
     return thread.survives_fork() or thread.is_of(OPENMP)
 
 
-def _left_of_openmp() -> str:
+def _left_of_openmp(memory: Memory) -> str:
     """Return which thread of OpenMP is left; empty if all are gone."""
     left: list[NativeThread] = []
     for _ in range(_PATIENCE):
-        left = [each for each in _threads(Memory()) if each.is_of(OPENMP)]
+        left = [each for each in _threads(memory) if each.is_of(OPENMP)]
         if not left:
             return ""
         time.sleep(_STEP_SECONDS)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 
+from .private import private_import
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _FIELDS = 6  # of a line in /proc/PID/maps that names a file; proc(5)
 _PART = 1 << 16
@@ -24,6 +26,8 @@ class Memory:
 
     def __init__(self) -> None:
         self._text = whole("/proc/self/maps")
+        self._all = self._text.splitlines()
+        self._bisect: Callable[[list[int], int], int] = private_import("_bisect").bisect_right
         self._starts: list[int] = []
         self._ends: list[int] = []
         self._names: list[str] = []
@@ -57,42 +61,46 @@ class Memory:
 
     def code_at(self, address: int) -> str | None:
         """Return the file whose code an address is in, or None; empty: code in no file."""
-        low, high = 0, len(self._starts)
-        while low < high:  # `bisect` is a module of its own
-            middle = (low + high) // 2
-            if self._starts[middle] <= address:
-                low = middle + 1
-            else:
-                high = middle
-        if low == 0 or address >= self._ends[low - 1]:
-            return None
-        return self._names[low - 1]
+        at = self._bisect(self._starts, address) - 1
+        return self._names[at] if at >= 0 and address < self._ends[at] else None
 
     def end_of(self, address: int) -> int:
-        """Return the end of the mapping that an address is in; 0 if it is in none."""
-        for line in self._text.splitlines():
-            start, _, end = line[: line.index(b" ")].partition(b"-")
-            if int(start, 16) <= address < int(end, 16):
-                return int(end, 16)
-        return 0
+        """Return the end of the mapping that an address is in; the address if it is in none."""
+        low, high = 0, len(self._all)
+        while low < high:
+            middle = (low + high) // 2
+            start, end = _range(self._all[middle])
+            if start <= address < end:
+                return end
+            low, high = (middle + 1, high) if end <= address else (low, middle)
+        return address
 
     def stack_ends(self) -> Iterator[int]:
         """Yield the ends of what may be threads' stacks: they lie above a page that none may use."""
-        guard = b""
-        for line in self._text.splitlines():
-            start, _, end = line[: line.index(b" ")].partition(b"-")
-            if start == guard and line.find(b" rw-p ", len(start)) >= 0:
-                yield int(end, 16)
-            guard = end if line.find(b" ---p ", len(start)) >= 0 else b""
+        for index, line in enumerate(self._all[:-1]):
+            if line.find(b" ---p ", 0, 60) >= 0:
+                above = self._all[index + 1]
+                (_, end), (start, top) = _range(line), _range(above)
+                if start == end and above.find(b" rw-p ", 0, 60) >= 0:
+                    yield top
 
 
-def words_at(start: int, end: int) -> list[int]:
-    """Return the words of this process's memory from an address on."""
+def _range(line: bytes) -> tuple[int, int]:
+    start, _, end = line[: line.index(b" ")].partition(b"-")
+    return int(start, 16), int(end, 16)
+
+
+def bytes_at(start: int, end: int) -> bytes:
+    """Return a part of this process's memory."""
     memory = os.open("/proc/self/mem", os.O_RDONLY | os.O_CLOEXEC)
     try:
-        data = os.pread(memory, end - start, start)
+        return os.pread(memory, end - start, start)
     finally:
         os.close(memory)
+
+
+def words_of(data: bytes) -> list[int]:
+    """Return a part of memory as addresses."""
     return memoryview(data[: len(data) & -8]).cast("Q").tolist()
 
 

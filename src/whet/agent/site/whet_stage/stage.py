@@ -17,7 +17,7 @@ import sys
 import time
 
 from . import BEFORE
-from .descriptors import offsets, reopen
+from .descriptors import CUDA, offsets, reopen
 from .exit import OWN_FILES, run_and_exit
 from .freeze import fork_away, receive, send, take_streams
 from .hygiene import begin, hindrance
@@ -91,8 +91,12 @@ class _Stage:
         self.sight.is_closed = True
         try:
             # Most hindrances go away: a pool is closed, a child is waited for.
-            if not hindrance():
+            why = hindrance()
+            if not why:
                 self._take(kind, place, now - self._began)
+            elif why == CUDA:  # not this one; it takes long, so that the statement is known
+                last = int(place) - 1 if kind == "statement" else 0
+                self.sight.ended_by = f"{why} since {self._script.line_of(max(last, 0))}"
         finally:
             self.sight.is_closed = False
             self._since = time.perf_counter()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-from .memory import Memory, whole, words_at
+from .memory import Memory, bytes_at, whole, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,15 +57,10 @@ class NativeThread:
 
     def _look_at_stack(self, pointer: int, memory: Memory) -> None:
         """The first library that is no runtime's is what has put the thread to sleep."""
-        end = memory.end_of(pointer)
-        start_seen = False
-        for word in words_at(pointer, min(end, pointer + _STACK_BYTES)):
+        end = min(memory.end_of(pointer), pointer + _STACK_BYTES)
+        for word in words_of(bytes_at(pointer, end)):
             file = memory.code_at(word)
-            if file is None:
-                continue
-            if _is_runtime(file):
-                start_seen = bool(self._frames) and os.path.basename(file).startswith("libc")
-            elif not start_seen:
+            if file is not None and not _is_runtime(file):
                 self.owner = self.owner or file
                 self._frames += 1
 
@@ -133,14 +128,14 @@ def _started_in(number: int, memory: Memory) -> str:
 
     The C library keeps it above the thread's number, at the upper end of the thread's stack.
     """
+    pattern = number.to_bytes(4, sys.byteorder)
     for end in memory.stack_ends():
-        seen = False
-        for word in words_at(end - _TOP_BYTES, end):
-            if seen:
-                file = memory.code_at(word)
-                if file is not None and not _is_runtime(file):
-                    return file
-            seen = seen or number in (word & 0xFFFFFFFF, word >> 32)
-        if seen:
-            return ""
+        top = bytes_at(end - _TOP_BYTES, end)
+        at = top.rfind(pattern)
+        if at < 0:
+            continue
+        for word in words_of(top[(at + 8) & -8 :]):
+            file = memory.code_at(word)
+            if file is not None and not _is_runtime(file):
+                return file
     return ""
