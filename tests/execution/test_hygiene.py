@@ -180,6 +180,22 @@ def test_a_program_that_cannot_fork_runs_on(workshop: Workshop, processes: int) 
     assert workshop.run().exit_code == 0
 
 
+@pytest.mark.parametrize("minor", [9, 10, 11, 12, 13, 14])
+def test_every_python_is_copied_unseen(workshop: Workshop, minor: int) -> None:
+    python = shutil.which(f"python3.{minor}")
+    if python is None or subprocess.run([python, "-c", ""], check=False).returncode:
+        pytest.skip(f"there is no Python 3.{minor}")
+    workshop.python = python
+    text = (
+        "import random, sys, threading, os\nrandom.seed(1)\nn = []\n"
+        f"os.register_at_fork(before=lambda: n.append(1))\n{SLOW}"
+        "print(random.random(), n, threading.main_thread().native_id == os.getpid())\n"
+        "print(*sorted(sys.modules))\n"
+    )
+
+    workshop.edit(text, f"{text}print('more')\n")
+
+
 def test_a_module_that_whet_needs_too_is_the_programs_own(workshop: Workshop) -> None:
     workshop.write({"ast.py": "NAME = 'ast'\n", "enum.py": "NAME = 'mine'\n"})
     text = f"import ast, enum\n{SLOW}print(ast.NAME, enum.NAME)\n"

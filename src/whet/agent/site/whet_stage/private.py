@@ -9,6 +9,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
 
 _finders = list(sys.meta_path)  # the program may put one of its own in front
@@ -29,3 +30,27 @@ def private_import(name: str) -> ModuleType:
         sys.meta_path[:], sys.path[:] = finders, path
         sys.modules.pop(name, None)
     return module
+
+
+def invalidate_caches() -> None:
+    """Let modules be found that are new, as `importlib.invalidate_caches` does."""
+    # From 3.13 on that imports `importlib.metadata`, which is slow and would be found there.
+    metadata = "importlib.metadata"
+    is_stand_in = metadata not in sys.modules
+    if is_stand_in:
+        sys.modules[metadata] = type(sys)(metadata)
+        vars(sys.modules[metadata])["MetadataPathFinder"] = _NoFinder
+    try:
+        for finder in sys.meta_path:
+            invalidate: Callable[[], None] | None = getattr(finder, "invalidate_caches", None)
+            if invalidate is not None:
+                invalidate()
+    finally:
+        if is_stand_in:
+            del sys.modules[metadata]
+
+
+class _NoFinder:
+    @staticmethod
+    def invalidate_caches() -> None:
+        """Do nothing: there are no caches."""

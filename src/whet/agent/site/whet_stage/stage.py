@@ -21,13 +21,10 @@ from .descriptors import CUDA, offsets, reopen
 from .exit import OWN_FILES, run_and_exit
 from .freeze import fork_away, receive, send, take_streams
 from .hygiene import begin, hindrance
+from .private import invalidate_caches
 from .process import is_leader
 from .script import Script
 from .sight import Sight
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _SLOW_SECONDS = 0.05
 """A stretch of the program that takes longer is worth a snapshot at its end."""
@@ -121,10 +118,7 @@ class _Stage:
         reopen(of)
         self.sight.forget()
         self._began = time.perf_counter() - seconds
-        for finder in sys.meta_path:  # as `importlib.invalidate_caches` does
-            invalidate: Callable[[], None] | None = getattr(finder, "invalidate_caches", None)
-            if invalidate is not None:
-                invalidate()
+        invalidate_caches()
         if source:
             self.sight.lines.forget_text()
             raise self._script.rest(source, int(place))
