@@ -1,6 +1,7 @@
 """What a copy of a process has not is refused by name; what is let through is as in a cold run."""
 
 import os
+import pty
 import shutil
 import subprocess
 import sys
@@ -24,11 +25,11 @@ print(hindrance())
 """
 
 
-def hindrance_of(doing: str, folder: Path, python: str = sys.executable) -> str:
+def hindrance_of(doing: str, folder: Path, stdin: int = subprocess.DEVNULL) -> str:
     """Return why a program could not be frozen after doing something."""
     done = subprocess.run(
-        [python, "-c", PROBE.format(site=SITE, doing=doing)],
-        cwd=folder, capture_output=True, text=True, check=True, start_new_session=True,
+        [sys.executable, "-c", PROBE.format(site=SITE, doing=doing)],
+        cwd=folder, stdin=stdin, capture_output=True, text=True, check=True, start_new_session=True,
     )  # fmt: skip
     return done.stdout.splitlines()[-1]
 
@@ -69,6 +70,48 @@ def hindrance_of(doing: str, folder: Path, python: str = sys.executable) -> str:
 )  # fmt: skip
 def test_the_reason_is_named(doing: str, reason: str, tmp_path: Path) -> None:
     assert reason in hindrance_of(doing, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "doing",
+    [
+        "import sys; sys.stdin.readline()",
+        "import sys; sys.stdin.buffer.read(1)",
+        "import sys; sys.stdin.buffer.raw.read(1)",
+        "import sys; next(iter(sys.stdin))",
+        "open(0).read(1)",
+        "input()",
+    ],
+)
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_what_was_read_from_standard_input_is_gone(
+    doing: str, *, is_terminal: bool, tmp_path: Path
+) -> None:
+    ours, theirs = pty.openpty() if is_terminal else reversed(os.pipe())
+    os.write(ours, b"a line\n")
+    for before in ("", f"{doing}; "):
+        reason = hindrance_of(f"{before}import sys; sys.stdin.fileno()", tmp_path, stdin=theirs)
+        assert reason == ("it has read from standard input" if before else "")
+    os.close(ours)
+    os.close(theirs)
+
+
+@pytest.mark.parametrize(
+    "doing",
+    [
+        "import tty; tty.setraw(0)",
+        "import termios; m = termios.tcgetattr(0); m[3] &= ~termios.ECHO; termios.tcsetattr(0, 0, m)",
+    ],
+)
+def test_a_terminal_that_was_changed_is_named(doing: str, tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    try:
+        assert hindrance_of("import tty", tmp_path, stdin=theirs) == ""
+        changed = hindrance_of(doing, tmp_path, stdin=theirs)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert changed == "the terminal's state was changed"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from . import atfork, descriptors, openmp, process
+from . import atfork, descriptors, openmp, process, stdin
 from .memory import Memory
 from .threads import OPENMP, native_threads, python_thread
 
@@ -25,10 +25,13 @@ def begin() -> None:
     atfork.find_handlers()
     descriptors.inherit()
     process.begin()
+    stdin.begin()
 
 
 def hindrance() -> str:
     """Return why no snapshot can be taken now; empty if it can."""
+    if stdin.was_read():
+        return "it has read from standard input"
     try:
         return (
             python_thread() or process.hindering_state() or _hindering_memory()

@@ -62,7 +62,11 @@ def _terminal(stream: int) -> tuple[object, ...]:
         return ()
     termios = private_import("termios")
     try:
+        modes: object = termios.tcgetattr(stream)
+    except termios.error:  # it has been hung up
+        return ("gone",)
+    try:
         # In a resumed run the group has another number: it is the process's own.
-        return termios.tcgetattr(stream), os.tcgetpgrp(stream) == os.getpgrp()
-    except (OSError, termios.error):
-        return ()
+        return modes, os.tcgetpgrp(stream) == os.getpgrp()
+    except OSError:  # it is not this session's terminal
+        return (modes,)
