@@ -102,7 +102,8 @@ class Sight:
             if arguments[1]:
                 self._seen.add(self._absolute(arguments[1]))  # an extension module
         elif event in _EFFECTS:
-            if not self._is_byte_code(arguments):
+            is_there = event == "os.mkdir" and os.path.isdir(self._absolute(arguments[0]))
+            if not (is_there or self._is_byte_code(arguments)):
                 self.ends(event, arguments)
         elif event == "cpython.run_file":
             self._script = str(arguments[0])
