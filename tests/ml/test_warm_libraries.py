@@ -1,9 +1,15 @@
 """Programs with libraries that have threads of their own run on from a snapshot as from the start."""
 
+import signal
+import subprocess
+import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from workshop import SLOW, Workshop
+
+import whet.agent
 
 pytestmark = pytest.mark.ml
 
@@ -185,3 +191,34 @@ def test_tokenizers_without_threads_go_on_from_a_snapshot(workshop: Workshop) ->
 
     text = f"{past}{SLOW}{rest}"
     workshop.edit(text, f"{text}print('more')\n")
+
+
+FORK = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from whet_stage import atfork, hygiene
+hygiene.begin()
+import os, signal, torch
+a = torch.randn(500, 500)
+(a @ a).tanh().sum()
+if sys.argv[2] == "paused":
+    assert not hygiene.hindrance()
+if not (pid := atfork.fork()):
+    signal.alarm(5)
+    (a @ a).tanh().sum()
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+
+
+@pytest.mark.parametrize(("how", "end"), [("paused", "0"), ("as it is", str(-signal.SIGALRM))])
+def test_a_copy_hangs_in_its_first_parallel_region_without_the_pause(how: str, end: str) -> None:
+    if find_spec("torch") is None:
+        pytest.skip("`make test-ml` brings torch")
+    site = str(Path(whet.agent.__file__).parent / "site")
+    done = subprocess.run(
+        [sys.executable, "-c", FORK, site, how],
+        capture_output=True, text=True, check=True, start_new_session=True,
+    )  # fmt: skip
+
+    assert done.stdout.strip() == end
