@@ -38,8 +38,8 @@ def hindrance() -> str:
             if atfork.can_fork()
             else "this Python does not tell its at-fork handlers"
         )
-    except OSError as error:
-        return f"/proc does not tell: {error}"
+    except (OSError, ImportError) as error:  # it may have become another user
+        return f"it cannot be looked into: {error}"
 
 
 def _hindering_memory() -> str:
