@@ -84,6 +84,11 @@ pytestmark = pytest.mark.slow
             id="the end of the program",
         ),
         pytest.param(
+            {"main.py": "from importlib import metadata\nx = metadata.version('pytest')\n" + SLOW + "print(x)\n"},
+            {"main.py": "from importlib import metadata\nx = metadata.version('pytest')\n" + SLOW + "print(x, 2)\n"},
+            id="a look for a package beside the script",
+        ),
+        pytest.param(
             {"main.py": SLOW + "def f():\n    raise KeyError(1)\nf()\n"},
             {"main.py": SLOW + "\n\ndef f():\n    raise KeyError(2)\nf()\n"},
             id="lines that moved below",
@@ -137,7 +142,7 @@ def test_what_the_past_has_not_seen_is_answered_warm(
             id="a folder that was listed",
         ),
         pytest.param(
-            {"main.py": "import glob\nx = sorted(glob.glob('*.txt'))\n" + SLOW + "print(x)\n", "a.txt": ""},
+            {"main.py": "x = sorted(__import__('glob').glob('*.txt'))\n" + SLOW + "print(x)\n", "a.txt": ""},
             {"b.txt": ""},
             id="a pattern that was looked for",
         ),
@@ -145,6 +150,11 @@ def test_what_the_past_has_not_seen_is_answered_warm(
             {"main.py": "import os\nx = [e.stat().st_size for e in os.scandir('.') if e.name == 'x']\n" + SLOW + "print(x)\n", "x": "1"},
             {"x": "123"},
             id="an entry whose size was asked for",
+        ),
+        pytest.param(
+            {"main.py": "x = sorted(d.name for d in __import__('importlib.metadata').metadata.distributions() if d.name == 'ours')\n" + SLOW + "print(x)\n"},
+            {"ours-1.0.dist-info/METADATA": "Name: ours\nVersion: 1.0\n"},
+            id="a package that was not installed",
         ),
         pytest.param(
             {"main.py": "try:\n    import helper\nexcept ImportError:\n    print('none')\n" + SLOW},
@@ -157,8 +167,8 @@ def test_what_the_past_has_not_seen_is_answered_warm(
             id="a module that now hides the one that was imported",
         ),
         pytest.param(
-            {"main.py": "import inspect, sys\ndef f():\n    pass\nx = inspect.getsource(f)\n" + SLOW + "print(x)\n"},
-            {"main.py": "import inspect, sys\ndef f():\n    pass\nx = inspect.getsource(f)\n" + SLOW + "print(x, 1)\n"},
+            {"main.py": "def f():\n    pass\nx = __import__('inspect').getsource(f)\n" + SLOW + "print(x)\n"},
+            {"main.py": "def f():\n    pass\nx = __import__('inspect').getsource(f)\n" + SLOW + "print(x, 1)\n"},
             id="a script that had read itself",
         ),
     ],

@@ -63,7 +63,7 @@ class Workshop:
         self._put_back(before)
         expected = self.cold.submit(trial).result()
         facts, truth = _facts(outcome), _facts(expected)
-        assert facts == truth
+        assert facts == truth, (facts, truth)
         assert after == self._files()
         self._put_back(before)
         return outcome

@@ -21,6 +21,9 @@ _FOLDER, _LINK, _FILE = 0o040000, 0o120000, 0o100000
 _VIRTUAL = frozenset(os.stat(path).st_dev for path in ("/proc", "/sys") if os.path.exists(path))
 """File systems whose files are made when they are read, with the time of that moment."""
 
+_METADATA = (".dist-info", ".egg-info", ".egg")
+"""What tells of an installed package; `importlib.metadata` looks for nothing else."""
+
 UNSURE: "Mark" = ()
 """The mark of what is so young that it may change once more and not show it."""
 
@@ -107,4 +110,6 @@ def has_other_entries(path: str, then: "Listing", modules: "Collection[str] | No
 
 
 def _of_modules(names: "tuple[str, ...]", modules: "Collection[str]") -> "set[str]":
-    return {name for name in names if name[1:].partition(".")[0] in modules}
+    return {
+        name for name in names if name[1:].partition(".")[0] in modules or name.endswith(_METADATA)
+    }

@@ -18,6 +18,9 @@ AGENT_VARIABLE = "WHET_AGENT"
 PYCACHE_VARIABLE = "WHET_PYCACHE"
 TRIAL_VARIABLE = "WHET_TRIAL"
 
+_CUDA_CHECK = "PYTORCH_NVML_BASED_CUDA_CHECK"
+"""Makes `torch.cuda.is_available()` ask without CUDA, which no fork survives."""
+
 
 class Workplace:
     """Where the files of one slot's trials lie. Made when first used, gone with `close`."""
@@ -117,6 +120,7 @@ def environment_of_trial(
     path = environment.get("PYTHONPATH")
     environment["PYTHONPATH"] = f"{_SITE}{os.pathsep}{path}" if path else _SITE
     environment[TRIAL_VARIABLE] = "1"
+    environment.setdefault(_CUDA_CHECK, "1")
     environment[AGENT_VARIABLE] = str(agent_folder)
     environment.pop(PYCACHE_VARIABLE, None)
     if pycache is not None:

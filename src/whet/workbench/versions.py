@@ -216,7 +216,7 @@ class VersionHunt:
     ) -> _Found | Ended[WalkBackResult]:
         """Search between the ends, found by walking back if need be; else how that ended."""
         driver = self._driver(executor, oracle, watch.observe)
-        walked = None if self.versions.old else self._walk_back(driver, watch)
+        walked = None if self.versions.old else self._walk_back(driver)
         old = self.versions.old
         if walked is not None:
             if old is None:
@@ -249,7 +249,7 @@ class VersionHunt:
                 return False
         return True
 
-    def _walk_back(self, driver: Driver, watch: "_Watch") -> Ended[WalkBackResult]:
+    def _walk_back(self, driver: Driver) -> Ended[WalkBackResult]:
         """Look for a good version before the new end; it becomes the old end."""
         line, landmarks = self.versions.line()
         search = walk_back(len(line) - 1, landmarks)

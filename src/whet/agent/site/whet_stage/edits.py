@@ -132,7 +132,7 @@ def _replacements(
     for then, its_new in comparison.pairs:
         key, new_key = key_of(then), key_of(its_new)
         keys[key] = new_key if keys.get(key, new_key) == new_key else None
-    hooked = dict(codes_in(new.code()))
+    hooked = codes_in(new.code())
     found: list[tuple[FunctionType, CodeType]] = []
     for function in gc.get_referrers(old.module):
         if not isinstance(function, types.FunctionType) or function in woven:
@@ -142,6 +142,8 @@ def _replacements(
             continue  # what is being run is a function, too
         if code.co_name in _PARTS and not comparison.have_lines_moved:
             continue
+        if code.co_name == "<lambda>" and not comparison.have_lambdas_moved:
+            continue  # many of them may stand in one line
         now = keys.get(key_of_code(code))
         if now is None:
             raise OtherPastError

@@ -67,10 +67,13 @@ class Frame:
             names = function.__code__.co_freevars
             self.cells.update(zip(names, function.__closure__ or ()))  # noqa: B905 - 3.9
 
-    def line(self) -> int:
-        """Return the number of the line at which it stands."""
+    def line(self, back: int = 0) -> int:
+        """Return the number of the line at which it stands, or of so many statements before."""
         body, statement = self.node.body, None
-        for step in self.path:
+        path = self.path
+        if back and path and isinstance(path[-1], int):
+            path = (*path[:-1], max(path[-1] - back, 0))
+        for step in path:
             if isinstance(step, int):
                 statement = body[step] if step < len(body) else None
             elif statement is not None:

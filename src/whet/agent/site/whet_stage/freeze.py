@@ -9,9 +9,8 @@ import _socket
 import marshal
 import os
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
+from .atfork import fork
+from .private import private_import
 
 _LENGTH_BYTES = 4
 _INT_BYTES = 4
@@ -22,10 +21,7 @@ def take_streams(streams: list[int], terminal: int) -> None:
     """Make this process what a started program is: a session, its streams, its terminal."""
     os.setsid()
     if terminal >= 0:
-        import fcntl
-        import termios
-
-        fcntl.ioctl(streams[terminal], termios.TIOCSCTTY, 0)
+        private_import("fcntl").ioctl(streams[terminal], private_import("termios").TIOCSCTTY, 0)
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
@@ -38,11 +34,22 @@ def fork_away() -> int:
 
     Returns:
         its number; in the new process 0.
+
+    Raises:
+        OSError: if there can be no other process.
     """
     told, tell = os.pipe()
-    middle = os.fork()
+    try:
+        middle = fork()
+    except OSError:
+        os.close(told)
+        os.close(tell)
+        raise
     if middle == 0:
-        pid = os.fork()
+        try:
+            pid = fork()
+        except OSError:
+            os._exit(1)
         if pid:
             os.write(tell, pid.to_bytes(_INT_BYTES, "little"))
             os._exit(0)
@@ -53,6 +60,8 @@ def fork_away() -> int:
     pid = int.from_bytes(os.read(told, _INT_BYTES), "little")
     os.close(told)
     os.waitpid(middle, 0)
+    if not pid:
+        raise BlockingIOError
     return pid
 
 
@@ -92,7 +101,10 @@ class Ready:
         if self._line is not None:
             self._line.close()
         here, there = _socket.socketpair()
-        self._pid = fork_away()
+        try:
+            self._pid = fork_away()
+        except OSError:
+            os._exit(0)  # whet starts anew, or from another one
         self._line, other = (here, there) if self._pid else (there, here)
         other.close()
         return self._pid != 0

@@ -43,6 +43,11 @@ class Importer:
         self.modules.clear()
         self.listings.clear()
 
+    def lists(self, folder: str) -> None:
+        """Note that a folder was listed in search of modules or packages."""
+        self.places.add(folder)
+        self.listings[folder] = self.listings.get(folder, 0) + 1
+
     def observe(self) -> None:
         """Note from now on what is looked for."""
         finder: type[FileFinder] = machinery.FileFinder
@@ -59,8 +64,7 @@ class Importer:
             return find(self_, fullname, target)
 
         def _fill_cache(self_: FileFinder) -> None:
-            folder = _absolute(self_.path)
-            self.listings[folder] = self.listings.get(folder, 0) + 1
+            self.lists(_absolute(self_.path))
             fill(self_)
 
         _replace(finder, "find_spec", find_spec)

@@ -47,6 +47,7 @@ class Comparison:
         pairs: the functions that were compared, then and now, in the order of the text.
         have_lines_moved: whether anything that has been run stands on another line.
         have_classes_moved: whether a class does.
+        have_lambdas_moved: whether a lambda does, or stands elsewhere on its line.
     """
 
     def __init__(self, is_unused: Callable[[Function], bool], active: Mapping[int, Active]) -> None:
@@ -59,6 +60,7 @@ class Comparison:
         self.pairs: list[tuple[Callable_, Callable_]] = []
         self.have_lines_moved = False
         self.have_classes_moved = False
+        self.have_lambdas_moved = False
         self._is_unused = is_unused
         self._active = active
 
@@ -127,6 +129,8 @@ class Comparison:
                 return False
         if isinstance(old, ast.Lambda) and isinstance(new, ast.Lambda):
             self.pairs.append((old, new))
+            if ast.dump(old, include_attributes=True) != ast.dump(new, include_attributes=True):
+                self.have_lambdas_moved = True
         if isinstance(old, FUNCTIONS) and isinstance(new, FUNCTIONS):
             return self._is_same_function(old, new)
         return True

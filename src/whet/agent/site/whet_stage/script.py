@@ -19,6 +19,7 @@ import weakref
 from .frames import Frame, function_code, may_be_entered
 from .importer import own_read
 from .past import key_of
+from .private import hide_own, show_own
 from .sources import Source
 from .unseen import caller, unseen
 from .weave import Weaver, bind
@@ -114,7 +115,11 @@ class Script:
         try:
             # Python itself reads it: whether the program has seen it is another matter.
             text = own_read(path)
-            source = Source("__main__", path, text, ast.parse(text, path))
+            modules = show_own()
+            try:
+                source = Source("__main__", path, text, ast.parse(text, path))
+            finally:
+                hide_own(modules)
         except (OSError, SyntaxError, ValueError, RecursionError):
             return False  # Python says so in its own words
         sources[path] = source
@@ -141,6 +146,13 @@ class Script:
 
     def module_code(self, frame: Frame) -> CodeType:
         """Return the code of the module from where its frame stands on."""
+        modules = show_own()
+        try:
+            return self._module_code(frame)
+        finally:
+            hide_own(modules)
+
+    def _module_code(self, frame: Frame) -> CodeType:
         source = frame.source
         weaver = Weaver(self._numbers(frame))
         body = weaver.block(source.tree.body, since=frame.path, call=frame.call)
@@ -189,6 +201,11 @@ class Script:
         finally:
             self._top = None
 
+    def last_place(self) -> str:
+        """Return file and line of the statement that has just ended."""
+        frame = self.frames[-1]
+        return f"{os.path.basename(frame.source.path)}:{frame.line(back=1)}"
+
     def _at(self, number: int, *, has_begun: bool) -> Frame:
         frame, path = self._points[number]
         del self.frames[frame.depth + 1 :]
@@ -202,6 +219,7 @@ class Script:
         share = _ENTERING_SHARE * (began - self._began) + 0.02
         if frame.depth >= _MOST_FRAMES or self._entering_seconds > share:
             return function
+        modules = show_own()
         try:
             entered = may_be_entered(function, self._sources)
             if entered is None:
@@ -212,6 +230,8 @@ class Script:
             woven = self._woven(new)
         except Exception:  # noqa: BLE001 - then its frame is none of the stage
             return function
+        finally:
+            hide_own(modules)
         self._at(number, has_begun=True)
         self.frames.append(new)
         self._entering_seconds += time.perf_counter() - began

@@ -12,6 +12,7 @@ import os
 import sys
 
 from .importer import Importer
+from .lines import ShownLines
 from .unseen import AT_WORK, caller, unseen
 
 TYPE_CHECKING = False
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _IMPORTERS = ("<frozen importlib._bootstrap_external>", "<frozen importlib._bootstrap>")
+_METADATA = os.path.join("importlib", "metadata", "__init__.py")
 _SOURCE = (".py", ".pyc", ".pyi", ".so")
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
@@ -40,6 +42,7 @@ class Sight:
         is_closed: whet itself is at work.
         ended_by: why no snapshot is taken any more; empty: nothing speaks against it.
         are_lines_seen: whether the program may have looked at numbers of lines.
+        lines: of the user's sources, those that were shown.
     """
 
     def __init__(
@@ -47,13 +50,16 @@ class Sight:
         before_read: Callable[[str], None],
         run_script: Callable[[str], None],
         uses: Callable[[object], None],
+        is_source: Callable[[str], bool],
     ) -> None:
         self.is_closed = False
         self.ended_by = ""
         self.are_lines_seen = False
+        self.lines = ShownLines(all_are=self._sees_source)
         self._before_read = before_read
         self._run_script = run_script
         self._uses = uses
+        self._is_source = is_source
         self._importer = Importer()
         self._first_reads: dict[str, int] = {}
         self._own_reads: dict[str, int] = {}
@@ -64,6 +70,7 @@ class Sight:
             "sys._getframe": self._hears_frame,
             "object.__getattr__": self._hears_attribute,
             "cpython.run_file": self._hears_script,
+            "os.listdir": self._hears_listing,
         }
 
     def facts(self) -> tuple[list[str], list[str], dict[str, int], dict[str, int]]:
@@ -94,6 +101,15 @@ class Sight:
     def _hears_open(self, _event: str, arguments: tuple[object, ...]) -> None:
         self._opens(arguments[0], arguments[2])
 
+    def _hears_listing(self, _event: str, arguments: tuple[object, ...]) -> None:
+        if caller().f_code.co_filename.endswith(_METADATA):
+            # It looks for a few names alone, as the importer does; see `whet.host.marks`.
+            self._importer.lists(_absolute("." if arguments[0] is None else arguments[0]))
+
+    def _sees_source(self, path: str) -> None:
+        if not self.is_closed:
+            self._own_reads[path] = -1
+
     def _hears_hook(self, event: str, _arguments: tuple[object, ...]) -> None:
         self.ended_by = self.ended_by or event
 
@@ -122,6 +138,8 @@ class Sight:
         self._first_reads[name] = self._first_reads.get(name, 0) + 1
         if not (isinstance(flags, int) and flags & _WRITES) and self._is_data(name):
             self._before_read(name)
+        if self._is_source(name) and self.lines.opens(name):
+            self._own_reads[name] = self._own_reads.get(name, 0) + 1
 
     def _is_data(self, name: str) -> bool:
         """Whether a file may be what the user works on: one of the project, or a named one."""

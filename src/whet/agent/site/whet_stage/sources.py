@@ -15,6 +15,7 @@ import sys
 import types
 
 from .past import FUNCTIONS, key_of
+from .private import hide_own, show_own
 from .typed import cast
 from .weave import MARK, bind, is_future, is_text
 
@@ -49,7 +50,7 @@ class Source:
         self.same: dict[object, object] = {}
         self.name = name
         self.flags = 0
-        self._clean: dict[Key, CodeType] = {}
+        self._clean: dict[Key, CodeType | None] = {}
         for node in ast.walk(tree):
             if isinstance(node, FUNCTIONS):
                 key = key_of(node)
@@ -114,8 +115,12 @@ class Source:
     def clean(self, key: Key) -> CodeType | None:
         """Return the code of a function without a hook of its own."""
         if not self._clean:
-            code = bind(self.compiled(_without_own_hooks(self.tree)), self.hook, self.same)
-            self._clean = dict(codes_in(code))
+            modules = show_own()
+            try:
+                code = bind(self.compiled(_without_own_hooks(self.tree)), self.hook, self.same)
+            finally:
+                hide_own(modules)
+            self._clean = codes_in(code)
         return self._clean.get(key)
 
     def code(self) -> CodeType:
@@ -157,12 +162,17 @@ def key_of_code(code: CodeType) -> Key:
     return code.co_name, code.co_firstlineno
 
 
-def codes_in(code: CodeType) -> Iterator[tuple[Key, CodeType]]:
-    """Yield the codes of all functions in a code, with their keys."""
-    for constant in code.co_consts:
-        if isinstance(constant, type(code)):
-            yield key_of_code(constant), constant
-            yield from codes_in(constant)
+def codes_in(code: CodeType) -> dict[Key, CodeType | None]:
+    """Return the codes of all functions in a code by their keys; None: more than one has it."""
+    found: dict[Key, CodeType | None] = {}
+    left = [code]
+    while left:
+        for constant in left.pop().co_consts:
+            if isinstance(constant, type(code)):
+                key = key_of_code(constant)
+                found[key] = None if key in found else constant
+                left.append(constant)
+    return found
 
 
 def _without_own_hooks(tree: ast.Module) -> list[ast.stmt]:

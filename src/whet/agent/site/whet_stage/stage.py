@@ -12,16 +12,21 @@ from __future__ import annotations
 
 import _socket
 import ast
+import copy
 import marshal
 import os
 import sys
 import time
 
+from . import BEFORE
+from .descriptors import CUDA, offsets, reopen
 from .edits import Edit
 from .exit import OWN_FILES, run_and_exit
 from .freeze import Ready, fork_away, receive, send
-from .hygiene import RandomState, hindrance, inherit, offsets, reopen
+from .hygiene import begin, hindrance
 from .importer import own_read
+from .private import hide_own, invalidate_caches, show_own
+from .process import is_leader
 from .script import Resumed, Script
 from .sight import Sight
 from .sources import Source, key_of_code
@@ -36,16 +41,18 @@ _SLOW_SECONDS = 0.05
 """A stretch of the program that takes longer is worth a snapshot at its end."""
 
 
-def install(address: str) -> Callable[[str, str], CodeType]:
+def install(address: str) -> Callable[[str, str], CodeType] | None:
     """Take over the main script of this process.
 
     Args:
         address: the socket at which whet waits for snapshots.
 
     Returns:
-        what loads the user's modules.
+        what loads the user's modules; None: this is not the process that whet has started.
     """
-    inherit()
+    if not is_leader():
+        return None  # whet waits for the process that it started, and could not go on with this one
+    begin()
     stage = _Stage(address)
     stage.sight.observe()
     sys.addaudithook(stage.sight.hear)
@@ -54,17 +61,30 @@ def install(address: str) -> Callable[[str, str], CodeType]:
 
 
 def _forget_modules() -> list[str]:
-    """Leave no name where the program could find it; return the files."""
+    """Leave no name where the program could find it; return the files of this package.
+
+    The program may have an `enum.py` of its own: it must find that one, not whet's.
+    """
     package = __name__.partition(".")[0]
-    names = [name for name in sys.modules if name.partition(".")[0] == package]
-    return [str(sys.modules.pop(name).__file__) for name in names]
+    for _ in ast.walk(copy.deepcopy(ast.parse("0"))):
+        pass  # both import more when they are called first
+    forgotten = {name: sys.modules[name] for name in sys.modules.keys() - BEFORE}
+    hide_own(BEFORE)
+    forgotten[package] = sys.modules.pop(package)
+    return [
+        str(module.__file__)
+        for name, module in forgotten.items()
+        if name.partition(".")[0] == package
+    ]
 
 
 class _Stage:
     """The program, and the snapshots it has taken."""
 
     def __init__(self, address: str) -> None:
-        self.sight = Sight(self._before_read, self._run_script, self._note_used)
+        self.sight = Sight(
+            self._before_read, self._run_script, self._note_used, is_source=self._has_source
+        )
         self._script = Script(self._offer, _SLOW_SECONDS)
         self._sources: dict[str, Source] = {}
         self._shared: set[str] = set()
@@ -83,6 +103,7 @@ class _Stage:
         # Two modules from one file are not followed: that it was read has to be seen.
         text = _read(path) if is_known else own_read(path)
         was_closed, self.sight.is_closed = self.sight.is_closed, True
+        modules = show_own()
         try:
             source = Source(name, path, text, ast.parse(text, path))
             if is_known:
@@ -92,7 +113,11 @@ class _Stage:
                 self._sources[path] = source
             return source.code()
         finally:
+            hide_own(modules)
             self.sight.is_closed = was_closed
+
+    def _has_source(self, path: str) -> bool:
+        return path in self._sources
 
     def _note_used(self, function: object) -> None:
         """Note that somebody has taken a function's code, unless he wants its parameters alone."""
@@ -117,18 +142,25 @@ class _Stage:
         self.sight.is_closed = True
         try:
             # Most hindrances go away: a pool is closed, a child is waited for.
-            if not hindrance():
+            why = hindrance()
+            if not why:
                 self._take(kind, place, time.perf_counter() - self._began)
+            elif why == CUDA:  # not this statement; it takes long, so that the last one is known
+                last = self._script.last_place() if kind == "statement" else place
+                self.sight.ended_by = f"{why} since {last}"
         finally:
             self.sight.is_closed = False
             self._script.since = time.perf_counter()
 
     def _take(self, kind: str, place: str, seconds: float) -> None:
         """Fork a copy that waits; return here, and in each copy that is resumed from it."""
-        random = RandomState()
         of = offsets()
         waiting, woken = os.pipe()
-        if fork_away():
+        try:
+            is_original = bool(fork_away())
+        except OSError:  # no memory, or too many processes: then there is no snapshot
+            is_original = True
+        if is_original:
             os.close(woken)
             if os.read(waiting, 1):
                 self.sight.ended_by = "whet has said so"
@@ -138,13 +170,10 @@ class _Stage:
         are_frames_new = self._wait(woken, kind, place, seconds)
         # From here on this is the process of a resumed run.
         self._pid = os.getpid()
-        random.restore()
         reopen(of)
         self.sight.forget()
         self._began = time.perf_counter() - seconds
-        import importlib
-
-        importlib.invalidate_caches()
+        invalidate_caches()
         if are_frames_new:
             raise Resumed
 
@@ -165,9 +194,11 @@ class _Stage:
             os.write(woken, b"\1" if answer else b"")
             os._exit(0)
         os.close(woken)
+        # A frozen process must not keep the streams of a run that has ended.
+        nothing = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
-            # A frozen process must not keep the streams of a run that has ended.
-            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            os.dup2(nothing, number)
+        os.close(nothing)
         ready = Ready()
         while True:
             order, streams = receive(line)
@@ -188,7 +219,12 @@ class _Stage:
         """Take on what files say now; say ``same`` or ``changed``, empty if that cannot be."""
         if not changed:
             return "same"
+        lines, modules = self.sight.lines, show_own()
         try:
+            if not all(
+                lines.are_same(path, self._sources[path].text, now) for path, now in changed.items()
+            ):
+                return ""
             stack = [] if at_point else _stack()
             edit = Edit(
                 self._sources,
@@ -201,11 +237,14 @@ class _Stage:
             if needs_frames:
                 self._script.capture()
             edit.apply()
+            lines.forget_texts(changed)
             self._sources.update(edit.sources)
             if needs_frames:
                 self._script.change(self._sources, edit.nodes)
         except Exception:  # noqa: BLE001 - whatever it is, an earlier snapshot has to do
             return ""
+        finally:
+            hide_own(modules)
         return "changed" if needs_frames else "same"
 
     @unseen

@@ -1,0 +1,65 @@
+"""Forks unseen: what the program and its libraries want to be called at a fork is not called.
+
+A cold run does not fork. Python's own handlers would seed `random` anew and unlock the locks
+that the program holds.
+
+Standard library only, Python 3.9 or later.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .private import private_import
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Registered = list[Callable[[], object]]
+
+_KINDS = 3  # before, after in the parent, after in the child
+_lists: list[Registered] = []
+_fork = os.fork
+
+
+def find_handlers() -> None:
+    """Find where the interpreter keeps what `os.register_at_fork` is given."""
+
+    def mark() -> None:
+        pass
+
+    os.register_at_fork(before=mark, after_in_parent=mark, after_in_child=mark)
+    found: list[Registered] = private_import("gc").get_referrers(mark)
+    for each in found:
+        if type(each) is list:
+            each.remove(mark)
+            _lists.append(each)
+
+
+def can_fork() -> bool:
+    """Whether they have been found."""
+    return len(_lists) == _KINDS
+
+
+def fork() -> int:
+    """Fork; return as `os.fork` does."""
+    kept = [each[:] for each in _lists]
+    for each in _lists:
+        each.clear()
+    # From 3.12 on Python warns of forks while threads run, of which it does not know the pools.
+    module = sys.modules.get("warnings") or sys.modules["_warnings"]
+    filters: list[tuple[object, ...]] = vars(module)["filters"]
+    filters.insert(0, ("ignore", None, DeprecationWarning, None, 0))
+    try:
+        pid = _fork()
+    finally:
+        del filters[0]
+        for index, handlers in enumerate(kept):
+            _lists[index][:] = handlers
+    threading = sys.modules.get("threading")
+    if pid == 0 and threading is not None:
+        # As in any process, the number of the main thread is the process's.
+        vars(threading.main_thread())["_native_id"] = os.getpid()
+    return pid

@@ -1,0 +1,73 @@
+"""Imports modules for whet alone: the program neither sees them nor is asked for them.
+
+Standard library only, Python 3.9 or later.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+_finders = list(sys.meta_path)  # the program may put one of its own in front
+_path = list(sys.path)
+
+
+def private_import(name: str) -> ModuleType:
+    """Return a module of the standard library that the program may not have imported."""
+    if name in sys.modules:
+        return sys.modules[name]
+    finders, path = sys.meta_path[:], sys.path[:]
+    sys.meta_path[:], sys.path[:] = _finders, _path
+    try:
+        import _frozen_importlib  # what `import` itself calls, were it not replaced
+
+        module: ModuleType = vars(_frozen_importlib)["_gcd_import"](name)
+    finally:
+        sys.meta_path[:], sys.path[:] = finders, path
+        sys.modules.pop(name, None)
+    return module
+
+
+_own: dict[str, ModuleType] = {}
+
+
+def show_own() -> frozenset[str]:
+    """Let whet's own modules be found by what whet calls; return what there was before."""
+    before = frozenset(sys.modules)
+    for name, module in _own.items():
+        sys.modules.setdefault(name, module)
+    return before
+
+
+def hide_own(before: frozenset[str]) -> None:
+    """Let the program find no more modules than it did."""
+    for name in sys.modules.keys() - before:
+        _own[name] = sys.modules.pop(name)
+
+
+def invalidate_caches() -> None:
+    """Let modules be found that are new, as `importlib.invalidate_caches` does."""
+    # From 3.13 on that imports `importlib.metadata`, which is slow and would be found there.
+    metadata = "importlib.metadata"
+    is_stand_in = metadata not in sys.modules
+    if is_stand_in:
+        sys.modules[metadata] = type(sys)(metadata)
+        vars(sys.modules[metadata])["MetadataPathFinder"] = _NoFinder
+    try:
+        for finder in sys.meta_path:
+            invalidate: Callable[[], None] | None = getattr(finder, "invalidate_caches", None)
+            if invalidate is not None:
+                invalidate()
+    finally:
+        if is_stand_in:
+            del sys.modules[metadata]
+
+
+class _NoFinder:
+    @staticmethod
+    def invalidate_caches() -> None:
+        """Do nothing: there are no caches."""

@@ -1,0 +1,90 @@
+"""Pools of threads: what OpenMP has is ended before a fork; who owns another thread is named."""
+
+import ctypes.util
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from test_hygiene import hindrance_of
+from workshop import SLOW, Workshop
+
+pytestmark = pytest.mark.slow
+
+GOMP = ctypes.util.find_library("gomp")
+COMPILER = shutil.which("cc")
+
+# What a compiler makes of a parallel region of two threads.
+REGION = f"""
+import ctypes
+gomp, libc = ctypes.CDLL({GOMP!r}), ctypes.CDLL(None)
+region = lambda: gomp.GOMP_parallel(ctypes.cast(libc.abs, ctypes.c_void_p), None, 2, 0)
+region()
+"""
+POOL = """
+#include <pthread.h>
+#include <unistd.h>
+static void *work(void *no) { for (;;) pause(); return no; }
+static void *spin(void *no) { for (;;) ; return no; }
+void start(void) { pthread_t t; pthread_create(&t, 0, work, 0); usleep(10000); }
+void start_spinning(void) { pthread_t t; pthread_create(&t, 0, spin, 0); usleep(10000); }
+"""
+
+needs_openmp = pytest.mark.skipif(GOMP is None, reason="libgomp is not installed")
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
+
+
+@needs_openmp
+def test_a_parallel_region_works_before_and_after_a_snapshot(workshop: Workshop) -> None:
+    text = f"{REGION}{SLOW}region()\nprint(gomp.omp_get_max_threads() > 0)\n"
+
+    workshop.edit(text, f"{text}print('more')\n")
+
+
+@needs_openmp
+def test_without_the_pause_there_is_no_snapshot(tmp_path: Path) -> None:
+    off = "import whet_stage.openmp; whet_stage.openmp.pause = lambda memory: None\n"
+
+    assert hindrance_of(REGION, tmp_path) == ""
+    assert "which could not be paused" in hindrance_of(REGION + off, tmp_path)
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> Path:
+    """A library with threads of its own, of which whet knows nothing."""
+    source, library = tmp_path / "pool.c", tmp_path / "libpool.so"
+    source.write_text(POOL)
+    subprocess.run(
+        [str(COMPILER), "-shared", "-fPIC", "-o", str(library), str(source), "-lpthread"],
+        check=True,
+    )
+    return library
+
+
+@needs_compiler
+@pytest.mark.parametrize("start", ["start", "start_spinning"])
+def test_the_library_that_owns_a_thread_is_named(pool: Path, start: str, tmp_path: Path) -> None:
+    reason = hindrance_of(f"import ctypes; ctypes.CDLL({str(pool)!r}).{start}()", tmp_path)
+
+    assert reason.startswith("a thread of libpool.so runs")
+
+
+@needs_compiler
+def test_a_program_with_a_strange_pool_is_never_frozen(workshop: Workshop, pool: Path) -> None:
+    text = f"if True:\n    import ctypes; ctypes.CDLL({str(pool)!r}).start()\n{SLOW}print(1)\n"
+    workshop.write({"main.py": text})
+    workshop.run()
+    workshop.run()
+
+    assert [start.place for start in workshop.starts] == ["", ""]
+
+
+@needs_openmp
+def test_what_asks_openmp_is_not_what_the_program_finds(tmp_path: Path) -> None:
+    unseen = "import sys\nfor name in list(sys.modules):\n    if 'ctypes' in name: del sys.modules[name]\n"
+
+    assert hindrance_of(f"{REGION}{unseen}", tmp_path) == ""
+    assert hindrance_of(
+        f"{REGION}{unseen}hindrance(); print('_ctypes' in sys.modules); hindrance = lambda: 'ctypes' in str(list(sys.modules))",
+        tmp_path,
+    ) == "False"  # fmt: skip
