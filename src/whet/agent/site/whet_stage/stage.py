@@ -22,18 +22,17 @@ from .hygiene import RandomState, hindrance, inherit, offsets, reopen
 from .script import Script
 from .sight import Sight
 
-_SLOW_SECONDS = 0.05
-"""A stretch of the program that takes longer is worth a snapshot at its end."""
 
-
-def install(address: str) -> None:
+def install(wish: str) -> None:
     """Take over the main script of this process.
 
     Args:
-        address: the socket at which whet waits for snapshots.
+        wish: how many seconds a stretch of the program takes that is worth a snapshot at its
+            end, and the socket at which whet waits for snapshots: ``0.05:/tmp/whet-x/stage``.
     """
     inherit()
-    stage = _Stage(address)
+    seconds, _, address = wish.partition(":")
+    stage = _Stage(address, float(seconds))
     stage.sight.observe()
     sys.addaudithook(stage.sight.hear)
     OWN_FILES.update(_forget_modules())
@@ -49,10 +48,11 @@ def _forget_modules() -> list[str]:
 class _Stage:
     """The program, and the snapshots it has taken."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, worth_seconds: float) -> None:
         self.sight = Sight(before_read=self._before_read, run_script=self._run_script)
         self._script = Script(reached=self._reached)
         self._address = address
+        self._worth_seconds = worth_seconds
         self._pid = os.getpid()
         self._since = time.perf_counter()
         self._began = self._since
@@ -66,7 +66,7 @@ class _Stage:
     def _offer(self, kind: str, place: str) -> None:
         """Take a snapshot if it is worth it and can be done."""
         now = time.perf_counter()
-        if now - self._since < _SLOW_SECONDS or self.sight.ended_by or self.sight.is_closed:
+        if now - self._since < self._worth_seconds or self.sight.ended_by or self.sight.is_closed:
             return
         if os.getpid() != self._pid:
             self.sight.ended_by = "a forked process"
