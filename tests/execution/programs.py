@@ -134,7 +134,7 @@ class Writer:
 
     def data(self) -> str:
         """Return a file to read."""
-        return self.pick((*DATA, LINK, FRESH[0]))
+        return FRESH[0] if self.chance(4) else self.pick((*DATA, LINK))
 
     def callee(self) -> tuple[list[str], str]:
         """Return statements that must come first, and an expression that is a function."""
