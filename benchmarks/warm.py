@@ -128,7 +128,8 @@ def _play(
         edits: how many of each kind.
         expected: the right results; None: those of this tool are.
     """
-    values: dict[str, int] = {kind: 1 for kind in KINDS}
+    values: dict[str, int] = {}
+    values.update(dict.fromkeys(KINDS, 1))
     played = Played(kind_of.name)
     right = iter(expected or ())
     with tempfile.TemporaryDirectory() as name:

@@ -18,7 +18,8 @@ from programs import (
     Link,
     Program,
     Writer,
-    programs,
+    choices,
+    program_of,
 )
 
 _NUMBER = re.compile(r"(?<![\w.'%])\d+(?![\w.'])")
@@ -34,11 +35,13 @@ class Change:
         path: which file.
         content: what it holds; None: it is gone.
         by_rename: another file takes its place; else it is written where it is.
+        mode: its permissions; 0: as they are.
     """
 
     path: str
     content: Content | None
     by_rename: bool = True
+    mode: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +156,7 @@ def _in_labels(*labels: str, script: bool | None = None) -> Callable[[Editor], N
 
 def _constant(editor: Editor) -> None:
     places = editor.places("top", "first", "second", "early", "late", "signature", "last")
-    if not editor.bump(editor.pick(places)):
-        raise CannotEditError
+    editor.bump(editor.pick([each for each in places if _NUMBER.search(editor.line(each).text)]))
 
 
 def _signature(editor: Editor) -> None:
@@ -185,9 +187,9 @@ def _data(editor: Editor) -> None:
 
 
 def _configuration(editor: Editor) -> None:
-    choices = ('{"size": 4, "name": "one"}\n', '{"size": 3, "name": "two"}\n', "{}\n", "{broken\n")
+    texts = ('{"size": 4, "name": "one"}\n', '{"size": 3, "name": "two"}\n', "{}\n", "{broken\n")
     size = editor.writer.fresh()
-    editor.program.files[CONFIG] = editor.writer.pick((*choices, f'{{"size": {size}}}\n'))
+    editor.program.files[CONFIG] = editor.writer.pick((*texts, f'{{"size": {size}}}\n'))
 
 
 def _added(editor: Editor) -> None:
@@ -255,8 +257,8 @@ def _deleted(editor: Editor) -> None:
 
 
 def _same_size(editor: Editor) -> None:
-    choices = [path for path in (*DATA, CONFIG) if isinstance(editor.program.files.get(path), str)]
-    path = editor.writer.pick(choices) if choices else ""
+    paths = [path for path in (*DATA, CONFIG) if isinstance(editor.program.files.get(path), str)]
+    path = editor.writer.pick(paths) if paths else ""
     text = editor.program.files.get(path)
     if not isinstance(text, str) or not re.search(r"\d", text):
         raise CannotEditError
@@ -305,21 +307,32 @@ EDITS: Mapping[str, Callable[[Editor], None]] = {
     "nothing": _nothing,
 }
 UNDONE, SLIP, SLIP_MENDED = "edit undone", "syntax error", "syntax error mended"
-KINDS = (*EDITS, UNDONE, SLIP, SLIP_MENDED)
-_CHOICES = (*EDITS, UNDONE, UNDONE, SLIP)
+MODE = "permissions"
+KINDS = (*EDITS, UNDONE, SLIP, SLIP_MENDED, MODE)
+_CHOICES = (*EDITS, UNDONE, UNDONE, SLIP, MODE)
 
 
-@st.composite
-def sessions(draw: st.DrawFn) -> Session:
+def sessions() -> st.SearchStrategy[Session]:
     """Return random programs with three to six edits each."""
-    program = draw(programs())
-    writer = Writer(draw, "")
+    return choices().map(session_of)
+
+
+def session_of(choose: Callable[[int, int], int]) -> Session:
+    """Return a random session."""
+    program = program_of(choose)
+    writer = Writer(choose, "")
     past = [program]
     edits: list[Edit] = []
     wanted = writer.number(3, 6)
     while len(edits) < wanted:
         kind = writer.pick(_CHOICES)
         editor = Editor(deepcopy(past[-1]), writer)
+        if kind == MODE:
+            mode = writer.pick((0o600, 0o644, 0o664))
+            edits.append(Edit(kind, (Change(DATA[0], "1\n", by_rename=False, mode=mode),)))
+            editor.program.files[DATA[0]] = "1\n"
+            past.append(editor.program)
+            continue
         if kind == UNDONE and len(past) > 1:
             editor.program = past[-2]
         elif kind == SLIP:

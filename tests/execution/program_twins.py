@@ -202,6 +202,8 @@ def save(folder: Path, change: Change) -> None:
         target.write_text(change.content)
     if target != path:
         target.replace(path)
+    if change.mode:
+        path.chmod(change.mode)
 
 
 def files_of(folder: Path, root: Path) -> Files:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from hypothesis import strategies as st
+from program_oddities import ODDITIES
 from program_statements import FUNCTIONS, LASTS, STATEMENTS
 
 T = TypeVar("T")
@@ -19,7 +20,12 @@ DATA = ("data_a.txt", "data_b.txt", "data/deep.txt")
 CONFIG = "config.json"
 LINK = "current"
 SNIPPET = "snippet.txt"
-FRESH = ("later_0.txt", "maybe_0.py", "maybe_1/__init__.py", "data/extra.txt")
+FRESH = (
+    "later_0.txt", "maybe_0.py", "maybe_1/__init__.py", "data/extra.txt", "colorsys.py",
+    "alpha/__init__.py",
+)  # fmt: skip
+_ODD_PERCENT = 25
+_ENTROPY_BYTES = 500  # the longest session needs a little less; then the simplest follows
 MODULES = ("alpha", "beta", "pack.gamma")
 
 
@@ -91,7 +97,7 @@ class Writer:
     """Writes one block of statements: it knows what may be named there.
 
     Attributes:
-        draw: Hypothesis.
+        choose: returns a number of a range.
         functions: what may be called.
         module: the module that is written; the script is empty.
         style: for each module how its names are reached: ``import``, ``from`` or ``inside``.
@@ -99,7 +105,7 @@ class Writer:
         needs: modules of the standard library that the file has to import.
     """
 
-    draw: Callable[[st.SearchStrategy[int]], int]
+    choose: Callable[[int, int], int]
     module: str
     functions: list[Function] = field(default_factory=list[Function])
     style: dict[str, str] = field(default_factory=dict[str, str])
@@ -110,15 +116,15 @@ class Writer:
 
     def number(self, low: int, high: int) -> int:
         """Return a number."""
-        return self.draw(_range(low, high))
+        return self.choose(low, high)
 
     def pick(self, choices: Sequence[T]) -> T:
         """Return one of several things; the first is the simplest."""
-        return choices[self.draw(_range(0, len(choices) - 1))]
+        return choices[self.choose(0, len(choices) - 1)]
 
     def chance(self, percent: int) -> bool:
         """Return True in about so many of a hundred cases."""
-        return self.draw(_range(0, 99)) >= 100 - percent
+        return self.choose(0, 99) >= 100 - percent
 
     def fresh(self) -> int:
         """Return a number that no other name of this program has."""
@@ -128,7 +134,7 @@ class Writer:
     def block(self, functions: list[Function], names: list[str]) -> "Writer":
         """Return the writer of a block inside this file."""
         return Writer(
-            self.draw, self.module, functions, self.style, names, self.needs, self.is_script,
+            self.choose, self.module, functions, self.style, names, self.needs, self.is_script,
             self._next,
         )  # fmt: skip
 
@@ -158,19 +164,28 @@ class Writer:
         return self.pick((name, f"{name} + {number}", f"({name} * {number}) % 997"))
 
 
-def _range(low: int, high: int) -> st.SearchStrategy[int]:
-    if (low, high) not in _RANGES:
-        _RANGES[low, high] = st.integers(low, high)
-    return _RANGES[low, high]
+def choices() -> st.SearchStrategy[Callable[[int, int], int]]:
+    """Return what makes all choices of one session.
+
+    They come out of a single value. Were each drawn by itself, Hypothesis would repeat some of
+    them elsewhere in five sessions of six: good for lists, but programs become much alike.
+    """
+    return st.binary(min_size=_ENTROPY_BYTES, max_size=_ENTROPY_BYTES).map(_chooser)
 
 
-_RANGES: dict[tuple[int, int], st.SearchStrategy[int]] = {}
+def _chooser(entropy: bytes) -> Callable[[int, int], int]:
+    pairs = zip(entropy[::2], entropy[1::2], strict=True)
+
+    def choose(low: int, high: int) -> int:
+        upper, lower = next(pairs, (0, 0))
+        return low + (256 * upper + lower) % (high - low + 1)
+
+    return choose
 
 
-@st.composite
-def programs(draw: st.DrawFn) -> Program:
-    """Return random programs."""
-    writer = Writer(draw, "", is_script=True)
+def program_of(choose: Callable[[int, int], int]) -> Program:
+    """Return a random program."""
+    writer = Writer(choose, "", is_script=True)
     modules = MODULES[: writer.number(1, len(MODULES))]
     is_late = {module: writer.chance(30) for module in modules}
     functions: list[Function] = []
@@ -189,7 +204,7 @@ def programs(draw: st.DrawFn) -> Program:
 def _module(
     writer: Writer, module: str, functions: list[Function], *, can_be_early: bool
 ) -> Sources:
-    own = Writer(writer.draw, module, style=_styles(writer, functions), _next=writer._next)
+    own = Writer(writer.choose, module, style=_styles(writer, functions), _next=writer._next)
     body: list[Line] = []
     for _ in range(own.number(1, 3)):
         when = own.pick(("late", "early", "never") if can_be_early else ("late", "never"))
@@ -253,7 +268,7 @@ def _labelled(texts: Sequence[str], label: str) -> list[Line]:
 
 
 def _statement(writer: Writer) -> list[str]:
-    return writer.pick(STATEMENTS)(writer)
+    return writer.pick(ODDITIES if writer.chance(_ODD_PERCENT) else STATEMENTS)(writer)
 
 
 def _script(
