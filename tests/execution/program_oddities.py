@@ -239,6 +239,21 @@ def kept_writing(writer: Writer) -> Lines:
     return [*lines, f"print({writer.value()})", f"{name}.write('two')", f"{name}.close()"]
 
 
+def never_closed(writer: Writer) -> Lines:
+    name = f"open{writer.fresh()}"
+    return [f"{name} = open('out_5.txt', 'w')", f"{name}.write(str({writer.value()}))"]
+
+
+def last_words(writer: Writer) -> Lines:
+    number = writer.fresh()
+    return [
+        f"class L{number}:",
+        "    def __del__(self):",
+        f"        print('gone {writer.number(0, 9)}')",
+        f"l{number} = L{number}()",
+    ]
+
+
 def locked(writer: Writer) -> Lines:
     writer.needs.add("fcntl")
     name = f"lock{writer.fresh()}"
@@ -303,6 +318,6 @@ ODDITIES: tuple[Callable[[Writer], Lines], ...] = (
     held_for_later, bound_partly, begun_and_gone_on_with, closed_over, made_early_used_late,
     compared_code, pickled, imported_again, forgotten_and_imported, read_source, read_source,
     told_state, read_raw, mapped, kept_open, forked, threaded, moved_away, set_variable,
-    redirected, replaced_output, opened_pipe, kept_writing, locked, path_extended,
+    redirected, replaced_output, opened_pipe, kept_writing, never_closed, last_words, locked, path_extended,
     told_of_a_caller, nested_loops, matched, ordered_by_hash,
 )  # fmt: skip

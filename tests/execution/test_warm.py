@@ -192,6 +192,21 @@ def workshop(laboratory: Laboratory) -> Iterator[Workshop]:
             {"main.py": SLOW + "\n\ndef f():\n    raise KeyError(2)\nf()\n"},
             id="lines that moved below",
         ),
+        pytest.param(
+            {"main.py": SLOW + "f = open('out', 'w')\nf.write('one')\n"},
+            {"main.py": SLOW + "f = open('out', 'w')\nf.write('two')\n"},
+            id="a file that is never closed",
+        ),
+        pytest.param(
+            {"main.py": "class A:\n    def __del__(self):\n        print('gone')\na = A()\n" + SLOW + "pass\n"},
+            {"main.py": "class A:\n    def __del__(self):\n        print('gone')\na = A()\n" + SLOW + "raise SystemExit(3)\n"},
+            id="the last words of an object",
+        ),
+        pytest.param(
+            {"main.py": SLOW + "print(__loader__.name, __spec__)\n"},
+            {"main.py": SLOW + "print(__loader__.path, __spec__)\n"},
+            id="what loaded the script",
+        ),
     ],
 )  # fmt: skip
 def test_what_the_past_has_not_seen_is_answered_warm(
@@ -340,9 +355,27 @@ def test_nothing_of_the_agent_is_left_in_sight(workshop: Workshop) -> None:
     workshop.run()
 
 
-@pytest.mark.xfail(reason="what observes `os.stat` has a frame of its own", strict=True)
-def test_a_look_up_that_fails_is_shown_without_whet(workshop: Workshop) -> None:
-    workshop.write({"main.py": "import os\nos.stat('nowhere')\n"})
+@pytest.mark.xfail(reason="whet has frames and functions of its own in the program", strict=True)
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("import os\nos.stat('nowhere')\n", id="a look-up that fails"),
+        pytest.param("import traceback\ntraceback.print_stack()\n", id="the stack"),
+        pytest.param("import inspect, os\nprint(inspect.isbuiltin(os.stat))\n", id="a function"),
+        pytest.param("import sys\nprint('ast' in sys.modules)\n", id="what is loaded"),
+    ],
+)
+def test_a_program_sees_nothing_of_whet(workshop: Workshop, text: str) -> None:
+    workshop.write({"main.py": text})
+
+    workshop.run()
+
+
+@pytest.mark.xfail(reason="`posix.stat` is not observed, only `os.stat`", strict=True)
+def test_a_look_up_past_os_is_seen(workshop: Workshop) -> None:
+    workshop.write({"main.py": "import posix\nx = posix.stat('d').st_size\n" + SLOW + "print(x)\n", "d": "1"})  # fmt: skip
+    workshop.run()
+    workshop.write({"d": "longer"})
 
     workshop.run()
 

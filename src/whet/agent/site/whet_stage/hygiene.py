@@ -62,6 +62,16 @@ def _hindering_file() -> str:
     return ""
 
 
+def writes() -> bool:
+    """Whether the program has a file open for writing."""
+    return any(
+        target.startswith("/")
+        and target != "/dev/null"
+        and _flags_of(number) & (os.O_WRONLY | os.O_RDWR)
+        for number, target in _files()
+    )
+
+
 def _files() -> Iterator[tuple[int, str]]:
     """Yield what the program has opened; what it was started with is nobody's business."""
     for name in os.listdir("/proc/self/fd"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import os
 import sys
+from _frozen_importlib_external import SourceFileLoader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class Script:
         module = sys.modules["__main__"].__dict__
         module["__file__"] = self.path
         module["__cached__"] = None
+        module["__loader__"] = SourceFileLoader("__main__", self.path)
         tree, at = ast.parse(self.source, self.path), 0
         while True:
             self._tree = tree

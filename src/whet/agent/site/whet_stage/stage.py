@@ -146,7 +146,10 @@ class _Stage:
         self.sight.is_closed = True
         self._script.path = path
         if self._script.read():
-            run_and_exit(self._script.run, self._begin)
+            try:
+                run_and_exit(self._script.run, self._begin)
+            finally:
+                self.sight.is_closed = True
         self.sight.is_closed = False  # Python says it in its own words
 
     def _begin(self) -> None:
