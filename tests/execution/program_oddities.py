@@ -168,24 +168,18 @@ def kept_open(writer: Writer) -> Lines:
 # ---- what is done to the process and the world ----
 
 
+# Each in one line: a statement put between would run beside the other process or thread.
 def forked(writer: Writer) -> Lines:
     writer.needs.update({"os", "sys"})
-    child = f"    print('child', {writer.value()}, flush=True)"
-    return [
-        "sys.stdout.flush()",
-        "pid = os.fork()",
-        "if pid == 0:",
-        child,
-        "    os._exit(0)",
-        "os.waitpid(pid, 0)",
-    ]
+    child = f"(print('child', {writer.value()}, flush=True), os._exit(0))"
+    return [f"sys.stdout.flush(); os.waitpid(os.fork() or {child}, 0)"]
 
 
 def threaded(writer: Writer) -> Lines:
     writer.needs.add("threading")
     before, function = writer.callee()
     arguments = f"target={function}, args=({writer.number(0, 9)},)"
-    return [*before, f"t = threading.Thread({arguments})", "t.start()", "t.join()"]
+    return [*before, f"t = threading.Thread({arguments}); t.start(); t.join()"]
 
 
 def moved_away(writer: Writer) -> Lines:
