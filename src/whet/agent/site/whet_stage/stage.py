@@ -74,7 +74,7 @@ class _Stage:
         self.sight.is_closed = True
         try:
             # Most hindrances go away: a pool is closed, a child is waited for.
-            if not hindrance():
+            if not _hindered():
                 self._take(kind, place, now - self._began)
         finally:
             self.sight.is_closed = False
@@ -155,3 +155,10 @@ class _Stage:
     def _begin(self) -> None:
         self.sight.is_closed = False
         self._since = time.perf_counter()
+
+
+def _hindered() -> bool:
+    try:
+        return bool(hindrance())
+    except OSError:
+        return True  # a thread or a file went away while it was looked at
