@@ -4,11 +4,13 @@
 PYTHON  ?= python3
 ARGS    ?=
 TORCH   ?= torch==2.13.0
+PEERS   ?= jurigged[develoop]==0.6.1 ipython==9.18.1 pandas==3.1.1
 SYSTEM  ?= yes# `no`: never install Debian packages, not even as root
 WORKERS ?= auto
 
 VENV    := .venv
 VENV_ML := .venv-ml
+VENV_PEERS := .venv-peers
 BIN     := $(VENV)/bin
 PIP     := -m pip --disable-pip-version-check -qq install --progress-bar off
 PYTEST  := -m pytest -n $(WORKERS) --maxprocesses 8
@@ -67,8 +69,13 @@ check-docs: $(VENV)/.ready-dev
 
 .PHONY: bench
 bench: $(VENV)/.ready-dev ## the measurements of benchmarks/, as tables with ratios
-	for script in $$(grep -l '^def main' benchmarks/*.py); do \
+	for script in $$(grep -l '^def main' benchmarks/*.py | grep -v /warm.py); do \
 	    $(BIN)/python "$$script" || exit; done
+
+.PHONY: bench-warm
+bench-warm: $(VENV)/.ready-dev $(VENV_PEERS)/.ready ## warm cycles of a torch program, beside cold ones and other tools
+	$(BIN)/python benchmarks/warm.py --python $(VENV_PEERS)/bin/python \
+	    --picture docs/warm-cycles.svg $(ARGS)
 
 .PHONY: docs
 docs: docs-generate ## the documentation, as docs/_build/html/index.html
@@ -106,7 +113,7 @@ lock: $(VENV)/.ready-dev ## resolve the dependencies anew; ARGS=--upgrade for th
 
 .PHONY: clean
 clean: ## remove the environments and all that was built
-	rm -rf $(VENV) $(VENV_ML) docs/_build dist .coverage .coverage.* \
+	rm -rf $(VENV) $(VENV_ML) $(VENV_PEERS) docs/_build dist .coverage .coverage.* \
 	    .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # ---- environments; each stamp is older than nothing that it was made from ----
@@ -139,4 +146,13 @@ $(VENV_ML)/.ready: locks/ml.txt pyproject.toml Makefile
 	@$(VENV_ML)/bin/python $(PIP) '$(TORCH)'
 	@$(VENV_ML)/bin/python $(PIP) --require-hashes -r locks/ml.txt
 	@$(VENV_ML)/bin/python $(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# What warm cycles are compared with, beside all that is in the environment of torch.
+$(VENV_PEERS)/.ready: $(VENV_ML)/.ready Makefile
+	$(call make-venv,$(VENV_PEERS))
+	@$(VENV_PEERS)/bin/python $(PIP) $(foreach peer,$(PEERS),'$(peer)')
+	@ml=$$($(VENV_ML)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+	    own=$$($(VENV_PEERS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+	    echo "import site; site.addsitedir('$$ml')" > "$$own/ml.pth"
 	@touch $@

@@ -93,6 +93,21 @@ pytestmark = pytest.mark.slow
             {"main.py": SLOW + "\n\ndef f():\n    raise KeyError(2)\nf()\n"},
             id="lines that moved below",
         ),
+        pytest.param(
+            {"main.py": SLOW + "f = open('out', 'w')\nf.write('one')\n"},
+            {"main.py": SLOW + "f = open('out', 'w')\nf.write('two')\n"},
+            id="a file that is never closed",
+        ),
+        pytest.param(
+            {"main.py": "class A:\n    def __del__(self):\n        print('gone')\na = A()\n" + SLOW + "pass\n"},
+            {"main.py": "class A:\n    def __del__(self):\n        print('gone')\na = A()\n" + SLOW + "raise SystemExit(3)\n"},
+            id="the last words of an object",
+        ),
+        pytest.param(
+            {"main.py": SLOW + "print(__loader__.name, __spec__)\n"},
+            {"main.py": SLOW + "print(__loader__.path, __spec__)\n"},
+            id="what loaded the script",
+        ),
     ],
 )  # fmt: skip
 def test_what_the_past_has_not_seen_is_answered_warm(
@@ -241,6 +256,32 @@ def test_a_module_is_run_as_a_script_too(workshop: Workshop) -> None:
 
 def test_nothing_of_the_agent_is_left_in_sight(workshop: Workshop) -> None:
     workshop.write({"main.py": "import os, sys\nprint(sorted(globals()), sys.argv, sys.path, sorted(os.environ) , os.getcwd(), 'whet_stage' in sys.modules)\n"})  # fmt: skip
+
+    workshop.run()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("import os\nos.stat('nowhere')\n", id="a look-up that fails"),
+        pytest.param("import traceback\ntraceback.print_stack()\n", id="the stack"),
+        pytest.param("import inspect, os\nprint(inspect.isbuiltin(os.stat))\n", id="a function"),
+        pytest.param("import sys\nprint(sorted(sys.modules))\n", id="what is loaded"),
+        pytest.param(
+            "open('m.py', 'w').write('def f(:')\nimport m\n", id="a module that is no Python"
+        ),
+    ],
+)
+def test_a_program_sees_nothing_of_whet(workshop: Workshop, text: str) -> None:
+    workshop.write({"main.py": text})
+
+    workshop.run()
+
+
+def test_a_look_up_past_os_is_seen(workshop: Workshop) -> None:
+    workshop.write({"main.py": "import posix\nx = posix.stat('d').st_size\n" + SLOW + "print(x)\n", "d": "1"})  # fmt: skip
+    workshop.run()
+    workshop.write({"d": "longer"})
 
     workshop.run()
 

@@ -9,7 +9,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.host.belongings import Belongings
 from whet.host.slot import Slot
-from whet.host.stage import OtherPastError, Snapshot, Stage, Staged
+from whet.host.stage import WORTH_SECONDS, OtherPastError, Snapshot, Stage, Staged
 
 _MOST_SNAPSHOTS = 12
 
@@ -43,14 +43,16 @@ class WarmRuns:
         last: where the last run began.
     """
 
-    def __init__(self, belongings: Belongings) -> None:
+    def __init__(self, belongings: Belongings, *, worth_seconds: float = WORTH_SECONDS) -> None:
         """Make it ready.
 
         Args:
             belongings: where the folder of its socket is written down.
+            worth_seconds: a stretch of the program that takes longer is worth a snapshot.
         """
         self.last = Start()
         self._belongings = belongings
+        self._worth_seconds = worth_seconds
         self._stage: Stage | None = None
         self._command: Hashable = None
         self._refused: set[int] = set()
@@ -90,7 +92,7 @@ class WarmRuns:
     def _stage_for(self, slot: Slot, trial: Trial) -> Stage:
         if self._stage is None:
             folder = self._belongings.temporary_folder("whet-")
-            self._stage = Stage(address=str(folder / "stage"))
+            self._stage = Stage(address=str(folder / "stage"), worth_seconds=self._worth_seconds)
         command = (
             trial.command, trial.cwd, tuple(sorted(trial.environment.items())), trial.stdin,
             trial.payloads, trial.reset, trial.limits,

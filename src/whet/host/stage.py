@@ -9,6 +9,7 @@ from whet.host.observation import Observation, Observing
 from whet.host.spawner_process import Program
 
 STAGE_VARIABLE = "WHET_STAGE"
+WORTH_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +56,12 @@ class Stage:
 
     Attributes:
         address: the socket at which copies report, below a folder that only whet writes to.
+        worth_seconds: a stretch of the program that takes longer is worth a snapshot at its end.
         snapshots: by number, in the order in which they were taken.
     """
 
     address: str
+    worth_seconds: float = WORTH_SECONDS
     snapshots: dict[int, Snapshot] = field(default_factory=dict[int, Snapshot])
 
 
@@ -83,7 +86,8 @@ class Staged:
 
     def on(self, program: Program) -> Program:
         """Return the program that knows where its copies report."""
-        environment = {**program.environment, STAGE_VARIABLE: self.stage.address}
+        wish = f"{self.stage.worth_seconds}:{self.stage.address}"
+        environment = {**program.environment, STAGE_VARIABLE: wish}
         return replace(program, environment=environment)
 
     def note(self, body: bytes, past: Mapping[str, bytes]) -> None:

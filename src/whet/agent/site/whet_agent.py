@@ -71,7 +71,7 @@ def _is_free(descriptor: int) -> bool:
 
 
 def _key_byte_code_by_content(
-    cache: str, load: Callable[[str, str], CodeType] | None = None
+    cache: str, load: Callable[[str, str], CodeType | None] | None = None
 ) -> None:
     """Look up and keep the byte code of the user's modules under a digest of their source.
 
@@ -97,7 +97,9 @@ def _key_byte_code_by_content(
             code = original(self, fullname)
             return _wary_of_recent_files(code) if fullname == _REWRITER and code else code
         if load is not None and type(self) is loader:
-            return load(fullname, path)
+            followed = load(fullname, path)
+            if followed is not None:
+                return followed
         source = self.get_data(path)
         if type(self) is not loader:
             # It may compile in a way of its own, as type checkers at run time do.

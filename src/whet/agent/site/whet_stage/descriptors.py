@@ -72,6 +72,16 @@ def hindering_file(pools: set[int], *, has_cuda: bool) -> str:
     return ""
 
 
+def are_any_written() -> bool:
+    """Whether the program has a file open for writing."""
+    return any(
+        target.startswith("/")
+        and target != os.devnull
+        and _facts_of(number)[0] & (os.O_WRONLY | os.O_RDWR)
+        for number, target in _files()
+    )
+
+
 def offsets() -> list[Position]:
     """Return where the files and folders stand that are open for reading."""
     return [

@@ -15,6 +15,7 @@ import os
 import time
 import types
 import weakref
+from _frozen_importlib_external import SourceFileLoader
 
 from .frames import Frame, function_code, may_be_entered
 from .importer import own_read
@@ -133,6 +134,7 @@ class Script:
         module = self.frames[0].source.module
         module["__file__"] = self.path
         module["__cached__"] = None
+        module["__loader__"] = SourceFileLoader("__main__", self.path)
         code = self.module_code(self.frames[0])
         while True:
             try:

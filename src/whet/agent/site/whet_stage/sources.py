@@ -90,12 +90,20 @@ class Source:
 
     def _first(self, name: str, line: int) -> Iterator[None]:
         self.used.add((name, line))
-        function = self._found(self.functions.get((name, line)))
-        if function is not None:
-            clean = self.clean((name, line))
-            if clean is not None and clean.co_freevars == function.__code__.co_freevars:
-                function.__code__ = clean
+        try:
+            self._unhook((name, line))
+        except Exception:  # noqa: BLE001, S110 - the interpreter may be taking itself apart
+            pass
         yield None
+
+    def _unhook(self, key: Key) -> None:
+        """Spare a function its hook from now on, if it can be found."""
+        function = self._found(self.functions.get(key))
+        clean = None if function is None else self.clean(key)
+        if function is None or clean is None:
+            return
+        if clean.co_freevars == function.__code__.co_freevars:
+            function.__code__ = clean
 
     def _found(self, node: Function | None) -> FunctionType | None:
         """Return the function object at the name where its definition has put it."""

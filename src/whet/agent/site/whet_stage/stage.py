@@ -37,15 +37,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, FrameType
 
-_SLOW_SECONDS = 0.05
-"""A stretch of the program that takes longer is worth a snapshot at its end."""
 
-
-def install(address: str) -> Callable[[str, str], CodeType] | None:
+def install(wish: str) -> Callable[[str, str], CodeType | None] | None:
     """Take over the main script of this process.
 
     Args:
-        address: the socket at which whet waits for snapshots.
+        wish: how many seconds a stretch of the program takes that is worth a snapshot at its
+            end, and the socket at which whet waits for snapshots: ``0.05:/tmp/whet-x/stage``.
 
     Returns:
         what loads the user's modules; None: this is not the process that whet has started.
@@ -53,7 +51,8 @@ def install(address: str) -> Callable[[str, str], CodeType] | None:
     if not is_leader():
         return None  # whet waits for the process that it started, and could not go on with this one
     begin()
-    stage = _Stage(address)
+    seconds, _, address = wish.partition(":")
+    stage = _Stage(address, float(seconds))
     stage.sight.observe()
     sys.addaudithook(stage.sight.hear)
     OWN_FILES.update(_forget_modules())
@@ -81,37 +80,40 @@ def _forget_modules() -> list[str]:
 class _Stage:
     """The program, and the snapshots it has taken."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, worth_seconds: float) -> None:
         self.sight = Sight(
             self._before_read, self._run_script, self._note_used, is_source=self._has_source
         )
-        self._script = Script(self._offer, _SLOW_SECONDS)
+        self._script = Script(self._offer, worth_seconds)
         self._sources: dict[str, Source] = {}
         self._shared: set[str] = set()
         self._address = address
+        self._worth_seconds = worth_seconds
         self._pid = os.getpid()
         self._began = time.perf_counter()
 
-    def load(self, name: str, path: str) -> CodeType:
+    def load(self, name: str, path: str) -> CodeType | None:
         """Return the code of a module of the user's, so that its functions can be followed.
 
-        Raises:
-            OSError: if its file cannot be read.
-            SyntaxError: if it is no Python.
+        Returns:
+            None: Python is to do it, which says in its own words if it cannot.
         """
-        is_known = path in self._sources or path in self._shared
-        # Two modules from one file are not followed: that it was read has to be seen.
-        text = _read(path) if is_known else own_read(path)
+        if path in self._sources or path in self._shared:
+            # Two modules from one file are not followed: that it was read has to be seen.
+            self._shared.add(path)
+            self._sources.pop(path, None)
+            return None
         was_closed, self.sight.is_closed = self.sight.is_closed, True
         modules = show_own()
         try:
+            text = own_read(path)
             source = Source(name, path, text, ast.parse(text, path))
-            if is_known:
-                self._shared.add(path)
-                self._sources.pop(path, None)
-            else:
-                self._sources[path] = source
-            return source.code()
+            code = source.code()
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            return None
+        else:
+            self._sources[path] = source
+            return code
         finally:
             hide_own(modules)
             self.sight.is_closed = was_closed
@@ -129,7 +131,7 @@ class _Stage:
         self.sight.is_closed = False
 
     def _before_read(self, name: str) -> None:
-        if time.perf_counter() - self._script.since >= _SLOW_SECONDS:
+        if time.perf_counter() - self._script.since >= self._worth_seconds:
             self._offer("reads", name)
 
     def _offer(self, kind: str, place: str) -> None:
@@ -251,17 +253,15 @@ class _Stage:
     def _run_script(self, path: str) -> None:
         self.sight.is_closed = True
         if self._script.prepare(path, self._sources):
-            run_and_exit(self._script.run, self._begin)
+            try:
+                run_and_exit(self._script.run, self._begin)
+            finally:
+                self.sight.is_closed = True
         self.sight.is_closed = False  # Python says it in its own words
 
     def _begin(self) -> None:
         self.sight.is_closed = False
         self._script.since = time.perf_counter()
-
-
-def _read(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def _is_signature(code: CodeType) -> bool:
