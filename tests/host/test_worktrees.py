@@ -341,9 +341,11 @@ def test_folders_and_commands_are_named_as_they_are_there(
     ]  # fmt: skip
     assert command("cat", "../payload.csv", cwd=top / "package") == ["cat", f"{top}/payload.csv"]
     assert command("payload.csv") == ["payload.csv"]
-    assert command("x", "-n", "", "no-such", "/usr/bin", "a=", "..") == [
-        "x", "-n", "", "no-such", "/usr/bin", "a=", "..",
+    assert command("x", "-n", "", "no-such", "/usr/bin", "a=") == [
+        "x", "-n", "", "no-such", "/usr/bin", "a=",
     ]  # fmt: skip
+    # What lies outside the tree is not found from the other one.
+    assert command("ls", "..", "../..", cwd=top) == ["ls", str(top.parent), str(top.parent.parent)]
     # A file that is yet to be written is written there.
     assert command("x", f"--out={top}/out.txt") == ["x", f"--out={slot}/out.txt"]
     assert moved.text(f"{top}/package:{top}:{top}-other:/usr") == (

@@ -122,8 +122,10 @@ def _nearest_marked(folder: Path) -> Path | None:
     # Not `Path.exists`, which raises where a folder above may not be entered.
     trusted = {os.geteuid(), _owner_of(folder)}  # root may work in the folder of a user
     for each in (folder, *folder.parents):
-        state = each / STATE_FOLDER
-        if os.path.exists(each / ".git") or (os.path.isdir(state) and _owner_of(state) in trusted):
+        state, repository = each / STATE_FOLDER, each / ".git"
+        if (os.path.isdir(state) and _owner_of(state) in trusted) or (
+            os.path.exists(repository) and _owner_of(repository) in trusted
+        ):
             return each
     return None
 
