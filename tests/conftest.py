@@ -69,6 +69,12 @@ def _no_settings_of_this_machine(tmp_path_factory: pytest.TempPathFactory) -> It
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _hang_ups_are_heard() -> None:
+    """Run as from a terminal: `nohup` would let whet, too, ignore that signal."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 _KEPT = {"GIT_SSL_CAINFO"}
 
 

@@ -231,6 +231,8 @@ def _renamed(editor: Editor) -> None:
 
 def _moved(editor: Editor) -> None:
     path = editor.writer.pick([SCRIPT, *sorted(editor.program.sources)])
+    if path not in editor.program.sources:
+        raise CannotEditError  # a program of modules alone
     lines = editor.program.sources[path]
     number = editor.writer.number(0, len(lines))
     texts = editor.writer.pick((("",), ("", "", ""), ("# a comment",), ("    # indented",)))

@@ -268,6 +268,18 @@ def test_nothing_of_the_agent_is_left_in_sight(workshop: Workshop) -> None:
         pytest.param("import inspect, os\nprint(inspect.isbuiltin(os.stat))\n", id="a function"),
         pytest.param("import sys\nprint(sorted(sys.modules))\n", id="what is loaded"),
         pytest.param(
+            "def f():\n    def g(): pass\n    return g\nprint(f.__code__.co_code, f.__code__.co_consts[1].co_code, f().__code__.co_names)\n",
+            id="the code of a function",
+        ),
+        pytest.param(
+            "def main():\n    class A:\n        def __del__(self): print('gone')\n    a = A()\n    raise KeyError\nmain()\n",
+            id="the last words of a local object",
+        ),
+        pytest.param(
+            "def g():\n    try:\n        yield 1\n    finally:\n        print('closed')\na = g()\nnext(a)\n",
+            id="the last words of a generator",
+        ),
+        pytest.param(
             "open('m.py', 'w').write('def f(:')\nimport m\n", id="a module that is no Python"
         ),
     ],

@@ -22,8 +22,16 @@ OWN_FILES = {__file__, ast.__file__}
 
 
 @unseen
-def run_and_exit(run: Callable[..., None], *arguments: object) -> NoReturn:
-    """Run the program and end the process as Python does, without taking itself apart."""
+def run_and_exit(
+    run: Callable[..., None], *arguments: object, has_last_words: Callable[[], bool]
+) -> NoReturn:
+    """Run the program and end the process as Python does, without taking itself apart.
+
+    Args:
+        run: runs it.
+        arguments: what that is called with.
+        has_last_words: whether something of the program's is called when its objects go.
+    """
     code, number = 0, 0
     try:
         run(*arguments)
@@ -53,7 +61,7 @@ def run_and_exit(run: Callable[..., None], *arguments: object) -> NoReturn:
 
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
-    if are_any_written() or _has_last_words():
+    if are_any_written() or has_last_words() or _has_last_words():
         # What is still in a buffer, and what is said by `__del__`, comes out of taking the
         # interpreter apart alone. Python does that when an audit hook raises this.
         raise SystemExit(code)

@@ -279,6 +279,14 @@ class Script:
                 count = max(count // 2, 1)
             last = now
 
+    def forget(self) -> None:
+        """Hold nothing of the program's any more: its objects are to go as they would without."""
+        self.frames.clear()
+        self._points.clear()
+        self._iterators.clear()
+        self._loops.clear()
+        self._going.clear()
+
     # ---- making the frames anew ----
 
     def capture(self) -> None:

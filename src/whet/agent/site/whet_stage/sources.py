@@ -73,6 +73,15 @@ class Source:
         """Whether a function has not been used yet."""
         return key_of(node) not in self.used
 
+    def has_last_words(self) -> bool:
+        """Whether objects of its own may do something when the interpreter is taken apart."""
+        if b"__del__" in self.text:
+            return True
+        return b"yield" in self.text and any(
+            isinstance(node, (ast.Try, ast.With)) and any(map(_is_yield, ast.walk(node)))
+            for node in ast.walk(self.tree)
+        )
+
     def hooked(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """Return statements whose functions tell when they are used for the first time."""
         return [cast("ast.stmt", _Hooks().visit(copy.deepcopy(each))) for each in body]
@@ -131,6 +140,22 @@ class Source:
             self._clean = codes_in(code)
         return self._clean.get(key)
 
+    def show(self, function: FunctionType) -> None:
+        """Let a function have the code that the program expects: it is about to look at it."""
+        key = key_of_code(function.__code__)
+        node = self.functions.get(key)
+        self.used.add(key)
+        if node is None:
+            return
+        modules = show_own()
+        try:
+            self.used.update(key_of(each) for each in ast.walk(node) if isinstance(each, FUNCTIONS))
+            plain = codes_in(bind(self.compiled(self.tree.body), self.hook, self.same)).get(key)
+        finally:
+            hide_own(modules)
+        if plain is not None and plain.co_freevars == function.__code__.co_freevars:
+            function.__code__ = plain
+
     def code(self) -> CodeType:
         """Return the code of its module, with hooks."""
         return bind(self.compiled(self.hooked(self.tree.body)), self.hook, self.same)
@@ -163,6 +188,10 @@ def _with_hook(node: Function) -> Function:
             each.col_offset = each.end_col_offset = after.col_offset
     node.body.insert(at, call)
     return node
+
+
+def _is_yield(node: ast.AST) -> bool:
+    return isinstance(node, (ast.Yield, ast.YieldFrom))
 
 
 def key_of_code(code: CodeType) -> Key:

@@ -17,6 +17,7 @@ import marshal
 import os
 import sys
 import time
+from types import FunctionType
 
 from . import BEFORE
 from .descriptors import CUDA, offsets, reopen
@@ -29,7 +30,7 @@ from .private import hide_own, invalidate_caches, show_own
 from .process import is_leader
 from .script import Resumed, Script
 from .sight import Sight
-from .sources import Source, key_of_code
+from .sources import Source
 from .unseen import caller, unseen
 
 TYPE_CHECKING = False
@@ -124,10 +125,10 @@ class _Stage:
     def _note_used(self, function: object) -> None:
         """Note that somebody has taken a function's code, unless he wants its parameters alone."""
         self.sight.is_closed = True
-        code = getattr(function, "__code__", None)
-        source = self._sources.get(getattr(code, "co_filename", ""))
-        if source is not None and code is not None and not _is_signature(caller().f_code):
-            source.used.add(key_of_code(code))
+        if isinstance(function, FunctionType):
+            source = self._sources.get(function.__code__.co_filename)
+            if source is not None and not _is_signature(caller().f_code):
+                source.show(function)
         self.sight.is_closed = False
 
     def _before_read(self, name: str) -> None:
@@ -254,10 +255,14 @@ class _Stage:
         self.sight.is_closed = True
         if self._script.prepare(path, self._sources):
             try:
-                run_and_exit(self._script.run, self._begin)
+                run_and_exit(self._script.run, self._begin, has_last_words=self._has_last_words)
             finally:
                 self.sight.is_closed = True
         self.sight.is_closed = False  # Python says it in its own words
+
+    def _has_last_words(self) -> bool:
+        self._script.forget()
+        return any(source.has_last_words() for source in self._sources.values())
 
     def _begin(self) -> None:
         self.sight.is_closed = False
