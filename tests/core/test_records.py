@@ -105,7 +105,14 @@ def test_a_trial_comes_back_from_json_as_it_was(trial: Trial) -> None:
 
 @given(trials, trials)
 def test_two_trials_have_one_key_only_if_they_are_equal(a: Trial, b: Trial) -> None:
-    assert (a.key == b.key) is (a == b)
+    assert (a.key == b.key) is (_without_snapshot(a) == _without_snapshot(b))
+
+
+def _without_snapshot(trial: Trial) -> Trial:
+    """The commit that holds the tree's state says no more than the digest of that state."""
+    if trial.code is None:
+        return trial
+    return replace(trial, code=replace(trial.code, snapshot=None))
 
 
 @given(outcomes)
