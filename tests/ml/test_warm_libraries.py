@@ -108,16 +108,6 @@ t = pq.read_table(pa.BufferReader(b))
 ----
 print(t.equals(pq.read_table(pa.BufferReader(b))), t['a'][5])
 """,
-    "two OpenMP runtimes: of torch and of scikit-learn": """sklearn
-import torch, numpy as np
-from sklearn.cluster import KMeans
-import joblib.externals.loky.backend.context as c; c.physical_cores_cache = 2  # it starts `lscpu`
-x = np.random.default_rng(0).random((3000, 5))
-t = torch.ones(400, 400)
-k = KMeans(4, n_init=1, random_state=0).fit(x).inertia_, (t @ t).sum()
-----
-print(k, (t @ t).sum(), KMeans(5, n_init=1, random_state=0).fit(x).inertia_)
-""",
     "jax, imported before and used after": """jax
 import jax, jax.numpy as jnp
 ----
@@ -147,6 +137,23 @@ def test_the_last_lines_are_answered_from_right_above_them(
 
     line = int(workshop.starts[-1].place.removeprefix("main.py:"))
     assert line > (past + SLOW).count("\n"), workshop.starts
+
+
+def test_scikit_learn_goes_on_from_before_joblib_makes_a_semaphore(workshop: Workshop) -> None:
+    """Two OpenMP runtimes, of torch and of scikit-learn, come after the copy."""
+    _, past, rest = parts("""sklearn
+import torch, numpy as np
+from sklearn.cluster import KMeans
+import joblib.externals.loky.backend.context as c; c.physical_cores_cache = 2  # it starts `lscpu`
+x = np.random.default_rng(0).random((3000, 5))
+t = torch.ones(400, 400)
+k = KMeans(4, n_init=1, random_state=0).fit(x).inertia_, (t @ t).sum()
+----
+print(k, (t @ t).sum(), KMeans(5, n_init=1, random_state=0).fit(x).inertia_)
+""")
+    text = f"{past}{SLOW}{rest}"
+
+    workshop.edit(text, f"{text}print('more')\n")
 
 
 @pytest.mark.parametrize(

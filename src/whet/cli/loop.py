@@ -73,6 +73,8 @@ def _line(cycle: Cycle) -> str:
         parts.append(f"same failure as #{cycle.result.previous.number}")
     if start.why_not_deeper:
         parts.append(start.why_not_deeper)
+    if start.halted:
+        parts.append(f"no copies after: {start.halted}")
     parts.append(f"trial {entry.number}")
     return f"{styled('whet', 'bold', sys.stderr)}: " + " · ".join(parts)
 
@@ -86,6 +88,7 @@ def _facts(cycle: Cycle) -> dict[str, object]:
         "cold_seconds": cycle.cold_seconds,
         "why_not_deeper": cycle.start.why_not_deeper,
         "snapshots": cycle.start.snapshots,
+        "no_copies_after": cycle.start.halted,
         "saved": list(cycle.saved),
         "notes": list(cycle.result.notes),
     }
