@@ -55,7 +55,8 @@ check-format: $(VENV)/.ready-dev
 
 check-types: $(VENV)/.ready-dev
 	$(BIN)/mypy
-	for file in tests/*/conftest.py; do $(BIN)/mypy "$$file" || exit; done
+	@# Not that of tests/ml: torch is not there.
+	for file in $$(ls tests/*/conftest.py | grep -v ^tests/ml/); do $(BIN)/mypy "$$file" || exit; done
 	$(BIN)/basedpyright
 
 check-design: $(VENV)/.ready-dev
