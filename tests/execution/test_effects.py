@@ -115,6 +115,20 @@ def test_what_was_made_is_made_again(laboratory: Laboratory, does: str, reset: s
         twins.close()
 
 
+@pytest.mark.parametrize(
+    "does",
+    ["open('b', 'w').close(); os.replace('b', 'a')", "open('b', 'w').close(); os.unlink('b'); open('b', 'w').close()"],
+)  # fmt: skip
+def test_a_file_that_is_new_has_not_the_mode_of_another(laboratory: Laboratory, does: str) -> None:
+    twins = Twins(laboratory)
+    try:
+        for files in ({}, {"b": ""}, {"b": ""}):
+            twins.write({"main.py": f"import os\nexec({'os.umask(0o027); ' + does!r})\n{SLOW}pass\n", **files})  # fmt: skip
+            twins.run()
+    finally:
+        twins.close()
+
+
 @pytest.mark.parametrize("does", ["open('d/a', 'w')", "os.mkdir('d/a')"])
 def test_what_could_not_be_made_is_tried_again(laboratory: Laboratory, does: str) -> None:
     twins = Twins(laboratory)

@@ -35,6 +35,7 @@ class Deed:
         mode: of what is created.
         sets_mode: it was given a mode of its own.
         sets_times: it was given times of its own.
+        was_absent: nothing was there when it was made.
     """
 
     def __init__(self, kind: str, mode: int) -> None:
@@ -42,11 +43,13 @@ class Deed:
         self.mode = mode
         self.sets_mode = False
         self.sets_times = False
+        self.was_absent = True
 
     def copy(self) -> "Deed":
         """Return another one like it."""
         deed = Deed(self.kind, self.mode)
         deed.sets_mode, deed.sets_times = self.sets_mode, self.sets_times
+        deed.was_absent = self.was_absent
         return deed
 
 
@@ -66,6 +69,11 @@ class Deeds:
         """Return what the run has made of a path; None: it is not its own."""
         return self._made.get(_key(path)) if self._made else None
 
+    def made_where_none_was(self, path: str) -> bool:
+        """Whether the run has made a path where nothing was."""
+        deed = self.deed(path)
+        return deed is not None and deed.was_absent
+
     def owns(self, path: str) -> bool:
         """Whether what is at a path is the run's own work, and nothing that it found there."""
         return bool(self._made) and (_key(path) in self._made or self.is_inside(path))
@@ -79,9 +87,14 @@ class Deeds:
             folder = os.path.dirname(folder)
         return False
 
-    def makes(self, path: str, kind: str, mode: int) -> None:
+    def makes(self, path: str, kind: str, mode: int, *, was_absent: bool = True) -> None:
         """Note that a path is made."""
-        self._made[_key(path)] = Deed(kind, mode)
+        before = self._made.get(_key(path))
+        if before is not None and before.kind == "gone" and kind == "file":
+            kind = "moved"  # it is new, whatever was there at first
+        deed = Deed(kind, mode)
+        deed.was_absent = was_absent
+        self._made[_key(path)] = deed
 
     def removes(self, path: str) -> None:
         """Note that a file or folder of its own is removed."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         "dict[str, int]",
     ]
 
+_ANEW = os.O_CREAT | os.O_TRUNC
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _O_TMPFILE = 0o20000000
 _AT_SYMLINK_NOFOLLOW, _AT_EMPTY_PATH = 0x100, 0x1000
@@ -161,20 +162,19 @@ class Noticed:
             self._seen.see(os.path.dirname(path))  # or it fails for want of that
         elif found is not None and not flags & (_WRITES & ~os.O_CREAT):
             self._read(path)
-        elif found is None or self._deeds.deed(path) or self._deeds.is_inside(path):
-            if found is None:
-                self._seen.see(os.path.dirname(path))
-                if flags & os.O_EXCL or not flags & os.O_TRUNC:
-                    self._seen.see_link(path)
-                self._deeds.makes(path, "file", mode & ~_umask_of(pid))
-        elif is_plain(found) and flags & os.O_TRUNC and flags & (os.O_WRONLY | os.O_RDWR):
-            self._seen.see(os.path.dirname(path))
-            self._deeds.makes(path, "file", mode & ~_umask_of(pid) if flags & os.O_CREAT else 0o600)
-            # Without O_CREAT a cold run would fail where there is none.
-            if not flags & os.O_CREAT:
+        elif found is None:
+            if flags & os.O_EXCL or not flags & os.O_TRUNC:
+                self._seen.see_link(path)  # a file that is there would make a difference
+            self._makes(pid, path, mode, was_absent=True)
+        elif not self._deeds.owns(path):
+            if is_plain(found) and flags & _ANEW == _ANEW and flags & (os.O_WRONLY | os.O_RDWR):
+                self._makes(pid, path, mode, was_absent=False)
+            else:
                 self.ends(f"writes {path}")
-        else:
-            self.ends(f"writes {path}")
+
+    def _makes(self, pid: int, path: str, mode: int, *, was_absent: bool) -> None:
+        self._seen.see(os.path.dirname(path))
+        self._deeds.makes(path, "file", mode & ~_umask_of(pid), was_absent=was_absent)
 
     def _will_fail(self, path: str, found: "os.stat_result | None", flags: int) -> bool:
         if found is None:
@@ -245,7 +245,7 @@ class Noticed:
         elif (
             name.startswith("link")
             or flags not in {0, _RENAME_NOREPLACE}
-            or self._deeds.deed(source) is None
+            or not self._deeds.made_where_none_was(source)
             or not is_plain(found)
             or not _can_make(target)
             or not (other is None or is_plain(other))
@@ -253,6 +253,7 @@ class Noticed:
             self.ends(f"{name} {target}")
         elif source != target:
             self._seen.see(os.path.dirname(target))
+            self._seen.was_absent(source)  # or what takes the place would have the mode of that
             self._deeds.moves(source, target)
 
     def _change(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:

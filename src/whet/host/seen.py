@@ -6,6 +6,7 @@ and neither is byte code beside its source, which Python itself checks against t
 what the run has made itself (`whet.host.deeds`).
 """
 
+import errno
 import re
 import stat
 
@@ -78,6 +79,11 @@ class Seen:
             self._known_links.add(path)
             if not self.is_made_up(path):
                 self._links[path] = sure(of_link(path))
+
+    def was_absent(self, path: str) -> None:
+        """Note that it has made a difference that nothing was at a path, which is made by now."""
+        self._known_links.add(path)
+        self._links.setdefault(path, (-1, errno.ENOENT))
 
     def read(self, path: str) -> bool:
         """Note that a file or folder is opened to be read; say whether what it gives is marked."""
