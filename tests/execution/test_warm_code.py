@@ -311,6 +311,63 @@ EDITS = [
         False,
         id="lines that moved after somebody had looked at them",
     ),
+    pytest.param(
+        {
+            "main.py": "import importlib.util, time\n"
+            "spec = importlib.util.spec_from_file_location('plugin', 'plug.py')\n"
+            "plugin = importlib.util.module_from_spec(spec)\n"
+            "spec.loader.exec_module(plugin)\n"
+            "time.sleep(0.06)\n"
+            "print(plugin.f())\n",
+            "plug.py": "def f():\n    return 1\n",
+        },
+        {"plug.py": "def f():\n    return 2\n"},
+        False,
+        id="a module that stands nowhere",
+    ),
+    pytest.param(
+        {
+            "main.py": "import sys, time\nfrom m import f\ndel sys.modules['m']\n"
+            "time.sleep(0.06)\nprint(f())\n",
+            "m.py": "def f():\n    return 1\n",
+        },
+        {"m.py": "def f():\n    return 2\n"},
+        False,
+        id="a module that was taken away",
+    ),
+    pytest.param(
+        {
+            "main.py": "import time\nfrom m import g\ntime.sleep(0.06)\nprint(g())\n",
+            "m.py": "import sys, types\ndef f():\n    return 1\n"
+            "other = types.ModuleType('m')\nother.g = f\nsys.modules['m'] = other\n",
+        },
+        {
+            "m.py": "import sys, types\ndef f():\n    return 2\n"
+            "other = types.ModuleType('m')\nother.g = f\nsys.modules['m'] = other\n"
+        },
+        False,
+        id="a module that put another one in its place",
+    ),
+    pytest.param(
+        {
+            "main.py": "import inspect, time, m\nx = inspect.isgeneratorfunction(m.f)\n"
+            "time.sleep(0.06)\nprint(x, m.f())\n",
+            "m.py": "def f():\n    return 1\n",
+        },
+        {"m.py": "def f():\n    return (yield)\nf.__repr__\nf = lambda: 2\n"},
+        False,
+        id="more of a module than a body",
+    ),
+    pytest.param(
+        {
+            "main.py": "import inspect, time, m\nx = inspect.isgeneratorfunction(m.f)\n"
+            "time.sleep(0.06)\nprint(x, type(m.f()).__name__)\n",
+            "m.py": "def f():\n    return 1\n",
+        },
+        {"m.py": "def f():\n    yield 1\n"},
+        False,
+        id="a function that becomes a generator",
+    ),
 ]
 
 

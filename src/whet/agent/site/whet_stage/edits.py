@@ -16,7 +16,7 @@ from .sources import Source, codes_in, key_of_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
     from types import CodeType, FrameType, FunctionType
 
     from .past import Key
@@ -72,8 +72,11 @@ class Edit:
                 },
             )
             _compare(comparison, old, new, script, is_at_point=not stack)
+            space = old.module
+            if space is None:
+                raise OtherPastError  # its functions cannot be found
             moved = comparison.have_lines_moved
-            if moved and (are_lines_seen or old.module.get("__warningregistry__")):
+            if moved and (are_lines_seen or space.get("__warningregistry__")):
                 raise OtherPastError
             if comparison.have_classes_moved and _CLASSES_KNOW_LINES:
                 raise OtherPastError
@@ -82,7 +85,7 @@ class Edit:
                 if key_of(then) in old.used:
                     new.used.add(key_of(now))
             self.sources[path] = new
-            self._codes += _replacements(old, new, comparison, script.woven)
+            self._codes += _replacements(old.path, space, new, comparison, script.woven)
 
     def apply(self) -> None:
         """Give every function its new code."""
@@ -97,7 +100,7 @@ def _parsed(old: Source, text: bytes) -> Source:
         raise OtherPastError from error
     if new.flags != old.flags or _has_annotations(new) != _has_annotations(old):
         raise OtherPastError
-    new.same = old.same
+    new.same, new.spaces = old.same, old.spaces
     return new
 
 
@@ -120,7 +123,8 @@ def _compare(
 
 
 def _replacements(
-    old: Source,
+    path: str,
+    space: Mapping[str, object],
     new: Source,
     comparison: Comparison,
     woven: Container[FunctionType],
@@ -134,25 +138,43 @@ def _replacements(
         keys[key] = new_key if keys.get(key, new_key) == new_key else None
     hooked = codes_in(new.code())
     found: list[tuple[FunctionType, CodeType]] = []
-    for function in gc.get_referrers(old.module):
-        if not isinstance(function, types.FunctionType) or function in woven:
-            continue
+    for function in _functions(path, space):
         code = function.__code__
-        if code.co_filename != old.path or code.co_name == "<module>":
-            continue  # what is being run is a function, too
-        if code.co_name in _PARTS and not comparison.have_lines_moved:
+        if function in woven or not _has_moved(code, comparison):
             continue
-        if code.co_name == "<lambda>" and not comparison.have_lambdas_moved:
-            continue  # many of them may stand in one line
         now = keys.get(key_of_code(code))
         if now is None:
             raise OtherPastError
         replaced = new.clean(now) if now in new.used else hooked.get(now)
-        if replaced is None or replaced.co_freevars != code.co_freevars:
+        if replaced is None or not _is_of_same_kind(code, replaced):
             raise OtherPastError
         found.append((function, replaced))
     _check_generators(function.__code__ for function, _ in found)
     return found
+
+
+def _functions(path: str, space: Mapping[str, object]) -> Iterator[FunctionType]:
+    """Yield the living functions of a file's text whose globals a namespace is."""
+    for function in gc.get_referrers(space):
+        if isinstance(function, types.FunctionType):
+            code = function.__code__
+            # What is being run is a function, too.
+            if code.co_filename == path and code.co_name != "<module>":
+                yield function
+
+
+def _has_moved(code: CodeType, comparison: Comparison) -> bool:
+    if code.co_name in _PARTS:
+        return comparison.have_lines_moved
+    # Many of them may stand in one line.
+    return code.co_name != "<lambda>" or comparison.have_lambdas_moved
+
+
+def _is_of_same_kind(code: CodeType, replaced: CodeType) -> bool:
+    if replaced.co_freevars != code.co_freevars:
+        return False
+    # Somebody may have asked whether it makes a generator.
+    return not (replaced.co_flags ^ code.co_flags) & GENERATOR_FLAGS
 
 
 def _check_generators(codes: Iterable[CodeType]) -> None:

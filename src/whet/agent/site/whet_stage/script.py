@@ -12,6 +12,7 @@ import ast
 import gc
 import itertools
 import os
+import sys
 import time
 import types
 import weakref
@@ -123,6 +124,7 @@ class Script:
                 hide_own(modules)
         except (OSError, SyntaxError, ValueError, RecursionError):
             return False  # Python says so in its own words
+        source.spaces.append(id(sys.modules["__main__"].__dict__))
         sources[path] = source
         self._sources = sources
         self.frames = [Frame(source, source.tree)]
@@ -131,7 +133,7 @@ class Script:
     @unseen
     def run(self, begins: Callable[[], None]) -> None:
         """Run it in `__main__`, as Python does."""
-        module = self.frames[0].source.module
+        module = sys.modules["__main__"].__dict__
         module["__file__"] = self.path
         module["__cached__"] = None
         module["__loader__"] = SourceFileLoader("__main__", self.path)

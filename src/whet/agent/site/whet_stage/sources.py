@@ -17,7 +17,8 @@ import types
 from .past import FUNCTIONS, key_of
 from .private import hide_own, show_own
 from .typed import cast
-from .weave import MARK, bind, is_future, is_text
+from .unseen import caller
+from .weave import MARK, bind, is_future, is_text, must_lead
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class Source:
         text: what it said when it was read.
         tree: that, parsed.
         name: the name of its module.
+        spaces: the `id` of each namespace that it has filled. Not they themselves, which are to
+            go when the program lets them go.
         functions: its functions by name and first line; None: two share both.
         used: which of them have been used.
     """
@@ -49,6 +52,7 @@ class Source:
         self.functions: dict[Key, Function | None] = {}
         self.same: dict[object, object] = {}
         self.name = name
+        self.spaces: list[int] = []
         self.flags = 0
         self._clean: dict[Key, CodeType | None] = {}
         for node in ast.walk(tree):
@@ -61,13 +65,13 @@ class Source:
             self.flags = code.co_flags & _FUTURE_FLAGS
 
     @property
-    def module(self) -> dict[str, object]:
-        """The namespace that it fills."""
-        module = sys.modules.get(self.name)
-        main = sys.modules["__main__"]
-        if module is None and getattr(getattr(main, "__spec__", None), "name", "") == self.name:
-            module = main  # `python -m`
-        return {} if module is None else module.__dict__
+    def module(self) -> dict[str, object] | None:
+        """The namespace that it has filled; None: it has filled another one, or is gone."""
+        for module in (sys.modules.get(self.name), sys.modules["__main__"]):  # `python -m`
+            space = getattr(module, "__dict__", None)
+            if space is not None and self.spaces == [id(space)]:
+                return cast("dict[str, object]", space)
+        return None
 
     def is_unused(self, node: Function) -> bool:
         """Whether a function has not been used yet."""
@@ -95,7 +99,12 @@ class Source:
     def hook(self, text: str) -> object:
         """Return what a function's hook calls: the first time it is noted, then nothing."""
         _, name, line = text.split(":")
+        if not line:
+            return _Hook(iter(self._fill, self))
         return _Hook(itertools.chain(self._first(name, int(line)), itertools.repeat(None)))
+
+    def _fill(self) -> None:
+        self.spaces.append(id(caller().f_globals))
 
     def _first(self, name: str, line: int) -> Iterator[None]:
         self.used.add((name, line))
@@ -117,7 +126,7 @@ class Source:
     def _found(self, node: Function | None) -> FunctionType | None:
         """Return the function object at the name where its definition has put it."""
         names = _names_to(self.tree, node) if node is not None else []
-        space: dict[str, object] = self.module
+        space = self.module or {}
         for name in names[:-1]:
             inner = space.get(name)
             if not isinstance(inner, type):
@@ -158,7 +167,14 @@ class Source:
 
     def code(self) -> CodeType:
         """Return the code of its module, with hooks."""
-        return bind(self.compiled(self.hooked(self.tree.body)), self.hook, self.same)
+        body = self.hooked(self.tree.body)
+        # It tells which namespace it fills: a module need not stand in `sys.modules`.
+        at = next((each for each in range(len(body)) if not must_lead(body, each)), 0)
+        if body and at == 0 and is_text(body[0]):
+            at = 1
+        if body:
+            body.insert(at, _hook_call("", "", body[min(at, len(body) - 1)]))
+        return bind(self.compiled(body), self.hook, self.same)
 
 
 class _Hook:
@@ -180,14 +196,18 @@ def _with_hook(node: Function) -> Function:
     name, line = key_of(node)
     at = 1 if is_text(node.body[0]) else 0
     after = node.body[min(at, len(node.body) - 1)]
+    node.body.insert(at, _hook_call(name, str(line), after))
+    return node
+
+
+def _hook_call(name: str, line: str, after: ast.stmt) -> ast.stmt:
     function = ast.Attribute(ast.Constant(f"{MARK}used:{name}:{line}"), "n", ast.Load())
     call = ast.Expr(ast.Call(function, [], []))
     for each in ast.walk(call):
         if isinstance(each, (ast.expr, ast.stmt)):
             each.lineno = each.end_lineno = after.lineno
             each.col_offset = each.end_col_offset = after.col_offset
-    node.body.insert(at, call)
-    return node
+    return call
 
 
 def _is_yield(node: ast.AST) -> bool:
