@@ -368,6 +368,30 @@ EDITS = [
         False,
         id="a function that becomes a generator",
     ),
+    pytest.param(
+        {
+            "main.py": "import time\ndef f(slow):\n    if slow: time.sleep(0.06)\n    return 1\n"
+            "print([f(0)])\nx = f(1)\nprint(x)\n",
+        },
+        {
+            "main.py": "import time\ndef f(slow):\n    if slow: time.sleep(0.06)\n"
+            "    print('here')\n    return 1\nprint([f(0)])\nx = f(1)\nprint(x)\n",
+        },
+        False,
+        id="the rest of a function that has run whole before",
+    ),
+    pytest.param(
+        {
+            "main.py": "import time\ndef f(n):\n    x = [f(n - 1)] if n else []\n"
+            "    if n: time.sleep(0.06)\n    return x\ny = f(1)\nprint(y)\n",
+        },
+        {
+            "main.py": "import time\ndef f(n):\n    x = [f(n - 1)] if n else []\n"
+            "    if n: time.sleep(0.06)\n    print(n)\n    return x\ny = f(1)\nprint(y)\n",
+        },
+        False,
+        id="the rest of a function that has called itself",
+    ),
 ]
 
 

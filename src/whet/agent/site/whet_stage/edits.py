@@ -68,7 +68,7 @@ class Edit:
                 {
                     id(frame.node): (frame.path, frame.has_begun)
                     for frame in script.frames[1:]
-                    if not stack
+                    if not stack and not frame.source.is_used_elsewhere(frame.node)
                 },
             )
             _compare(comparison, old, new, script, is_at_point=not stack)
@@ -84,6 +84,8 @@ class Edit:
                 self.nodes[id(then)] = now
                 if key_of(then) in old.used:
                     new.used.add(key_of(now))
+                if key_of(then) in old.entered:
+                    new.entered.add(key_of(now))
             self.sources[path] = new
             self._codes += _replacements(old.path, space, new, comparison, script.woven)
 

@@ -20,10 +20,9 @@ from _frozen_importlib_external import SourceFileLoader
 
 from .frames import Frame, function_code, may_be_entered
 from .importer import own_read
-from .past import key_of
 from .private import hide_own, show_own
 from .sources import Source
-from .unseen import caller, unseen
+from .unseen import AT_WORK, caller, unseen
 from .weave import Weaver, bind
 
 TYPE_CHECKING = False
@@ -212,6 +211,8 @@ class Script:
 
     def _at(self, number: int, *, has_begun: bool) -> Frame:
         frame, path = self._points[number]
+        for left in self.frames[frame.depth + 1 :]:
+            left.source.leave(left.node)
         del self.frames[frame.depth + 1 :]
         frame.path, frame.has_begun = path, has_begun
         return frame
@@ -224,19 +225,21 @@ class Script:
         if frame.depth >= _MOST_FRAMES or self._entering_seconds > share:
             return function
         modules = show_own()
+        AT_WORK.append(True)
         try:
             entered = may_be_entered(function, self._sources)
             if entered is None:
                 return function
             inner, source, node = entered
-            source.used.add(key_of(node))
             new = Frame(source, node, inner, frame.depth + 1)
             woven = self._woven(new)
         except Exception:  # noqa: BLE001 - then its frame is none of the stage
             return function
         finally:
+            AT_WORK.pop()
             hide_own(modules)
         self._at(number, has_begun=True)
+        source.enter(node)
         self.frames.append(new)
         self._entering_seconds += time.perf_counter() - began
         bound = getattr(function, "__self__", None)

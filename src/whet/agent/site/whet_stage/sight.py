@@ -114,7 +114,7 @@ class Sight:
         self.ended_by = self.ended_by or event
 
     def _hears_attribute(self, _event: str, arguments: tuple[object, ...]) -> None:
-        if arguments[1] == "__code__":
+        if arguments[1] == "__code__" and not AT_WORK:
             self._uses(arguments[0])
 
     @unseen

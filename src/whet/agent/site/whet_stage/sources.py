@@ -17,13 +17,14 @@ import types
 from .past import FUNCTIONS, key_of
 from .private import hide_own, show_own
 from .typed import cast
-from .unseen import caller
+from .unseen import AT_WORK, caller
 from .weave import MARK, bind, is_future, is_text, must_lead
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import CodeType, FunctionType
+    from typing import Union
 
     from .past import Function, Key
 
@@ -42,6 +43,8 @@ class Source:
             go when the program lets them go.
         functions: its functions by name and first line; None: two share both.
         used: which of them have been used.
+        entered: which of them have been run as stage frames: in those that have not been used
+            as well, nothing has run beyond the place where their frame stands.
     """
 
     def __init__(self, name: str, path: str, text: bytes, tree: ast.Module) -> None:
@@ -49,6 +52,7 @@ class Source:
         self.text = text
         self.tree = tree
         self.used: set[Key] = set()
+        self.entered: set[Key] = set()
         self.functions: dict[Key, Function | None] = {}
         self.same: dict[object, object] = {}
         self.name = name
@@ -75,7 +79,21 @@ class Source:
 
     def is_unused(self, node: Function) -> bool:
         """Whether a function has not been used yet."""
-        return key_of(node) not in self.used
+        return key_of(node) not in self.used | self.entered
+
+    def enter(self, node: Function) -> None:
+        """Note that a function is run as a stage frame."""
+        key = key_of(node)
+        (self.used if key in self.entered else self.entered).add(key)
+
+    def leave(self, node: Union[ast.Module, Function]) -> None:
+        """Note that a stage frame has ended: any of its text may have been run."""
+        if isinstance(node, FUNCTIONS):
+            self.used.add(key_of(node))
+
+    def is_used_elsewhere(self, node: Union[ast.Module, Function]) -> bool:
+        """Whether a stage frame's function has been used otherwise than for that frame."""
+        return isinstance(node, FUNCTIONS) and key_of(node) in self.used
 
     def has_last_words(self) -> bool:
         """Whether objects of its own may do something when the interpreter is taken apart."""
@@ -108,10 +126,13 @@ class Source:
 
     def _first(self, name: str, line: int) -> Iterator[None]:
         self.used.add((name, line))
+        AT_WORK.append(True)
         try:
             self._unhook((name, line))
         except Exception:  # noqa: BLE001, S110 - the interpreter may be taking itself apart
             pass
+        finally:
+            AT_WORK.pop()
         yield None
 
     def _unhook(self, key: Key) -> None:

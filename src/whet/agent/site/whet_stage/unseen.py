@@ -42,7 +42,7 @@ def unseen(function: Function) -> Function:
 
 
 AT_WORK: list[bool] = []
-"""Not empty while whet itself takes a frame."""
+"""Not empty while whet itself takes a frame, or a function's code."""
 
 _OWN = os.path.dirname(__file__) + os.sep
 
@@ -51,7 +51,7 @@ def caller() -> FrameType:
     """Return the innermost frame that is not whet's own."""
     AT_WORK.append(True)  # taking a frame is an audit event
     frame: FrameType = getattr(sys, "_getframe")()  # noqa: B009 - type checkers take it for private
-    AT_WORK.clear()
+    AT_WORK.pop()
     while frame.f_code.co_filename.startswith(_OWN) and frame.f_back is not None:
         frame = frame.f_back
     return frame
