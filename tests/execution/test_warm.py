@@ -290,6 +290,15 @@ def test_a_program_sees_nothing_of_whet(workshop: Workshop, text: str) -> None:
     workshop.run()
 
 
+def test_what_is_in_the_buffer_of_a_file_left_open_is_written(workshop: Workshop) -> None:
+    workshop.write({
+        "main.py": "import time\n"
+        "def f():\n    time.sleep(0.06)\n    return 1\n"
+        "x = f()\nout = open('out', 'w')\nout.write('words')\n"
+    })  # fmt: skip
+    assert workshop.run().exit_code == 0
+
+
 def test_a_look_up_past_os_is_seen(workshop: Workshop) -> None:
     workshop.write({"main.py": "import posix\nx = posix.stat('d').st_size\n" + SLOW + "print(x)\n", "d": "1"})  # fmt: skip
     workshop.run()

@@ -107,7 +107,9 @@ def _files() -> Iterator[tuple[int, str]]:
             target = os.readlink(f"/proc/self/fd/{name}")
         except OSError:
             continue  # it was how this folder is listed
-        if _INHERITED.get(int(name)) != target:
+        known = _INHERITED.get(int(name))
+        # A resumed program finds what came with the first run removed.
+        if known is None or target not in {known, f"{known} (deleted)"}:
             yield int(name), target
 
 

@@ -30,7 +30,8 @@ def run_and_exit(
     Args:
         run: runs it.
         arguments: what that is called with.
-        has_last_words: whether something of the program's is called when its objects go.
+        has_last_words: lets go of the program's objects; whether something of the program's is
+            called when they go.
     """
     code, number = 0, 0
     try:
@@ -61,7 +62,8 @@ def run_and_exit(
 
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
-    if are_any_written() or has_last_words() or _has_last_words():
+    # Asked first: it lets go of the program's objects.
+    if has_last_words() or are_any_written() or _has_last_words():
         # What is still in a buffer, and what is said by `__del__`, comes out of taking the
         # interpreter apart alone. Python does that when an audit hook raises this.
         raise SystemExit(code)
