@@ -234,8 +234,10 @@ def kept_writing(writer: Writer) -> Lines:
 
 
 def never_closed(writer: Writer) -> Lines:
-    name = f"open{writer.fresh()}"
-    return [f"{name} = open('out_5.txt', 'w')", f"{name}.write(str({writer.value()}))"]
+    # Which of two is written first when Python ends depends on when it has collected garbage.
+    number = writer.fresh()
+    opened = f"open{number} = open('out_5_{number}.txt', 'w')"
+    return [opened, f"open{number}.write(str({writer.value()}))"]
 
 
 def last_words(writer: Writer) -> Lines:

@@ -325,13 +325,89 @@ def imported_late(writer: Writer) -> Lines:
     return [f"import {module}", f"print({module}.__name__)"]
 
 
+def looped_over_an_iterator(writer: Writer) -> Lines:
+    before, function = writer.callee()
+    name = f"it{writer.fresh()}"
+    lines = [*before, f"{name} = iter(range({writer.number(2, 6)}))", f"for i in {name}:"]
+    lines.append(f"    print('at', i, {function}(i))")
+    if writer.chance(50):
+        lines.append(f"    print('skips', next({name}, None))")
+    return [*lines, f"print('left', list({name}))"]
+
+
+def looped_over_a_file(writer: Writer) -> Lines:
+    before, function = writer.callee()
+    return [
+        *before,
+        f"for number, line in enumerate(open({writer.data()!r})):",
+        "    if not line.strip():",
+        "        continue",
+        f"    print(number, line.strip(), {function}(number))",
+    ]
+
+
+def looped_until_done(writer: Writer) -> Lines:
+    name = _new_name(writer)
+    before, call = _call(writer)
+    lines = [*before, f"{name} = 0", "while True:", f"    {name} += 1"]
+    lines += [f"    if {name} > {writer.number(1, 4)}:", "        break", f"    print({call})"]
+    _bind(writer, name)
+    return lines
+
+
+def gathered(writer: Writer) -> Lines:
+    before, function = writer.callee()
+    name = f"all{writer.fresh()}"
+    return [
+        *before,
+        f"{name} = []",
+        f"for i in range({writer.number(1, 4)}):",
+        f"    {name}.append(i)",
+        f"    {name}.append({function}(i))",
+        f"first, *rest = {name}",
+        f"print(first, rest, len({name}))",
+        f"del first, rest, {name}",
+    ]
+
+
+def kept_in_order(writer: Writer) -> Lines:
+    """A context manager of the program's own around a call."""
+    writer.needs.add("contextlib")
+    number = writer.fresh()
+    before, call = _call(writer)
+    return [
+        *before,
+        "@contextlib.contextmanager",
+        f"def within{number}(value):",
+        "    print('enters', value)",
+        "    yield value",
+        f"    print('leaves {writer.number(0, 9)}')",
+        f"with within{number}({writer.value()}) as held:",
+        f"    print(held, {call})",
+    ]
+
+
+def remembered(writer: Writer) -> Lines:
+    """Functions that share what they change."""
+    number = writer.fresh()
+    return [
+        f"seen{number} = {{}}",
+        f"def note{number}(key, seen=seen{number}):",
+        f"    seen[key] = seen.get(key, 0) + {writer.number(1, 9)}",
+        "    return len(seen)",
+        f"print(note{number}({writer.value()}))",
+        f"print(note{number}({writer.value()}), sorted(seen{number}.values()))",
+    ]
+
+
 STATEMENTS: tuple[Callable[[Writer], Lines], ...] = (
     printed, assigned, called, called, printed_call, printed_call, looped, while_looped, branched,
     tried, read_data, read_text, read_line_by_line, read_config, looked, listed, linked,
     imported_if_there, chosen_at_random, seeded, wrote, rearranged, read_what_was_written,
     executed, inspected, told_line, warned, logged, registered, compared, compared_for_identity,
     told_names, told_file, made_class, made_function, comprehended, imported_by_name,
-    imported_late,
+    imported_late, looped_over_an_iterator, looped_over_a_file, looped_until_done, gathered,
+    kept_in_order, remembered,
 )  # fmt: skip
 
 
@@ -478,7 +554,59 @@ def reading(writer: Writer, name: str) -> Parts:
     return _with_body(writer, name, lines)
 
 
+def of_many_statements(writer: Writer, name: str) -> Parts:
+    lines: Lines = []
+    for _ in range(writer.number(2, 4)):
+        lines += writer.pick(STATEMENTS)(writer)
+    return _with_body(writer, name, [*lines, f"return ({writer.value()}) % 97"])
+
+
+def calling_itself(writer: Writer, name: str) -> Parts:
+    before, call = _call(writer)
+    lines = [
+        f"if x > {writer.number(1, 9)}:",
+        f"    below = {name}(x // 2)",
+        f"    print('below', below, {call})",
+        "    return below + 1",
+    ]
+    return _with_body(writer, name, [*before, *lines, f"return x + {writer.number(0, 9)}"])
+
+
+def sharing_a_variable(writer: Writer, name: str) -> Parts:
+    lines = [
+        f"total = {writer.number(0, 9)}",
+        "def add(y):",
+        "    nonlocal total",
+        f"    total += y + {writer.number(0, 9)}",
+        f"for i in range({writer.number(1, 4)}):",
+        "    add(i)",
+        *printed_call(writer),
+        "add(x)",
+        "return total",
+    ]
+    return _with_body(writer, name, lines)
+
+
+def with_any_arguments(writer: Writer, name: str) -> Parts:
+    before, call = _call(writer)
+    signature = [f"def {name}(x, *rest, flag={writer.number(0, 9)}, **more):"]
+    lines = [*before, f"y = {call}", "print(sorted(locals().items(), key=repr))"]
+    return signature, _indented([*lines, "return x + y + flag + len(rest) + len(more)"])
+
+
+def left_by_a_way_of_its_own(writer: Writer, name: str) -> Parts:
+    before, call = _call(writer)
+    lines = [*before, "try:", f"    if x > {writer.number(0, 30)}:", f"        return {call}"]
+    lines += [f"    print('stays {writer.number(0, 9)}')", "finally:"]
+    lines += [
+        f"    print('leaves', x + {writer.number(0, 9)})",
+        f"return x - {writer.number(0, 9)}",
+    ]
+    return _with_body(writer, name, lines)
+
+
 FUNCTIONS: tuple[Callable[[Writer, str], Parts], ...] = (
     plain, calling, calling, speaking, doing, doing, raising, closing_over, generating, counting,
-    decorated, cached, of_a_class, unnamed, reading,
+    decorated, cached, of_a_class, unnamed, reading, of_many_statements, of_many_statements,
+    calling_itself, sharing_a_variable, with_any_arguments, left_by_a_way_of_its_own,
 )  # fmt: skip
