@@ -282,6 +282,23 @@ def test_nothing_of_the_agent_is_left_in_sight(workshop: Workshop) -> None:
         pytest.param(
             "open('m.py', 'w').write('def f(:')\nimport m\n", id="a module that is no Python"
         ),
+        pytest.param(
+            "def main():\n    class A:\n        def f(self): return lambda: 1\n"
+            "    async def g(): pass\n    print(A, A.f.__qualname__, A().f(1), g)\nmain()\n",
+            id="the qualified names of what a function has made",
+        ),
+        pytest.param("a = 'x'\nprint(a is 'x')\n", id="what the compiler warns of"),
+        pytest.param(
+            "import warnings\nprint(warnings.filters, warnings.defaultaction)\n"
+            "exec('1 is 1')\nimport m\n",
+            id="what filters warnings",
+        ),
+        pytest.param("return 1\n", id="a script that cannot be compiled"),
+        pytest.param(
+            "import gc\ndef f(): pass\nprint([len(each.co_consts) for each in gc.get_referents(f)"
+            " if hasattr(each, 'co_consts')])\n",
+            id="what the collector knows of a function",
+        ),
     ],
 )
 def test_a_program_sees_nothing_of_whet(workshop: Workshop, text: str) -> None:

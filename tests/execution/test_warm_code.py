@@ -392,6 +392,20 @@ EDITS = [
         False,
         id="the rest of a function that has called itself",
     ),
+    pytest.param(
+        {"main.py": "import time\ntime.sleep(0.06)\nprint(1 in [1])\n"},
+        {"main.py": "import time\ntime.sleep(0.06)\nprint(1 is 1)\n"},
+        False,
+        id="what the compiler warns of before anything runs",
+    ),
+    pytest.param(
+        {
+            "main.py": "import time\ntime.sleep(0.06)\nprint(1 is 1)\nprint(2)\n",
+        },
+        {"main.py": "import time\ntime.sleep(0.06)\nprint(1 is 1)\nprint(3)\n"},
+        False,  # the warning has shown a line of the script
+        id="what follows a line that the compiler warns of",
+    ),
 ]
 
 

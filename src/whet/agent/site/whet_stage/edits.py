@@ -88,6 +88,8 @@ class Edit:
                     new.entered.add(key_of(now))
             self.sources[path] = new
             self._codes += _replacements(old.path, space, new, comparison, script.woven)
+            if path == script.path and new.warned != old.warned:
+                raise OtherPastError  # the compiler warns before anything runs
 
     def apply(self) -> None:
         """Give every function its new code."""
@@ -97,7 +99,7 @@ class Edit:
 
 def _parsed(old: Source, text: bytes) -> Source:
     try:
-        new = Source(old.name, old.path, text, ast.parse(text, old.path))
+        new = Source(old.name, old.path, text)
     except (SyntaxError, ValueError, RecursionError) as error:
         raise OtherPastError from error
     if new.flags != old.flags or _has_annotations(new) != _has_annotations(old):

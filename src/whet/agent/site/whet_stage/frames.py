@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .sources import Source
     from .weave import Path, Rest
 
-_OUTER = "outer"
+_OUTER = "<outer>"  # no name that a program could have
 GENERATOR_FLAGS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 
 
@@ -180,11 +180,30 @@ def _compiled(
         for inner in _inner_codes(source.compiled([outer]))
         if inner.co_name == node.name and inner.co_firstlineno == line
     )
-    code = bind(code, found, source.same)
-    code = code.replace(co_firstlineno=key[1])
+    code = bind(code, found, source.same).replace(co_firstlineno=key[1])
+    return _qualified(code, f"{_OUTER}.<locals>.{node.name}", _compiled_name(frame))
+
+
+def _compiled_name(frame: Frame) -> str:
+    """Return the qualified name that the compiler gave to a frame's function."""
+    function = frame.function
+    assert function is not None
+    name: str = getattr(function.__code__, "co_qualname", function.__qualname__)  # 3.11
+    return name
+
+
+def _qualified(code: CodeType, wrong: str, right: str) -> CodeType:
+    """Return code with other qualified names: those of classes and functions are constants."""
+    constants: list[object] = []
+    for each in code.co_consts:
+        if isinstance(each, str) and each.startswith(wrong):
+            constants.append(right + each[len(wrong) :])
+        else:
+            is_code = isinstance(each, type(code))
+            constants.append(_qualified(each, wrong, right) if is_code else each)
+    code = code.replace(co_consts=tuple(constants))
     if sys.version_info >= (3, 11):
-        assert frame.function is not None
-        code = code.replace(co_qualname=frame.function.__qualname__)
+        code = code.replace(co_qualname=right + code.co_qualname[len(wrong) :])
     return code
 
 

@@ -118,7 +118,11 @@ class Script:
             text = own_read(path)
             modules = show_own()
             try:
-                source = Source("__main__", path, text, ast.parse(text, path))
+                source = Source("__main__", path, text)
+                self.frames = [Frame(source, source.tree)]
+                self._code = self._module_code(self.frames[0])
+                if source.warned:
+                    compile(text, path, "exec", dont_inherit=True)  # once, it warns
             finally:
                 hide_own(modules)
         except (OSError, SyntaxError, ValueError, RecursionError):
@@ -126,7 +130,6 @@ class Script:
         source.spaces.append(id(sys.modules["__main__"].__dict__))
         sources[path] = source
         self._sources = sources
-        self.frames = [Frame(source, source.tree)]
         return True
 
     @unseen
@@ -136,7 +139,7 @@ class Script:
         module["__file__"] = self.path
         module["__cached__"] = None
         module["__loader__"] = SourceFileLoader("__main__", self.path)
-        code = self.module_code(self.frames[0])
+        code = self._code
         while True:
             try:
                 begins()

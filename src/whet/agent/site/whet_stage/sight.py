@@ -13,6 +13,7 @@ import sys
 
 from .importer import Importer
 from .lines import ShownLines
+from .typed import cast
 from .unseen import AT_WORK, caller, unseen
 
 TYPE_CHECKING = False
@@ -69,6 +70,7 @@ class Sight:
             "sys.addaudithook": self._hears_hook,
             "sys._getframe": self._hears_frame,
             "object.__getattr__": self._hears_attribute,
+            "gc.get_referents": self._hears_referents,
             "cpython.run_file": self._hears_script,
             "os.listdir": self._hears_listing,
         }
@@ -116,6 +118,10 @@ class Sight:
     def _hears_attribute(self, _event: str, arguments: tuple[object, ...]) -> None:
         if arguments[1] == "__code__" and not AT_WORK:
             self._uses(arguments[0])
+
+    def _hears_referents(self, _event: str, arguments: tuple[object, ...]) -> None:
+        for each in cast("tuple[object, ...]", arguments[0]):
+            self._uses(each)
 
     @unseen
     def _hears_script(self, _event: str, arguments: tuple[object, ...]) -> None:

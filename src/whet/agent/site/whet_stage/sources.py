@@ -18,6 +18,7 @@ from .past import FUNCTIONS, key_of
 from .private import hide_own, show_own
 from .typed import cast
 from .unseen import AT_WORK, caller
+from .warned import WarningsOfCompiler
 from .weave import MARK, bind, is_future, is_text, must_lead
 
 TYPE_CHECKING = False
@@ -42,15 +43,22 @@ class Source:
         spaces: the `id` of each namespace that it has filled. Not they themselves, which are to
             go when the program lets them go.
         functions: its functions by name and first line; None: two share both.
+        warned: what the compiler has warned of.
         used: which of them have been used.
         entered: which of them have been run as stage frames: in those that have not been used
             as well, nothing has run beyond the place where their frame stands.
     """
 
-    def __init__(self, name: str, path: str, text: bytes, tree: ast.Module) -> None:
+    def __init__(self, name: str, path: str, text: bytes) -> None:
+        """Parse it.
+
+        Raises:
+            SyntaxError, ValueError, RecursionError: if that cannot be.
+        """
         self.path = path
         self.text = text
-        self.tree = tree
+        with WarningsOfCompiler() as self.warned:
+            self.tree = tree = ast.parse(text, path)
         self.used: set[Key] = set()
         self.entered: set[Key] = set()
         self.functions: dict[Key, Function | None] = {}
@@ -111,7 +119,9 @@ class Source:
     def compiled(self, body: list[ast.stmt]) -> CodeType:
         """Return the code of statements of its module."""
         tree = ast.Module(body, [])
-        code: CodeType = compile(tree, self.path, "exec", self.flags, dont_inherit=True)
+        with WarningsOfCompiler() as warned:
+            code: CodeType = compile(tree, self.path, "exec", self.flags, dont_inherit=True)
+        self.warned |= warned
         return code
 
     def hook(self, text: str) -> object:

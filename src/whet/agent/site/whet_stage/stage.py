@@ -32,6 +32,7 @@ from .script import Resumed, Script
 from .sight import Sight
 from .sources import Source
 from .unseen import caller, unseen
+from .warned import are_any_shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,11 +109,13 @@ class _Stage:
         modules = show_own()
         try:
             text = own_read(path)
-            source = Source(name, path, text, ast.parse(text, path))
+            source = Source(name, path, text)
             code = source.code()
         except (OSError, SyntaxError, ValueError, RecursionError):
             return None
         else:
+            if are_any_shown(source.warned):
+                return None  # whether it has warned before, Python alone knows
             self._sources[path] = source
             return code
         finally:
