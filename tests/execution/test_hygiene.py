@@ -268,8 +268,36 @@ def test_a_script_that_shows_a_line_of_itself_has_not_read_itself(workshop: Work
 
 
 @pytest.mark.parametrize(
+    "asks",
+    [
+        "os.path.exists(__file__)",
+        "os.path.realpath(__file__).endswith('main.py')",
+        "str(pathlib.Path(__file__).resolve())[-1]",
+        "inspect.getmodule(inspect.currentframe()).__name__",
+        "[linecache.getline(__file__, 1), linecache.checkcache(__file__), linecache.checkcache()]",
+    ],
+)
+def test_a_script_that_asks_where_it_is_has_not_seen_what_it_says(
+    workshop: Workshop, asks: str
+) -> None:
+    text = f"import inspect, linecache, os, pathlib\nprint({asks})\n{SLOW}print(1)\n"
+
+    workshop.edit(text, f"{text}print('more')\n")
+
+
+@pytest.mark.parametrize(
     ("text", "edit"),
     [
+        *(
+            pytest.param(
+                f"import os\nx = {looks}\n{SLOW}print(x)\n", ("print(x", "print('longer', x"),
+                id=looks,
+            )
+            for looks in (
+                "os.path.getsize(__file__)", "os.stat('main.py').st_size",
+                "os.lstat(__file__).st_size", "[each.stat().st_size for each in os.scandir('.')]",
+            )
+        ),
         pytest.param(f"{SHOWS}{SLOW}print(text)\n", ("# here", "# now here"), id="the line that was shown"),
         pytest.param(
             f"{SHOWS}import linecache\nx = linecache.getlines(__file__)\n{SLOW}print(x[-1])\n",
@@ -281,7 +309,7 @@ def test_a_script_that_shows_a_line_of_itself_has_not_read_itself(workshop: Work
         ),
     ],
 )  # fmt: skip
-def test_what_a_script_has_shown_of_itself_counts(
+def test_what_a_script_has_shown_or_seen_of_itself_counts(
     workshop: Workshop, text: str, edit: tuple[str, str]
 ) -> None:
     workshop.write({"main.py": text})

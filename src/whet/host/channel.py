@@ -29,8 +29,11 @@ if TYPE_CHECKING:
         "dict[str, bytes]",
     ]
     # since the program started or was resumed: folders in which it looked for modules, and which;
-    # how often the importer listed which folder; how often Python opened the main script for itself
-    Sighted: TypeAlias = tuple["list[str]", "list[str]", "dict[str, int]", "dict[str, int]"]
+    # how often the importer listed which folder; how often a source was opened, and looked up, in
+    # a way that does not count
+    Sighted: TypeAlias = tuple[
+        "list[str]", "list[str]", "dict[str, int]", "dict[str, int]", "dict[str, int]"
+    ]
     # number, kind, place, seconds since the start; what its agent knows; the program's own files
     # and what they said; what the observer has noticed since the last one
     Taken: TypeAlias = tuple[int, str, str, float, Sighted, "dict[str, bytes]", Observed]

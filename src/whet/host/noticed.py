@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         "dict[str, Mark]",
         "dict[str, Mark]",
         "dict[str, int]",
+        "dict[str, int]",
         "dict[str, Listing]",
         "dict[str, int]",
     ]
@@ -121,10 +122,8 @@ class Noticed:
         path = self._path(pid, call, arguments)
         if not path:
             return  # what a descriptor leads to was seen when it was opened
-        if more == NO_LINKS or (more >= 0 and arguments[more] & _AT_SYMLINK_NOFOLLOW):
-            self._seen.see_link(path)
-        else:
-            self._seen.see(path)
+        at_link = more == NO_LINKS or (more >= 0 and arguments[more] & _AT_SYMLINK_NOFOLLOW)
+        self._seen.look(path, at_link=bool(at_link))
 
     def _execute(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
         path = self._path(pid, call, arguments)
@@ -147,7 +146,7 @@ class Noticed:
         if not path or flags & _O_TMPFILE:
             return
         if flags & os.O_PATH:
-            (self._seen.see_link if flags & os.O_NOFOLLOW else self._seen.see)(path)
+            self._seen.look(path, at_link=bool(flags & os.O_NOFOLLOW))
         elif not flags & _WRITES:
             self._read(self._held(pid, path))
         else:

@@ -59,9 +59,10 @@ class Observing:
     _marks: "dict[str, Mark]" = field(default_factory=dict[str, "Mark"])
     _links: "dict[str, Mark]" = field(default_factory=dict[str, "Mark"])
     _opened: Counter[str] = field(default_factory=Counter[str])
+    _looked: Counter[str] = field(default_factory=Counter[str])
     _listings: "dict[str, Listing]" = field(default_factory=dict[str, "Listing"])
     _listed: Counter[str] = field(default_factory=Counter[str])
-    _sighted: "Sighted" = ([], [], {}, {})
+    _sighted: "Sighted" = ([], [], {}, {}, {})
 
     def add(self, sighted: "Sighted", observed: "Observed") -> None:
         """Take in what is new.
@@ -70,25 +71,25 @@ class Observing:
             sighted: all that the agent knows.
             observed: what the observer has noticed since it was last asked.
         """
-        _, marks, links, opened, listings, listed = observed
+        _, marks, links, opened, looked, listings, listed = observed
         self._marks.update(marks)
         self._links.update(links)
         self._opened.update(opened)
+        self._looked.update(looked)
         self._listings.update(listings)
         self._listed.update(listed)
         self._sighted = sighted
 
     def by_now(self, sources: Collection[str]) -> Observation:
         """Return all that was seen; of the program's sources only what others than Python saw."""
-        places, modules, own_listings, own_reads = self._sighted
+        places, modules, own_listings, own_reads, own_looks = self._sighted
         for place in places:
             if place not in self._listings:  # a package none of whose modules was asked for
                 self._listings[place] = listing(place)
         files, links = dict(self._marks), dict(self._links)
-        # Many a module looks for what lies beside it (`Path(__file__).resolve()`). That it was
-        # looked up does not count for the module itself; that it was read does.
         for source in sources:
-            if self._opened[source] <= own_reads.get(source, 0):
+            are_reads_own = self._opened[source] <= own_reads.get(source, 0)
+            if are_reads_own and self._looked[source] <= own_looks.get(source, 0):
                 files.pop(source, None)
                 if not _is_of_link(links.get(source, UNSURE)):
                     links.pop(source, None)

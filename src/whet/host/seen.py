@@ -20,15 +20,21 @@ if TYPE_CHECKING:
     from whet.host.marks import Listing, Mark
 
     # new since they were last asked for: marks of what paths led to, and of links themselves; how
-    # often each was opened; what folders held; how often each was listed
+    # often each was opened, and each source looked up; what folders held; how often each was listed
     Sightings: TypeAlias = tuple[
         "dict[str, Mark]",
         "dict[str, Mark]",
+        "dict[str, int]",
         "dict[str, int]",
         "dict[str, Listing]",
         "dict[str, int]",
     ]
 
+SCRIPT_BEGINS = "/dev/null/begins"
+"""Looked up with the script behind it by the agent: what was seen of the script so far was seen by
+Python itself, which would do the same with any script."""
+
+_SOURCE = ".py"
 _MADE_UP = ("/proc/", "/sys/", "/dev/")
 _REAL = tuple(f"/dev/{name}/" for name in ("shm", "mqueue"))
 
@@ -53,14 +59,39 @@ class Seen:
         self._marks: dict[str, Mark] = {}
         self._links: dict[str, Mark] = {}
         self._opened: dict[str, int] = {}
+        self._looked: dict[str, int] = {}
+        self._script = ""
         self._listings: dict[str, Listing] = {}
         self._listed: dict[str, int] = {}
 
     def take(self) -> "Sightings":
         """Return what is new since this was last asked for."""
-        new = self._marks, self._links, self._opened, self._listings, self._listed
-        self._marks, self._links, self._opened, self._listings, self._listed = {}, {}, {}, {}, {}
+        new = (
+            self._marks, self._links, self._opened, self._looked, self._listings, self._listed
+        )  # fmt: skip
+        self._marks, self._links, self._opened, self._looked = {}, {}, {}, {}
+        self._listings, self._listed = {}, {}
         return new
+
+    def look(self, path: str, *, at_link: bool) -> None:
+        """Note that the program looks a path up, a link at its end followed or not."""
+        if path.startswith(SCRIPT_BEGINS):
+            self._begin_script(path[len(SCRIPT_BEGINS) :])
+        elif path.endswith(_SOURCE) or path == self._script:
+            self._looked[path] = self._looked.get(path, 0) + 1
+        if at_link:
+            self.see_link(path)
+        else:
+            self.see(path)
+
+    def _begin_script(self, path: str) -> None:
+        self._script = path
+        self._known.pop(path, None)
+        self._known_links.discard(path)
+        for counts in (self._opened, self._looked):
+            counts.pop(path, None)
+        for marks in (self._marks, self._links):
+            marks.pop(path, None)
 
     def see(self, path: str) -> None:
         """Note that a path is looked up, links followed."""

@@ -52,7 +52,7 @@ class Importer:
         """Note from now on what is looked for."""
         finder: type[FileFinder] = machinery.FileFinder
         self._watch_finder(finder)
-        _replace(machinery, "_path_stat", self._tagged(os.stat))
+        replace(machinery, "_path_stat", self._tagged(os.stat))
 
     def _watch_finder(self, finder: type[FileFinder]) -> None:
         find: Callable[..., ModuleSpec | None] = finder.find_spec
@@ -67,8 +67,8 @@ class Importer:
             self.lists(_absolute(self_.path))
             fill(self_)
 
-        _replace(finder, "find_spec", find_spec)
-        _replace(finder, "_fill_cache", _fill_cache)
+        replace(finder, "find_spec", find_spec)
+        replace(finder, "_fill_cache", _fill_cache)
 
     def _tagged(self, stat: Callable[..., os.stat_result]) -> Callable[[str], os.stat_result]:
         frame: Callable[[int], FrameType] = vars(sys)["_getframe"]
@@ -97,7 +97,7 @@ def _absolute(path: str) -> str:
     return os.path.join(os.getcwd(), path) if path else os.getcwd()
 
 
-def _replace(where: object, name: str, function: Callable[..., object]) -> None:
+def replace(where: object, name: str, function: Callable[..., object]) -> None:
     """Put a function in the place of another one, so that it looks like that."""
     original: FunctionType = getattr(where, name)
     assert hasattr(function, "__code__")

@@ -13,6 +13,7 @@ import sys
 
 from .importer import Importer
 from .lines import ShownLines
+from .looks import Looks
 from .typed import cast
 from .unseen import AT_WORK, caller, unseen
 
@@ -24,6 +25,7 @@ _IMPORTERS = ("<frozen importlib._bootstrap_external>", "<frozen importlib._boot
 _METADATA = os.path.join("importlib", "metadata", "__init__.py")
 _SOURCE = (".py", ".pyc", ".pyi", ".so")
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+_SCRIPT_BEGINS = "/dev/null/begins"  # as of `whet.host.seen`
 
 
 # They take the globals of the frame that calls them, or its name.
@@ -62,7 +64,7 @@ class Sight:
         self._uses = uses
         self._is_source = is_source
         self._importer = Importer()
-        self._first_reads: dict[str, int] = {}
+        self._looks = Looks(is_source)
         self._own_reads: dict[str, int] = {}
         self._cache = os.environ.get("WHET_PYCACHE") or "\0"
         self._ears: dict[str, Callable[[str, tuple[object, ...]], None]] = {
@@ -75,21 +77,26 @@ class Sight:
             "os.listdir": self._hears_listing,
         }
 
-    def facts(self) -> tuple[list[str], list[str], dict[str, int], dict[str, int]]:
+    def facts(
+        self,
+    ) -> tuple[list[str], list[str], dict[str, int], dict[str, int], dict[str, int]]:
         """Return what `whet.host.channel` calls sighted."""
         importer = self._importer
         return (
-            sorted(importer.places), sorted(importer.modules), importer.listings, self._own_reads
+            sorted(importer.places), sorted(importer.modules), importer.listings, self._own_reads,
+            self._looks.own,
         )  # fmt: skip
 
     def forget(self) -> None:
         """Begin anew: what was seen so far is known to whet."""
         self._importer.forget()
         self._own_reads = {}
+        self._looks.own = {}
 
     def observe(self) -> None:
         """Begin to note what the importer looks for."""
         self._importer.observe()
+        self._looks.observe()
 
     @unseen
     def hear(self, event: str, arguments: tuple[object, ...]) -> None:
@@ -127,7 +134,11 @@ class Sight:
     def _hears_script(self, _event: str, arguments: tuple[object, ...]) -> None:
         script = _absolute(arguments[0])
         # Python itself asks first whether it is an archive.
-        self._own_reads = {script: self._first_reads.get(script, 0)}
+        try:
+            os.stat(_SCRIPT_BEGINS + script)
+        except OSError:
+            pass
+        self._own_reads = {}
         self._run_script(str(arguments[0]))
 
     def _hears_frame(self, _event: str, _arguments: tuple[object, ...]) -> None:
@@ -141,11 +152,11 @@ class Sight:
         if isinstance(path, int) or path is None:
             return
         name = _absolute(path)
-        self._first_reads[name] = self._first_reads.get(name, 0) + 1
         if not (isinstance(flags, int) and flags & _WRITES) and self._is_data(name):
             self._before_read(name)
         if self._is_source(name) and self.lines.opens(name):
             self._own_reads[name] = self._own_reads.get(name, 0) + 1
+            self._looks.at_line(name)
 
     def _is_data(self, name: str) -> bool:
         """Whether a file may be what the user works on: one of the project, or a named one."""

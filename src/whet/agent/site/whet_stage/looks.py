@@ -1,0 +1,94 @@
+"""Look-ups of the user's sources from which the program learns no more than that they are there.
+
+`import torch` formats stacks and asks `inspect` for the module of a frame: `linecache` looks
+whether each file has changed, `inspect` where each of them really is. If that counted as having
+seen them, no edit could be answered from a snapshot. Any other look-up counts.
+
+Standard library only, Python 3.9 or later.
+"""
+
+from __future__ import annotations
+
+import genericpath
+import os
+import posixpath
+import sys
+
+from .importer import replace
+from .typed import cast
+from .unseen import unseen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+
+class Looks:
+    """How often each source has been looked up so.
+
+    Attributes:
+        own: that, by path.
+    """
+
+    def __init__(self, is_source: Callable[[str], bool]) -> None:
+        self.own: dict[str, int] = {}
+        self._is_source = is_source
+        self._has_linecache = False
+
+    def observe(self) -> None:
+        """Count from now on."""
+        is_there: Callable[..., bool] = genericpath.exists
+
+        def exists(path: object) -> bool:
+            self._count(path)
+            return is_there(path)
+
+        replace(genericpath, "exists", exists)
+        posixpath.exists = unseen(exists)
+        if sys.version_info >= (3, 10):
+            follow = cast("Callable[..., object]", posixpath.realpath)
+
+            def realpath(filename: object, *, strict: bool = False) -> object:
+                found = follow(filename, strict=strict)
+                self._count(found)  # each part of it is looked up once
+                return found
+
+            replace(posixpath, "realpath", realpath)
+            unseen(realpath)
+
+    def at_line(self, path: str) -> None:
+        """Note that `linecache` reads a source, which it has looked up before."""
+        if not self._has_linecache:
+            self._count(path)
+            self._has_linecache = True
+            self._observe_linecache(sys.modules["linecache"])
+
+    def _observe_linecache(self, module: ModuleType) -> None:
+        names = vars(module)
+        update: Callable[..., list[str]] = names["updatecache"]
+        check: Callable[..., None] = names["checkcache"]
+        cache: dict[str, tuple[object, ...]] = names["cache"]
+
+        def updatecache(filename: str, module_globals: object = None) -> list[str]:
+            self._count(filename)
+            return update(filename, module_globals)
+
+        def checkcache(filename: str | None = None) -> None:
+            for entry in list(cache.values()) if filename is None else [cache.get(filename)]:
+                if entry is not None and len(entry) > 1 and entry[1] is not None:
+                    self._count(entry[3])
+            check(filename)
+
+        replace(module, "updatecache", updatecache)
+        replace(module, "checkcache", checkcache)
+        unseen(updatecache)
+        unseen(checkcache)
+
+    def _count(self, path: object) -> None:
+        try:
+            name = os.path.join(os.getcwd(), os.fspath(path))  # type: ignore[call-overload]
+            if self._is_source(name):
+                self.own[name] = self.own.get(name, 0) + 1
+        except (OSError, TypeError, ValueError):
+            pass  # whoever is asked for it says so
