@@ -590,7 +590,7 @@ def sharing_a_variable(writer: Writer, name: str) -> Parts:
 def with_any_arguments(writer: Writer, name: str) -> Parts:
     before, call = _call(writer)
     signature = [f"def {name}(x, *rest, flag={writer.number(0, 9)}, **more):"]
-    lines = [*before, f"y = {call}", "print(sorted(locals().items(), key=repr))"]
+    lines = [*before, f"y = {call}", "print(sorted(locals()), rest, more)"]
     return signature, _indented([*lines, "return x + y + flag + len(rest) + len(more)"])
 
 

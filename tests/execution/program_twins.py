@@ -15,6 +15,7 @@ from pathlib import Path
 from program_edits import Change, Session
 from programs import Content, Link
 
+from whet.core.failure import FailureKind
 from whet.core.outcome import Outcome
 from whet.core.trial import Limits, Trial
 from whet.evidence.classify import classify
@@ -240,6 +241,13 @@ def _alike(text: bytes, root: Path) -> bytes:
     return text.replace(os.fsencode(root / WARM), os.fsencode(root / COLD))
 
 
+def _signature(outcome: Outcome) -> str:
+    signature = outcome.signature
+    if signature is not None and signature.kind is FailureKind.TIMEOUT:
+        return signature.kind.name  # where it was by then is a matter of chance
+    return str(signature)
+
+
 def _steady(text: bytes) -> bytes:
     """Leave out how deep a recursion came: see the limits in the guide."""
     if b"RecursionError" not in text:
@@ -254,6 +262,6 @@ def _facts(outcome: Outcome, files: Files, root: Path) -> dict[str, object]:
         "signal": outcome.signal,
         "stdout": _alike(outcome.stdout.head(1 << 20), root),
         "stderr": _steady(_alike(outcome.stderr.head(1 << 20), root)),
-        "signature": str(outcome.signature).replace(str(root / WARM), str(root / COLD)),
+        "signature": _signature(outcome).replace(str(root / WARM), str(root / COLD)),
         "files": files,
     }
