@@ -237,6 +237,17 @@ def test_a_syntax_error_is_shown_and_the_snapshots_stay(workshop: Workshop) -> N
     assert [bool(start.place) for start in workshop.starts] == [False, False, True]
 
 
+def test_a_resumed_run_leaves_deeper_snapshots(workshop: Workshop) -> None:
+    workshop.write({"main.py": f"{SLOW}a = 1\n{SLOW}print(a)\n"})
+    workshop.run()
+    workshop.write({"main.py": f"{SLOW}a = 2\n{SLOW}print(a)\n"})
+    workshop.run()
+    workshop.write({"main.py": f"{SLOW}a = 2\n{SLOW}print(a, 2)\n"})
+    workshop.run()
+
+    assert [start.place for start in workshop.starts] == ["", "main.py:3", "main.py:6"]
+
+
 def test_a_script_that_is_gone_is_what_python_says_of_it(workshop: Workshop) -> None:
     workshop.write({"main.py": SLOW + "print(1)\n"})
     workshop.run()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _LENGTH_BYTES = 4
 _CREDENTIALS_BYTES = 12  # struct ucred: pid, uid, gid
 _WAITING = 64
+NOT_A_COPY = -1
 _ANSWER_SECONDS = 20.0  # a copy of 4 GB takes 0.1 s to fork; one that is stopped never answers
 
 
@@ -79,6 +80,9 @@ class FrozenCopies:
             line.close()
             return None
         facts = marshal.loads(packed)
+        if facts[0] == "seen":  # the program itself says why there is no copy; it goes on at once
+            line.close()
+            return (NOT_A_COPY, *facts)
         number, self._next = self._next, self._next + 1
         self._lines[number] = line
         self._numbers[int.from_bytes(who[:_LENGTH_BYTES], "little")] = number

@@ -82,6 +82,10 @@ class Slot:
         """
         check_words(program.command, program.environment, program.cwd)
         self._spawner = self._spawner.ready(self._belongings)
+        spent_seconds = 0.0
+        if staged is not None:
+            program = staged.on(program)
+            spent_seconds = 0.0 if staged.since is None else staged.since.seconds
         stacks: list[Stacks] = []
         wiring = self._wire(program, console)
         relay = Relay(
@@ -89,7 +93,7 @@ class Slot:
             wiring=wiring,
             control=control,
             console=console,
-            wall_seconds=program.limits.wall_seconds,
+            wall_seconds=_left(program.limits.wall_seconds, spent_seconds),
             before_timeout=lambda pid: stacks.append(take_stacks(pid)) if take_stacks else None,
             on_copy=None if staged is None else staged.note,
             on_halt=None if staged is None else staged.halt,
@@ -119,6 +123,11 @@ class Slot:
     def close(self) -> None:
         """End the spawner, and with it whatever still runs."""
         self._spawner.close()
+
+    @property
+    def spawner(self) -> int:
+        """The number of the process that keeps the frozen copies; another one has none of them."""
+        return self._spawner.pid
 
     def drop(self, number: int) -> None:
         """Let a frozen copy end."""
@@ -250,6 +259,11 @@ class Slot:
             wiring.add_terminal("stderr", second, capture, console.stderr, limit)
         else:
             wiring.add_pipe("stderr", self._capturing(), console.stderr, limit)
+
+
+def _left(seconds: float | None, spent: float) -> float | None:
+    """Return what is left of a limit when a copy is resumed that had come so far."""
+    return None if seconds is None else max(0.0, seconds - spent)
 
 
 def _open_input(stdin: Path | None, console: Console | None) -> int:

@@ -32,6 +32,8 @@ class Program:
         stdin: file to read from; None: whet's own standard input.
         reset: steps before the command.
         limits: what it may use.
+        payloads: where the payloads of the trial lie, by their place in it.
+        contents: digests of what they and standard input hold.
     """
 
     command: tuple[str, ...]
@@ -40,6 +42,8 @@ class Program:
     stdin: Path | None = Path(os.devnull)
     reset: tuple[ResetStep, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    payloads: tuple[Path, ...] = ()
+    contents: tuple[str, ...] = ()
 
 
 class SpawnerProcess:

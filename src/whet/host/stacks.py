@@ -109,8 +109,14 @@ def _one_answer(agent: _Agent) -> tuple[Frame, ...]:
 
 
 def _is_whole(answer: bytes) -> bool:
-    """Whether the outermost frame is there, which is written last."""
-    return answer.endswith((b" in <module>\n", b" in _run_module_as_main\n"))
+    """Whether the outermost frame is there, which is written last.
+
+    Below the main script of a program that leaves frozen copies stand frames of the agent.
+    """
+    if answer.endswith((b" in <module>\n", b" in _run_module_as_main\n")):
+        return True
+    last = answer[answer.rfind(b"\n", 0, -1) + 1 :].decode("ascii", "replace")
+    return last.endswith("\n") and _AGENT.search(last) is not None
 
 
 def _agent_in(pid: int, folder: Path) -> _Agent | None:

@@ -19,7 +19,8 @@ class Snapshot:
     Attributes:
         number: the spawner's number for it.
         kind: ``statement``: between two statements of the main script; ``reads``: just before a
-            file is read for the first time.
+            file is read for the first time; ``awaits``: just before what a search varies is
+            seen for the first time; ``effect``: before what may not be put back.
         place: where, such as ``train.py:31`` or the file.
         seconds: how long the program took to get there.
         seen: what it had seen of the file system by then, one observation for each run that it
@@ -45,6 +46,12 @@ class Snapshot:
         changed = (observation.changed() for observation in self.seen)
         return next((path for path in changed if path), "")
 
+    def has_seen(self, path: str) -> bool:
+        """Whether the program had looked at a file by then, by whatever code."""
+        return path in self.sources or any(
+            path in marks for each in self.seen for marks in (each.files, each.links)
+        )
+
 
 class OtherPastError(Exception):
     """A snapshot has another past than the program would have now."""
@@ -57,11 +64,14 @@ class Stage:
     Attributes:
         address: the socket at which copies report, below a folder that only whet writes to.
         worth_seconds: a stretch of the program that takes longer is worth a snapshot at its end.
+        awaited: paths of the files that a search varies: there is to be a snapshot just before
+            the first sight of them.
         snapshots: by number, in the order in which they were taken.
     """
 
     address: str
     worth_seconds: float = WORTH_SECONDS
+    awaited: tuple[str, ...] = ()
     snapshots: dict[int, Snapshot] = field(default_factory=dict[int, Snapshot])
 
 
@@ -85,8 +95,9 @@ class Staged:
     _observing: Observing = field(default_factory=Observing)
 
     def on(self, program: Program) -> Program:
-        """Return the program that knows where its copies report."""
-        wish = f"{self.stage.worth_seconds}:{self.stage.address}"
+        """Return the program that knows where its copies report; see `whet_stage.stage.install`."""
+        stage = self.stage
+        wish = "\n".join((str(stage.worth_seconds), stage.address, *stage.awaited))
         environment = {**program.environment, STAGE_VARIABLE: wish}
         return replace(program, environment=environment)
 

@@ -51,6 +51,7 @@ class Sight:
         run_script: Callable[[str], None],
         uses: Callable[[object], None],
         is_source: Callable[[str], bool],
+        first: Callable[[str, tuple[object, ...]], None],
     ) -> None:
         self.is_closed = False
         self.ended_by = ""
@@ -60,6 +61,7 @@ class Sight:
         self._run_script = run_script
         self._uses = uses
         self._is_source = is_source
+        self._first = first
         self._importer = Importer()
         self._first_reads: dict[str, int] = {}
         self._own_reads: dict[str, int] = {}
@@ -94,6 +96,7 @@ class Sight:
         """Listen to the interpreter: its audit events (PEP 578)."""
         if self.is_closed:
             return
+        self._first(event, arguments)
         ear = self._ears.get(event)
         if ear is not None:
             ear(event, arguments)
