@@ -45,8 +45,9 @@ class Search:
     trial: Trial
     environment: dict[str, str] = field(default_factory=dict[str, str])
 
-    def write(self, text: str, name: str = "main.py") -> None:
+    def write(self, text: str, name: str = "main.py", *, mode: int = 0o644) -> None:
         (self.folder / name).write_text(text)
+        (self.folder / name).chmod(mode)
         # What is as young as a run may have been saved after the run had read it.
         young_until_ns = time.time_ns() + SLACK_NS
         while time.time_ns() < young_until_ns:
@@ -145,8 +146,7 @@ def test_a_module_that_is_run_reads_it_too(search: Search) -> None:
 
 
 def test_a_script_named_by_its_first_line_is_a_python_program(search: Search) -> None:
-    search.write(f"#!{sys.executable}\nimport sys\n{READS}", "tool")
-    (search.folder / "tool").chmod(0o755)
+    search.write(f"#!{sys.executable}\nimport sys\n{READS}", "tool", mode=0o755)
     search.trial = replace(
         search.trial,
         command=("./tool", "data"),
