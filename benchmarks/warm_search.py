@@ -1,15 +1,14 @@
 """Warm trials of a search against cold ones: trials per second, and how long a shrink takes.
 
-Both sides run in one run, in turns, with one worker. pandas is installed into an environment of
-its own, `benchmarks/.venv-pandas`.
+Both sides run in one run, in turns, with one worker. `--python` names a Python that has pandas and
+pyarrow; what it has not is left out.
 
-    python benchmarks/warm_search.py [--rounds N] [--only trials|shrink]
+    python benchmarks/warm_search.py [--rounds N] [--only trials|shrink] [--python PYTHON]
 """
 
 import argparse
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -31,8 +30,6 @@ from whet.execution.warm_search import WarmSearch
 from whet.host.belongings import Belongings
 from whet.host.capture import keep_in_place
 
-PANDAS = Path(__file__).parent / ".venv-pandas"
-_INSTALL_SECONDS = 300
 COLD_TRIALS, WARM_TRIALS = 3, 60  # of a round
 
 SCRIPTS = {
@@ -47,6 +44,12 @@ import sys
 import pandas as pd
 table = pd.read_csv(sys.argv[1])
 print(table.groupby("name")["price"].mean())
+""",
+    "pyarrow": """\
+import sys
+import pyarrow.csv
+table = pyarrow.csv.read_csv(sys.argv[1])
+print(table.num_rows)
 """,
 }
 
@@ -72,23 +75,22 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", choices=("trials", "shrink"))
     parser.add_argument("--script", choices=tuple(SCRIPTS), action="append")
+    parser.add_argument("--python", default=sys.executable)
     options = parser.parse_args()
     if options.only != "shrink":
-        print_trials(options.rounds, options.script or tuple(SCRIPTS))
+        print_trials(options.python, options.rounds, options.script or tuple(SCRIPTS))
     if options.only != "trials":
         print_shrinks()
 
 
-def print_trials(rounds: int, names: Sequence[str]) -> None:
+def print_trials(python: str, rounds: int, names: Sequence[str]) -> None:
     """Print trials per second."""
     rows: list[list[str]] = []
     for name in names:
-        script = SCRIPTS[name]
-        python = sys.executable if name != "pandas" else pandas_python()
-        if not python:
-            rows.append([name, "", "", "", "pandas cannot be installed"])
+        if not _has(python, name):
+            rows.append([name, "", "", "", f"`{python}` has no {name}"])
             continue
-        speed = speed_of(script, python, rounds)
+        speed = speed_of(SCRIPTS[name], python, rounds)
         ratio = speed.cold_seconds / speed.warm_seconds
         rows.append(
             [
@@ -159,23 +161,11 @@ def _verdict(outcome: Outcome) -> Verdict:
     return Verdict.GOOD if outcome.failure is None else Verdict.BAD
 
 
-def pandas_python() -> str:
-    """Return a Python that has pandas; empty if it cannot be installed."""
-    python = PANDAS / "bin" / "python"
-    uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-    if not python.exists() and uv is not None:
-        for words in (
-            ["venv", "--python", sys.executable, "--clear", str(PANDAS)],
-            ["pip", "install", "--python", str(python), "pandas==2.3.3"],
-        ):
-            try:
-                subprocess.run(
-                    [uv, *words], check=True, capture_output=True, timeout=_INSTALL_SECONDS
-                )
-            except subprocess.SubprocessError:
-                shutil.rmtree(PANDAS, ignore_errors=True)
-                return ""
-    return str(python) if python.exists() else ""
+def _has(python: str, module: str) -> bool:
+    if module not in {"pandas", "pyarrow"}:
+        return True
+    words = [python, "-c", f"import {module}"]
+    return subprocess.run(words, check=False, capture_output=True).returncode == 0
 
 
 def print_shrinks() -> None:
