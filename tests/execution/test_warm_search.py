@@ -449,7 +449,7 @@ def test_a_frozen_copy_that_was_killed_is_replaced(search: Search) -> None:
     search.write(f"import sys\n{READS}")
     search.run("one", "two", "three")
     spawners = descendants_of(os.getpid())
-    copies = [pid for pid in spawners if b"main.py" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    copies = [pid for pid in spawners if _is_program(pid)]
     assert copies
     for pid in copies:
         os.kill(pid, signal.SIGKILL)
@@ -457,6 +457,28 @@ def test_a_frozen_copy_that_was_killed_is_replaced(search: Search) -> None:
     outcomes = search.run("one", "two", "bad", "three")
 
     assert outcomes[-1].resumed_from
+
+
+def test_what_is_made_ready_for_the_next_trial_belongs_to_none(search: Search) -> None:
+    search.write(f"import sys\n{READS}")
+    search.run("one", "two", "three")
+    snapshot, ready = (pid for pid in descendants_of(os.getpid()) if _is_program(pid))
+
+    outcomes = search.run("four", "five")
+    for pid in descendants_of(os.getpid()):
+        if _is_program(pid) and pid != snapshot:
+            os.kill(pid, signal.SIGKILL)
+    outcomes += search.run("six", "seven")
+
+    assert outcomes[0].processes[0].pid == ready
+    assert [len(outcome.processes) for outcome in outcomes] == [1] * 4
+
+
+def _is_program(pid: int) -> bool:
+    try:
+        return b"main.py" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except FileNotFoundError:
+        return False
 
 
 def test_a_spawner_that_was_killed_is_replaced(search: Search) -> None:

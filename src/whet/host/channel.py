@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     # argv, environment, cwd, reset steps (command, must succeed), index of the terminal or -1,
     # where snapshots report (empty: none are taken), number of the snapshot to resume or -1, what
-    # the program's own files say now that have changed since
+    # the program's own files say now that have changed since, paths of what a search varies
     Run: TypeAlias = tuple[
         "list[bytes]",
         "dict[bytes, bytes]",
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         bytes,
         int,
         "dict[str, bytes]",
+        "list[str]",
     ]
     # since the program started or was resumed: folders in which it looked for modules, and which;
     # how often the importer listed which folder; how often Python opened the main script for itself

@@ -18,7 +18,7 @@ from whet.host.channel import as_ended, as_failed, as_text
 from whet.host.console import Console
 from whet.host.control import Control
 from whet.host.relay import Answer, KillReason, Relay
-from whet.host.spawner_process import Program, SpawnerProcess
+from whet.host.spawner_process import Freezing, Program, SpawnerProcess
 from whet.host.stage import OtherPastError, Staged
 from whet.host.start_error import check_words, start_error
 from whet.host.terminal import PseudoTerminal
@@ -137,17 +137,8 @@ class Slot:
         self, program: Program, wiring: Wiring, relay: Relay, staged: Staged | None
     ) -> Answer:
         try:
-            if staged is None:
-                self._spawner.ask(program, wiring.child, wiring.terminal)
-            else:
-                self._spawner.ask(
-                    program,
-                    wiring.child,
-                    wiring.terminal,
-                    address=staged.stage.address,
-                    resumed=-1 if staged.since is None else staged.since.number,
-                    changed=dict(staged.changed),
-                )
+            freezing = Freezing() if staged is None else staged.freezing()
+            self._spawner.ask(program, wiring.child, wiring.terminal, freezing)
             wiring.release_child()
             return relay.run(self._buffer)
         except BaseException:

@@ -119,7 +119,7 @@ class _Tree:
         forks faster than this loop can look does not escape.
         """
         found = self._pids()
-        # What has just been resumed is still of its frozen copy's group.
+        # What is ready to be resumed is of its frozen copy's group.
         spared = {None, os.getpgrp(), *map(group_of, self._copies.pids)}
         for group in {group_of(pid) for pid in found}:
             if group is not None and group not in spared:
@@ -251,7 +251,7 @@ def main(descriptor: int) -> None:
 def _run(
     channel: Channel, woken: int, copies: FrozenCopies, run: "Run", streams: "Sequence[int]"
 ) -> None:
-    _, _, _, _, _, address, number, changed = run
+    _, _, _, _, _, address, number, changed, varied = run
     copies.listen(address)
     if address and copies.watching is None:
         copies.watching = Watching(divide())  # from here on this is another process
@@ -273,6 +273,8 @@ def _run(
                 os.close(stream)
             streams = ()
             channel.send("started", command.pid)
+            if number >= 0 and varied:
+                copies.prepare_ahead(number)
             status = tree.wait_for(command, is_command=True)
             wall_seconds = time.monotonic() - command.at
             exits = [(command.pid, status, False)]
@@ -302,7 +304,7 @@ def _run(
 
 def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequence[int]") -> Started:
     """Start the program, or run on from a copy of it."""
-    argv, environment, cwd, _, terminal, address, number, _ = run
+    argv, environment, cwd, _, terminal, address, number, *_ = run
     watching = copies.watching if address else None
     if watching is not None:
         watching.begin(address, environment.get(_PYCACHE_VARIABLE, b""), cwd)

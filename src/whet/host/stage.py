@@ -6,7 +6,7 @@ from pathlib import Path
 
 from whet.host.channel import as_taken
 from whet.host.observation import Observation, Observing
-from whet.host.spawner_process import Program
+from whet.host.spawner_process import Freezing, Program
 
 STAGE_VARIABLE = "WHET_STAGE"
 WORTH_SECONDS = 0.05
@@ -100,6 +100,15 @@ class Staged:
         wish = "\n".join((str(stage.worth_seconds), stage.address, *stage.awaited))
         environment = {**program.environment, STAGE_VARIABLE: wish}
         return replace(program, environment=environment)
+
+    def freezing(self) -> Freezing:
+        """Return what the spawner has to know of it."""
+        return Freezing(
+            address=self.stage.address,
+            resumed=-1 if self.since is None else self.since.number,
+            changed=self.changed,
+            varied=self.stage.awaited,
+        )
 
     def note(self, body: bytes, past: Mapping[str, bytes]) -> None:
         """Take a snapshot of this run in."""

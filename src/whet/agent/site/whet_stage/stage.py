@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, FrameType
 
+    from .descriptors import Position
+
 
 def install(wish: str, anew: Callable[[], object]) -> Callable[[str, str], CodeType | None] | None:
     """Take over the main script of this process.
@@ -200,21 +202,16 @@ class _Stage:
             os.close(waiting)
             return
         os.close(waiting)
-        are_frames_new = self._wait(woken, kind, place, seconds)
+        are_frames_new = self._wait(woken, kind, place, seconds, of)
         # From here on this is the process of a resumed run.
-        self._pid = os.getpid()
-        reopen(of)
         skip_stdin(read_bytes)
         self._anew()
         inherit_again()
-        self.awaited.end()  # the runs that a search goes on with leave no snapshots
-        self.sight.forget()
         self._began = time.perf_counter() - seconds
-        invalidate_caches()
         if are_frames_new:
             raise Resumed
 
-    def _wait(self, woken: int, kind: str, place: str, seconds: float) -> bool:
+    def _wait(self, woken: int, kind: str, place: str, seconds: float, of: list[Position]) -> bool:
         """Be a snapshot; return in a copy that runs on.
 
         Returns:
@@ -246,8 +243,18 @@ class _Stage:
                 send(line, ready.answer())
             else:
                 line.close()
-                ready.become(self._prepared(changed, at_point=kind == "statement"))
+                prepared = self._prepared(changed, at_point=kind == "statement")
+                self._become_own(of)  # whet may be busy with another run meanwhile
+                ready.become(prepared)
                 return ready.is_changed
+
+    def _become_own(self, of: list[Position]) -> None:
+        """Be a process of its own, not the one that it was forked from."""
+        self._pid = os.getpid()
+        reopen(of)
+        self.awaited.end()  # the runs that a search goes on with leave no snapshots
+        self.sight.forget()
+        invalidate_caches()
 
     def _report(self, kind: str, place: str, seconds: float) -> _socket.socket:
         """Tell whet where the program is and what it has seen; return the line to whet."""
