@@ -123,6 +123,7 @@ class Sight:
     @unseen
     def _hears_script(self, _event: str, arguments: tuple[object, ...]) -> None:
         script = _absolute(arguments[0])
+        vars(Sight.hear)["__cantrace__"] = False  # what this hook hears is whet's own again
         # Python itself asks first whether it is an archive.
         self._own_reads = {script: self._first_reads.get(script, 0)}
         self._run_script(str(arguments[0]))
@@ -154,6 +155,10 @@ class Sight:
             )
             and caller().f_code.co_filename not in _IMPORTERS
         )
+
+
+# The main script runs inside the hook, and may trace or profile itself.
+vars(Sight.hear)["__cantrace__"] = True
 
 
 def _absolute(path: object) -> str:
