@@ -181,53 +181,51 @@ def test_what_gives_no_snapshot_runs_from_its_start(
     assert why in search.search.reasons[0]
 
 
-READS_AT = 7  # the line of `fopen`, below
-SEEN_EARLY = "data.txt is seen early, by code that Python does not tell of"
-
 FOPEN = """\
 import ctypes, sys
 libc = ctypes.CDLL(None)
 libc.fopen.restype = ctypes.c_void_p
-file = ctypes.c_void_p(libc.fopen(sys.argv[1].encode(), b"r"))
-text = ctypes.create_string_buffer(100)
-libc.fread(text, 1, 99, file)
+def text_of(name):
+    file = ctypes.c_void_p(libc.fopen(name, b"r"))
+    text = ctypes.create_string_buffer(100)
+    libc.fread(text, 1, 99, file)
+    return text.value
 """
+OPENS_AT = 5  # the line of `fopen`, above
 
 
-def test_a_payload_that_only_native_code_reads_is_never_answered_warm(search: Search) -> None:
-    search.write(f"{FOPEN}assert b'bad' not in text.value\n")
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("assert b'bad' not in text_of(sys.argv[1].encode())\n", id="it alone"),
+        pytest.param("is_bad = b'bad' in text_of(sys.argv[1].encode())\nopen(sys.argv[1]).read()\nassert not is_bad\n", id="it and then Python"),
+        pytest.param("import time\ntime.sleep(0.06)\nimport json\nassert b'bad' not in text_of(sys.argv[1].encode())\n", id="it after a slow stretch"),
+        pytest.param("text_of(b'main.py')\nassert b'bad' not in text_of(sys.argv[1].encode())\n", id="it after another file"),
+        pytest.param("for name in ('main.py', sys.argv[1]):\n    text = text_of(name.encode())\nassert b'bad' not in text\n", id="it in a loop over files"),
+    ],
+)  # fmt: skip
+def test_what_native_code_sees_is_frozen_just_before_its_call(search: Search, text: str) -> None:
+    search.write(f"{FOPEN}{text}print(sys.gettrace(), sys._getframe().f_trace)\n")
 
-    outcomes = search.run(*PAYLOADS)
+    outcomes = search.run(*PAYLOADS, "good", "bad", "fine")
 
-    assert not any(outcome.resumed_from for outcome in outcomes)
-    assert search.search.reasons == ("it is not known when the program reads the payload",)
-
-
-def test_a_payload_that_native_code_sees_first_is_not_taken_for_unseen(search: Search) -> None:
-    search.write(f"{FOPEN}open(sys.argv[1]).read()\nassert b'bad' not in text.value\n")
-
-    outcomes = search.run("good", "bad", "good", "bad")
-
-    assert not search.search.distrusted
-    assert search.search.reasons == (SEEN_EARLY,)
-    assert not any(outcome.resumed_from for outcome in outcomes)
+    assert [outcome.resumed_from for outcome in outcomes[-3:]] == [f"main.py:{OPENS_AT}"] * 3
+    assert search.search.reasons == ()
 
 
-@pytest.mark.parametrize("after", ["", "open(sys.argv[1]).read()\n"])
-def test_before_native_code_sees_the_payload_an_earlier_snapshot_serves(
-    search: Search, after: str
-) -> None:
+def test_where_native_code_reads_elsewhere_each_time_the_run_is_cold(search: Search) -> None:
+    ways = "\n".join(f"def way{n}(name): return text_of(name)" for n in range(9))
+    search.write("", "count")
     search.write(
-        f"import time\ntime.sleep(0.06)\nimport json\n{FOPEN}{after}"
-        "assert b'bad' not in text.value\n"
+        f"{FOPEN}{ways}\nimport os\nturn = os.path.getsize('count')\n"
+        "open('count', 'a').write('.')\n"
+        "assert b'bad' not in globals()[f'way{turn % 9}'](sys.argv[1].encode())\n"
     )
 
-    outcomes = search.run(*PAYLOADS, "good", "bad")
+    outcomes = [search.warm.submit(search.on(payload)).result(30) for payload in PAYLOADS]
 
-    for outcome in outcomes[-2:]:
-        assert 3 <= int(outcome.resumed_from.rpartition(":")[2]) <= READS_AT
-    assert SEEN_EARLY in search.search.reasons or not after
-    assert not search.search.distrusted
+    assert [outcome.exit_code for outcome in outcomes] == [0, 1, 0, 0, 1]
+    assert not any(outcome.resumed_from.startswith("main.py") for outcome in outcomes)
 
 
 def test_a_child_that_sees_the_payload_first_counts_as_the_program(search: Search) -> None:

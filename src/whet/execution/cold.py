@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self, TypeAlias
 
 from whet.core.errors import BadCondition, HostFailure, WhetError
-from whet.core.failure import Failure
+from whet.core.failure import Failure, Frame
 from whet.core.outcome import Outcome
 from whet.core.output import Output
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, PayloadBinding, Trial
@@ -170,6 +170,11 @@ class ColdExecutor:
 
                 return take_stacks(pid, agent_folder)
 
+            def first_sight(pid: int) -> tuple[Frame, ...]:
+                from whet.host.stacks import first_report
+
+                return first_report(pid, agent_folder)
+
             program = self._program(trial, workplace)
 
             def run(staged: Staged | None) -> Outcome:
@@ -181,6 +186,8 @@ class ColdExecutor:
                     take_stacks=stacks,
                     staged=staged,
                 )
+                if staged is not None and staged.since is None and staged.stage.awaited:
+                    staged.first_sight = first_sight(outcome.processes[0].pid)
                 if patterns:
                     outcome = replace(outcome, measurements=_measured(outcome, patterns))
                 return outcome.with_failure(self._classify(trial, outcome))

@@ -37,12 +37,14 @@ class _Ladder:
         stage: the snapshots.
         scouts: how many runs in a row left none that could be used.
         why_cold: why no more is tried; empty: it is.
+        is_to_scout: the next run is to leave a snapshot at a place that is known only now.
         came: how many outcomes of each verdict came warm.
     """
 
     stage: Stage
     scouts: int = 0
     why_cold: str = ""
+    is_to_scout: bool = False
     came: Counter[Verdict] = field(default_factory=Counter[Verdict])
 
 
@@ -107,7 +109,7 @@ class WarmSearch:
             return run(None)
         ladder = self._ladder_for(slot, program)
         is_settled = not program.reset  # what was seen is looked at when the reset steps are done
-        for snapshot in _deepest_first(ladder):
+        for snapshot in () if ladder.is_to_scout else _deepest_first(ladder):
             staged = Staged(stage=ladder.stage, since=snapshot)
             why = hindrance_of(snapshot, is_settled=is_settled)
             outcome = None
@@ -128,7 +130,7 @@ class WarmSearch:
         staged = Staged(stage=ladder.stage)
         outcome = run(staged)
         if not outcome.interrupted:
-            self._look_at(slot, ladder, staged.halted)
+            self._look_at(slot, ladder, staged)
         return outcome
 
     def _checked(
@@ -189,25 +191,32 @@ class WarmSearch:
             self._note(ladder.why_cold)
         return ladder
 
-    def _look_at(self, slot: Slot, ladder: _Ladder, halted: str) -> None:
+    def _look_at(self, slot: Slot, ladder: _Ladder, staged: Staged) -> None:
         """Keep what the run has left that later trials can run on from.
 
-        A snapshot that has seen the payload, by whatever code, is none of them.
+        A snapshot that has seen the payload, by whatever code, is none of them. Where native
+        code sees it first, the next run knows where, and leaves a snapshot just before that.
         """
-        why = halted
+        stage, why = ladder.stage, staged.halted
         for snapshot in _deepest_first(ladder):
-            if any(map(snapshot.has_seen, ladder.stage.awaited)):
-                name = Path(ladder.stage.awaited[0]).name
+            if any(map(snapshot.has_seen, stage.awaited)):
+                name = Path(stage.awaited[0]).name
                 why = f"{name} is seen early, by code that Python does not tell of"
-                self._note(why)
                 self._drop(slot, ladder, snapshot)
         for snapshot in _deepest_first(ladder)[_MOST_KEPT:]:
             self._drop(slot, ladder, snapshot)
         ladder.scouts += 1
-        if not ladder.stage.snapshots:
+        is_found = any(each.kind == "awaits" for each in stage.snapshots.values())
+        is_known = is_found or stage.place or staged.halted
+        ladder.is_to_scout = not is_known and bool(staged.first_sight)
+        if ladder.is_to_scout:
+            stage.place = staged.first_sight
+        elif not stage.snapshots:
             self._give_up(slot, ladder, why or "it is not known when the program reads the payload")
         elif ladder.scouts > _MOST_SCOUTS:
             self._give_up(slot, ladder, "no snapshot could be used")
+        elif not is_found and why:
+            self._note(why)
 
     def _give_up(self, slot: Slot, ladder: _Ladder, why: str) -> None:
         ladder.why_cold = why

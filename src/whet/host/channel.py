@@ -43,10 +43,13 @@ if TYPE_CHECKING:
     # stage (`fork`, `set-up`, `cwd`, `exec`, `interpreter`), errno, path
     Failed: TypeAlias = tuple[str, int, bytes]
 
-    # where copies report, folder of byte code, working folder; see `whet.host.noticed`
-    Begun: TypeAlias = tuple[str, str, str]
+    # where copies report, folder of byte code, working folder, varied paths; see
+    # `whet.host.noticed`
+    Begun: TypeAlias = "tuple[str, str, str, list[str]]"
 
-    Body: TypeAlias = "Run | Taken | Ended | Failed | Observed | tuple[str, ...] | int | str | None"
+    Body: TypeAlias = (
+        "Run | Taken | Ended | Failed | Observed | Begun | tuple[str, ...] | int | str | None"
+    )
 
 _LENGTH_BYTES = 4
 _MOST_DESCRIPTORS = 8

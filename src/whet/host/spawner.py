@@ -304,10 +304,11 @@ def _run(
 
 def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequence[int]") -> Started:
     """Start the program, or run on from a copy of it."""
-    argv, environment, cwd, _, terminal, address, number, *_ = run
+    argv, environment, cwd, _, terminal, address, number, _, varied = run
     watching = copies.watching if address else None
     if watching is not None:
-        watching.begin(address, environment.get(_PYCACHE_VARIABLE, b""), cwd)
+        cache = environment.get(_PYCACHE_VARIABLE, b"")
+        watching.begin(address, cache, cwd, varied if number < 0 else ())
     if number >= 0:
         hindrance = watching.put_back(number) if watching is not None else ""
         if hindrance:

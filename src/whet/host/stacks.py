@@ -1,5 +1,6 @@
 """The Python stack of a process that whet is about to kill, sampled from outside."""
 
+import itertools
 import json
 import os
 import re
@@ -73,6 +74,18 @@ def parse_report(report: str) -> tuple[Frame, ...]:
         if (found := _FRAME.fullmatch(line)) is not None
     ]
     return _without_agent(tuple(reversed(frames)))
+
+
+def first_report(pid: int, agent_folder: Path) -> tuple[Frame, ...]:
+    """Return the first stack that a process has written, innermost last; nothing if it is cut."""
+    try:
+        told = (agent_folder / str(pid)).read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ()
+    first = "\n".join(itertools.takewhile(lambda line: line, told.splitlines()))
+    _, *others = re.split(r"^(?:Current thread|Stack) ", first, flags=re.MULTILINE)
+    frames = parse_report(others[0]) if others else ()
+    return () if others and "  ...\n" in f"{others[0]}\n" else frames
 
 
 def _ask(agent: _Agent) -> tuple[tuple[Frame, ...], ...]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from whet.core.failure import Frame
 from whet.host.channel import as_taken
 from whet.host.observation import Observation, Observing
 from whet.host.spawner_process import Freezing, Program
@@ -66,12 +67,15 @@ class Stage:
         worth_seconds: a stretch of the program that takes longer is worth a snapshot at its end.
         awaited: paths of the files that a search varies: there is to be a snapshot just before
             the first sight of them.
+        place: the stack at the first sight of them, by native code: there is to be a snapshot
+            just before that line is reached. Empty: it is not known.
         snapshots: by number, in the order in which they were taken.
     """
 
     address: str
     worth_seconds: float = WORTH_SECONDS
     awaited: tuple[str, ...] = ()
+    place: tuple[Frame, ...] = ()
     snapshots: dict[int, Snapshot] = field(default_factory=dict[int, Snapshot])
 
 
@@ -85,6 +89,7 @@ class Staged:
         changed: what sources of the program say now that have changed.
         halted: why it left no more snapshots; empty: nothing kept it from that.
         spoilt: what a reset step has changed that the snapshot had seen.
+        first_sight: the stack at the first sight of what a search varies; empty: not known.
     """
 
     stage: Stage
@@ -92,12 +97,15 @@ class Staged:
     changed: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     halted: str = ""
     spoilt: str = ""
+    first_sight: tuple[Frame, ...] = ()
     _observing: Observing = field(default_factory=Observing)
 
     def on(self, program: Program) -> Program:
         """Return the program that knows where its copies report; see `whet_stage.stage.install`."""
         stage = self.stage
-        wish = "\n".join((str(stage.worth_seconds), stage.address, *stage.awaited))
+        told = [part for each in stage.place for part in (str(each.line), each.function, each.path)]
+        lines = (str(stage.worth_seconds), stage.address, str(len(told)), *told, *stage.awaited)
+        wish = "\n".join(lines)
         environment = {**program.environment, STAGE_VARIABLE: wish}
         return replace(program, environment=environment)
 

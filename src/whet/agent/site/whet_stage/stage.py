@@ -27,6 +27,7 @@ from .exit import OWN_FILES, run_and_exit
 from .freeze import Ready, fork_away, receive, send
 from .hygiene import begin, hindrance
 from .importer import own_read
+from .point import Point, stack_of
 from .private import hide_own, invalidate_caches, show_own
 from .script import Resumed, Script
 from .sight import Sight
@@ -47,21 +48,25 @@ def install(wish: str, anew: Callable[[], object]) -> Callable[[str, str], CodeT
     Args:
         wish: lines: the number of the process that whet has started; how many seconds a stretch
             of the program takes that is worth a snapshot at its end; the socket at which whet
-            waits for snapshots; the paths of the files that a search varies.
+            waits for snapshots; how many lines tell of a place before which there is to be one
+            (`whet_stage.point`), and these; the paths of the files that a search varies.
         anew: what else the agent does for a process of its own, in a resumed one.
 
     Returns:
         what loads the user's modules; None: this is not the process that whet has started.
     """
-    pid, seconds, address, *varied = wish.split("\n")
+    pid, seconds, address, count, *told = wish.split("\n")
+    at, varied = told[: int(count)], told[int(count) :]
     if int(pid) != os.getpid():
         return None  # whet waits for the process that it started, and could not go on with this one
     begin()
     stage = _Stage(address, float(seconds), varied, anew)
+    stage.point = Point(stack_of(at), stage.before_point)
     stage.sight.observe()
     stage.awaited.begin()
     sys.addaudithook(stage.sight.hear)
     OWN_FILES.update(_forget_modules())
+    stage.point.begin()
     return stage.load
 
 
@@ -94,6 +99,7 @@ class _Stage:
             self._before_read, self._run_script, self._note_used, is_source=self._has_source,
             first=self.awaited.hear,
         )  # fmt: skip
+        self.point = Point((), self.before_point)
         self._anew = anew
         self._is_search = bool(varied)
         self._script = Script(self._offer, worth_seconds)
@@ -160,6 +166,11 @@ class _Stage:
                 pass  # whet is gone
             finally:
                 self.sight.is_closed = False
+
+    def before_point(self, place: str) -> None:
+        """Take a snapshot before native code sees what a search varies."""
+        if self.awaited:
+            self._offer("awaits", place)
 
     def _before_effect(self, event: str) -> None:
         self._offer("effect", event)
@@ -253,6 +264,7 @@ class _Stage:
         self._pid = os.getpid()
         reopen(of)
         self.awaited.end()  # the runs that a search goes on with leave no snapshots
+        self.point.end()
         self.sight.forget()
         invalidate_caches()
 
@@ -311,6 +323,7 @@ class _Stage:
         return any(source.has_last_words() for source in self._sources.values())
 
     def _begin(self) -> None:
+        self.point.begin()
         self.sight.is_closed = False
         self._script.since = time.perf_counter()
 
