@@ -48,19 +48,18 @@ class Point:
         if not self._stack or sys.version_info < (3, 11):
             self._stack = []
             return
-        if sys.gettrace is self._tells_hook is not self._original:
+        if self._tells_hook is not self._original:
             _settrace(self._calls_hook)  # once more: what runs inside an audit hook is not traced
             return
-        original: Callable[[], object] = sys.gettrace
         own = self._calls_hook
+        original: Callable[[], object] = self._original
 
         def gettrace() -> object:
             found = original()
             return None if found is own else found
 
         self._tells_hook = gettrace
-        setattr(sys, "gettrace", gettrace)  # noqa: B010 - type checkers know better
-        self._original = original
+        vars(sys)["gettrace"] = gettrace
         _settrace(own)
 
     def end(self) -> None:
@@ -69,7 +68,7 @@ class Point:
             return
         self._stack = []
         if sys.gettrace is self._tells_hook:
-            setattr(sys, "gettrace", self._original)  # noqa: B010 - as above
+            vars(sys)["gettrace"] = self._original
         if self._original() is self._calls_hook:
             _settrace(None)
 
