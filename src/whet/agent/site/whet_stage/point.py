@@ -40,7 +40,7 @@ class Point:
         self._left = _MOST_TIMES
         self._calls_hook = self._calls
         self._original: Callable[[], object] = sys.gettrace
-        self._tells_hook = self._original
+        self._tells_hook: Callable[[], object] = self._original
 
     def begin(self) -> None:
         """Look out for it from now on."""
