@@ -100,6 +100,9 @@ def _show(result: ShrunkPayload) -> None:
     answer(f"  {result.stopped.value}: {result.result}")
     if not result.content:
         answer("  the failure does not depend on what this file holds: an empty one shows it too")
+    if result.cold_because:
+        which = "some trials" if result.warm else "each trial"
+        answer(f"  {which} ran from the start: {result.cold_because}")
     for other in result.also_found:
         where = f" at {other.place}" if other.place else ""
         answer(f"  also found: {other.summary}{where} in {shown_bytes(len(other.payload))}")

@@ -327,6 +327,8 @@ def _shrink(work: _Work, payloads: list[Payload], baseline: Baseline) -> list[Sh
             sizes = f"{shown_bytes(shrunk.before_bytes)} → {shown_bytes(shrunk.after_bytes)}"
             guarded = f", passing on {shrunk.guarded_by}" if shrunk.guarded_by else ""
             warm = f" ({shrunk.warm} of {shrunk.trials} trials warm)" if shrunk.warm else ""
+            if shrunk.cold_because and not shrunk.warm:
+                warm = f" (trials ran from the start: {shrunk.cold_because})"
             part = "" if shrunk.content else ", so the failure does not depend on it"
             work.steps.conclude(f"{sizes}{guarded}: {shrunk.stopped.value}{warm}{part}")
     return results

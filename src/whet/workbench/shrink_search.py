@@ -130,8 +130,8 @@ class ShrinkSearch:
             return True
         work.go_back_to(good)
         self._say(
-            "what was found does not fail when the program runs from its start: back to"
-            f" {len(work.best)} bytes, and on without frozen copies"
+            "what was found fails only in a frozen copy, not when the program runs from its start:"
+            f" back to the last file that does, {len(work.best)} bytes, and on without copies"
         )
         self.why_cold = "the result was another one when it was run from the start"
         return False

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _MOST_TIMES = 4
+_NAME = "gettrace"
 _OWN = os.path.dirname(__file__) + os.sep
 _settrace: Callable[[object], None] = getattr(sys, "settrace")  # noqa: B009 - its type is narrower
 
@@ -59,7 +60,7 @@ class Point:
             return None if found is own else found
 
         self._tells_hook = gettrace
-        vars(sys)["gettrace"] = gettrace
+        setattr(sys, _NAME, gettrace)
         _settrace(own)
 
     def end(self) -> None:
@@ -68,7 +69,7 @@ class Point:
             return
         self._stack = []
         if sys.gettrace is self._tells_hook:
-            vars(sys)["gettrace"] = self._original
+            setattr(sys, _NAME, self._original)
         if self._original() is self._calls_hook:
             _settrace(None)
 
