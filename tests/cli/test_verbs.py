@@ -204,6 +204,15 @@ def test_shrink_finds_the_smallest_file_that_fails_the_same_way(whet: Whet) -> N
 
 
 @pytest.mark.slow
+def test_a_shrink_says_in_one_line_why_its_trials_ran_from_the_start(whet: Whet) -> None:
+    whet.write("a.txt", "one\ntwo x\nthree\n")
+
+    said = whet("shrink", "a.txt", "--bad-if", "exit == 0", "--", "grep", "-q", "x", "a.txt")
+
+    assert "\n  each trial ran from the start: `grep` is no Python program\n" in said.stdout
+
+
+@pytest.mark.slow
 def test_a_shrink_that_ran_before_is_answered_from_the_notebook(whet: Whet) -> None:
     whet.write("parse.py", PARSE)
     whet.write("data.csv", rows(20) + "x,y\n")

@@ -226,6 +226,23 @@ def test_what_cannot_be_taken_along_or_back_is_never_frozen(workshop: Workshop, 
     assert {start.place for start in workshop.starts} <= {"", "main.py:2"}
 
 
+def test_a_program_may_trace_itself(workshop: Workshop) -> None:
+    traces = (
+        "import sys\ndef called():\n    return 1\n"
+        "def note(frame, event, argument):\n"
+        "    if frame.f_code.co_name == 'called':\n        print(event, frame.f_lineno)\n"
+        "    return note\n"
+    )
+    end = "sys.settrace(note)\ncalled()\nsys.settrace(None)\n"
+    workshop.write({"main.py": f"{traces}{SLOW}{end}"})
+    outcome = workshop.run()
+    workshop.write({"main.py": f"{traces}{SLOW}print(2)\n{end}"})
+    workshop.run()
+
+    assert outcome.stdout.head(99) == b"call 2\nline 3\nreturn 3\n"
+    assert workshop.starts[-1].place
+
+
 def test_a_syntax_error_is_shown_and_the_snapshots_stay(workshop: Workshop) -> None:
     workshop.write({"main.py": SLOW + "print(1)\n"})
     workshop.run()
@@ -235,6 +252,17 @@ def test_a_syntax_error_is_shown_and_the_snapshots_stay(workshop: Workshop) -> N
     workshop.run()
 
     assert [bool(start.place) for start in workshop.starts] == [False, False, True]
+
+
+def test_a_resumed_run_leaves_deeper_snapshots(workshop: Workshop) -> None:
+    workshop.write({"main.py": f"{SLOW}a = 1\n{SLOW}print(a)\n"})
+    workshop.run()
+    workshop.write({"main.py": f"{SLOW}a = 2\n{SLOW}print(a)\n"})
+    workshop.run()
+    workshop.write({"main.py": f"{SLOW}a = 2\n{SLOW}print(a, 2)\n"})
+    workshop.run()
+
+    assert [start.place for start in workshop.starts] == ["", "main.py:3", "main.py:6"]
 
 
 def test_a_script_that_is_gone_is_what_python_says_of_it(workshop: Workshop) -> None:

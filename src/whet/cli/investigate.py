@@ -8,6 +8,7 @@ from whet.cli.console import answer, answer_json, styled
 from whet.cli.options import (
     TrialCommand,
     budget_option,
+    cold_option,
     jobs_option,
     json_option,
     trial_options,
@@ -37,6 +38,7 @@ _SHOWN_BYTES = 600
 @trial_options
 @jobs_option
 @budget_option
+@cold_option
 @json_option
 @click.pass_context
 def command(
@@ -49,6 +51,7 @@ def command(
     output: str,
     jobs: int | None,
     budget: float | None,
+    cold: bool,
     as_json: bool,
     **_: object,
 ) -> int:
@@ -66,6 +69,7 @@ def command(
         folder=output,
         budget=Budget(wall_seconds=budget),
         jobs=jobs,
+        cold=cold,
     )
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         found = investigate(bench, request, options, history_of)

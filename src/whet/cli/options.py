@@ -138,6 +138,9 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 jobs_option = click.option(
     "--jobs", "-j", type=click.IntRange(1), help="Trials at once (all cores)."
 )
+cold_option = click.option(
+    "--cold", is_flag=True, help="Run each trial from its start, never on from a frozen copy."
+)
 budget_option = click.option("--budget", type=Duration(), help="Stop after so long, best so far.")
 
 

@@ -6,6 +6,7 @@ from whet.cli.console import answer, answer_json
 from whet.cli.options import (
     TrialCommand,
     budget_option,
+    cold_option,
     jobs_option,
     json_option,
     trial_options,
@@ -34,6 +35,7 @@ _SHOWN_BYTES = 2000
 )
 @jobs_option
 @budget_option
+@cold_option
 @json_option
 @click.pass_context
 def command(
@@ -44,6 +46,7 @@ def command(
     output: str,
     jobs: int | None,
     budget: float | None,
+    cold: bool,
     as_json: bool,
     **_: object,
 ) -> int:
@@ -55,7 +58,7 @@ def command(
     """
     request = trial_request(ctx)
     options = ShrinkOptions(
-        files=files, result=output, budget=Budget(wall_seconds=budget), jobs=jobs
+        files=files, result=output, budget=Budget(wall_seconds=budget), jobs=jobs, cold=cold
     )
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         results = shrink(bench, request, options)
@@ -78,6 +81,8 @@ def payload_json(result: ShrunkPayload) -> dict[str, object]:
         "reason": result.stopped.value,
         "trials": result.trials,
         "cached": result.cached,
+        "warm": result.warm,
+        "cold_because": result.cold_because,
         "wall_seconds": round(result.wall_seconds, 3),
         "guarded_by": result.guarded_by,
         "also_found": [
@@ -90,10 +95,14 @@ def payload_json(result: ShrunkPayload) -> dict[str, object]:
 def _show(result: ShrunkPayload) -> None:
     sizes = f"{shown_bytes(result.before_bytes)} → {shown_bytes(result.after_bytes)}"
     trials = shown_count(result.trials, "trial")
+    trials += f" ({result.warm} warm)" if result.warm else ""
     answer(f"{result.original}: {sizes} in {trials}, {shown_seconds(result.wall_seconds)}")
     answer(f"  {result.stopped.value}: {result.result}")
     if not result.content:
         answer("  the failure does not depend on what this file holds: an empty one shows it too")
+    if result.cold_because:
+        which = "some trials" if result.warm else "each trial"
+        answer(f"  {which} ran from the start: {result.cold_because}")
     for other in result.also_found:
         where = f" at {other.place}" if other.place else ""
         answer(f"  also found: {other.summary}{where} in {shown_bytes(len(other.payload))}")

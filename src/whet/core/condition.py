@@ -50,6 +50,7 @@ _NUMERIC_OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "!=": operator.ne,
 }
 _STREAMS = ("stdout", "stderr", "output")
+_RESOURCES = frozenset({"seconds", "wall_seconds", "cpu_seconds", "peak_memory", "peak_rss_bytes"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,11 @@ class Condition:
         return frozenset(
             term.name for term in terms if term.name not in _STREAMS and term.name not in _OBSERVED
         )
+
+    @property
+    def weighs_resources(self) -> bool:
+        """Whether it is about the time or the memory that whet itself measures."""
+        return any(term.name in _RESOURCES for terms in self.alternatives for term in terms)
 
 
 def _comparison(found: re.Match[str], whole: str) -> Comparison:

@@ -68,6 +68,8 @@ class Outcome:
         measurements: numbers that the program reported, by name.
         stacks: samples of the Python stack taken before a timeout's kill, innermost frame last.
         notes: what could not be observed, in sentences.
+        resumed_from: place of the frozen copy that the command ran on from, such as
+            ``train.py:31``; empty if it ran from its start. Times count from there.
         failure: the classified symptom, or None.
     """
 
@@ -86,6 +88,7 @@ class Outcome:
     measurements: Mapping[str, float] = field(default_factory=_no_numbers)
     stacks: tuple[tuple[Frame, ...], ...] = ()
     notes: tuple[str, ...] = ()
+    resumed_from: str = ""
     failure: Failure | None = None
 
     @property
@@ -129,6 +132,7 @@ class Outcome:
             "measurements": dict(self.measurements),
             "stacks": [{"frames": [frame.to_json() for frame in stack]} for stack in self.stacks],
             "notes": list(self.notes),
+            "resumed_from": self.resumed_from,
             "failure": None if self.failure is None else self.failure.to_json(),
         }
 
@@ -160,6 +164,7 @@ class Outcome:
                 for stack in records(data, "stacks")
             ),
             notes=texts(data, "notes"),
+            resumed_from=text(data, "resumed_from") if "resumed_from" in data else "",
             failure=None if failure is None else Failure.from_json(failure),
         )
 

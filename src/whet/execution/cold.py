@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self, TypeAlias
 
 from whet.core.errors import BadCondition, HostFailure, WhetError
-from whet.core.failure import Failure
+from whet.core.failure import Failure, Frame
 from whet.core.outcome import Outcome
 from whet.core.output import Output
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, PayloadBinding, Trial
@@ -26,7 +26,7 @@ from whet.host.spawner_process import Program
 from whet.host.stage import Staged
 from whet.host.workplace import Workplace, environment_of_trial
 
-Perform: TypeAlias = Callable[[Slot, Trial, Callable[[Staged | None], Outcome]], Outcome]
+Perform: TypeAlias = Callable[[Slot, Program, Callable[[Staged | None], Outcome]], Outcome]
 """Runs a trial's program in a slot: on a stage or, with None, without."""
 
 _STDIN = PayloadBinding(argument=None, text="", name="stdin", digest="")
@@ -170,22 +170,29 @@ class ColdExecutor:
 
                 return take_stacks(pid, agent_folder)
 
+            def first_sight(pid: int) -> tuple[Frame, ...]:
+                from whet.host.stacks import first_report
+
+                return first_report(pid, agent_folder)
+
             program = self._program(trial, workplace)
 
             def run(staged: Staged | None) -> Outcome:
-                return slot.run(
-                    program if staged is None else staged.on(program),
+                outcome = slot.run(
+                    program,
                     job.control,
                     self._keep,
                     console=self._console,
                     take_stacks=stacks,
                     staged=staged,
                 )
+                if staged is not None and staged.since is None and staged.stage.awaited:
+                    staged.first_sight = first_sight(outcome.processes[0].pid)
+                if patterns:
+                    outcome = replace(outcome, measurements=_measured(outcome, patterns))
+                return outcome.with_failure(self._classify(trial, outcome))
 
-            outcome = run(None) if self._perform is None else self._perform(slot, trial, run)
-        if patterns:
-            outcome = replace(outcome, measurements=_measured(outcome, patterns))
-        return outcome.with_failure(self._classify(trial, outcome))
+            return run(None) if self._perform is None else self._perform(slot, program, run)
 
     def _program(self, trial: Trial, workplace: Workplace) -> Program:
         command = list(trial.command)
@@ -195,8 +202,10 @@ class ColdExecutor:
         elif trial.stdin != STDIN_EMPTY:
             number = len(trial.payloads)
             stdin = workplace.place(number, _STDIN, self._payload_of(trial.stdin))
+        paths: list[Path] = []
         for number, binding in enumerate(trial.payloads):
             path = workplace.place(number, binding, self._payload_of(binding.digest))
+            paths.append(path)
             if binding.argument is None:
                 stdin = path
             binding.put(str(path), command)
@@ -213,6 +222,8 @@ class ColdExecutor:
             stdin=stdin,
             reset=trial.reset,
             limits=trial.limits,
+            payloads=tuple(paths),
+            contents=(trial.stdin, *(binding.digest for binding in trial.payloads)),
         )
 
 

@@ -1,14 +1,14 @@
 """Running a program on from the deepest frozen copy that an edit cannot have touched."""
 
 import itertools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.outcome import Outcome
-from whet.core.trial import Trial
 from whet.host.belongings import Belongings
 from whet.host.slot import Slot
+from whet.host.spawner_process import Program
 from whet.host.stage import WORTH_SECONDS, OtherPastError, Snapshot, Stage, Staged
 
 _MOST_SNAPSHOTS = 12
@@ -54,16 +54,16 @@ class WarmRuns:
         self._belongings = belongings
         self._worth_seconds = worth_seconds
         self._stage: Stage | None = None
-        self._command: Hashable = None
+        self._same: tuple[Program, int] | None = None
         self._refused: set[int] = set()
 
     def __call__(
-        self, slot: Slot, trial: Trial, run: Callable[[Staged | None], Outcome]
+        self, slot: Slot, program: Program, run: Callable[[Staged | None], Outcome]
     ) -> Outcome:
-        """Run ``trial`` from as far on as is right."""
-        stage = self._stage_for(slot, trial)
+        """Run ``program`` from as far on as is right."""
+        stage = self._stage_for(slot, program)
         why = ""
-        is_settled = not trial.reset  # what was seen is looked at when the reset steps are done
+        is_settled = not program.reset  # what was seen is looked at when the reset steps are done
         for snapshot in sorted(stage.snapshots.values(), key=lambda each: -each.seconds):
             changed, hindrance = _fit(snapshot, is_settled=is_settled)
             if changed is not None:
@@ -89,18 +89,15 @@ class WarmRuns:
         self._note(slot, staged, why)
         return outcome
 
-    def _stage_for(self, slot: Slot, trial: Trial) -> Stage:
+    def _stage_for(self, slot: Slot, program: Program) -> Stage:
         if self._stage is None:
             folder = self._belongings.temporary_folder("whet-")
             self._stage = Stage(address=str(folder / "stage"), worth_seconds=self._worth_seconds)
-        command = (
-            trial.command, trial.cwd, tuple(sorted(trial.environment.items())), trial.stdin,
-            trial.payloads, trial.reset, trial.limits,
-        )  # fmt: skip
-        if command != self._command:
+        same = (program, slot.spawner)
+        if same != self._same:
             for snapshot in tuple(self._stage.snapshots.values()):
                 self._drop(slot, self._stage, snapshot)
-        self._command = command
+        self._same = same
         return self._stage
 
     def _note(self, slot: Slot, staged: Staged, why: str) -> None:
@@ -123,6 +120,17 @@ class WarmRuns:
         del stage.snapshots[snapshot.number]
         self._refused.discard(snapshot.number)
         slot.drop(snapshot.number)
+
+
+def hindrance_of(snapshot: Snapshot, *, is_settled: bool) -> str:
+    """Return why the same program cannot run on from a snapshot; empty if it can.
+
+    Args:
+        snapshot: where it would run on from.
+        is_settled: what it had seen is looked at too, not only the program's own files.
+    """
+    changed, why = _fit(snapshot, is_settled=is_settled)
+    return f"{_name(next(iter(changed)))} has changed" if changed else why
 
 
 def _fit(snapshot: Snapshot, *, is_settled: bool) -> tuple[dict[str, bytes] | None, str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     # argv, environment, cwd, reset steps (command, must succeed), index of the terminal or -1,
     # where snapshots report (empty: none are taken), number of the snapshot to resume or -1, what
-    # the program's own files say now that have changed since
+    # the program's own files say now that have changed since, paths of what a search varies
     Run: TypeAlias = tuple[
         "list[bytes]",
         "dict[bytes, bytes]",
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         bytes,
         int,
         "dict[str, bytes]",
+        "list[str]",
     ]
     # since the program started or was resumed: folders in which it looked for modules, and which;
     # how often the importer listed which folder; how often a source was opened, and looked up, in
@@ -45,10 +46,13 @@ if TYPE_CHECKING:
     # stage (`fork`, `set-up`, `cwd`, `exec`, `interpreter`), errno, path
     Failed: TypeAlias = tuple[str, int, bytes]
 
-    # where copies report, folder of byte code, working folder; see `whet.host.noticed`
-    Begun: TypeAlias = tuple[str, str, str]
+    # where copies report, folder of byte code, working folder, varied paths; see
+    # `whet.host.noticed`
+    Begun: TypeAlias = "tuple[str, str, str, list[str]]"
 
-    Body: TypeAlias = "Run | Taken | Ended | Failed | Observed | tuple[str, ...] | int | str | None"
+    Body: TypeAlias = (
+        "Run | Taken | Ended | Failed | Observed | Begun | tuple[str, ...] | int | str | None"
+    )
 
 _LENGTH_BYTES = 4
 _MOST_DESCRIPTORS = 8

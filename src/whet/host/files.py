@@ -91,11 +91,11 @@ def remove_tree(top: Path) -> None:
         os.unlink(top)
         return
     moved = 0
-    while folders := _empty_of_files(top):
+    while folders := empty_of_files(top):
         for name in folders:
             folder = top / name
             _allow(folder)
-            for inner in _empty_of_files(folder):
+            for inner in empty_of_files(folder):
                 _allow(folder / inner)  # its `..` changes, which needs the right to write it
                 os.rename(folder / inner, top / f".whet-{moved}-{os.urandom(3).hex()}")
                 moved += 1
@@ -111,7 +111,7 @@ def _allow(folder: Path) -> None:
         os.chmod(folder, stat.S_IRWXU)
 
 
-def _empty_of_files(folder: Path) -> list[str]:
+def empty_of_files(folder: Path) -> list[str]:
     """Remove what is no folder from ``folder`` and return the names of the folders in it."""
     folders: list[str] = []
     with os.scandir(folder) as entries:

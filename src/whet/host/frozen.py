@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     # number, kind, place, seconds, what its agent knows, main script and what it held
     Reported: TypeAlias = "tuple[int, str, str, float, Sighted, dict[str, bytes]]"
 
+_UNCHANGED: "dict[str, bytes]" = {}
 _LENGTH_BYTES = 4
 _CREDENTIALS_BYTES = 12  # struct ucred: pid, uid, gid
 _WAITING = 64
+NOT_A_COPY = -1
 _ANSWER_SECONDS = 20.0  # a copy of 4 GB takes 0.1 s to fork; one that is stopped never answers
 
 
@@ -40,12 +42,16 @@ class FrozenCopies:
         self._listener: _socket.socket | None = None
         self._lines: dict[int, _socket.socket] = {}
         self._numbers: dict[int, int] = {}  # by pid
+        self._ready: dict[int, int] = {}  # pids of their copies that wait for streams, by number
+        self._spares: set[int] = set()  # all such pids, also of those that are about to end
+        self._asked_ahead = -1
         self._next = os.getpid() << 32  # no other spawner ever had these
 
     @property
     def pids(self) -> "frozenset[int]":
         """The processes that outlive a trial."""
-        return frozenset(self._numbers)
+        self._settle()
+        return frozenset(self._numbers) | self._spares
 
     @property
     def descriptor(self) -> int:
@@ -79,6 +85,9 @@ class FrozenCopies:
             line.close()
             return None
         facts = marshal.loads(packed)
+        if facts[0] == "seen":  # the program itself says why there is no copy; it goes on at once
+            line.close()
+            return (NOT_A_COPY, *facts)
         number, self._next = self._next, self._next + 1
         self._lines[number] = line
         self._numbers[int.from_bytes(who[:_LENGTH_BYTES], "little")] = number
@@ -103,7 +112,29 @@ class FrozenCopies:
         Returns:
             whether it is there and its past is what it would be with them.
         """
-        return self._asked(number, changed, (), -1) != 0
+        self._settle()
+        if number not in self._ready or changed:
+            self._note_ready(number, self._asked(number, changed, (), -1))
+        return number in self._ready
+
+    def prepare_ahead(self, number: int) -> None:
+        """Let a copy make itself ready, as it is, for the run after this one: a fork takes long."""
+        self._settle()
+        line = self._lines.get(number)
+        if line is not None and _send(line, (_UNCHANGED, -1)):
+            self._asked_ahead = number
+
+    def _settle(self) -> None:
+        """Take in what became of what was asked for ahead."""
+        number, self._asked_ahead = self._asked_ahead, -1
+        if number >= 0:
+            self._note_ready(number, self._answer(number))
+
+    def _note_ready(self, number: int, pid: int) -> None:
+        self._ready.pop(number, None)
+        if pid:
+            self._ready[number] = pid
+            self._spares.add(pid)
 
     def resume(self, number: int, streams: "Sequence[int]", terminal: int) -> Started:
         """Run on from a copy that has been prepared.
@@ -113,6 +144,8 @@ class FrozenCopies:
         """
         at = time.monotonic()
         pid = self._asked(number, {}, streams, terminal)
+        self._ready.pop(number, None)
+        self._spares.discard(pid)
         if not pid:
             raise CannotStartError(("fork", 0, b""))
         return Started(pid, at, resident_bytes(pid))
@@ -124,7 +157,11 @@ class FrozenCopies:
         line = self._lines.get(number)
         if line is None or not _send(line, (changed, terminal), streams):
             return 0
-        answer = _receive(line)
+        return self._answer(number)
+
+    def _answer(self, number: int) -> int:
+        line = self._lines.get(number)
+        answer = b"" if line is None else _receive(line)
         if not answer:
             self.drop(number)
             return 0
@@ -133,6 +170,9 @@ class FrozenCopies:
 
     def drop(self, number: int) -> None:
         """Let a copy end."""
+        if number == self._asked_ahead:
+            self._settle()  # whoever waits for processes has to know of that one too
+        self._ready.pop(number, None)
         line = self._lines.pop(number, None)
         if line is not None:
             line.close()
@@ -140,7 +180,11 @@ class FrozenCopies:
                 self.watching.drop(number)
 
     def forget(self, pid: int) -> bool:
-        """Note that a process has ended; say whether it was a copy."""
+        """Note that a process has ended; say whether it was a copy, or one of its own."""
+        if pid in self._spares:
+            self._spares.discard(pid)
+            self._ready = {number: one for number, one in self._ready.items() if one != pid}
+            return True
         number = self._numbers.pop(pid, None)
         if number is None:
             return False

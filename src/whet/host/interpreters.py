@@ -49,6 +49,24 @@ class Search:
             command = shebang
         return ""
 
+    def starts_python(self, command: tuple[str, ...]) -> bool:
+        """Whether the very process that ``command`` starts is a Python and was nothing before.
+
+        A shell that runs a Python is none, not even if it becomes it: it may have done something
+        by then.
+        """
+        for _ in range(_MAX_STEPS):
+            while command and os.path.basename(command[0]) == "env":
+                command = _after_env(command[1:])
+            path = self._which(command[0]) if command else ""
+            if not path:
+                return False
+            shebang = _shebang(path)
+            if not shebang:
+                return is_python(command[0])
+            command = shebang
+        return False
+
     def _which(self, program: str) -> str:
         if "/" in program:
             path = os.path.normpath(os.path.join(self.cwd, program))

@@ -142,8 +142,8 @@ def _become(
         except OSError as error:
             failure = ("cwd", error.errno or 0, cwd)
         else:
-            if watching is not None and not watching.install():
-                environment.pop(_STAGE_VARIABLE, None)  # what nobody watches is not frozen
+            if watching is not None:
+                _stage(environment, watching)
             stamp = f"{time.monotonic_ns()} {resident_bytes(os.getpid())}\n"
             os.write(reported, stamp.encode())
             failure = _execute(argv, environment)
@@ -154,6 +154,13 @@ def _become(
         os.write(reported, b"\n" + marshal.dumps(("set-up", error.errno or 0, b"")))
     finally:
         os._exit(127)
+
+
+def _stage(environment: dict[bytes, bytes], watching: Watching) -> None:
+    """Have this process watched, and tell it who is to leave frozen copies: no child of it."""
+    told = environment.pop(_STAGE_VARIABLE, b"")
+    if watching.install() and told:  # what nobody watches is not frozen
+        environment[_STAGE_VARIABLE] = b"%d\n%s" % (os.getpid(), told)
 
 
 def _execute(argv: list[bytes], environment: dict[bytes, bytes]) -> Failed:

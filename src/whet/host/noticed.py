@@ -7,6 +7,7 @@ import os
 import stat
 
 from whet.host.deeds import CannotPutBackError, Deeds, is_plain
+from whet.host.first_sight import FirstSight
 from whet.host.onlooker import Onlooker, UnreadableError
 from whet.host.seen import Seen, is_byte_code
 from whet.host.syscalls import AT_FDCWD, NO_LINKS, calls
@@ -57,19 +58,22 @@ class Noticed:
         self._ended = ""
         self._deeds = Deeds()
         self._seen = Seen(self._deeds)
+        self._first_sight = FirstSight(self._seen, _status)
 
-    def begin(self, own_socket: str, cache: str, cwd: str) -> None:
+    def begin(self, own_socket: str, cache: str, cwd: str, varied: list[str]) -> None:
         """Begin anew, with another run.
 
         Args:
             own_socket: where copies report: that is whet's own affair.
             cache: folder of byte code by content; empty: none.
             cwd: the folder in which the run begins.
+            varied: paths at whose first sight the program is asked where it is.
         """
         self._own_socket, self._ended = own_socket, ""
         self._deeds.begin()
         self._seen.begin(cache)
         self._seen.see(cwd)
+        self._first_sight.begin(varied)
 
     def facts(self, number: int) -> "Observed":
         """Return what is new since this was last asked for, and keep what a snapshot needs.
@@ -104,6 +108,7 @@ class Noticed:
             return
         try:
             self._kinds[call[1]](pid, call, arguments)
+            self._first_sight.look(pid)
         except UnreadableError as error:
             self.ends(f"{call[0]} that could not be looked into: {error}")
 

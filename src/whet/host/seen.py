@@ -111,6 +111,10 @@ class Seen:
             if not self.is_made_up(path):
                 self._links[path] = sure(of_link(path))
 
+    def knows(self, path: str) -> bool:
+        """Whether a path has been looked up by now."""
+        return path in self._known or path in self._known_links
+
     def was_absent(self, path: str) -> None:
         """Note that it has made a difference that nothing was at a path, which is made by now."""
         self._known_links.add(path)

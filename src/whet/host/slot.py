@@ -18,7 +18,7 @@ from whet.host.channel import as_ended, as_failed, as_text
 from whet.host.console import Console
 from whet.host.control import Control
 from whet.host.relay import Answer, KillReason, Relay
-from whet.host.spawner_process import Program, SpawnerProcess
+from whet.host.spawner_process import Freezing, Program, SpawnerProcess
 from whet.host.stage import OtherPastError, Staged
 from whet.host.start_error import check_words, start_error
 from whet.host.terminal import PseudoTerminal
@@ -82,6 +82,10 @@ class Slot:
         """
         check_words(program.command, program.environment, program.cwd)
         self._spawner = self._spawner.ready(self._belongings)
+        spent_seconds = 0.0
+        if staged is not None:
+            program = staged.on(program)
+            spent_seconds = 0.0 if staged.since is None else staged.since.seconds
         stacks: list[Stacks] = []
         wiring = self._wire(program, console)
         relay = Relay(
@@ -89,7 +93,7 @@ class Slot:
             wiring=wiring,
             control=control,
             console=console,
-            wall_seconds=program.limits.wall_seconds,
+            wall_seconds=_left(program.limits.wall_seconds, spent_seconds),
             before_timeout=lambda pid: stacks.append(take_stacks(pid)) if take_stacks else None,
             on_copy=None if staged is None else staged.note,
             on_halt=None if staged is None else staged.halt,
@@ -120,6 +124,11 @@ class Slot:
         """End the spawner, and with it whatever still runs."""
         self._spawner.close()
 
+    @property
+    def spawner(self) -> int:
+        """The number of the process that keeps the frozen copies; another one has none of them."""
+        return self._spawner.pid
+
     def drop(self, number: int) -> None:
         """Let a frozen copy end."""
         self._spawner.drop(number)
@@ -128,17 +137,8 @@ class Slot:
         self, program: Program, wiring: Wiring, relay: Relay, staged: Staged | None
     ) -> Answer:
         try:
-            if staged is None:
-                self._spawner.ask(program, wiring.child, wiring.terminal)
-            else:
-                self._spawner.ask(
-                    program,
-                    wiring.child,
-                    wiring.terminal,
-                    address=staged.stage.address,
-                    resumed=-1 if staged.since is None else staged.since.number,
-                    changed=dict(staged.changed),
-                )
+            freezing = Freezing() if staged is None else staged.freezing()
+            self._spawner.ask(program, wiring.child, wiring.terminal, freezing)
             wiring.release_child()
             return relay.run(self._buffer)
         except BaseException:
@@ -250,6 +250,11 @@ class Slot:
             wiring.add_terminal("stderr", second, capture, console.stderr, limit)
         else:
             wiring.add_pipe("stderr", self._capturing(), console.stderr, limit)
+
+
+def _left(seconds: float | None, spent: float) -> float | None:
+    """Return what is left of a limit when a copy is resumed that had come so far."""
+    return None if seconds is None else max(0.0, seconds - spent)
 
 
 def _open_input(stdin: Path | None, console: Console | None) -> int:

@@ -21,7 +21,7 @@ import select
 import time
 
 from whet.host.channel import Channel, as_number, as_run
-from whet.host.frozen import FrozenCopies
+from whet.host.frozen import NOT_A_COPY, FrozenCopies
 from whet.host.launch import CannotStartError, Started, start
 from whet.host.observer import divide
 from whet.host.process_tree import children_of, descendants_of, group_of, resident_bytes
@@ -83,13 +83,16 @@ class _Tree:
         self._root_statuses.clear()
         self._command = root if is_command else None
         pause, killed_at = _FIRST_LOOK_SECONDS, 0.0
+        look_at = time.monotonic() + pause
         while True:
-            if is_command and not self.was_killed:
-                pause = max(pause, _LOOK_SHARE * self._look_at_memory())
             self._reap(were_left_behind=False)
             if self._root_statuses:
                 return self._root_statuses[0]
             self._wait_and_obey(root.pid, pause)
+            # Not before the first pause: what a short run holds the kernel says at its end.
+            if is_command and not self.was_killed and time.monotonic() >= look_at:
+                pause = max(pause, _LOOK_SHARE * self._look_at_memory())
+                look_at = time.monotonic() + pause
             if self.was_killed:
                 self.kill()
                 killed_at = killed_at or time.monotonic()
@@ -116,8 +119,10 @@ class _Tree:
         forks faster than this loop can look does not escape.
         """
         found = self._pids()
+        # What is ready to be resumed is of its frozen copy's group.
+        spared = {None, os.getpgrp(), *map(group_of, self._copies.pids)}
         for group in {group_of(pid) for pid in found}:
-            if group is not None and group != os.getpgrp():
+            if group is not None and group not in spared:
                 _send(os.killpg, group, signal.SIGKILL)
         for pid in found:
             _send(os.kill, pid, signal.SIGKILL)
@@ -163,6 +168,9 @@ class _Tree:
         """Tell whet of each copy that has reported. The program waits for whet's `on`."""
         watching = self._copies.watching
         while watching is not None and (taken := self._copies.take()) is not None:
+            if taken[0] == NOT_A_COPY:
+                self._channel.send("halted", taken[2])
+                continue
             if self._has_strays():
                 self._copies.drop(taken[0])
                 continue
@@ -243,7 +251,7 @@ def main(descriptor: int) -> None:
 def _run(
     channel: Channel, woken: int, copies: FrozenCopies, run: "Run", streams: "Sequence[int]"
 ) -> None:
-    _, _, _, _, _, address, number, changed = run
+    _, _, _, _, _, address, number, changed, varied = run
     copies.listen(address)
     if address and copies.watching is None:
         copies.watching = Watching(divide())  # from here on this is another process
@@ -265,6 +273,8 @@ def _run(
                 os.close(stream)
             streams = ()
             channel.send("started", command.pid)
+            if number >= 0 and varied:
+                copies.prepare_ahead(number)
             status = tree.wait_for(command, is_command=True)
             wall_seconds = time.monotonic() - command.at
             exits = [(command.pid, status, False)]
@@ -294,10 +304,11 @@ def _run(
 
 def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequence[int]") -> Started:
     """Start the program, or run on from a copy of it."""
-    argv, environment, cwd, _, terminal, address, number, _ = run
+    argv, environment, cwd, _, terminal, address, number, _, varied = run
     watching = copies.watching if address else None
     if watching is not None:
-        watching.begin(address, environment.get(_PYCACHE_VARIABLE, b""), cwd)
+        cache = environment.get(_PYCACHE_VARIABLE, b"")
+        watching.begin(address, cache, cwd, varied if number < 0 else ())
     if number >= 0:
         hindrance = watching.put_back(number) if watching is not None else ""
         if hindrance:

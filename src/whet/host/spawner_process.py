@@ -32,6 +32,8 @@ class Program:
         stdin: file to read from; None: whet's own standard input.
         reset: steps before the command.
         limits: what it may use.
+        payloads: where the payloads of the trial lie, by their place in it.
+        contents: digests of what they and standard input hold.
     """
 
     command: tuple[str, ...]
@@ -40,6 +42,25 @@ class Program:
     stdin: Path | None = Path(os.devnull)
     reset: tuple[ResetStep, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    payloads: tuple[Path, ...] = ()
+    contents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Freezing:
+    """How a program has to do with frozen copies.
+
+    Attributes:
+        address: where frozen copies of it report; empty: none are taken.
+        resumed: the copy to run on from; -1: start the program.
+        changed: what files of the program say now that have changed since.
+        varied: paths of what a search varies: it runs on from the same copy again and again.
+    """
+
+    address: str = ""
+    resumed: int = -1
+    changed: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    varied: tuple[str, ...] = ()
 
 
 class SpawnerProcess:
@@ -87,10 +108,7 @@ class SpawnerProcess:
         program: Program,
         streams: list[int],
         terminal: int,
-        *,
-        address: str = "",
-        resumed: int = -1,
-        changed: dict[str, bytes] | None = None,
+        freezing: Freezing,
     ) -> None:
         """Ask the spawner to run ``program``.
 
@@ -98,9 +116,7 @@ class SpawnerProcess:
             program: what to run.
             streams: what it gets: standard input, output, error, and the reset steps' output.
             terminal: which of them is its controlling terminal; -1: none.
-            address: where frozen copies of it report; empty: none are taken.
-            resumed: the copy to run on from; -1: start the program.
-            changed: what files of the program say now that have changed since.
+            freezing: how it has to do with frozen copies.
         """
         environment = {**program.environment, SLOT_VARIABLE: self._token}
         with suppress(OSError):  # a spawner that is gone shows as the end of its channel
@@ -112,9 +128,10 @@ class SpawnerProcess:
                     os.fsencode(program.cwd),
                     [(os.fsencode(step.command), step.must_succeed) for step in program.reset],
                     terminal,
-                    os.fsencode(address),
-                    resumed,
-                    changed or {},
+                    os.fsencode(freezing.address),
+                    freezing.resumed,
+                    dict(freezing.changed),
+                    list(freezing.varied),
                 ),
                 streams,
             )

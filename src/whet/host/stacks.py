@@ -1,5 +1,6 @@
 """The Python stack of a process that whet is about to kill, sampled from outside."""
 
+import itertools
 import json
 import os
 import re
@@ -75,6 +76,18 @@ def parse_report(report: str) -> tuple[Frame, ...]:
     return _without_agent(tuple(reversed(frames)))
 
 
+def first_report(pid: int, agent_folder: Path) -> tuple[Frame, ...]:
+    """Return the first stack that a process has written, innermost last; nothing if it is cut."""
+    try:
+        told = (agent_folder / str(pid)).read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ()
+    first = "\n".join(itertools.takewhile(lambda line: line, told.splitlines()))
+    _, *others = re.split(r"^(?:Current thread|Stack) ", first, flags=re.MULTILINE)
+    frames = parse_report(others[0]) if others else ()
+    return () if others and "  ...\n" in f"{others[0]}\n" else frames
+
+
 def _ask(agent: _Agent) -> tuple[tuple[Frame, ...], ...]:
     samples: list[tuple[Frame, ...]] = []
     for number in range(SAMPLES):
@@ -109,8 +122,14 @@ def _one_answer(agent: _Agent) -> tuple[Frame, ...]:
 
 
 def _is_whole(answer: bytes) -> bool:
-    """Whether the outermost frame is there, which is written last."""
-    return answer.endswith((b" in <module>\n", b" in _run_module_as_main\n"))
+    """Whether the outermost frame is there, which is written last.
+
+    Below the main script of a program that leaves frozen copies stand frames of the agent.
+    """
+    if answer.endswith((b" in <module>\n", b" in _run_module_as_main\n")):
+        return True
+    last = answer[answer.rfind(b"\n", 0, -1) + 1 :].decode("ascii", "replace")
+    return last.endswith("\n") and _AGENT.search(last) is not None
 
 
 def _agent_in(pid: int, folder: Path) -> _Agent | None:

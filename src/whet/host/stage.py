@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from whet.core.failure import Frame
 from whet.host.channel import as_taken
 from whet.host.observation import Observation, Observing
-from whet.host.spawner_process import Program
+from whet.host.spawner_process import Freezing, Program
 
 STAGE_VARIABLE = "WHET_STAGE"
 WORTH_SECONDS = 0.05
@@ -19,7 +20,8 @@ class Snapshot:
     Attributes:
         number: the spawner's number for it.
         kind: ``statement``: between two statements of the main script; ``reads``: just before a
-            file is read for the first time.
+            file is read for the first time; ``awaits``: just before what a search varies is
+            seen for the first time; ``effect``: before what may not be put back.
         place: where, such as ``train.py:31`` or the file.
         seconds: how long the program took to get there.
         seen: what it had seen of the file system by then, one observation for each run that it
@@ -45,6 +47,12 @@ class Snapshot:
         changed = (observation.changed() for observation in self.seen)
         return next((path for path in changed if path), "")
 
+    def has_seen(self, path: str) -> bool:
+        """Whether the program had looked at a file by then, by whatever code."""
+        return path in self.sources or any(
+            path in marks for each in self.seen for marks in (each.files, each.links)
+        )
+
 
 class OtherPastError(Exception):
     """A snapshot has another past than the program would have now."""
@@ -57,11 +65,17 @@ class Stage:
     Attributes:
         address: the socket at which copies report, below a folder that only whet writes to.
         worth_seconds: a stretch of the program that takes longer is worth a snapshot at its end.
+        awaited: paths of the files that a search varies: there is to be a snapshot just before
+            the first sight of them.
+        place: the stack at the first sight of them, by native code: there is to be a snapshot
+            just before that line is reached. Empty: it is not known.
         snapshots: by number, in the order in which they were taken.
     """
 
     address: str
     worth_seconds: float = WORTH_SECONDS
+    awaited: tuple[str, ...] = ()
+    place: tuple[Frame, ...] = ()
     snapshots: dict[int, Snapshot] = field(default_factory=dict[int, Snapshot])
 
 
@@ -75,6 +89,7 @@ class Staged:
         changed: what sources of the program say now that have changed.
         halted: why it left no more snapshots; empty: nothing kept it from that.
         spoilt: what a reset step has changed that the snapshot had seen.
+        first_sight: the stack at the first sight of what a search varies; empty: not known.
     """
 
     stage: Stage
@@ -82,13 +97,26 @@ class Staged:
     changed: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     halted: str = ""
     spoilt: str = ""
+    first_sight: tuple[Frame, ...] = ()
     _observing: Observing = field(default_factory=Observing)
 
     def on(self, program: Program) -> Program:
-        """Return the program that knows where its copies report."""
-        wish = f"{self.stage.worth_seconds}:{self.stage.address}"
+        """Return the program that knows where its copies report; see `whet_stage.stage.install`."""
+        stage = self.stage
+        told = [part for each in stage.place for part in (str(each.line), each.function, each.path)]
+        lines = (str(stage.worth_seconds), stage.address, str(len(told)), *told, *stage.awaited)
+        wish = "\n".join(lines)
         environment = {**program.environment, STAGE_VARIABLE: wish}
         return replace(program, environment=environment)
+
+    def freezing(self) -> Freezing:
+        """Return what the spawner has to know of it."""
+        return Freezing(
+            address=self.stage.address,
+            resumed=-1 if self.since is None else self.since.number,
+            changed=self.changed,
+            varied=self.stage.awaited,
+        )
 
     def note(self, body: bytes, past: Mapping[str, bytes]) -> None:
         """Take a snapshot of this run in."""

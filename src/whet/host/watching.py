@@ -9,6 +9,8 @@ from whet.host.syscalls import MAGIC_FLAGS
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from whet.host.noticed import Observed
 
 _INT_BYTES = 4
@@ -31,9 +33,12 @@ class Watching:
         self._filter = None if self.refusal else Filter()
         self._ours, self._theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
 
-    def begin(self, own_socket: bytes, cache: bytes, cwd: bytes) -> None:
+    def begin(
+        self, own_socket: bytes, cache: bytes, cwd: bytes, varied: "Sequence[str]" = ()
+    ) -> None:
         """Forget what was noticed: another run begins."""
-        self._observer.send("begin", tuple(map(os.fsdecode, (own_socket, cache, cwd))))
+        names = (os.fsdecode(own_socket), os.fsdecode(cache), os.fsdecode(cwd))
+        self._observer.send("begin", (*names, list(varied)))
 
     def install(self) -> bool:
         """In a forked process: have it watched; say whether it is."""

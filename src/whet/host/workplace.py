@@ -8,7 +8,7 @@ from pathlib import Path
 from whet.core.errors import HostFailure
 from whet.core.trial import PayloadBinding
 from whet.host.belongings import Belongings
-from whet.host.files import remove_tree, storage_error, write_all
+from whet.host.files import empty_of_files, remove_tree, storage_error, write_all
 
 _COPY_BYTES = 1 << 20
 _PROGRAM_MODE, _DATA_MODE = 0o755, 0o644
@@ -28,6 +28,7 @@ class Workplace:
     def __init__(self, belongings: Belongings) -> None:
         self._belongings = belongings
         self._folder: Path | None = None
+        self._made: dict[str, tuple[int, ...]] = {}
 
     @property
     def folder(self) -> Path:
@@ -44,19 +45,37 @@ class Workplace:
     @contextmanager
     def one_trial(self) -> Generator[None]:
         """Give a trial an empty place, and empty it after."""
-        if self._folder is not None and any(self._folder.iterdir()):
+        if self._folder is not None and not all(
+            entry.name in self._made and not any(entry.iterdir())
+            for entry in self._folder.iterdir()
+        ):
             self._leave()
         with _storage(self.folder):
-            self.agent_folder.mkdir()
+            self._make(self.agent_folder)
         try:
             yield
         finally:
-            for entry in tuple(self.folder.iterdir()):
-                try:
-                    remove_tree(entry)
-                except OSError:  # a mount, for one: the next trial gets another folder
-                    self._leave()
-                    break
+            self._clear()
+
+    def _make(self, folder: Path) -> None:
+        if folder.name not in self._made:
+            folder.mkdir()
+            self._made[folder.name] = _mark(folder)
+
+    def _clear(self) -> None:
+        """Empty the place. Folders that are as they were made stay: a new one takes longer."""
+        entries = tuple(self.folder.iterdir())
+        names = {entry.name for entry in entries}
+        self._made = {name: mark for name, mark in self._made.items() if name in names}
+        for entry in entries:
+            try:
+                if self._made.get(entry.name) == _mark(entry) and not empty_of_files(entry):
+                    continue
+                self._made.pop(entry.name, None)
+                remove_tree(entry)
+            except OSError:  # a mount, for one: the next trial gets another folder
+                self._leave()
+                break
 
     def place(self, number: int, binding: PayloadBinding, content: bytes | Path) -> Path:
         """Write a payload where the trial finds it and return its path.
@@ -67,7 +86,7 @@ class Workplace:
         folder = self.folder / str(number)
         path = folder / binding.name
         with _storage(path):
-            folder.mkdir()
+            self._make(folder)
             if binding.beside:
                 _link_neighbours(binding, folder)
             # The first word of a command is started, so it has to be a program.
@@ -88,6 +107,7 @@ class Workplace:
 
     def _leave(self) -> None:
         folder, self._folder = self._folder, None
+        self._made.clear()
         if folder is not None:
             with suppress(HostFailure):  # it stays written down, and the next whet tries again
                 self._belongings.discard(folder)
@@ -99,6 +119,12 @@ def _link_neighbours(binding: PayloadBinding, folder: Path) -> None:
         for entry in entries:
             if entry.name != binding.name:
                 os.symlink(entry.path, folder / entry.name)
+
+
+def _mark(folder: Path) -> tuple[int, ...]:
+    """Return what a program may have changed of a folder itself."""
+    found = os.lstat(folder)
+    return (found.st_ino, found.st_mode, found.st_uid, found.st_gid)
 
 
 def environment_of_trial(

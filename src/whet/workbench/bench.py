@@ -127,7 +127,8 @@ class Workbench:
             console: where the program's output goes live, or None.
             cached: answer a trial that was run before from the notebook.
             place: wraps what runs a trial in its checkout or its environment.
-            perform: runs each program in a way of its own, from a frozen copy for one.
+            perform: runs each program in a way of its own, from a frozen copy for one. Without
+                it no outcome that came so is believed either.
         """
         with ColdExecutor(
             classify=partial(classify, roots=self.roots) if self.roots else classify,
@@ -143,8 +144,9 @@ class Workbench:
         ) as cold:
             placing = None if place is None else place(cold)
             recording = RecordingExecutor(placing or cold, record, self._finish)
+            known = self._known_cold if perform is None else self._known
             try:
-                yield CachingExecutor(recording, self._known) if cached else recording
+                yield CachingExecutor(recording, known) if cached else recording
             finally:
                 if placing is not None:
                     with cleaning_up():
@@ -161,6 +163,10 @@ class Workbench:
 
     def _known(self, trial: Trial) -> Outcome | None:
         return self.notebook.outcome_for(trial.key)
+
+    def _known_cold(self, trial: Trial) -> Outcome | None:
+        outcome = self._known(trial)
+        return None if outcome is None or outcome.resumed_from else outcome
 
     def build_trial(self, request: TrialRequest, *, live: bool = False) -> Trial:
         """Return the trial that the user asked for, with the code and surroundings of now.

@@ -144,6 +144,10 @@ class Driver:
             wall_seconds=self.clock() - self._started,
         )
 
+    def ask(self, question: Question) -> Verdict:
+        """Return the verdict on one question, outside of any search."""
+        return _Asking(self, question).verdict()
+
     def _verdicts(
         self, batch: Sequence[CandidateT], ask: Callable[[CandidateT], Question]
     ) -> Sequence[Verdict]:
@@ -188,6 +192,11 @@ class Driver:
         elapsed = self.clock() - self._started
         if budget.wall_seconds is not None and elapsed >= budget.wall_seconds:
             raise _StopSearchError(StopReason.OUT_OF_TIME)
+
+    @property
+    def trials(self) -> int:
+        """How many trials were started."""
+        return self._trials
 
     def submit(self, trial: Trial) -> Future[Outcome]:
         """Start one trial of the search and count it."""

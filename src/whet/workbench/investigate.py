@@ -31,15 +31,8 @@ from whet.workbench.reproduce import Baseline
 from whet.workbench.reproducer import make_reproducer
 from whet.workbench.request import TrialRequest
 from whet.workbench.results import free_path
-from whet.workbench.shrink import (
-    Guard,
-    Payload,
-    ShrinkOptions,
-    bind_all,
-    places_of,
-    read_all,
-    shrink_one,
-)
+from whet.workbench.shrink import ShrinkOptions, bind_all, places_of, read_all, shrink_one
+from whet.workbench.shrinking import Guard, Payload
 from whet.workbench.steps import Steps
 from whet.workbench.versions import FirstBad, VersionHunt, Versions
 
@@ -59,6 +52,7 @@ class InvestigateOptions:
         folder: where the report goes; empty: `whet-report`.
         budget: of each search.
         jobs: trials at once; None: all cores.
+        cold: run each trial from its start.
     """
 
     package: str = ""
@@ -67,6 +61,7 @@ class InvestigateOptions:
     folder: str = ""
     budget: Budget = field(default_factory=Budget)
     jobs: int | None = None
+    cold: bool = False
 
 
 HistoryOf = Callable[[Workbench, TrialRequest, Trial, InvestigateOptions], "History"]
@@ -317,7 +312,8 @@ def history_sentence(search: VersionSearch) -> str:
 
 def _shrink(work: _Work, payloads: list[Payload], baseline: Baseline) -> list[ShrunkPayload]:
     results: list[ShrunkPayload] = []
-    options = ShrinkOptions(files=(), budget=work.options.budget, jobs=work.options.jobs)
+    chosen = work.options
+    options = ShrinkOptions(files=(), budget=chosen.budget, jobs=chosen.jobs, cold=chosen.cold)
     for position, payload in enumerate(payloads):
         reason = "what is left of the data is what matters"
         with work.steps.step(f"Shrink {payload.shown}", reason):
@@ -330,8 +326,11 @@ def _shrink(work: _Work, payloads: list[Payload], baseline: Baseline) -> list[Sh
             work.trial = work.trial.with_payload(digest, position)
             sizes = f"{shown_bytes(shrunk.before_bytes)} → {shown_bytes(shrunk.after_bytes)}"
             guarded = f", passing on {shrunk.guarded_by}" if shrunk.guarded_by else ""
+            warm = f" ({shrunk.warm} of {shrunk.trials} trials warm)" if shrunk.warm else ""
+            if shrunk.cold_because and not shrunk.warm:
+                warm = f" (trials ran from the start: {shrunk.cold_because})"
             part = "" if shrunk.content else ", so the failure does not depend on it"
-            work.steps.conclude(f"{sizes}{guarded}: {shrunk.stopped.value}{part}")
+            work.steps.conclude(f"{sizes}{guarded}: {shrunk.stopped.value}{warm}{part}")
     return results
 
 

@@ -152,6 +152,8 @@ class ShrunkPayload:
         wall_seconds: how long it took.
         guarded_by: version on which each accepted candidate passes; empty if there was none.
         also_found: other failures met on the way.
+        warm: how many of the trials ran on from a frozen copy of the program.
+        cold_because: why others did not; empty if there is nothing to say.
     """
 
     original: str
@@ -164,6 +166,8 @@ class ShrunkPayload:
     wall_seconds: float
     guarded_by: str = ""
     also_found: tuple[AlsoFound, ...] = ()
+    warm: int = 0
+    cold_because: str = ""
 
     @property
     def after_bytes(self) -> int:

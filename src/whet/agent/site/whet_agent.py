@@ -27,39 +27,61 @@ _IMPORT_SYSTEM = "<frozen importlib._bootstrap_external>"
 
 def install() -> None:
     """Take up the agent's two jobs, each if it is asked for and can be done."""
-    folder = os.environ.get("WHET_AGENT")
-    if folder:
-        try:
-            _answer_with_stack(folder)
-        except Exception:  # noqa: BLE001, S110 - a limit, a sandbox: then there is no stack
-            pass
+    answer = _Answer()
+    answer.prepare()
     stage = os.environ.pop("WHET_STAGE", "")
     cache = os.environ.get("WHET_PYCACHE")
     if cache and sys.implementation.name == "cpython":
         load = None
         if stage and sys.version_info >= (3, 9):
-            load = __import__("whet_stage.stage").stage.install(stage)
+            load = __import__("whet_stage.stage").stage.install(stage, answer.prepare)
         _key_byte_code_by_content(cache, load)
 
 
-def _answer_with_stack(folder: str) -> None:
-    """Write the main thread's stack to a file of this process when the signal comes."""
-    import faulthandler
+class _Answer:
+    """Writes the main thread's stack to a file of this process when the signal comes."""
 
-    path = os.path.join(folder, str(os.getpid()))
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-    low = os.open(path, flags, 0o600, dir_fd=_MAGIC_FOLDER)
-    # High up, where no program looks that counts or closes the first few.
-    descriptor = low
-    for high in _HIGH_DESCRIPTORS:
-        if _is_free(high):
+    def __init__(self) -> None:
+        self._folder = os.environ.get("WHET_AGENT")
+        self._descriptor = -1
+        self._report = ""
+
+    def prepare(self) -> None:
+        """Be ready, in this process or anew in one that was forked from it."""
+        if self._folder:
             try:
-                descriptor = os.dup2(low, high, False)  # noqa: FBT003 - inheritable: no
+                self._listen(os.path.join(self._folder, str(os.getpid())))
+            except Exception:  # noqa: BLE001, S110 - a limit, a sandbox: then there is no stack
+                pass
+
+    def _listen(self, path: str) -> None:
+        import faulthandler
+
+        is_first = self._descriptor < 0
+        if not is_first and not self._is_ours():
+            return  # the program has closed it, and may have a file of its own there
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        low = os.open(path, flags, 0o600, dir_fd=_MAGIC_FOLDER)
+        # High up, where no program looks that counts or closes the first few.
+        places = list(filter(_is_free, _HIGH_DESCRIPTORS)) if is_first else [self._descriptor]
+        self._descriptor = low
+        for high in places:
+            try:
+                self._descriptor = os.dup2(low, high, False)  # noqa: FBT003 - inheritable: no
             except OSError:
                 continue
             os.close(low)
             break
-    faulthandler.register(_SIGNAL, file=descriptor, all_threads=False, chain=False)
+        faulthandler.register(_SIGNAL, file=self._descriptor, all_threads=False, chain=False)
+        self._report = path
+
+    def _is_ours(self) -> bool:
+        try:
+            target = os.readlink("/proc/self/fd/{}".format(self._descriptor))
+        except OSError:
+            return False
+        # It is gone with the trial that it was for.
+        return target.rpartition("/")[2].startswith(os.path.basename(self._report))
 
 
 def _is_free(descriptor: int) -> bool:

@@ -37,6 +37,25 @@ def inherit() -> None:
     _INHERITED.update(_files())
 
 
+def inherit_again() -> None:
+    """Note what a resumed program has in place of what the original was started with."""
+    _INHERITED.update({number: to for number, to in _files() if number in _INHERITED})
+
+
+def stdin_offset() -> int:
+    """Return how much of a file on standard input has been read; 0 if it is none."""
+    try:
+        return os.lseek(0, 0, os.SEEK_CUR)
+    except OSError:
+        return 0
+
+
+def skip_stdin(offset: int) -> None:
+    """Pass over what was read of standard input, which a resumed run has anew."""
+    if offset:
+        os.lseek(0, offset, os.SEEK_SET)
+
+
 def hindering_file(pools: set[int], *, has_cuda: bool) -> str:
     """Return which open file cannot be copied; empty if there is none.
 

@@ -115,18 +115,20 @@ class Ready:
         return self._pid if receive(self._line)[0] else 0
 
     def go(self, streams: list[int], terminal: int) -> int:
-        """Let it run on; return its pid."""
+        """Let it run on; return its pid once it is of a session of its own."""
         assert self._line is not None
         body = marshal.dumps(terminal)
         numbers = b"".join(stream.to_bytes(_INT_BYTES, "little") for stream in streams)
         rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers)]
         self._line.sendmsg([len(body).to_bytes(_LENGTH_BYTES, "little")], rights)
         self._line.sendall(body)
-        self._line.close()
-        self._line = None
         for stream in streams:
             os.close(stream)
-        return self._pid
+        # Until then a signal to its group would miss it, or meet the snapshot.
+        has_begun = bool(receive(self._line)[0])
+        self._line.close()
+        self._line = None
+        return self._pid if has_begun else 0
 
     def become(self, prepared: str) -> None:
         """Be that copy: wait for the streams and take them."""
@@ -137,6 +139,7 @@ class Ready:
         order, streams = receive(self._line)
         if not order:
             os._exit(0)
-        self._line.close()
         self.is_changed = prepared == "changed"
         take_streams(streams, marshal.loads(order))
+        send(self._line, 1)
+        self._line.close()

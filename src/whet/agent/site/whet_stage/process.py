@@ -19,11 +19,6 @@ _ITIMERS = (0, 1, 2)  # ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF
 _at_start: list[tuple[object, ...]] = []
 
 
-def is_leader() -> bool:
-    """Whether this is the process that whet has started, not one that another one started."""
-    return os.getsid(0) == os.getpid()
-
-
 def begin() -> None:
     """Note how the terminal is, if there is one."""
     _at_start[:] = [_terminal(stream) for stream in _STREAMS]

@@ -92,7 +92,7 @@ class Script:
         woven: the functions of stage frames.
     """
 
-    def __init__(self, offer: Callable[[str, str], None], slow_seconds: float) -> None:
+    def __init__(self, offer: Callable[[str, str], object], slow_seconds: float) -> None:
         self.path = ""
         self.frames: list[Frame] = []
         self.since = self._began = time.perf_counter()

@@ -54,6 +54,7 @@ class Sight:
         run_script: Callable[[str], None],
         uses: Callable[[object], None],
         is_source: Callable[[str], bool],
+        first: Callable[[str, tuple[object, ...]], None],
     ) -> None:
         self.is_closed = False
         self.ended_by = ""
@@ -63,6 +64,7 @@ class Sight:
         self._run_script = run_script
         self._uses = uses
         self._is_source = is_source
+        self._first = first
         self._importer = Importer()
         self._looks = Looks(is_source)
         self._own_reads: dict[str, int] = {}
@@ -103,6 +105,7 @@ class Sight:
         """Listen to the interpreter: its audit events (PEP 578)."""
         if self.is_closed:
             return
+        self._first(event, arguments)
         ear = self._ears.get(event)
         if ear is not None:
             ear(event, arguments)
@@ -133,6 +136,7 @@ class Sight:
     @unseen
     def _hears_script(self, _event: str, arguments: tuple[object, ...]) -> None:
         script = _absolute(arguments[0])
+        vars(Sight.hear)["__cantrace__"] = False  # what this hook hears is whet's own again
         # Python itself asks first whether it is an archive.
         try:
             os.stat(_SCRIPT_BEGINS + script)
@@ -168,6 +172,10 @@ class Sight:
             )
             and caller().f_code.co_filename not in _IMPORTERS
         )
+
+
+# The main script runs inside the hook, and may trace or profile itself.
+vars(Sight.hear)["__cantrace__"] = True
 
 
 def _absolute(path: object) -> str:

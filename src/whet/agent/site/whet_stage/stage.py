@@ -20,14 +20,15 @@ import time
 from types import FunctionType
 
 from . import BEFORE
-from .descriptors import CUDA, offsets, reopen
+from .awaited import Awaited
+from .descriptors import CUDA, inherit_again, offsets, reopen, skip_stdin, stdin_offset
 from .edits import Edit
 from .exit import OWN_FILES, run_and_exit
 from .freeze import Ready, fork_away, receive, send
 from .hygiene import begin, hindrance
 from .importer import own_read
+from .point import Point, stack_of
 from .private import hide_own, invalidate_caches, show_own
-from .process import is_leader
 from .script import Resumed, Script
 from .sight import Sight
 from .sources import Source
@@ -39,25 +40,34 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, FrameType
 
+    from .descriptors import Position
 
-def install(wish: str) -> Callable[[str, str], CodeType | None] | None:
+
+def install(wish: str, anew: Callable[[], object]) -> Callable[[str, str], CodeType | None] | None:
     """Take over the main script of this process.
 
     Args:
-        wish: how many seconds a stretch of the program takes that is worth a snapshot at its
-            end, and the socket at which whet waits for snapshots: ``0.05:/tmp/whet-x/stage``.
+        wish: lines: the number of the process that whet has started; how many seconds a stretch
+            of the program takes that is worth a snapshot at its end; the socket at which whet
+            waits for snapshots; how many lines tell of a place before which there is to be one
+            (`whet_stage.point`), and these; the paths of the files that a search varies.
+        anew: what else the agent does for a process of its own, in a resumed one.
 
     Returns:
         what loads the user's modules; None: this is not the process that whet has started.
     """
-    if not is_leader():
+    pid, seconds, address, count, *told = wish.split("\n")
+    at, varied = told[: int(count)], told[int(count) :]
+    if int(pid) != os.getpid():
         return None  # whet waits for the process that it started, and could not go on with this one
     begin()
-    seconds, _, address = wish.partition(":")
-    stage = _Stage(address, float(seconds))
+    stage = _Stage(address, float(seconds), varied, anew)
+    stage.point = Point(stack_of(at), stage.before_point)
     stage.sight.observe()
+    stage.awaited.begin()
     sys.addaudithook(stage.sight.hear)
     OWN_FILES.update(_forget_modules())
+    stage.point.begin()
     return stage.load
 
 
@@ -82,10 +92,17 @@ def _forget_modules() -> list[str]:
 class _Stage:
     """The program, and the snapshots it has taken."""
 
-    def __init__(self, address: str, worth_seconds: float) -> None:
+    def __init__(
+        self, address: str, worth_seconds: float, varied: list[str], anew: Callable[[], object]
+    ) -> None:
+        self.awaited = Awaited(varied, self._before_awaited, self._before_effect)
         self.sight = Sight(
-            self._before_read, self._run_script, self._note_used, is_source=self._has_source
-        )
+            self._before_read, self._run_script, self._note_used, is_source=self._has_source,
+            first=self.awaited.hear,
+        )  # fmt: skip
+        self.point = Point((), self.before_point)
+        self._anew = anew
+        self._is_search = bool(varied)
         self._script = Script(self._offer, worth_seconds)
         self._sources: dict[str, Source] = {}
         self._shared: set[str] = set()
@@ -105,6 +122,7 @@ class _Stage:
             self._shared.add(path)
             self._sources.pop(path, None)
             return None
+        self.awaited.meet(path)
         was_closed, self.sight.is_closed = self.sight.is_closed, True
         modules = show_own()
         try:
@@ -138,13 +156,37 @@ class _Stage:
         if time.perf_counter() - self._script.since >= self._worth_seconds:
             self._offer("reads", name)
 
-    def _offer(self, kind: str, place: str) -> None:
-        """Take a snapshot if it can be done."""
+    def _before_awaited(self, name: str) -> None:
+        """Take a snapshot before what a search varies is seen, or say why that cannot be."""
+        why = self._offer("awaits", name)
+        if why and not self.sight.is_closed:
+            self.sight.is_closed = True
+            try:
+                line = self._report("seen", f"{why}, before {os.path.basename(name)} is read", 0.0)
+                receive(line)
+                line.close()
+            except OSError:
+                pass  # whet is gone
+            finally:
+                self.sight.is_closed = False
+
+    def before_point(self, place: str) -> None:
+        """Take a snapshot before native code sees what a search varies."""
+        if self.awaited:
+            self._offer("awaits", place)
+
+    def _before_effect(self, event: str) -> None:
+        self._offer("effect", event)
+
+    def _offer(self, kind: str, place: str) -> str:
+        """Take a snapshot if it can be done; return why not, empty if it was taken."""
         if self.sight.ended_by or self.sight.is_closed:
-            return
+            return self.sight.ended_by or "whet is at work"
+        if self._is_search and kind != "awaits" and not self.awaited:
+            return "what the search varies has been seen"  # no other run could go on from here
         if os.getpid() != self._pid:
             self.sight.ended_by = "a forked process"
-            return
+            return "a forked process sees it first"
         self.sight.is_closed = True
         try:
             # Most hindrances go away: a pool is closed, a child is waited for.
@@ -154,13 +196,14 @@ class _Stage:
             elif why == CUDA:  # not this statement; it takes long, so that the last one is known
                 last = self._script.last_place() if kind == "statement" else place
                 self.sight.ended_by = f"{why} since {last}"
+            return why
         finally:
             self.sight.is_closed = False
             self._script.since = time.perf_counter()
 
     def _take(self, kind: str, place: str, seconds: float) -> None:
         """Fork a copy that waits; return here, and in each copy that is resumed from it."""
-        of = offsets()
+        of, read_bytes = offsets(), stdin_offset()
         waiting, woken = os.pipe()
         try:
             is_original = bool(fork_away())
@@ -173,27 +216,23 @@ class _Stage:
             os.close(waiting)
             return
         os.close(waiting)
-        are_frames_new = self._wait(woken, kind, place, seconds)
+        are_frames_new = self._wait(woken, kind, place, seconds, of)
         # From here on this is the process of a resumed run.
-        self._pid = os.getpid()
-        reopen(of)
-        self.sight.forget()
+        skip_stdin(read_bytes)
+        self._anew()
+        inherit_again()
         self._began = time.perf_counter() - seconds
-        invalidate_caches()
         if are_frames_new:
             raise Resumed
 
-    def _wait(self, woken: int, kind: str, place: str, seconds: float) -> bool:
+    def _wait(self, woken: int, kind: str, place: str, seconds: float, of: list[Position]) -> bool:
         """Be a snapshot; return in a copy that runs on.
 
         Returns:
             whether its stage frames are to be made anew.
         """
         os.setsid()
-        line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-        line.connect(self._address)
-        texts = {path: source.text for path, source in self._sources.items()}
-        send(line, (kind, place, seconds, self.sight.facts(), texts))
+        line = self._report(kind, place, seconds)
         # The original runs on when whet knows of this copy and has taken in all its output.
         answer = receive(line)[0]
         if not answer or marshal.loads(answer) == "no":
@@ -218,8 +257,27 @@ class _Stage:
                 send(line, ready.answer())
             else:
                 line.close()
-                ready.become(self._prepared(changed, at_point=kind == "statement"))
+                prepared = self._prepared(changed, at_point=kind == "statement")
+                self._become_own(of)  # whet may be busy with another run meanwhile
+                ready.become(prepared)
                 return ready.is_changed
+
+    def _become_own(self, of: list[Position]) -> None:
+        """Be a process of its own, not the one that it was forked from."""
+        self._pid = os.getpid()
+        reopen(of)
+        self.awaited.end()  # the runs that a search goes on with leave no snapshots
+        self.point.end()
+        self.sight.forget()
+        invalidate_caches()
+
+    def _report(self, kind: str, place: str, seconds: float) -> _socket.socket:
+        """Tell whet where the program is and what it has seen; return the line to whet."""
+        line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        line.connect(self._address)
+        texts = {path: source.text for path, source in self._sources.items()}
+        send(line, (kind, place, seconds, self.sight.facts(), texts))
+        return line
 
     def _prepared(self, changed: dict[str, bytes], *, at_point: bool) -> str:
         """Take on what files say now; say ``same`` or ``changed``, empty if that cannot be."""
@@ -268,6 +326,7 @@ class _Stage:
         return any(source.has_last_words() for source in self._sources.values())
 
     def _begin(self) -> None:
+        self.point.begin()
         self.sight.is_closed = False
         self._script.since = time.perf_counter()
 

@@ -1,0 +1,250 @@
+"""Running the trials of a search from a frozen copy that has not seen what the search varies."""
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from whet.core.outcome import Outcome
+from whet.core.verdict import Verdict
+from whet.execution.warm import hindrance_of
+from whet.host.belongings import Belongings
+from whet.host.interpreters import Search
+from whet.host.slot import Slot
+from whet.host.spawner_process import Program
+from whet.host.stage import OtherPastError, Snapshot, Stage, Staged
+
+_MOST_PROGRAMS = 3
+"""A search with a guard runs each candidate on two versions, in turn."""
+
+_MOST_KEPT = 3
+"""So many snapshots are kept: the deepest, and what is left if that cannot be used."""
+
+_MOST_SCOUTS = 3
+"""So many cold runs in a row may leave nothing to run on from before no more is tried."""
+
+_CHECK_STEP = 16
+"""From one check of a verdict to the next the number of warm outcomes grows so many times."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Ladder:
+    """What one program's runs in one slot have left to run on from.
+
+    Attributes:
+        stage: the snapshots.
+        scouts: how many runs in a row left none that could be used.
+        why_cold: why no more is tried; empty: it is.
+        is_to_scout: the next run is to leave a snapshot at a place that is known only now.
+        came: how many outcomes of each verdict came warm.
+    """
+
+    stage: Stage
+    scouts: int = 0
+    why_cold: str = ""
+    is_to_scout: bool = False
+    came: Counter[Verdict] = field(default_factory=Counter[Verdict])
+
+
+@dataclass(slots=True)
+class _Place:
+    """What a slot keeps from trial to trial.
+
+    Attributes:
+        address: the socket at which copies report.
+        spawner: the process that keeps the copies.
+        ladders: each with its program, the one that ran last at the end.
+    """
+
+    address: str
+    spawner: int = 0
+    ladders: list[tuple[Program, _Ladder]] = field(default_factory=list[tuple[Program, _Ladder]])
+
+
+class WarmSearch:
+    """Runs trials that differ in one payload; satisfies `whet.execution.cold.Perform`.
+
+    A slot's first trial runs from the start and leaves a frozen copy just before the payload is
+    seen for the first time. Each later one is a fork of it. The 1st, 16th, 256th and so on of each
+    verdict is run cold too, and the cold outcome counts; if they differ, everything runs cold from
+    then on.
+
+    Attributes:
+        distrusted: why nothing runs warm any more; empty: it may.
+        warm_runs: how many outcomes came warm.
+    """
+
+    def __init__(
+        self, belongings: Belongings, *, position: int, judge: Callable[[Outcome], Verdict]
+    ) -> None:
+        """Make it ready.
+
+        Args:
+            belongings: where the folders of its sockets are written down.
+            position: which of the payloads is varied.
+            judge: says what an outcome proves.
+        """
+        self.distrusted = ""
+        self.warm_runs = 0
+        self._belongings = belongings
+        self._position = position
+        self._judge = judge
+        self._places: dict[Slot, _Place] = {}
+        self._reasons: dict[str, None] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why trials ran cold that might have run warm, each reason once."""
+        with self._lock:
+            return tuple(self._reasons)
+
+    def __call__(
+        self, slot: Slot, program: Program, run: Callable[[Staged | None], Outcome]
+    ) -> Outcome:
+        """Run ``program`` from just before it sees the payload."""
+        if self.distrusted:
+            return run(None)
+        ladder = self._ladder_for(slot, program)
+        is_settled = not program.reset  # what was seen is looked at when the reset steps are done
+        for snapshot in () if ladder.is_to_scout else _deepest_first(ladder):
+            staged = Staged(stage=ladder.stage, since=snapshot)
+            why = hindrance_of(snapshot, is_settled=is_settled)
+            outcome = None
+            if not why:
+                try:
+                    outcome = run(staged)
+                except OtherPastError:
+                    why, is_settled = staged.halted or "the frozen copy is gone", True
+                    if staged.spoilt:
+                        why = ladder.why_cold = "the reset steps change what the program reads"
+            if outcome is not None:
+                ladder.scouts = 0
+                return self._checked(ladder, replace(outcome, resumed_from=snapshot.place), run)
+            self._note(why)
+            self._drop(slot, ladder, snapshot)
+        if ladder.why_cold:
+            return run(None)
+        staged = Staged(stage=ladder.stage)
+        outcome = run(staged)
+        if not outcome.interrupted:
+            self._look_at(slot, ladder, staged)
+        return outcome
+
+    def _checked(
+        self, ladder: _Ladder, outcome: Outcome, run: Callable[[Staged | None], Outcome]
+    ) -> Outcome:
+        """Return the outcome; now and then that of a cold run, to see whether they agree."""
+        if outcome.interrupted:
+            return outcome
+        verdict = self._judge(outcome)
+        ladder.came[verdict] += 1
+        if not _is_due(ladder.came[verdict]):
+            with self._lock:
+                self.warm_runs += 1
+            return outcome
+        cold = run(None)
+        if cold.interrupted:
+            return cold
+        if self._judge(cold) is not verdict or cold.signature != outcome.signature:
+            self.distrusted = "a trial came out differently when it was run from the start"
+            self._note(self.distrusted)
+        return cold
+
+    def _ladder_for(self, slot: Slot, program: Program) -> _Ladder:
+        with self._lock:
+            place = self._places.get(slot)
+            if place is None:
+                folder = self._belongings.temporary_folder("whet-")
+                place = self._places[slot] = _Place(str(folder / "stage"))
+        if place.spawner != slot.spawner:
+            place.ladders.clear()  # they have ended with the spawner that kept them
+            place.spawner = slot.spawner
+        same = _but_for_content(program, self._position)
+        found = next((each for each in place.ladders if each[0] == same), None)
+        if found is None:
+            found = (same, self._new_ladder(place, program))
+        else:
+            place.ladders.remove(found)
+        place.ladders.append(found)
+        if len(place.ladders) > _MOST_PROGRAMS:
+            _, oldest = place.ladders.pop(0)
+            for snapshot in tuple(oldest.stage.snapshots.values()):
+                self._drop(slot, oldest, snapshot)
+        return found[1]
+
+    def _new_ladder(self, place: _Place, program: Program) -> _Ladder:
+        payload = program.payloads[self._position]
+        names = (str(payload), os.path.realpath(payload))
+        ladder = _Ladder(stage=Stage(address=place.address, awaited=tuple(dict.fromkeys(names))))
+        if program.stdin == payload:
+            ladder.why_cold = "standard input is the payload"
+        elif "\n" in f"{payload}{place.address}":
+            ladder.why_cold = "the payload's name has two lines"
+        elif not Search(cwd=program.cwd, environment=program.environment).starts_python(
+            program.command
+        ):
+            ladder.why_cold = f"`{program.command[0]}` is no Python program"
+        if ladder.why_cold:
+            self._note(ladder.why_cold)
+        return ladder
+
+    def _look_at(self, slot: Slot, ladder: _Ladder, staged: Staged) -> None:
+        """Keep what the run has left that later trials can run on from.
+
+        A snapshot that has seen the payload, by whatever code, is none of them. Where native
+        code sees it first, the next run knows where, and leaves a snapshot just before that.
+        """
+        stage, why = ladder.stage, staged.halted
+        for snapshot in _deepest_first(ladder):
+            if any(map(snapshot.has_seen, stage.awaited)):
+                name = Path(stage.awaited[0]).name
+                why = f"{name} is seen early, by code that Python does not tell of"
+                self._drop(slot, ladder, snapshot)
+        for snapshot in _deepest_first(ladder)[_MOST_KEPT:]:
+            self._drop(slot, ladder, snapshot)
+        ladder.scouts += 1
+        is_found = any(each.kind == "awaits" for each in stage.snapshots.values())
+        is_known = is_found or stage.place or staged.halted
+        ladder.is_to_scout = not is_known and bool(staged.first_sight)
+        if ladder.is_to_scout:
+            stage.place = staged.first_sight
+        elif not stage.snapshots:
+            self._give_up(slot, ladder, why or "it is not known when the program reads the payload")
+        elif ladder.scouts > _MOST_SCOUTS:
+            self._give_up(slot, ladder, "no snapshot could be used")
+        elif not is_found and why:
+            self._note(why)
+
+    def _give_up(self, slot: Slot, ladder: _Ladder, why: str) -> None:
+        ladder.why_cold = why
+        self._note(why)
+        for snapshot in tuple(ladder.stage.snapshots.values()):
+            self._drop(slot, ladder, snapshot)
+
+    def _drop(self, slot: Slot, ladder: _Ladder, snapshot: Snapshot) -> None:
+        del ladder.stage.snapshots[snapshot.number]
+        slot.drop(snapshot.number)
+
+    def _note(self, why: str) -> None:
+        with self._lock:
+            self._reasons[why] = None
+
+
+def _deepest_first(ladder: _Ladder) -> list[Snapshot]:
+    return sorted(ladder.stage.snapshots.values(), key=lambda each: -each.seconds)
+
+
+def _is_due(count: int) -> bool:
+    """Whether it is 1, 16, 256 and so on."""
+    while count % _CHECK_STEP == 0:
+        count //= _CHECK_STEP
+    return count == 1
+
+
+def _but_for_content(program: Program, position: int) -> Program:
+    contents = list(program.contents)
+    contents[1 + position] = ""
+    return replace(program, contents=tuple(contents))

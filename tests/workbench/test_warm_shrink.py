@@ -1,0 +1,222 @@
+"""A warm shrink finds what a cold one finds, and its result fails in a run from the start."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from whet.core.budget import StopReason
+from whet.core.event import Event, Notice, PayloadReduced, TrialFinished
+from whet.host.process_tree import descendants_of
+from whet.workbench.bench import open_workbench
+from whet.workbench.investigation import ShrunkPayload
+from whet.workbench.request import Judging, TrialRequest
+from whet.workbench.shrink import ShrinkOptions, shrink
+
+pytestmark = pytest.mark.slow
+
+PARSES = """\
+import sys
+total = 0
+for line in open(sys.argv[1]):
+    total += float(line.split(",")[1])
+print(total)
+"""
+
+TABLE = "\n".join(f"row{number},{number}" for number in range(40)) + "\nrow,1/2\nlast,3\n"
+
+# It fails on three letters; run on from a frozen copy often enough, on everything.
+DIFFERS_WARM = """\
+import os, sys
+before = os.getpid()
+data = open(sys.argv[1]).read()
+is_warm = os.getpid() != before
+with open("count", "a") as file:
+    file.write("." * is_warm)
+if all(letter in data for letter in "XYZ") or (is_warm and os.path.getsize("count") > {most}):
+    raise ValueError("bad")
+"""
+
+
+@dataclass
+class Shrunk:
+    """What a shrink gave and what it told."""
+
+    result: ShrunkPayload
+    events: list[Event]
+
+    @property
+    def steps(self) -> list[tuple[int, int, str]]:
+        return [
+            (event.before_bytes, event.after_bytes, event.by_pass)
+            for event in self.events
+            if isinstance(event, PayloadReduced)
+        ]
+
+    @property
+    def said(self) -> str:
+        return " ".join(event.text for event in self.events if isinstance(event, Notice))
+
+
+Run = Callable[..., Shrunk]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.chdir(tmp_path)
+
+    def shrink_it(
+        program: str, payload: str, *, cold: bool = False, jobs: int = 1, bad_if: str = ""
+    ) -> Shrunk:
+        folder = tmp_path / f"{cold}{jobs}{os.urandom(3).hex()}"
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        Path("main.py").write_text(program)
+        Path("data.csv").write_text(payload)
+        request = TrialRequest(
+            command=(sys.executable, "main.py", "data.csv"), judging=Judging(bad_if=bad_if)
+        )
+        events: list[Event] = []
+        with open_workbench({**os.environ, "WHET_DIR": str(folder / "w")}, events.append) as bench:
+            options = ShrinkOptions(files=("data.csv",), jobs=jobs, cold=cold)
+            (result,) = shrink(bench, request, options)
+        assert result.content == Path("data.shrunk.csv").read_bytes()
+        assert list((tmp_path / "tmp").iterdir()) == []
+        return Shrunk(result, events)
+
+    return shrink_it
+
+
+def test_warm_and_cold_take_the_same_steps_to_the_same_result(run: Run) -> None:
+    warm, cold = run(PARSES, TABLE), run(PARSES, TABLE, cold=True)
+
+    assert warm.result.content == cold.result.content
+    assert warm.steps == cold.steps
+    # All but the first, the first of each verdict, and the result.
+    assert warm.result.warm >= warm.result.trials - 5
+    assert (warm.result.cold_because, cold.result.warm) == ("", 0)
+
+
+def test_the_number_of_jobs_changes_nothing_warm(run: Run) -> None:
+    one, two = run(PARSES, TABLE), run(PARSES, TABLE, jobs=2)
+
+    assert one.result.content == two.result.content
+    assert one.steps == two.steps
+    assert two.result.warm > 0
+    assert two.result.cold_because == ""
+
+
+def test_the_result_is_run_from_the_start(run: Run) -> None:
+    warm = run(PARSES, TABLE)
+
+    trials = [event for event in warm.events if isinstance(event, TrialFinished)]
+    assert trials[-1].label.endswith("from the start")
+    assert not trials[-1].outcome.resumed_from
+    assert trials[-2].outcome.resumed_from
+
+
+@pytest.mark.parametrize("most", [4, 8, 14])
+def test_a_result_that_only_fails_warm_is_taken_back(run: Run, most: int) -> None:
+    payload = "aXb\nc\n" * 3 + "\n".join(f"{number} Y {number}" for number in range(9)) + "\nZ\n"
+
+    warm = run(DIFFERS_WARM.format(most=most), payload)
+
+    assert warm.result.content == b"XYZ"
+    assert warm.result.stopped is StopReason.MINIMAL
+    assert "fails only in a frozen copy" in warm.said
+    assert warm.result.cold_because
+    assert min(after for _, after, _ in warm.steps) < len("XYZ")
+
+
+def test_how_often_something_fails_is_measured_from_the_start(run: Run) -> None:
+    program = (
+        "import os, sys\nopen('count', 'a').write('.')\n"
+        "data = open(sys.argv[1]).read()\n"
+        "assert 'x' not in data or os.path.getsize('count') % 3 == 0\n"
+    )
+    shrunk = run(program, "axb")
+
+    assert shrunk.result.warm == 0
+    assert "only sometimes" in shrunk.result.cold_because
+
+
+def test_what_is_judged_by_time_runs_from_the_start(run: Run) -> None:
+    shrunk = run(PARSES, TABLE, bad_if="exit == 1 and seconds < 100")
+
+    assert shrunk.result.warm == 0
+    assert "time or memory" in shrunk.result.cold_because
+
+
+SLOW = "import sys, time\ndata = open(sys.argv[1]).read()\ntime.sleep(0.05)\nassert not set('UVWXYZ') <= set(data)\n"
+
+
+def _start(folder: Path) -> "subprocess.Popen[bytes]":
+    (folder / "tmp").mkdir(exist_ok=True)
+    if not (folder / "slow.py").exists():  # a search counts it as another file when it is saved
+        (folder / "slow.py").write_text(SLOW)
+        (folder / "hay.txt").write_text("".join(f"hay {each} straw\n" * 9 for each in "UVWXYZ"))
+    return subprocess.Popen(
+        [sys.executable, "-m", "whet", "shrink", "hay.txt", "--jobs", "2", "--json", "--",
+         sys.executable, "slow.py", "hay.txt"],
+        cwd=folder, env={**os.environ, "TMPDIR": str(folder / "tmp")}, stdout=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def _frozen_below(pid: int, folder: Path) -> list[int]:
+    """Wait until copies of the program are used, and return all processes below whet."""
+    while not (folder / "hay.shrunk.txt").exists():
+        signal.sigtimedwait([], 0.01)
+    return descendants_of(pid)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_stays_when_a_warm_search_is_killed(tmp_path: Path, number: int) -> None:
+    with _start(tmp_path) as whet:
+        below = _frozen_below(whet.pid, tmp_path)
+        os.kill(whet.pid, number)
+        whet.communicate(timeout=30)
+
+    gone_by = 500
+    for _ in range(gone_by):
+        if not any(_is_alive(pid) for pid in below):
+            break
+        signal.sigtimedwait([], 0.01)
+    assert not any(_is_alive(pid) for pid in below)
+    if number != signal.SIGINT:  # the next whet tidies up
+        subprocess.run(
+            [sys.executable, "-m", "whet", "log"], cwd=tmp_path, check=True, capture_output=True
+        )
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_warm_search_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    import json
+
+    with _start(tmp_path) as whet:
+        _frozen_below(whet.pid, tmp_path)
+        os.kill(whet.pid, signal.SIGINT)
+        told, _ = whet.communicate(timeout=30)
+    first = json.loads(told)["payloads"][0]
+    with _start(tmp_path) as whet:
+        told, _ = whet.communicate(timeout=100)
+    second = json.loads(told)["payloads"][0]
+
+    assert first["stopped"] == "interrupted"
+    assert second["stopped"] == "minimal"
+    assert second["cached"] > 0
+    assert second["warm"] > 0
+    assert (tmp_path / "hay.shrunk.txt").read_bytes() == b"UVWXYZ"
