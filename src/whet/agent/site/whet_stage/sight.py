@@ -14,6 +14,7 @@ import sys
 from .importer import Importer
 from .lines import ShownLines
 from .unseen import AT_WORK, caller, unseen
+from .weave import CHECKPOINT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Sight:
         run_script: Callable[[str], None],
         uses: Callable[[object], None],
         is_source: Callable[[str], bool],
+        marks: Callable[[str], None],
     ) -> None:
         self.is_closed = False
         self.ended_by = ""
@@ -60,6 +62,7 @@ class Sight:
         self._run_script = run_script
         self._uses = uses
         self._is_source = is_source
+        self._marks = marks
         self._importer = Importer()
         self._first_reads: dict[str, int] = {}
         self._own_reads: dict[str, int] = {}
@@ -71,6 +74,7 @@ class Sight:
             "object.__getattr__": self._hears_attribute,
             "cpython.run_file": self._hears_script,
             "os.listdir": self._hears_listing,
+            CHECKPOINT: self._hears_checkpoint,
         }
 
     def facts(self) -> tuple[list[str], list[str], dict[str, int], dict[str, int]]:
@@ -123,6 +127,12 @@ class Sight:
         # Python itself asks first whether it is an archive.
         self._own_reads = {script: self._first_reads.get(script, 0)}
         self._run_script(str(arguments[0]))
+
+    def _hears_checkpoint(self, _event: str, arguments: tuple[object, ...]) -> None:
+        if (
+            len(arguments) == 1 and type(arguments[0]) is str
+        ):  # others may have methods of their own
+            self._marks(arguments[0])
 
     def _hears_frame(self, _event: str, _arguments: tuple[object, ...]) -> None:
         """Note that somebody has taken a frame, unless he is known to want no line of it."""

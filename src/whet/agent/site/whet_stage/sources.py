@@ -18,16 +18,17 @@ from .past import FUNCTIONS, key_of
 from .private import hide_own, show_own
 from .typed import cast
 from .unseen import AT_WORK, caller
-from .weave import MARK, bind, is_future, is_text, must_lead
+from .weave import CHECKPOINT, MARK, bind, called_names, is_future, is_text, must_lead
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from types import CodeType, FunctionType
     from typing import Union
 
     from .past import Function, Key
 
+_WORD = b"checkpoint"
 _FUTURE_FLAGS = 0x1FF0000  # compile(): all that `from __future__ import` can set
 
 
@@ -59,6 +60,7 @@ class Source:
         self.spaces: list[int] = []
         self.flags = 0
         self._clean: dict[Key, CodeType | None] = {}
+        self._calls: dict[str, set[str]] | None = None
         for node in ast.walk(tree):
             if isinstance(node, FUNCTIONS):
                 key = key_of(node)
@@ -76,6 +78,16 @@ class Source:
             if space is not None and self.spaces == [id(space)]:
                 return cast("dict[str, object]", space)
         return None
+
+    @property
+    def calls(self) -> dict[str, set[str]]:
+        """The last names of all that each of its functions calls; `CHECKPOINT` if it sets one."""
+        if self._calls is None:
+            self._calls = {}
+            for node in self.functions.values():
+                if node is not None:
+                    self._calls.setdefault(node.name, set()).update(called_names(node))
+        return self._calls
 
     def is_unused(self, node: Function) -> bool:
         """Whether a function has not been used yet."""
@@ -196,6 +208,24 @@ class Source:
         if body:
             body.insert(at, _hook_call("", "", body[min(at, len(body) - 1)]))
         return bind(self.compiled(body), self.hook, self.same)
+
+
+def marking_names(sources: Collection[Source]) -> set[str]:
+    """Return the names of functions that set checkpoints, or call such a function."""
+    with_some = [source for source in sources if _WORD in source.text]
+    if not with_some:
+        return set()
+    found = {CHECKPOINT}
+    while True:
+        more = {
+            name
+            for source in sources
+            for name, called in source.calls.items()
+            if name not in found and called & found
+        }
+        if not more:
+            return found
+        found |= more
 
 
 class _Hook:

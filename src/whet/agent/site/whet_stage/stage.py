@@ -83,7 +83,11 @@ class _Stage:
 
     def __init__(self, address: str, worth_seconds: float) -> None:
         self.sight = Sight(
-            self._before_read, self._run_script, self._note_used, is_source=self._has_source
+            self._before_read,
+            self._run_script,
+            self._note_used,
+            is_source=self._has_source,
+            marks=self._mark,
         )
         self._script = Script(self._offer, worth_seconds)
         self._sources: dict[str, Source] = {}
@@ -135,6 +139,13 @@ class _Stage:
         if time.perf_counter() - self._script.since >= self._worth_seconds:
             self._offer("reads", name)
 
+    def _mark(self, name: str) -> None:
+        """Take a snapshot where the program has asked for one."""
+        if self._script.marks(name):
+            frame = caller().f_back or caller()
+            line = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+            self._offer("checkpoint", name or line)
+
     def _offer(self, kind: str, place: str) -> None:
         """Take a snapshot if it can be done."""
         if self.sight.ended_by or self.sight.is_closed:
@@ -143,6 +154,7 @@ class _Stage:
             self.sight.ended_by = "a forked process"
             return
         self.sight.is_closed = True
+        began, pid = time.perf_counter(), self._pid
         try:
             # Most hindrances go away: a pool is closed, a child is waited for.
             why = hindrance()
@@ -154,6 +166,8 @@ class _Stage:
         finally:
             self.sight.is_closed = False
             self._script.since = time.perf_counter()
+            if self._pid == pid:  # in a copy much time has passed
+                self._script.offer_seconds = self._script.since - began
 
     def _take(self, kind: str, place: str, seconds: float) -> None:
         """Fork a copy that waits; return here, and in each copy that is resumed from it."""
