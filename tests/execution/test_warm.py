@@ -245,15 +245,6 @@ def test_a_script_that_is_gone_is_what_python_says_of_it(workshop: Workshop) -> 
     assert workshop.run().exit_code == 2
 
 
-def test_a_module_is_run_as_a_script_too(workshop: Workshop) -> None:
-    workshop.write({"tool.py": SLOW + "print(open('data').read())\n", "data": "1"})
-    workshop.run("-m", "tool")
-    workshop.write({"data": "2"})
-    workshop.run("-m", "tool")
-
-    assert workshop.starts[1].place.endswith("data")
-
-
 def test_nothing_of_the_agent_is_left_in_sight(workshop: Workshop) -> None:
     workshop.write({"main.py": "import os, sys\nprint(sorted(globals()), sys.argv, sys.path, sorted(os.environ) , os.getcwd(), 'whet_stage' in sys.modules)\n"})  # fmt: skip
 

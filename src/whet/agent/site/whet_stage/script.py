@@ -119,7 +119,6 @@ class Script:
 
     def prepare(self, path: str, sources: dict[str, Source]) -> bool:
         """Read the script; say whether it can be."""
-        self.path = path
         try:
             # Python itself reads it: whether the program has seen it is another matter.
             text = own_read(path)
@@ -130,19 +129,25 @@ class Script:
                 hide_own(modules)
         except (OSError, SyntaxError, ValueError, RecursionError):
             return False  # Python says so in its own words
+        module = sys.modules["__main__"].__dict__
+        module["__file__"] = path
+        module["__cached__"] = None
+        module["__loader__"] = SourceFileLoader("__main__", path)
+        self.take(source, sources)
+        return True
+
+    def take(self, source: Source, sources: dict[str, Source]) -> None:
+        """Take a source for the main script: what `__main__` is filled with."""
+        self.path = source.path
         source.spaces.append(id(sys.modules["__main__"].__dict__))
-        sources[path] = source
+        sources[source.path] = source
         self._sources = sources
         self.frames = [Frame(source, source.tree)]
-        return True
 
     @unseen
     def run(self, begins: Callable[[], None]) -> None:
         """Run it in `__main__`, as Python does."""
         module = sys.modules["__main__"].__dict__
-        module["__file__"] = self.path
-        module["__cached__"] = None
-        module["__loader__"] = SourceFileLoader("__main__", self.path)
         code = self.module_code(self.frames[0])
         while True:
             try:

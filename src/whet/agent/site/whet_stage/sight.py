@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+from types import CodeType
 
 from .importer import Importer
 from .lines import ShownLines
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _IMPORTERS = ("<frozen importlib._bootstrap_external>", "<frozen importlib._bootstrap>")
 _METADATA = os.path.join("importlib", "metadata", "__init__.py")
 _SOURCE = (".py", ".pyc", ".pyi", ".so")
+_RUNNERS = ("<frozen runpy>", os.path.join(os.path.dirname(os.__file__), "runpy.py"))
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 
@@ -50,6 +52,7 @@ class Sight:
         self,
         before_read: Callable[[str], None],
         run_script: Callable[[str], None],
+        run_module: Callable[[CodeType], None],
         uses: Callable[[object], None],
         is_source: Callable[[str], bool],
         marks: Callable[[str], None],
@@ -60,6 +63,7 @@ class Sight:
         self.lines = ShownLines(all_are=self._sees_source)
         self._before_read = before_read
         self._run_script = run_script
+        self._run_module = run_module
         self._uses = uses
         self._is_source = is_source
         self._marks = marks
@@ -73,6 +77,7 @@ class Sight:
             "sys._getframe": self._hears_frame,
             "object.__getattr__": self._hears_attribute,
             "cpython.run_file": self._hears_script,
+            "cpython.run_module": self._hears_module,
             "os.listdir": self._hears_listing,
             CHECKPOINT: self._hears_checkpoint,
         }
@@ -129,10 +134,20 @@ class Sight:
         self._run_script(str(arguments[0]))
 
     def _hears_checkpoint(self, _event: str, arguments: tuple[object, ...]) -> None:
-        if (
-            len(arguments) == 1 and type(arguments[0]) is str
-        ):  # others may have methods of their own
-            self._marks(arguments[0])
+        name = arguments[0] if arguments else None
+        if type(name) is str:  # others may have methods of their own
+            self._marks(name)
+
+    def _hears_module(self, _event: str, _arguments: tuple[object, ...]) -> None:
+        self._ears["exec"] = self._hears_exec
+
+    @unseen
+    def _hears_exec(self, _event: str, arguments: tuple[object, ...]) -> None:
+        code, runs = arguments[0], caller().f_code
+        if runs.co_name == "_run_code" and runs.co_filename in _RUNNERS:
+            del self._ears["exec"]
+            if isinstance(code, CodeType):
+                self._run_module(code)
 
     def _hears_frame(self, _event: str, _arguments: tuple[object, ...]) -> None:
         """Note that somebody has taken a frame, unless he is known to want no line of it."""

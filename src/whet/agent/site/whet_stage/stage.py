@@ -85,6 +85,7 @@ class _Stage:
         self.sight = Sight(
             self._before_read,
             self._run_script,
+            self._run_module,
             self._note_used,
             is_source=self._has_source,
             marks=self._mark,
@@ -268,11 +269,24 @@ class _Stage:
     def _run_script(self, path: str) -> None:
         self.sight.is_closed = True
         if self._script.prepare(path, self._sources):
-            try:
-                run_and_exit(self._script.run, self._begin, has_last_words=self._has_last_words)
-            finally:
-                self.sight.is_closed = True
+            self._run()
         self.sight.is_closed = False  # Python says it in its own words
+
+    @unseen
+    def _run_module(self, code: CodeType) -> None:
+        """Run the main module of `python -m` if it is the user's; `runpy` is about to do it."""
+        source = self._sources.get(code.co_filename)
+        if source is not None:
+            self.sight.is_closed = True
+            self._script.take(source, self._sources)
+            self._run()
+
+    @unseen
+    def _run(self) -> None:
+        try:
+            run_and_exit(self._script.run, self._begin, has_last_words=self._has_last_words)
+        finally:
+            self.sight.is_closed = True
 
     def _has_last_words(self) -> bool:
         self._script.forget()
