@@ -19,7 +19,8 @@ class Snapshot:
     Attributes:
         number: the spawner's number for it.
         kind: ``statement``: between two statements of the main script; ``reads``: just before a
-            file is read for the first time; ``checkpoint``: where else the program asks for one.
+            file is read for the first time; ``test``: before a step of a test; ``checkpoint``: where
+            else the program asks for one.
         place: where, such as ``train.py:31`` or the file, or the name of the checkpoint.
         seconds: how long the program took to get there.
         seen: what it had seen of the file system by then, one observation for each run that it

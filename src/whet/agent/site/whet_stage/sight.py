@@ -20,10 +20,13 @@ from .weave import CHECKPOINT
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
 
 _IMPORTERS = ("<frozen importlib._bootstrap_external>", "<frozen importlib._bootstrap>")
 _METADATA = os.path.join("importlib", "metadata", "__init__.py")
 _SOURCE = (".py", ".pyc", ".pyi", ".so")
+_REWRITER = os.path.join("_pytest", "assertion", "rewrite.py")
+_CALLS = 4  # between the opening of a file and the rewriter: those of `pathlib`
 _RUNNERS = ("<frozen runpy>", os.path.join(os.path.dirname(os.__file__), "runpy.py"))
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
@@ -70,6 +73,7 @@ class Sight:
         self._importer = Importer()
         self._first_reads: dict[str, int] = {}
         self._own_reads: dict[str, int] = {}
+        self._rewritten: dict[str, int] = {}
         self._cache = os.environ.get("WHET_PYCACHE") or "\0"
         self._ears: dict[str, Callable[[str, tuple[object, ...]], None]] = {
             "open": self._hears_open,
@@ -114,6 +118,10 @@ class Sight:
         if caller().f_code.co_filename.endswith(_METADATA):
             # It looks for a few names alone, as the importer does; see `whet.host.marks`.
             self._importer.lists(_absolute("." if arguments[0] is None else arguments[0]))
+
+    def notes_rewritten(self, path: str) -> None:
+        """Note that pytest's rewriter has read a module, as Python reads others."""
+        self._own_reads[path] = self._own_reads.get(path, 0) + self._rewritten.pop(path, 0)
 
     def _sees_source(self, path: str) -> None:
         if not self.is_closed:
@@ -163,6 +171,8 @@ class Sight:
         self._first_reads[name] = self._first_reads.get(name, 0) + 1
         if not (isinstance(flags, int) and flags & _WRITES) and self._is_data(name):
             self._before_read(name)
+        if name.endswith(".py") and _is_rewriter(caller()):
+            self._rewritten[name] = self._rewritten.get(name, 0) + 1
         if self._is_source(name) and self.lines.opens(name):
             self._own_reads[name] = self._own_reads.get(name, 0) + 1
 
@@ -176,6 +186,17 @@ class Sight:
             )
             and caller().f_code.co_filename not in _IMPORTERS
         )
+
+
+def _is_rewriter(frame: FrameType | None) -> bool:
+    """Whether it is pytest that reads a module to compile it."""
+    for _ in range(_CALLS):
+        if frame is None:
+            break
+        if frame.f_code.co_filename.endswith(_REWRITER):
+            return frame.f_code.co_name in {"_rewrite_test", "_read_pyc"}
+        frame = frame.f_back
+    return False
 
 
 def _absolute(path: object) -> str:

@@ -22,7 +22,7 @@ from .weave import CHECKPOINT, MARK, bind, called_names, is_future, is_text, mus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from types import CodeType, FunctionType
     from typing import Union
 
@@ -46,9 +46,19 @@ class Source:
         used: which of them have been used.
         entered: which of them have been run as stage frames: in those that have not been used
             as well, nothing has run beyond the place where their frame stands.
+        placed: functions of which the program knows where they stand.
+        rewrite: changes its tree before it is compiled, as pytest does; None: nothing does.
+        has_begun: whether anything of it has been run.
     """
 
-    def __init__(self, name: str, path: str, text: bytes, tree: ast.Module) -> None:
+    def __init__(
+        self,
+        name: str,
+        path: str,
+        text: bytes,
+        tree: ast.Module,
+        rewrite: Callable[[ast.Module, bytes], None] | None = None,
+    ) -> None:
         self.path = path
         self.text = text
         self.tree = tree
@@ -57,6 +67,9 @@ class Source:
         self.functions: dict[Key, Function | None] = {}
         self.same: dict[object, object] = {}
         self.name = name
+        self.rewrite = rewrite
+        self.has_begun = True
+        self.placed: set[Key] = set()
         self.spaces: list[int] = []
         self.flags = 0
         self._clean: dict[Key, CodeType | None] = {}
@@ -123,6 +136,9 @@ class Source:
     def compiled(self, body: list[ast.stmt]) -> CodeType:
         """Return the code of statements of its module."""
         tree = ast.Module(body, [])
+        if self.rewrite is not None:
+            tree = copy.deepcopy(tree)
+            self.rewrite(tree, self.text)
         code: CodeType = compile(tree, self.path, "exec", self.flags, dont_inherit=True)
         return code
 

@@ -20,7 +20,7 @@ import time
 from types import FunctionType
 
 from . import BEFORE
-from .descriptors import CUDA, offsets, reopen
+from .descriptors import CUDA, Streams, opened
 from .edits import Edit
 from .exit import OWN_FILES, run_and_exit
 from .freeze import Ready, fork_away, receive, send
@@ -30,7 +30,8 @@ from .private import hide_own, invalidate_caches, show_own
 from .process import is_leader
 from .script import Resumed, Script
 from .sight import Sight
-from .sources import Source
+from .sources import Source, key_of_code
+from .suites import Suite
 from .unseen import caller, unseen
 
 TYPE_CHECKING = False
@@ -38,8 +39,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, FrameType
 
+    from .suites import Guard, Rewrite
 
-def install(wish: str) -> Callable[[str, str], CodeType | None] | None:
+    Load = Callable[[str, str], "CodeType | None"]
+
+
+def install(wish: str) -> tuple[Load | None, dict[str, Guard]]:
     """Take over the main script of this process.
 
     Args:
@@ -47,17 +52,21 @@ def install(wish: str) -> Callable[[str, str], CodeType | None] | None:
             end, and the socket at which whet waits for snapshots: ``0.05:/tmp/whet-x/stage``.
 
     Returns:
-        what loads the user's modules; None: this is not the process that whet has started.
+        what loads the user's modules (None: this is not the process that whet has started), and
+        what installed ones are handed to when they have been run.
     """
     if not is_leader():
-        return None  # whet waits for the process that it started, and could not go on with this one
+        return (
+            None,
+            {},
+        )  # whet waits for the process that it started, and could not go on with this one
     begin()
     seconds, _, address = wish.partition(":")
     stage = _Stage(address, float(seconds))
     stage.sight.observe()
     sys.addaudithook(stage.sight.hear)
     OWN_FILES.update(_forget_modules())
-    return stage.load
+    return stage.load, stage.suite.guards()
 
 
 def _forget_modules() -> list[str]:
@@ -90,6 +99,7 @@ class _Stage:
             is_source=self._has_source,
             marks=self._mark,
         )
+        self.suite = Suite(self._load_test, lambda name: self._before("test", name))
         self._script = Script(self._offer, worth_seconds)
         self._sources: dict[str, Source] = {}
         self._shared: set[str] = set()
@@ -104,22 +114,48 @@ class _Stage:
         Returns:
             None: Python is to do it, which says in its own words if it cannot.
         """
+        return self._code_of(path) if self._read(name, path) else None
+
+    def _load_test(self, code: CodeType, name: str, rewrite: Rewrite) -> CodeType:
+        """Return the code of a module that pytest has compiled; itself if it is not followed."""
+        path = code.co_filename
+        if not self._read(name, path, rewrite):
+            return code
+        self.sight.notes_rewritten(path)
+        # Nothing of it has been run yet: in a resumed run it may say anything.
+        self._sources[path].has_begun = False
+        self._before("reads", os.path.basename(path))
+        self._sources[path].has_begun = True
+        return self._code_of(path) or code
+
+    def _read(self, name: str, path: str, rewrite: Rewrite | None = None) -> bool:
+        """Read a module of the user's; say whether it can be followed."""
         if path in self._sources or path in self._shared:
             # Two modules from one file are not followed: that it was read has to be seen.
             self._shared.add(path)
             self._sources.pop(path, None)
-            return None
+            return False
         was_closed, self.sight.is_closed = self.sight.is_closed, True
         modules = show_own()
         try:
             text = own_read(path)
-            source = Source(name, path, text, ast.parse(text, path))
-            code = source.code()
+            self._sources[path] = Source(name, path, text, ast.parse(text, path), rewrite)
         except (OSError, SyntaxError, ValueError, RecursionError):
-            return None
+            return False
         else:
-            self._sources[path] = source
-            return code
+            return True
+        finally:
+            hide_own(modules)
+            self.sight.is_closed = was_closed
+
+    def _code_of(self, path: str) -> CodeType | None:
+        was_closed, self.sight.is_closed = self.sight.is_closed, True
+        modules = show_own()
+        try:
+            return self._sources[path].code()
+        except (SyntaxError, ValueError, RecursionError):
+            del self._sources[path]
+            return None
         finally:
             hide_own(modules)
             self.sight.is_closed = was_closed
@@ -132,13 +168,19 @@ class _Stage:
         self.sight.is_closed = True
         if isinstance(function, FunctionType):
             source = self._sources.get(function.__code__.co_filename)
-            if source is not None and not _is_signature(caller().f_code):
+            asks = caller().f_code
+            if source is not None and _is_place(asks):
+                source.placed.add(key_of_code(function.__code__))
+            elif source is not None and not _is_signature(asks):
                 source.show(function)
         self.sight.is_closed = False
 
     def _before_read(self, name: str) -> None:
+        self._before("reads", name)
+
+    def _before(self, kind: str, name: str) -> None:
         if time.perf_counter() - self._script.since >= self._worth_seconds:
-            self._offer("reads", name)
+            self._offer(kind, name)
 
     def _mark(self, name: str) -> None:
         """Take a snapshot where the program has asked for one."""
@@ -172,7 +214,7 @@ class _Stage:
 
     def _take(self, kind: str, place: str, seconds: float) -> None:
         """Fork a copy that waits; return here, and in each copy that is resumed from it."""
-        of = offsets()
+        files = opened()
         waiting, woken = os.pipe()
         try:
             is_original = bool(fork_away())
@@ -188,7 +230,8 @@ class _Stage:
         are_frames_new = self._wait(woken, kind, place, seconds)
         # From here on this is the process of a resumed run.
         self._pid = os.getpid()
-        reopen(of)
+        for file in files:
+            file.reopen()
         self.sight.forget()
         self._began = time.perf_counter() - seconds
         invalidate_caches()
@@ -213,9 +256,8 @@ class _Stage:
             os._exit(0)
         os.close(woken)
         # A frozen process must not keep the streams of a run that has ended.
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for number in (0, 1, 2):
-            os.dup2(nothing, number)
+        held, nothing = Streams(), os.open(os.devnull, os.O_RDWR)
+        held.give([nothing] * 3)
         os.close(nothing)
         ready = Ready()
         while True:
@@ -230,7 +272,7 @@ class _Stage:
                 send(line, ready.answer())
             else:
                 line.close()
-                ready.become(self._prepared(changed, at_point=kind == "statement"))
+                ready.become(self._prepared(changed, at_point=kind == "statement"), held)
                 return ready.is_changed
 
     def _prepared(self, changed: dict[str, bytes], *, at_point: bool) -> str:
@@ -300,6 +342,14 @@ class _Stage:
 def _is_signature(code: CodeType) -> bool:
     return os.path.basename(code.co_filename) == "inspect.py" and code.co_name in {
         "_signature_from_function", "_has_code_flag", "_signature_from_callable",
+    }  # fmt: skip
+
+
+def _is_place(code: CodeType) -> bool:
+    """Whether it asks where a function stands, and nothing else of it."""
+    folder, name = os.path.split(code.co_filename)
+    return os.path.basename(folder) in {"_pytest", "_code"} and (name, code.co_name) in {
+        ("compat.py", "getlocation"), ("source.py", "getrawcode"),
     }  # fmt: skip
 
 
