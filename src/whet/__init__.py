@@ -4,6 +4,8 @@ These are the public names. Each is loaded when it is first asked for, so that
 `import whet` in a user's program costs nothing until it is used.
 """
 
+from sys import audit as _audit
+
 TYPE_CHECKING = False  # type checkers know the name; importing `typing` would cost 5 ms
 if TYPE_CHECKING:
     from whet.core.budget import Budget, StopReason
@@ -44,6 +46,7 @@ __all__ = [
     "Verdict",
     "WhetError",
     "__version__",
+    "checkpoint",
 ]
 
 _HOMES = {
@@ -70,6 +73,26 @@ _HOMES = {
     "Verdict": "verdict",
     "WhetError": "errors",
 }
+
+
+def checkpoint(name: str = "") -> None:
+    """Mark a place of a program from which ``whet loop`` may run on after an edit further down.
+
+    Without whet it does nothing. Where `whet` cannot be imported, `sys.audit("whet.checkpoint",
+    name)` does the same.
+
+    Args:
+        name: what the place is called, such as ``step 37``; empty: its file and line.
+    """
+    _audit("whet.checkpoint", _text(name))
+
+
+def _text(name: object) -> str:
+    if isinstance(name, str):
+        return name
+    kind = type(name).__name__
+    message = f"checkpoint({name!r}): the name is of type {kind}; give a text, such as str(name)"
+    raise TypeError(message)
 
 
 if not TYPE_CHECKING:  # a checker that saw it would let every misspelt name pass

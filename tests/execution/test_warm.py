@@ -211,7 +211,7 @@ def test_what_the_past_has_seen_is_answered_cold(
         pytest.param("import socket; s = socket.socket()", id="a socket that is open"),
         pytest.param("import os; p = os.pipe()", id="a pipe that is open"),
         pytest.param("import mmap; m = mmap.mmap(-1, 4096)", id="memory that is shared"),
-        pytest.param("import tempfile; f = tempfile.TemporaryFile()", id="a temporary file"),
+        pytest.param("import os; f = os.memfd_create('x')", id="memory that is a file"),
         pytest.param("import signal; signal.alarm(100)", id="an alarm that is set"),
     ],
 )  # fmt: skip
@@ -271,15 +271,6 @@ def test_a_script_that_is_gone_is_what_python_says_of_it(workshop: Workshop) -> 
     workshop.write({"main.py": None})
 
     assert workshop.run().exit_code == 2
-
-
-def test_a_module_is_run_as_a_script_too(workshop: Workshop) -> None:
-    workshop.write({"tool.py": SLOW + "print(open('data').read())\n", "data": "1"})
-    workshop.run("-m", "tool")
-    workshop.write({"data": "2"})
-    workshop.run("-m", "tool")
-
-    assert workshop.starts[1].place.endswith("data")
 
 
 def test_nothing_of_the_agent_is_left_in_sight(workshop: Workshop) -> None:
@@ -363,3 +354,54 @@ def test_snapshots_end_with_their_executor(workshop: Workshop) -> None:
     workshop.warm.close()
 
     assert not any(children_of(pid) for pid in [*kept, *below])
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param("f = open('out', 'w')", id="a file that is written"),
+        pytest.param("open('out', 'w').close()\nf = open('out', 'a')", id="a file that is appended to"),
+        pytest.param("f = open('out', 'w+')\nf.write('much more than the rest')\nf.flush()\nf.seek(2)", id="a file that is written in the middle"),
+        pytest.param("import os\nf = open('out', 'w')\ng = os.fdopen(os.dup(f.fileno()), 'w')\ng.write('its twin')\ng.flush()", id="a file with two descriptors"),
+        pytest.param("f = open('out', 'w')\ng = open('out', 'a')\ng.write('an end')\ng.flush()", id="a file that was opened twice"),
+        pytest.param("import tempfile\nf = tempfile.TemporaryFile('w+')", id="a file without a name"),
+        pytest.param("import tempfile\nf = tempfile.NamedTemporaryFile('w+')", id="a temporary file"),
+        pytest.param("import logging\nlogging.basicConfig(filename='out', filemode='w')\nlogging.error('begins')\nf = open('more', 'w')", id="a log"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_open_for_writing_holds_what_it_held(workshop: Workshop, files: str) -> None:
+    text = f"import time\n{files}\nf.write('one ')\nf.flush()\nf.write('buffered ')\n{SLOW}f.write('two')\n"
+    text += "f.flush()\nprint(f.tell(), f.seek(0), f.readable() and f.read())\n"
+    workshop.write({"main.py": text})
+    workshop.run()
+    for end in ("f.write('three')\n", "f.write('four')\n", "f.truncate(3)\n"):
+        workshop.write({"main.py": text + end})
+        workshop.run()
+
+    assert all(start.place.startswith("main.py") for start in workshop.starts[1:]), workshop.starts
+
+
+def test_streams_that_are_put_aside_for_a_while_lead_where_they_should(workshop: Workshop) -> None:
+    text = (
+        "import os, sys, tempfile, time\nprint('before', flush=True)\n"
+        "kept, file = os.dup(1), tempfile.TemporaryFile('w+')\nos.dup2(file.fileno(), 1)\n"
+        "print('inside', flush=True)\n" + SLOW + "print('later', flush=True)\nos.dup2(kept, 1)\n"
+        "os.lseek(file.fileno(), 0, 0)\nprint(os.read(file.fileno(), 99), os.isatty(kept), flush=True)\n"
+    )
+    workshop.edit(text, text + "print('end')\nos.write(kept, b'kept')\n")
+    workshop.write({"main.py": text + "1 / 0\n"})
+    workshop.run()
+
+    assert all(start.place for start in workshop.starts[1:]), workshop.starts
+
+
+def test_a_resumed_run_leaves_copies_of_its_own(workshop: Workshop) -> None:
+    text = f"{SLOW}print(open('data').read())\n{SLOW}print('later')\n"
+    workshop.write({"main.py": text, "data": "1"})
+    workshop.run()
+    workshop.write({"data": "2"})
+    workshop.run()
+    workshop.write({"main.py": text + "print('end')\n"})
+    workshop.run()
+
+    assert [start.place for start in workshop.starts[1:]] == ["main.py:3", "main.py:6"]

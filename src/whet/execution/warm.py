@@ -1,7 +1,6 @@
 """Running a program on from the deepest frozen copy that an edit cannot have touched."""
 
-import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from whet.host.spawner_process import Program
 from whet.host.stage import WORTH_SECONDS, OtherPastError, Snapshot, Stage, Staged
 
 _MOST_SNAPSHOTS = 12
+_LATEST = 3  # of them are kept in any case
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ class WarmRuns:
         for snapshot in sorted(stage.snapshots.values(), key=lambda each: -each.seconds):
             changed, hindrance = _fit(snapshot, is_settled=is_settled)
             if changed is not None:
-                staged = Staged(stage=stage, since=snapshot, changed=changed)
+                staged = self._staged(slot, stage, snapshot, changed)
                 try:
                     outcome = run(staged)
                 except OtherPastError:
@@ -80,13 +80,13 @@ class WarmRuns:
                         self._refused.add(snapshot.number)
                     continue
                 self._refused.discard(snapshot.number)
-                self._note(slot, staged, why)
+                self._note(staged, why)
                 return outcome
             why = why or f"not from {snapshot.place}: {hindrance}"
             self._drop(slot, stage, snapshot)
-        staged = Staged(stage=stage)
+        staged = self._staged(slot, stage)
         outcome = run(staged)
-        self._note(slot, staged, why)
+        self._note(staged, why)
         return outcome
 
     def _stage_for(self, slot: Slot, program: Program) -> Stage:
@@ -100,19 +100,36 @@ class WarmRuns:
         self._same = same
         return self._stage
 
-    def _note(self, slot: Slot, staged: Staged, why: str) -> None:
-        """Keep what is useful: of two snapshots close to each other the later one."""
-        stage, since = staged.stage, staged.since
+    def _staged(
+        self,
+        slot: Slot,
+        stage: Stage,
+        since: Snapshot | None = None,
+        changed: Mapping[str, bytes] | None = None,
+    ) -> Staged:
+        return Staged(
+            stage=stage,
+            since=since,
+            changed=changed or {},
+            # A program that asks for one at each step must not leave thousands of them.
+            on_snapshot=lambda: self._thin(slot, stage),
+        )
+
+    def _thin(self, slot: Slot, stage: Stage) -> None:
+        """Keep what is useful: the latest snapshots, and before them fewer and fewer."""
         kept = sorted(stage.snapshots.values(), key=lambda each: each.seconds)
         while len(kept) > _MOST_SNAPSHOTS:
-            gains = [later.seconds - each.seconds for each, later in itertools.pairwise(kept)]
             useless = [index for index, each in enumerate(kept) if each.number in self._refused]
-            self._drop(slot, stage, kept.pop(useless[0] if useless else gains.index(min(gains))))
+            index = useless[0] if useless else _least_useful([each.seconds for each in kept])
+            self._drop(slot, stage, kept.pop(index))
+
+    def _note(self, staged: Staged, why: str) -> None:
+        stage, since = staged.stage, staged.since
         self.last = Start(
             place="" if since is None else since.place,
             saved_seconds=0.0 if since is None else since.seconds,
             why_not_deeper=why,
-            snapshots=len(kept),
+            snapshots=len(stage.snapshots),
             halted=staged.halted,
         )
 
@@ -131,6 +148,16 @@ def hindrance_of(snapshot: Snapshot, *, is_settled: bool) -> str:
     """
     changed, why = _fit(snapshot, is_settled=is_settled)
     return f"{_name(next(iter(changed)))} has changed" if changed else why
+
+
+def _least_useful(seconds: list[float]) -> int:
+    """Return which of some moments is missed least: the gap it would leave is soon made good."""
+    last = seconds[-1]
+    before = [0.0, *seconds]
+    return min(
+        range(len(seconds) - _LATEST),
+        key=lambda at: (seconds[at + 1] - before[at]) / (last - seconds[at]),
+    )
 
 
 def _fit(snapshot: Snapshot, *, is_settled: bool) -> tuple[dict[str, bytes] | None, str]:

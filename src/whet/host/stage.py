@@ -1,6 +1,6 @@
 """The frozen copies of a program, as whet knows them: where each was taken and what it had seen."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -20,9 +20,10 @@ class Snapshot:
     Attributes:
         number: the spawner's number for it.
         kind: ``statement``: between two statements of the main script; ``reads``: just before a
-            file is read for the first time; ``awaits``: just before what a search varies is
-            seen for the first time; ``effect``: before what may not be put back.
-        place: where, such as ``train.py:31`` or the file.
+            file is read for the first time; ``test``: before a step of a test; ``checkpoint``: where
+            else the program asks for one; ``awaits``: just before what a search varies is seen for
+            the first time; ``effect``: before what may not be put back.
+        place: where, such as ``train.py:31`` or the file, or the name of the checkpoint.
         seconds: how long the program took to get there.
         seen: what it had seen of the file system by then, one observation for each run that it
             is made of.
@@ -90,6 +91,7 @@ class Staged:
         halted: why it left no more snapshots; empty: nothing kept it from that.
         spoilt: what a reset step has changed that the snapshot had seen.
         first_sight: the stack at the first sight of what a search varies; empty: not known.
+        on_snapshot: called when there is one more.
     """
 
     stage: Stage
@@ -98,6 +100,7 @@ class Staged:
     halted: str = ""
     spoilt: str = ""
     first_sight: tuple[Frame, ...] = ()
+    on_snapshot: Callable[[], None] | None = None
     _observing: Observing = field(default_factory=Observing)
 
     def on(self, program: Program) -> Program:
@@ -132,6 +135,8 @@ class Staged:
             sources=sources,
             past=dict(past),
         )
+        if self.on_snapshot is not None:
+            self.on_snapshot()
 
     def still_fits(self) -> bool:
         """Whether the snapshot may be run on from after the reset steps, as it might before."""

@@ -32,10 +32,11 @@ def install() -> None:
     stage = os.environ.pop("WHET_STAGE", "")
     cache = os.environ.get("WHET_PYCACHE")
     if cache and sys.implementation.name == "cpython":
-        load = None
+        load: Callable[[str, str], CodeType | None] | None = None
+        guards: dict[str, Callable[[dict[str, object]], None]] = {}
         if stage and sys.version_info >= (3, 9):
-            load = __import__("whet_stage.stage").stage.install(stage, answer.prepare)
-        _key_byte_code_by_content(cache, load)
+            load, guards = __import__("whet_stage.stage").stage.install(stage, answer.prepare)
+        _key_byte_code_by_content(cache, load, guards)
 
 
 class _Answer:
@@ -93,7 +94,9 @@ def _is_free(descriptor: int) -> bool:
 
 
 def _key_byte_code_by_content(
-    cache: str, load: Callable[[str, str], CodeType | None] | None = None
+    cache: str,
+    load: Callable[[str, str], CodeType | None] | None,
+    guards: dict[str, Callable[[dict[str, object]], None]],
 ) -> None:
     """Look up and keep the byte code of the user's modules under a digest of their source.
 
@@ -104,6 +107,7 @@ def _key_byte_code_by_content(
     Args:
         cache: the folder.
         load: loads the user's modules instead, so that they can be changed under way.
+        guards: what is called with the namespace of an installed module when it has been run.
     """
     import _frozen_importlib_external as machinery
 
@@ -117,7 +121,9 @@ def _key_byte_code_by_content(
         path = self.get_filename(fullname)
         if path.startswith(standard) or any(part in path for part in installed):
             code = original(self, fullname)
-            return _wary_of_recent_files(code) if fullname == _REWRITER and code else code
+            if code and fullname == _REWRITER:
+                code = _guarded(code, _guard_rewriter)
+            return _guarded(code, guards[fullname]) if code and fullname in guards else code
         if load is not None and type(self) is loader:
             followed = load(fullname, path)
             if followed is not None:
@@ -211,29 +217,34 @@ def _ranges_mark() -> str:
     return "n" if left_out else ""
 
 
-def _wary_of_recent_files(code: CodeType) -> CodeType:
-    """Return code that runs pytest's module ``code`` and then guards its own byte code.
-
-    pytest keeps rewritten tests under their time and size as Python does. Byte code that is
-    hardly younger than its source may be that of the text before; pytest then makes it anew,
-    and the next one is old enough.
-    """
-    place, guard = "module", "guard"
+def _guarded(code: CodeType, guard: Callable[[dict[str, object]], None]) -> CodeType:
+    """Return code that runs a module's ``code`` and then hands its namespace to ``guard``."""
     both = compile("exec('module', globals()); 'guard'.__call__(globals())", _IMPORT_SYSTEM, "exec")
-    values = {place: code, guard: _guard_rewriter}
+    values = {"module": code, "guard": guard}
     return both.replace(
         co_consts=tuple(values.get(c, c) if isinstance(c, str) else c for c in both.co_consts)
     )
 
 
-def _guard_rewriter(module: dict[str, Callable[..., object]]) -> None:
+def _guard_rewriter(module: dict[str, object]) -> None:
+    """Let pytest trust no byte code of its own that may be stale.
+
+    It keeps rewritten tests under their time and size as Python does. Byte code that is
+    hardly younger than its source may be that of the text before; pytest then makes it anew,
+    and the next one is old enough.
+    """
     read = module.get("_read_pyc")
-    if read is None:
+    if not callable(read):
         return
 
     def _read_pyc(source: Path, pyc: Path, *rest: object, **named: object) -> object:
         try:
-            is_racy = pyc.stat().st_mtime - source.stat().st_mtime < _RACY_SECONDS
+            # Tagged: the program itself does not look.
+            made, saved = (
+                os.stat(os.path.abspath(str(each)), dir_fd=_MAGIC_FOLDER).st_mtime
+                for each in (pyc, source)
+            )
+            is_racy = made - saved < _RACY_SECONDS
         except OSError:
             is_racy = False
         return None if is_racy else read(source, pyc, *rest, **named)

@@ -14,9 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    Position = tuple[int, int, int]
-    """Descriptor, offset and flags of an open file."""
-
 _INHERITED: dict[int, str] = {}
 
 _UNIQUE = {
@@ -28,6 +25,11 @@ _UNIQUE = {
     "anon_inode:[pidfd]": "it holds a process (pidfd)",
 }  # fmt: skip
 CUDA = "a CUDA context is there"
+_TERMINALS = ("/dev/pts/", "/dev/tty", "/dev/console")
+_STREAMS = (1, 2, 0)  # where two are the same, the first of them
+_MOST_BYTES = 64 << 20  # of files without a name
+_DELETED = " (deleted)"
+_ANEW = os.O_CREAT | os.O_EXCL | os.O_TRUNC
 _HARMLESS = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random", "/dev/full")
 
 
@@ -39,7 +41,8 @@ def inherit() -> None:
 
 def inherit_again() -> None:
     """Note what a resumed program has in place of what the original was started with."""
-    _INHERITED.update({number: to for number, to in _files() if number in _INHERITED})
+    again = {number: to for number, to in _files() if number in _INHERITED}
+    _INHERITED.update({number: to for number, to in again.items() if number not in _STREAMS})
 
 
 def stdin_offset() -> int:
@@ -64,7 +67,7 @@ def hindering_file(pools: set[int], *, has_cuda: bool) -> str:
         has_cuda: whether CUDA's driver is loaded. Without it a device of NVIDIA's is asked what
             it is and no more, which is what PYTORCH_NVML_BASED_CUDA_CHECK is for.
     """
-    files = list(_files())
+    files = [(number, target) for number, target in _files() if _stream_of(number, target) < 0]
     anew = {target for number, target in files if number in pools}
     for number, target in files:
         if not target.startswith("/"):
@@ -84,7 +87,7 @@ def hindering_file(pools: set[int], *, has_cuda: bool) -> str:
             stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
         ):
             return f"`{target}` is open"
-        if flags & (os.O_WRONLY | os.O_RDWR):
+        if flags & (os.O_WRONLY | os.O_RDWR) and not _can_be_made_anew(number, target, flags):
             return f"`{target}` is open for writing"
         if locked:
             return f"`{target}` is locked"
@@ -101,35 +104,139 @@ def are_any_written() -> bool:
     )
 
 
-def offsets() -> list[Position]:
-    """Return where the files and folders stand that are open for reading."""
-    return [
-        (number, os.lseek(number, 0, os.SEEK_CUR), _facts_of(number)[0])
-        for number, target in _files()
-        if target.startswith("/") and not target.startswith("/dev/")
-    ]
+class OpenFile:
+    """A file or folder that the program has opened, as it stands.
 
+    Attributes:
+        numbers: its descriptors: those that share one offset.
+        offset: where it stands.
+        flags: with which it was opened.
+        path: where it is.
+        content: what it holds, if it has no name any more and is written to: nobody else can
+            put that back. The rest is, where it is the program's own (`whet.host.deeds`).
+    """
 
-def reopen(of: list[Position]) -> None:
-    """Give this process file offsets of its own: a forked one shares them."""
-    for number, offset, flags in of:
-        again = os.open(f"/proc/self/fd/{number}", flags & ~(os.O_CREAT | os.O_TRUNC | os.O_EXCL))
-        os.lseek(again, offset, os.SEEK_SET)
-        os.dup2(again, number, inheritable=os.get_inheritable(number))
+    def __init__(self, number: int, path: str) -> None:
+        self.numbers = [number]
+        self.path = path
+        self.flags = _facts_of(number)[0] & ~os.O_CLOEXEC
+        self.offset = os.lseek(number, 0, os.SEEK_CUR)
+        self.content: bytes | None = None
+        if self.flags & (os.O_WRONLY | os.O_RDWR) and path.endswith(_DELETED):
+            self.content = os.pread(number, _MOST_BYTES, 0)
+
+    def shares(self, other: OpenFile) -> bool:
+        """Whether another one is a duplicate of this one."""
+        number, duplicate = self.numbers[0], other.numbers[0]
+        facts = (self.path, self.flags, self.offset) == (other.path, other.flags, other.offset)
+        if not facts or not stat.S_ISREG(os.fstat(number).st_mode):
+            return False
+        os.lseek(number, self.offset + 1, os.SEEK_SET)
+        has_followed = os.lseek(duplicate, 0, os.SEEK_CUR) == self.offset + 1
+        os.lseek(number, self.offset, os.SEEK_SET)
+        return has_followed
+
+    def reopen(self) -> None:
+        """Open it anew in this process: a forked one shares its offset, and what it writes."""
+        again = self._opened()
+        os.lseek(again, self.offset, os.SEEK_SET)
+        for number in self.numbers:
+            os.dup2(again, number, inheritable=os.get_inheritable(number))
         os.close(again)
+
+    def _opened(self) -> int:
+        if self.content is not None:
+            flags = self.flags & (os.O_ACCMODE | os.O_APPEND) | os.O_TMPFILE | os.O_CLOEXEC
+            again = os.open(os.path.dirname(self.path), flags, 0o600)
+            left = memoryview(self.content)
+            while left:
+                left = left[os.write(again, left) :]
+            return again
+        is_written = self.flags & (os.O_WRONLY | os.O_RDWR)
+        path = self.path if is_written else f"/proc/self/fd/{self.numbers[0]}"
+        return os.open(path, self.flags & ~_ANEW | os.O_CLOEXEC)
+
+
+def opened() -> list[OpenFile]:
+    """Return the files and folders that are open."""
+    found: list[OpenFile] = []
+    for number, target in _files():
+        if target.startswith("/") and not target.startswith("/dev/"):
+            file = OpenFile(number, target)
+            shared = next((each for each in found if each.shares(file)), None)
+            if shared is None:
+                found.append(file)
+            else:
+                shared.numbers.append(number)
+    return found
+
+
+def _can_be_made_anew(number: int, target: str, flags: int) -> bool:
+    """Whether a file that is written to can be opened once more, with what it holds now."""
+    found = os.fstat(number)
+    if target.endswith(_DELETED):
+        return (
+            not target.startswith("/memfd:")
+            and flags & os.O_ACCMODE == os.O_RDWR
+            and stat.S_IMODE(found.st_mode) == 0o600  # noqa: PLR2004 - as `tempfile` makes them
+            and found.st_nlink == 0
+            and found.st_size <= _MOST_BYTES
+        )
+    try:
+        return os.path.samestat(found, os.stat(target))
+    except OSError:
+        return False
+
+
+class Streams:
+    """The descriptors that lead to what whet has given the program as its streams.
+
+    The program may keep duplicates of them, and put files of its own in their place for a while.
+    """
+
+    def __init__(self) -> None:
+        self._held = [
+            (number, stream, os.get_inheritable(number))
+            for number, target in _all()
+            if (stream := _stream_of(number, target)) >= 0
+        ]
+
+    def of(self, stream: int) -> int:
+        """Return a descriptor that leads to a stream; the stream's own number if none does."""
+        return next((number for number, of, _ in self._held if of == stream), stream)
+
+    def give(self, streams: list[int]) -> None:
+        """Let them lead elsewhere."""
+        for number, stream, is_inheritable in self._held:
+            os.dup2(streams[stream], number, inheritable=is_inheritable)
+        for stream, descriptor in enumerate(streams):
+            _INHERITED[stream] = os.readlink(f"/proc/self/fd/{descriptor}")
+
+
+def _stream_of(number: int, target: str) -> int:
+    """Return which of its first streams a descriptor leads to; -1: none."""
+    if number in _STREAMS and _INHERITED.get(number) == target:
+        return number
+    if target.startswith("/") and not target.startswith(_TERMINALS):
+        return -1  # as good as any other one that is opened there
+    return next((each for each in _STREAMS if _INHERITED.get(each) == target), -1)
 
 
 def _files() -> Iterator[tuple[int, str]]:
     """Yield what the program has opened itself."""
+    for number, target in _all():
+        known = _INHERITED.get(number)
+        # The agent's own file goes with the run that it was made for.
+        if known is None or target not in {known, f"{known}{_DELETED}"}:
+            yield number, target
+
+
+def _all() -> Iterator[tuple[int, str]]:
     for name in os.listdir("/proc/self/fd"):
         try:
-            target = os.readlink(f"/proc/self/fd/{name}")
+            yield int(name), os.readlink(f"/proc/self/fd/{name}")
         except OSError:
             continue  # it was how this folder is listed
-        known = _INHERITED.get(int(name))
-        # A resumed program finds what came with the first run removed.
-        if known is None or target not in {known, f"{known} (deleted)"}:
-            yield int(name), target
 
 
 def _facts_of(number: int) -> tuple[int, bool]:

@@ -63,6 +63,10 @@ class Edit:
             if path not in sources or any(each.f_code.co_filename == path for each in stack):
                 raise OtherPastError
             old, new = sources[path], _parsed(sources[path], text)
+            if not old.has_begun:
+                new.has_begun = False
+                self.sources[path] = new
+                continue
             comparison = Comparison(
                 old.is_unused,
                 {
@@ -82,10 +86,7 @@ class Edit:
                 raise OtherPastError
             for then, now in comparison.pairs:
                 self.nodes[id(then)] = now
-                if key_of(then) in old.used:
-                    new.used.add(key_of(now))
-                if key_of(then) in old.entered:
-                    new.entered.add(key_of(now))
+                _hand_on(old, new, key_of(then), key_of(now))
             self.sources[path] = new
             self._codes += _replacements(old.path, space, new, comparison, script.woven)
             if path == script.path and new.warned != old.warned:
@@ -97,12 +98,24 @@ class Edit:
             function.__code__ = code
 
 
+def _hand_on(old: Source, new: Source, then: Key, now: Key) -> None:
+    """Let what is known of a function be known of its new text."""
+    if then in old.placed and then != now:
+        raise OtherPastError
+    for known, known_now in (
+        (old.placed, new.placed), (old.used, new.used), (old.entered, new.entered)
+    ):  # fmt: skip
+        if then in known:
+            known_now.add(now)
+
+
 def _parsed(old: Source, text: bytes) -> Source:
     try:
-        new = Source(old.name, old.path, text)
+        new = Source(old.name, old.path, text, old.rewrite)
     except (SyntaxError, ValueError, RecursionError) as error:
         raise OtherPastError from error
-    if new.flags != old.flags or _has_annotations(new) != _has_annotations(old):
+    is_alike = new.flags == old.flags and _has_annotations(new) == _has_annotations(old)
+    if old.has_begun and not is_alike:
         raise OtherPastError
     new.same, new.spaces = old.same, old.spaces
     return new

@@ -8,13 +8,15 @@ from __future__ import annotations
 import ast
 import os
 import sys
+from types import TracebackType
 
 from .descriptors import are_any_written
-from .unseen import unseen
+from .unseen import caller, unseen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
     from typing import NoReturn
 
 OWN_FILES = {__file__, ast.__file__}
@@ -101,6 +103,11 @@ def _show(error: BaseException) -> None:
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename in OWN_FILES:
         trace = trace.tb_next
+    below: FrameType | None = caller()
+    while below is not None and below.f_code.co_filename not in OWN_FILES:
+        # Cold it would have passed through what runs the program: `runpy`.
+        trace = TracebackType(trace, below, below.f_lasti, below.f_lineno)
+        below = below.f_back
     error = error.with_traceback(trace)
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace
     if sys.version_info >= (3, 12):

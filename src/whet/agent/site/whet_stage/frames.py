@@ -16,7 +16,7 @@ from .weave import Weaver, bind, own_nodes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Container, Iterable, Mapping
     from types import CellType, CodeType, FunctionType
     from typing import Union
 
@@ -75,7 +75,7 @@ class Frame:
             path = (*path[:-1], max(path[-1] - back, 0))
         for step in path:
             if isinstance(step, int):
-                statement = body[step] if step < len(body) else None
+                statement = body[min(step, len(body) - 1)]  # it may stand at the end of a block
             elif statement is not None:
                 body = getattr(statement, "body" if step in {"first", "again"} else step)
         return statement.lineno if statement is not None else 0
@@ -131,26 +131,24 @@ def _has_private_names(node: ast.FunctionDef) -> bool:
 
 
 def function_code(
-    frame: Frame, number: Callable[[Path], int], found: Callable[[str], object]
+    frame: Frame,
+    number: Callable[[Path], int],
+    found: Callable[[str], object],
+    marking: Container[str],
 ) -> CodeType:
     """Return the code of a frame's function, from where the frame stands on."""
     cells: tuple[str, ...] = ()
     while True:
-        code = _compiled(frame, number, found, cells)
+        code = _compiled(frame, Weaver(number, marking, cells), found)
         if not set(code.co_cellvars) - set(cells):
             return code
         cells = code.co_cellvars  # inner functions share them: each point must know of them
 
 
-def _compiled(
-    frame: Frame,
-    number: Callable[[Path], int],
-    found: Callable[[str], object],
-    cells: tuple[str, ...],
-) -> CodeType:
+def _compiled(frame: Frame, weaver: Weaver, found: Callable[[str], object]) -> CodeType:
     node, source = frame.node, frame.source
     assert isinstance(node, ast.FunctionDef)
-    body = Weaver(number, cells).block(node.body, since=frame.path, call=frame.call)
+    body = weaver.block(node.body, since=frame.path, call=frame.call)
     body = source.hooked(body)
     arguments = copy.deepcopy(node.args)
     if frame.path:

@@ -10,6 +10,7 @@ import marshal
 import os
 
 from .atfork import fork
+from .descriptors import Streams
 from .private import private_import
 
 _LENGTH_BYTES = 4
@@ -17,13 +18,13 @@ _INT_BYTES = 4
 _MOST_DESCRIPTORS = 8
 
 
-def take_streams(streams: list[int], terminal: int) -> None:
+def take_streams(held: Streams, streams: list[int], terminal: int) -> None:
     """Make this process what a started program is: a session, its streams, its terminal."""
     os.setsid()
     if terminal >= 0:
         private_import("fcntl").ioctl(streams[terminal], private_import("termios").TIOCSCTTY, 0)
-    for number, stream in enumerate(streams):
-        os.dup2(stream, number)
+    held.give(streams)
+    for stream in streams:
         os.close(stream)
 
 
@@ -130,7 +131,7 @@ class Ready:
         self._line = None
         return self._pid if has_begun else 0
 
-    def become(self, prepared: str) -> None:
+    def become(self, prepared: str, held: Streams) -> None:
         """Be that copy: wait for the streams and take them."""
         assert self._line is not None
         if not prepared:
@@ -140,6 +141,6 @@ class Ready:
         if not order:
             os._exit(0)
         self.is_changed = prepared == "changed"
-        take_streams(streams, marshal.loads(order))
+        take_streams(held, streams, marshal.loads(order))
         send(self._line, 1)
         self._line.close()

@@ -18,6 +18,8 @@ from .importer import replace
 from .typed import cast
 from .unseen import unseen
 
+_ANY = 1 << 40
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,10 +31,13 @@ class Looks:
 
     Attributes:
         own: that, by path.
+        free: sources whose look-ups do not count at all: pytest asks for the time of a test's
+            module again and again, to find what it has made of it.
     """
 
     def __init__(self, is_source: Callable[[str], bool]) -> None:
         self.own: dict[str, int] = {}
+        self.free: set[str] = set()
         self._is_source = is_source
         self._has_linecache = False
 
@@ -56,6 +61,10 @@ class Looks:
 
             replace(posixpath, "realpath", realpath)
             unseen(realpath)
+
+    def facts(self) -> dict[str, int]:
+        """Return how often each source has been looked up in a way that does not count."""
+        return {**self.own, **dict.fromkeys(self.free, _ANY)}
 
     def at_line(self, path: str) -> None:
         """Note that `linecache` reads a source, which it has looked up before."""
@@ -88,7 +97,7 @@ class Looks:
     def _count(self, path: object) -> None:
         try:
             name = os.path.join(os.getcwd(), os.fspath(path))  # type: ignore[call-overload]
-            if self._is_source(name):
+            if name.endswith(".py") or self._is_source(name):
                 self.own[name] = self.own.get(name, 0) + 1
         except (OSError, TypeError, ValueError):
             pass  # whoever is asked for it says so

@@ -21,7 +21,7 @@ from _frozen_importlib_external import SourceFileLoader
 from .frames import Frame, function_code, may_be_entered
 from .importer import own_read
 from .private import hide_own, show_own
-from .sources import Source
+from .sources import Source, marking_names
 from .unseen import AT_WORK, caller, unseen
 from .weave import Weaver, bind
 
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 _MOST_FRAMES = 6
 _ENTERING_SHARE = 0.03  # of the time since the start may go into entering functions
 _BLOCK_SECONDS = 0.005
+_MARK_SECONDS = 0.01  # between two snapshots that the program has asked for, and
+_MARK_SHARE = 5  # so many times what the last one took
 
 
 class Resumed(BaseException):
@@ -55,12 +57,13 @@ class _Loop(itertools.chain[object]):
 class _Hooks:
     """What woven code calls."""
 
-    __slots__ = ("again", "enter", "loop", "point", "pop", "set")
+    __slots__ = ("again", "enter", "expect", "loop", "named", "point", "pop", "set")
 
     def __init__(self, script: Script) -> None:
         first: dict[int, bool] = {}
         self.pop, self.set = first.pop, first.__setitem__
         self.point, self.enter = script.reached, script.enter
+        self.expect, self.named = script.expect, script.named
         self.loop, self.again = script.loop, script.again
 
 
@@ -89,6 +92,7 @@ class Script:
         path: its file; empty until it runs.
         frames: the stage frames, the module's first.
         since: when the last snapshot was taken or offered.
+        offer_seconds: how long that took.
         woven: the functions of stage frames.
     """
 
@@ -96,6 +100,7 @@ class Script:
         self.path = ""
         self.frames: list[Frame] = []
         self.since = self._began = time.perf_counter()
+        self.offer_seconds = 0.0
         self._offer = offer
         self._slow_seconds = slow_seconds
         self._entering_seconds = 0.0
@@ -106,40 +111,49 @@ class Script:
         self._sources: Mapping[str, Source] = {}
         self.woven: weakref.WeakSet[FunctionType] = weakref.WeakSet()
         self._hooks = _Hooks(self)
+        self._code: CodeType | None = None
         self._top: FrameType | None = None
+        self._expects = False
+        self._name: str | None = None
 
     # ---- running it ----
 
     def prepare(self, path: str, sources: dict[str, Source]) -> bool:
         """Read the script; say whether it can be."""
-        self.path = path
         try:
             # Python itself reads it: whether the program has seen it is another matter.
             text = own_read(path)
             modules = show_own()
             try:
                 source = Source("__main__", path, text)
-                self.frames = [Frame(source, source.tree)]
-                self._code = self._module_code(self.frames[0])
+                frame = Frame(source, source.tree)
+                self._code = self._module_code(frame)
                 if source.warned:
                     compile(text, path, "exec", dont_inherit=True)  # once, it warns
             finally:
                 hide_own(modules)
         except (OSError, SyntaxError, ValueError, RecursionError):
             return False  # Python says so in its own words
-        source.spaces.append(id(sys.modules["__main__"].__dict__))
-        sources[path] = source
-        self._sources = sources
+        module = sys.modules["__main__"].__dict__
+        module["__file__"] = path
+        module["__cached__"] = None
+        module["__loader__"] = SourceFileLoader("__main__", path)
+        self.take(source, sources, frame)
         return True
+
+    def take(self, source: Source, sources: dict[str, Source], frame: Frame | None = None) -> None:
+        """Take a source for the main script: what `__main__` is filled with."""
+        self.path = source.path
+        source.spaces.append(id(sys.modules["__main__"].__dict__))
+        sources[source.path] = source
+        self._sources = sources
+        self.frames = [frame or Frame(source, source.tree)]
 
     @unseen
     def run(self, begins: Callable[[], None]) -> None:
         """Run it in `__main__`, as Python does."""
         module = sys.modules["__main__"].__dict__
-        module["__file__"] = self.path
-        module["__cached__"] = None
-        module["__loader__"] = SourceFileLoader("__main__", self.path)
-        code = self._code
+        code = self._code or self.module_code(self.frames[0])
         while True:
             try:
                 begins()
@@ -160,7 +174,7 @@ class Script:
 
     def _module_code(self, frame: Frame) -> CodeType:
         source = frame.source
-        weaver = Weaver(self._numbers(frame))
+        weaver = Weaver(self._numbers(frame), marking_names(self._sources.values()))
         body = weaver.block(source.tree.body, since=frame.path, call=frame.call)
         if frame.path:
             body.insert(0, ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0))
@@ -194,8 +208,46 @@ class Script:
         """Stand between two statements."""
         if self._iterators:
             self._forget_iterators(number)
-        if time.perf_counter() - self.since < self._slow_seconds:
+        if time.perf_counter() - self.since >= self._slow_seconds:
+            self._stand(number, cells, "")
+
+    def expect(self) -> None:
+        """Note that a statement begins that seems to set a checkpoint; a point comes after it."""
+        self._expects, self._name = True, None
+
+    def marks(self, name: str) -> bool:
+        """Note a checkpoint; say whether a snapshot is to be taken at once.
+
+        In a frame that can be made anew it is taken at the point that comes next.
+        """
+        # Many a program sets one at each step, and steps may be fast.
+        if not self._is_mark_worth():
+            return False
+        setting = caller()
+        if self._expects and any(map(self._is_woven, (setting, setting.f_back))):
+            self._name = name
+            return False
+        return True
+
+    def _is_woven(self, frame: FrameType | None) -> bool:
+        return frame is not None and any(each is self._hooks for each in frame.f_code.co_consts)
+
+    def named(self, number: int, cells: FunctionType | None = None) -> None:
+        """Stand after what seemed to set a checkpoint."""
+        name, self._name, self._expects = self._name, None, False
+        if name is None:
+            self.reached(number, cells)
             return
+        if self._iterators:
+            self._forget_iterators(number)
+        self._stand(number, cells, name)
+
+    def _is_mark_worth(self) -> bool:
+        """Whether enough time has passed for a snapshot that the program has asked for."""
+        least = max(_MARK_SECONDS, _MARK_SHARE * self.offer_seconds)
+        return time.perf_counter() - self.since >= min(least, self._slow_seconds)
+
+    def _stand(self, number: int, cells: FunctionType | None, name: str) -> None:
         frame = self._at(number, has_begun=False)
         if cells is not None:
             names = key_names(cells)
@@ -203,7 +255,8 @@ class Script:
             frame.cells.update(zip(names, cells.__closure__ or ()))  # noqa: B905 - 3.9
         self._top = caller()
         try:
-            self._offer("statement", f"{os.path.basename(frame.source.path)}:{frame.line()}")
+            line = f"{os.path.basename(frame.source.path)}:{frame.line()}"
+            self._offer("statement", name or line)
         finally:
             self._top = None
 
@@ -250,7 +303,10 @@ class Script:
 
     def _woven(self, frame: Frame) -> FunctionType:
         code = function_code(
-            frame, self._numbers(frame), lambda name: self._found(name, frame.source)
+            frame,
+            self._numbers(frame),
+            lambda name: self._found(name, frame.source),
+            marking_names(self._sources.values()),
         )
         function = frame.function_of(code)
         self.woven.add(function)

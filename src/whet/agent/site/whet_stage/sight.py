@@ -10,20 +10,27 @@ from __future__ import annotations
 
 import os
 import sys
+from types import CodeType
 
 from .importer import Importer
 from .lines import ShownLines
 from .looks import Looks
 from .typed import cast
 from .unseen import AT_WORK, caller, unseen
+from .weave import CHECKPOINT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
+    from typing import Protocol
 
 _IMPORTERS = ("<frozen importlib._bootstrap_external>", "<frozen importlib._bootstrap>")
 _METADATA = os.path.join("importlib", "metadata", "__init__.py")
 _SOURCE = (".py", ".pyc", ".pyi", ".so")
+_REWRITER = os.path.join("_pytest", "assertion", "rewrite.py")
+_CALLS = 4  # between the opening of a file and the rewriter: those of `pathlib`
+_RUNNERS = ("<frozen runpy>", os.path.join(os.path.dirname(os.__file__), "runpy.py"))
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _SCRIPT_BEGINS = "/dev/null/begins"  # as of `whet.host.seen`
 
@@ -38,6 +45,31 @@ _NO_LINES = frozenset(
 )  # fmt: skip
 
 
+if TYPE_CHECKING:
+
+    class Listener(Protocol):
+        """Acts on what is heard."""
+
+        def before_read(self, name: str) -> None:
+            """Act before a file is read for the first time."""
+
+        def run_script(self, path: str) -> None:
+            """Run the main script, or return if Python itself is to."""
+
+        def run_module(self, code: CodeType) -> None:
+            """Do the same with the main module of `python -m`."""
+
+        def note_used(self, function: object) -> None:
+            """Act on a function whose code somebody takes."""
+
+        def has_source(self, path: str) -> bool:
+            """Whether a file is a source of the program's own that is followed."""
+            ...
+
+        def mark(self, name: str) -> None:
+            """Act on a checkpoint."""
+
+
 class Sight:
     """What the interpreter says of the program since it started or was resumed.
 
@@ -49,25 +81,24 @@ class Sight:
     """
 
     def __init__(
-        self,
-        before_read: Callable[[str], None],
-        run_script: Callable[[str], None],
-        uses: Callable[[object], None],
-        is_source: Callable[[str], bool],
-        first: Callable[[str, tuple[object, ...]], None],
+        self, listener: Listener, first: Callable[[str, tuple[object, ...]], None]
     ) -> None:
+        """Make it ready.
+
+        Args:
+            listener: who acts on what is heard.
+            first: hears each event before anybody else.
+        """
         self.is_closed = False
         self.ended_by = ""
         self.are_lines_seen = False
         self.lines = ShownLines(all_are=self._sees_source)
-        self._before_read = before_read
-        self._run_script = run_script
-        self._uses = uses
-        self._is_source = is_source
+        self._listener = listener
         self._first = first
         self._importer = Importer()
-        self._looks = Looks(is_source)
+        self._looks = Looks(listener.has_source)
         self._own_reads: dict[str, int] = {}
+        self._rewritten: dict[str, int] = {}
         self._cache = os.environ.get("WHET_PYCACHE") or "\0"
         self._ears: dict[str, Callable[[str, tuple[object, ...]], None]] = {
             "open": self._hears_open,
@@ -76,7 +107,9 @@ class Sight:
             "object.__getattr__": self._hears_attribute,
             "gc.get_referents": self._hears_referents,
             "cpython.run_file": self._hears_script,
+            "cpython.run_module": self._hears_module,
             "os.listdir": self._hears_listing,
+            CHECKPOINT: self._hears_checkpoint,
         }
 
     def facts(
@@ -86,7 +119,7 @@ class Sight:
         importer = self._importer
         return (
             sorted(importer.places), sorted(importer.modules), importer.listings, self._own_reads,
-            self._looks.own,
+            self._looks.facts(),
         )  # fmt: skip
 
     def forget(self) -> None:
@@ -118,6 +151,11 @@ class Sight:
             # It looks for a few names alone, as the importer does; see `whet.host.marks`.
             self._importer.lists(_absolute("." if arguments[0] is None else arguments[0]))
 
+    def notes_rewritten(self, path: str) -> None:
+        """Note that pytest's rewriter has read a module, as Python reads others."""
+        self._own_reads[path] = self._own_reads.get(path, 0) + self._rewritten.pop(path, 0)
+        self._looks.free.add(path)
+
     def _sees_source(self, path: str) -> None:
         if not self.is_closed:
             self._own_reads[path] = -1
@@ -127,11 +165,11 @@ class Sight:
 
     def _hears_attribute(self, _event: str, arguments: tuple[object, ...]) -> None:
         if arguments[1] == "__code__" and not AT_WORK:
-            self._uses(arguments[0])
+            self._listener.note_used(arguments[0])
 
     def _hears_referents(self, _event: str, arguments: tuple[object, ...]) -> None:
         for each in cast("tuple[object, ...]", arguments[0]):
-            self._uses(each)
+            self._listener.note_used(each)
 
     @unseen
     def _hears_script(self, _event: str, arguments: tuple[object, ...]) -> None:
@@ -143,7 +181,23 @@ class Sight:
         except OSError:
             pass
         self._own_reads = {}
-        self._run_script(str(arguments[0]))
+        self._listener.run_script(str(arguments[0]))
+
+    def _hears_checkpoint(self, _event: str, arguments: tuple[object, ...]) -> None:
+        name = arguments[0] if arguments else None
+        if type(name) is str:  # others may have methods of their own
+            self._listener.mark(name)
+
+    def _hears_module(self, _event: str, _arguments: tuple[object, ...]) -> None:
+        self._ears["exec"] = self._hears_exec
+
+    @unseen
+    def _hears_exec(self, _event: str, arguments: tuple[object, ...]) -> None:
+        code, runs = arguments[0], caller().f_code
+        if runs.co_name == "_run_code" and runs.co_filename in _RUNNERS:
+            del self._ears["exec"]
+            if isinstance(code, CodeType):
+                self._listener.run_module(code)
 
     def _hears_frame(self, _event: str, _arguments: tuple[object, ...]) -> None:
         """Note that somebody has taken a frame, unless he is known to want no line of it."""
@@ -157,8 +211,10 @@ class Sight:
             return
         name = _absolute(path)
         if not (isinstance(flags, int) and flags & _WRITES) and self._is_data(name):
-            self._before_read(name)
-        if self._is_source(name) and self.lines.opens(name):
+            self._listener.before_read(name)
+        if name.endswith(".py") and _is_rewriter(caller()):
+            self._rewritten[name] = self._rewritten.get(name, 0) + 1
+        if self._listener.has_source(name) and self.lines.opens(name):
             self._own_reads[name] = self._own_reads.get(name, 0) + 1
             self._looks.at_line(name)
 
@@ -176,6 +232,17 @@ class Sight:
 
 # The main script runs inside the hook, and may trace or profile itself.
 vars(Sight.hear)["__cantrace__"] = True
+
+
+def _is_rewriter(frame: FrameType | None) -> bool:
+    """Whether it is pytest that reads a module to compile it."""
+    for _ in range(_CALLS):
+        if frame is None:
+            break
+        if frame.f_code.co_filename.endswith(_REWRITER):
+            return frame.f_code.co_name in {"_rewrite_test", "_read_pyc"}
+        frame = frame.f_back
+    return False
 
 
 def _absolute(path: object) -> str:

@@ -19,16 +19,17 @@ from .private import hide_own, show_own
 from .typed import cast
 from .unseen import AT_WORK, caller
 from .warned import WarningsOfCompiler
-from .weave import MARK, bind, is_future, is_text, must_lead
+from .weave import CHECKPOINT, MARK, bind, called_names, is_future, is_text, must_lead
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Collection, Iterator
     from types import CodeType, FunctionType
     from typing import Union
 
     from .past import Function, Key
 
+_WORD = b"checkpoint"
 _FUTURE_FLAGS = 0x1FF0000  # compile(): all that `from __future__ import` can set
 
 
@@ -47,9 +48,18 @@ class Source:
         used: which of them have been used.
         entered: which of them have been run as stage frames: in those that have not been used
             as well, nothing has run beyond the place where their frame stands.
+        placed: functions of which the program knows where they stand.
+        rewrite: changes its tree before it is compiled, as pytest does; None: nothing does.
+        has_begun: whether anything of it has been run.
     """
 
-    def __init__(self, name: str, path: str, text: bytes) -> None:
+    def __init__(
+        self,
+        name: str,
+        path: str,
+        text: bytes,
+        rewrite: Callable[[ast.Module, bytes], None] | None = None,
+    ) -> None:
         """Parse it.
 
         Raises:
@@ -64,9 +74,13 @@ class Source:
         self.functions: dict[Key, Function | None] = {}
         self.same: dict[object, object] = {}
         self.name = name
+        self.rewrite = rewrite
+        self.has_begun = True
+        self.placed: set[Key] = set()
         self.spaces: list[int] = []
         self.flags = 0
         self._clean: dict[Key, CodeType | None] = {}
+        self._calls: dict[str, set[str]] | None = None
         for node in ast.walk(tree):
             if isinstance(node, FUNCTIONS):
                 key = key_of(node)
@@ -84,6 +98,16 @@ class Source:
             if space is not None and self.spaces == [id(space)]:
                 return cast("dict[str, object]", space)
         return None
+
+    @property
+    def calls(self) -> dict[str, set[str]]:
+        """The last names of all that each of its functions calls; `CHECKPOINT` if it sets one."""
+        if self._calls is None:
+            self._calls = {}
+            for node in self.functions.values():
+                if node is not None:
+                    self._calls.setdefault(node.name, set()).update(called_names(node))
+        return self._calls
 
     def is_unused(self, node: Function) -> bool:
         """Whether a function has not been used yet."""
@@ -119,6 +143,9 @@ class Source:
     def compiled(self, body: list[ast.stmt]) -> CodeType:
         """Return the code of statements of its module."""
         tree = ast.Module(body, [])
+        if self.rewrite is not None:
+            tree = copy.deepcopy(tree)
+            self.rewrite(tree, self.text)
         with WarningsOfCompiler() as warned:
             code: CodeType = compile(tree, self.path, "exec", self.flags, dont_inherit=True)
         self.warned |= warned
@@ -206,6 +233,24 @@ class Source:
         if body:
             body.insert(at, _hook_call("", "", body[min(at, len(body) - 1)]))
         return bind(self.compiled(body), self.hook, self.same)
+
+
+def marking_names(sources: Collection[Source]) -> set[str]:
+    """Return the names of functions that set checkpoints, or call such a function."""
+    with_some = [source for source in sources if _WORD in source.text]
+    if not with_some:
+        return set()
+    found = {CHECKPOINT}
+    while True:
+        more = {
+            name
+            for source in sources
+            for name, called in source.calls.items()
+            if name not in found and called & found
+        }
+        if not more:
+            return found
+        found |= more
 
 
 class _Hook:

@@ -21,7 +21,7 @@ from types import FunctionType
 
 from . import BEFORE
 from .awaited import Awaited
-from .descriptors import CUDA, inherit_again, offsets, reopen, skip_stdin, stdin_offset
+from .descriptors import CUDA, Streams, inherit_again, opened, skip_stdin, stdin_offset
 from .edits import Edit
 from .exit import OWN_FILES, run_and_exit
 from .freeze import Ready, fork_away, receive, send
@@ -31,7 +31,8 @@ from .point import Point, stack_of
 from .private import hide_own, invalidate_caches, show_own
 from .script import Resumed, Script
 from .sight import Sight
-from .sources import Source
+from .sources import Source, key_of_code
+from .suites import Suite
 from .unseen import caller, unseen
 from .warned import are_any_shown
 
@@ -40,10 +41,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, FrameType
 
-    from .descriptors import Position
+    from .suites import Guard, Rewrite
+
+    Load = Callable[[str, str], "CodeType | None"]
 
 
-def install(wish: str, anew: Callable[[], object]) -> Callable[[str, str], CodeType | None] | None:
+def install(wish: str, anew: Callable[[], object]) -> tuple[Load | None, dict[str, Guard]]:
     """Take over the main script of this process.
 
     Args:
@@ -54,12 +57,13 @@ def install(wish: str, anew: Callable[[], object]) -> Callable[[str, str], CodeT
         anew: what else the agent does for a process of its own, in a resumed one.
 
     Returns:
-        what loads the user's modules; None: this is not the process that whet has started.
+        what loads the user's modules (None: this is not the process that whet has started), and
+        what installed ones are handed to when they have been run.
     """
     pid, seconds, address, count, *told = wish.split("\n")
     at, varied = told[: int(count)], told[int(count) :]
     if int(pid) != os.getpid():
-        return None  # whet waits for the process that it started, and could not go on with this one
+        return None, {}  # whet waits for the process that it started, and cannot go on with this
     begin()
     stage = _Stage(address, float(seconds), varied, anew)
     stage.point = Point(stack_of(at), stage.before_point)
@@ -68,7 +72,7 @@ def install(wish: str, anew: Callable[[], object]) -> Callable[[str, str], CodeT
     sys.addaudithook(stage.sight.hear)
     OWN_FILES.update(_forget_modules())
     stage.point.begin()
-    return stage.load
+    return stage.load, stage.suite.guards()
 
 
 def _forget_modules() -> list[str]:
@@ -96,10 +100,8 @@ class _Stage:
         self, address: str, worth_seconds: float, varied: list[str], anew: Callable[[], object]
     ) -> None:
         self.awaited = Awaited(varied, self._before_awaited, self._before_effect)
-        self.sight = Sight(
-            self._before_read, self._run_script, self._note_used, is_source=self._has_source,
-            first=self.awaited.hear,
-        )  # fmt: skip
+        self.sight = Sight(self, first=self.awaited.hear)
+        self.suite = Suite(self._load_test, lambda name: self._before("test", name))
         self.point = Point((), self.before_point)
         self._anew = anew
         self._is_search = bool(varied)
@@ -117,44 +119,85 @@ class _Stage:
         Returns:
             None: Python is to do it, which says in its own words if it cannot.
         """
+        code = self._code_of(path) if self._read(name, path) else None
+        if code is not None and are_any_shown(self._sources[path].warned):
+            del self._sources[path]
+            return None  # whether it has warned before, Python alone knows
+        return code
+
+    def _load_test(self, code: CodeType, name: str, rewrite: Rewrite) -> CodeType:
+        """Return the code of a module that pytest has compiled; itself if it is not followed."""
+        path = code.co_filename
+        if not self._read(name, path, rewrite):
+            return code
+        self.sight.notes_rewritten(path)
+        # Nothing of it has been run yet: in a resumed run it may say anything.
+        self._sources[path].has_begun = False
+        self._before("reads", os.path.basename(path))
+        self._sources[path].has_begun = True
+        return self._code_of(path) or code
+
+    def _read(self, name: str, path: str, rewrite: Rewrite | None = None) -> bool:
+        """Read a module of the user's; say whether it can be followed."""
         if path in self._sources or path in self._shared:
             # Two modules from one file are not followed: that it was read has to be seen.
             self._shared.add(path)
             self._sources.pop(path, None)
-            return None
+            return False
         self.awaited.meet(path)
         was_closed, self.sight.is_closed = self.sight.is_closed, True
         modules = show_own()
         try:
             text = own_read(path)
-            source = Source(name, path, text)
-            code = source.code()
+            self._sources[path] = Source(name, path, text, rewrite)
         except (OSError, SyntaxError, ValueError, RecursionError):
-            return None
+            return False
         else:
-            if are_any_shown(source.warned):
-                return None  # whether it has warned before, Python alone knows
-            self._sources[path] = source
-            return code
+            return True
         finally:
             hide_own(modules)
             self.sight.is_closed = was_closed
 
-    def _has_source(self, path: str) -> bool:
+    def _code_of(self, path: str) -> CodeType | None:
+        was_closed, self.sight.is_closed = self.sight.is_closed, True
+        modules = show_own()
+        try:
+            return self._sources[path].code()
+        except (SyntaxError, ValueError, RecursionError):
+            del self._sources[path]
+            return None
+        finally:
+            hide_own(modules)
+            self.sight.is_closed = was_closed
+
+    def has_source(self, path: str) -> bool:
         return path in self._sources
 
-    def _note_used(self, function: object) -> None:
+    def note_used(self, function: object) -> None:
         """Note that somebody has taken a function's code, unless he wants its parameters alone."""
         self.sight.is_closed = True
         if isinstance(function, FunctionType):
             source = self._sources.get(function.__code__.co_filename)
-            if source is not None and not _is_signature(caller().f_code):
+            asks = caller().f_code
+            if source is not None and _is_place(asks):
+                source.placed.add(key_of_code(function.__code__))
+            elif source is not None and not _is_signature(asks):
                 source.show(function)
         self.sight.is_closed = False
 
-    def _before_read(self, name: str) -> None:
+    def before_read(self, name: str) -> None:
+        self._before("reads", name)
+
+    def _before(self, kind: str, name: str) -> None:
         if time.perf_counter() - self._script.since >= self._worth_seconds:
-            self._offer("reads", name)
+            self._offer(kind, name)
+
+    def mark(self, name: str) -> None:
+        """Take a snapshot where the program has asked for one."""
+        if self._script.marks(name):
+            frame = caller().f_back or caller()
+            line = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+            self._offer("checkpoint", name or line)
 
     def _before_awaited(self, name: str) -> None:
         """Take a snapshot before what a search varies is seen, or say why that cannot be."""
@@ -188,6 +231,7 @@ class _Stage:
             self.sight.ended_by = "a forked process"
             return "a forked process sees it first"
         self.sight.is_closed = True
+        began, pid = time.perf_counter(), self._pid
         try:
             # Most hindrances go away: a pool is closed, a child is waited for.
             why = hindrance()
@@ -200,10 +244,12 @@ class _Stage:
         finally:
             self.sight.is_closed = False
             self._script.since = time.perf_counter()
+            if self._pid == pid:  # in a copy much time has passed
+                self._script.offer_seconds = self._script.since - began
 
     def _take(self, kind: str, place: str, seconds: float) -> None:
         """Fork a copy that waits; return here, and in each copy that is resumed from it."""
-        of, read_bytes = offsets(), stdin_offset()
+        files, read_bytes = opened(), stdin_offset()
         waiting, woken = os.pipe()
         try:
             is_original = bool(fork_away())
@@ -216,8 +262,10 @@ class _Stage:
             os.close(waiting)
             return
         os.close(waiting)
-        are_frames_new = self._wait(woken, kind, place, seconds, of)
+        are_frames_new = self._wait(woken, kind, place, seconds)
         # From here on this is the process of a resumed run.
+        for file in files:
+            file.reopen()
         skip_stdin(read_bytes)
         self._anew()
         inherit_again()
@@ -225,7 +273,7 @@ class _Stage:
         if are_frames_new:
             raise Resumed
 
-    def _wait(self, woken: int, kind: str, place: str, seconds: float, of: list[Position]) -> bool:
+    def _wait(self, woken: int, kind: str, place: str, seconds: float) -> bool:
         """Be a snapshot; return in a copy that runs on.
 
         Returns:
@@ -240,9 +288,8 @@ class _Stage:
             os._exit(0)
         os.close(woken)
         # A frozen process must not keep the streams of a run that has ended.
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for number in (0, 1, 2):
-            os.dup2(nothing, number)
+        held, nothing = Streams(), os.open(os.devnull, os.O_RDWR)
+        held.give([nothing] * 3)
         os.close(nothing)
         ready = Ready()
         while True:
@@ -258,14 +305,13 @@ class _Stage:
             else:
                 line.close()
                 prepared = self._prepared(changed, at_point=kind == "statement")
-                self._become_own(of)  # whet may be busy with another run meanwhile
-                ready.become(prepared)
+                self._become_own()  # whet may be busy with another run meanwhile
+                ready.become(prepared, held)
                 return ready.is_changed
 
-    def _become_own(self, of: list[Position]) -> None:
+    def _become_own(self) -> None:
         """Be a process of its own, not the one that it was forked from."""
         self._pid = os.getpid()
-        reopen(of)
         self.awaited.end()  # the runs that a search goes on with leave no snapshots
         self.point.end()
         self.sight.forget()
@@ -312,14 +358,27 @@ class _Stage:
         return "changed" if needs_frames else "same"
 
     @unseen
-    def _run_script(self, path: str) -> None:
+    def run_script(self, path: str) -> None:
         self.sight.is_closed = True
         if self._script.prepare(path, self._sources):
-            try:
-                run_and_exit(self._script.run, self._begin, has_last_words=self._has_last_words)
-            finally:
-                self.sight.is_closed = True
+            self._run()
         self.sight.is_closed = False  # Python says it in its own words
+
+    @unseen
+    def run_module(self, code: CodeType) -> None:
+        """Run the main module of `python -m` if it is the user's; `runpy` is about to do it."""
+        source = self._sources.get(code.co_filename)
+        if source is not None:
+            self.sight.is_closed = True
+            self._script.take(source, self._sources)
+            self._run()
+
+    @unseen
+    def _run(self) -> None:
+        try:
+            run_and_exit(self._script.run, self._begin, has_last_words=self._has_last_words)
+        finally:
+            self.sight.is_closed = True
 
     def _has_last_words(self) -> bool:
         self._script.forget()
@@ -334,6 +393,14 @@ class _Stage:
 def _is_signature(code: CodeType) -> bool:
     return os.path.basename(code.co_filename) == "inspect.py" and code.co_name in {
         "_signature_from_function", "_has_code_flag", "_signature_from_callable",
+    }  # fmt: skip
+
+
+def _is_place(code: CodeType) -> bool:
+    """Whether it asks where a function stands, and nothing else of it."""
+    folder, name = os.path.split(code.co_filename)
+    return os.path.basename(folder) in {"_pytest", "_code"} and (name, code.co_name) in {
+        ("compat.py", "getlocation"), ("source.py", "getrawcode"),
     }  # fmt: skip
 
 

@@ -6,7 +6,8 @@ are ``first`` (its first round) and ``again`` (any other).
 
 Nothing that is put in has a name: what it calls is a constant, written as a text that `bind`
 replaces. Points stand neither inside `with`, `try` and `match` nor in the later rounds of a loop,
-but at the start of each; there a gate that costs next to nothing stands before the point.
+but at the start of each, where a gate that costs next to nothing stands before the point, and
+after each checkpoint that the program itself sets (`whet.checkpoint`).
 
 Standard library only, Python 3.9 or later.
 """
@@ -20,7 +21,7 @@ from .typed import cast
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Sequence
     from types import CodeType
     from typing import TypeVar, Union
 
@@ -40,14 +41,22 @@ class Weaver:
         calls: paths of the statements whose call may be entered.
     """
 
-    def __init__(self, number: Callable[[Path], int], cells: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        number: Callable[[Path], int],
+        marking: Container[str] = (),
+        cells: Sequence[str] = (),
+    ) -> None:
         """Make it ready.
 
         Args:
             number: gives each path a number, unique in the program, by which a point is known.
+            marking: names of functions in which checkpoints are set: they are entered in later
+                rounds of a loop as well.
             cells: variables of the frame that inner functions share.
         """
         self._number = number
+        self._marking = marking
         self._cells = cells
 
     def block(
@@ -72,7 +81,10 @@ class Weaver:
             elif is_resumed and call:
                 woven.append(_with_call(statement, call))
             else:
-                if not is_resumed and here != (0,) and not must_lead(body, index):
+                # A checkpoint has a point of its own, with a name.
+                is_marked = any(map(is_checkpoint, body[max(index - 1, start) : index + 1]))
+                is_first = is_resumed or here == (0,) or must_lead(body, index)
+                if not is_first and not is_marked:
                     woven.append(self._point(here, statement))
                 woven += self._statement(statement, here)
         return woven or [ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)]
@@ -92,14 +104,49 @@ class Weaver:
             first = ast.If(
                 _call("hooks.pop", [ast.Constant(number), ast.Constant(value=False)], statement),
                 self.block(statement.body, (*here, "first")),
-                [*self._gate(here, statement.body[0]), *statement.body],
+                self._later_round(statement, here),
             )
             loop.body = [ast.copy_location(first, statement.body[0])]
             if loop.orelse:
                 loop.orelse = self.block(statement.orelse, (*here, "orelse"))
             return [_do("hooks.set", [number, True], statement), loop]
+        if is_checkpoint(statement):
+            after = (*here[:-1], int(here[-1]) + 1)
+            return [
+                _do("hooks.expect", [], statement),
+                statement,
+                self._point(after, statement, "hooks.named"),
+            ]
         call = entered_call(statement)
         return [statement if call is None else self._entering(statement, here)]
+
+    def _later_round(self, loop: Union[ast.For, ast.While], here: Path) -> list[ast.stmt]:
+        return [*self._gate(here, loop.body[0]), *self._later(loop.body, (*here, "again"))]
+
+    def _later(self, body: list[ast.stmt], where: Path) -> list[ast.stmt]:
+        """Return the statements of a block as they are, but for what leads to a checkpoint."""
+        woven: list[ast.stmt] = []
+        for index, statement in enumerate(body):
+            here = (*where, index)
+            if not self._marks(statement):
+                woven.append(statement)
+            elif isinstance(statement, ast.If):
+                either = copy.copy(statement)
+                either.body = self._later(statement.body, (*here, "body"))
+                either.orelse = self._later(statement.orelse, (*here, "orelse"))
+                woven.append(either)
+            else:
+                woven += self._statement(statement, here)
+        return woven
+
+    def _marks(self, statement: ast.stmt) -> bool:
+        """Whether a checkpoint may be set in a statement, in a frame that can be made anew."""
+        if isinstance(statement, (ast.If, ast.For, ast.While)):
+            return any(map(self._marks, [*statement.body, *statement.orelse]))
+        call = entered_call(statement)
+        return is_checkpoint(statement) or (
+            call is not None and _last_name(call.func) in self._marking
+        )
 
     def _resumed(
         self, statement: ast.stmt, here: Path, inner: Path, call: Rest | None
@@ -111,14 +158,11 @@ class Weaver:
             return self.block(block, (*here, name), rest, call)
         assert isinstance(statement, (ast.For, ast.While)), name
         number = self._number(here)
-        if name == "first":
-            going_on = self.block(statement.body, (*here, name), rest, call)
-        else:
-            going_on = list(statement.body)
+        going_on = self.block(statement.body, (*here, name), rest, call)
         loop = copy.copy(statement)
         if isinstance(loop, ast.For):
             loop.iter = _over("hooks.again", [ast.Constant(number)], loop.iter)
-        loop.body = [*self._gate(here, statement.body[0]), *statement.body]
+        loop.body = self._later_round(statement, here)
         if loop.orelse:
             loop.orelse = self.block(statement.orelse, (*here, "orelse"))
         # `continue` in the rest of this round leads to the loop over what is left, `break` past it.
@@ -139,13 +183,13 @@ class Weaver:
         )
         return [_placed(gate, before)]
 
-    def _point(self, here: Path, before: ast.stmt) -> ast.stmt:
+    def _point(self, here: Path, before: ast.stmt, text: str = "hooks.point") -> ast.stmt:
         arguments: list[ast.expr] = [ast.Constant(self._number(here))]
         if self._cells:
             names = [ast.Name(name, ast.Load()) for name in self._cells]
             nothing = ast.arguments([], [], None, [], [], None, [])
             arguments.append(ast.Lambda(nothing, ast.Tuple(list(names), ast.Load())))
-        return _placed(ast.Expr(_call("hooks.point", arguments, before)), before)
+        return _placed(ast.Expr(_call(text, arguments, before)), before)
 
     def _entering(self, statement: ast.stmt, here: Path) -> ast.stmt:
         woven = copy.deepcopy(statement)
@@ -155,6 +199,35 @@ class Weaver:
         number = ast.Constant(self._number(here))
         call.func = _call("hooks.enter", [number, called], called)
         return woven
+
+
+CHECKPOINT = "whet.checkpoint"
+"""The audit event by which a program says that it is at a place worth a snapshot."""
+
+
+def is_checkpoint(statement: ast.stmt) -> bool:
+    """Whether a statement looks like one that sets a checkpoint."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call):
+        return False
+    first = call.args[0] if call.args else None
+    is_event = isinstance(first, ast.Constant) and first.value == CHECKPOINT
+    return is_event or _last_name(call.func) == "checkpoint"
+
+
+def called_names(function: ast.AST) -> set[str]:
+    """Return the last names of what a function calls; `CHECKPOINT` if it sets one."""
+    found: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Expr) and is_checkpoint(node):
+            found.add(CHECKPOINT)
+        elif isinstance(node, ast.Call):
+            found.add(_last_name(node.func))
+    return found
+
+
+def _last_name(function: ast.expr) -> str:
+    return str(getattr(function, "attr", None) or getattr(function, "id", None) or "")
 
 
 def entered_call(statement: ast.stmt) -> ast.Call | None:

@@ -1,0 +1,97 @@
+"""pytest, run warm, gives what it gives cold."""
+
+from pathlib import Path
+
+import pytest
+from workshop import SLOW, Workshop
+
+pytestmark = pytest.mark.slow
+
+PYTEST = ("-m", "pytest", "-qq", "-p", "no:cacheprovider", "-p", "no:randomly")
+SUITE = (
+    SLOW + "import pytest\n\n@pytest.fixture(scope='module')\ndef model():\n    time.sleep(0.06)\n    return 3\n\n"
+    "def test_first():\n    assert 1 + 1 == 2\n\nclass TestMore:\n    def __repr__(self): return 'it'\n    @pytest.mark.parametrize('n', [1, 2])\n"
+    "    def test_second(self, model, n):\n        print('said')\n        assert model * n < {}\n"
+)  # fmt: skip
+
+
+def run_twice(workshop: Workshop, files: dict[str, str], edit: dict[str, str]) -> str:
+    """Run a suite until its byte code is there, edit it, and return where the last run began."""
+    workshop.write(files)
+    workshop.run(*PYTEST)
+    workshop.run(*PYTEST)
+    workshop.write(edit)
+    workshop.run(*PYTEST)
+    return workshop.starts[-1].place
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "place"),
+    [
+        ("< {}", "< 5", "test_it.py::TestMore::test_second[1] (set up)"),
+        ("print('said')", "x = [n]\n        print('told')", "test_it.py::TestMore::test_second[1] (set up)"),
+        ("return 3", "return 30", "test_it.py::test_first"),
+        ("1 + 1 == 2\n", "1 + 1 == 3\n", "test_it.py::test_first"),
+        ("[1, 2]", "[1, 2, 3]", "test_it.py"),
+        ("import pytest\n", "import pytest\nassert 0, 1\n", "test_it.py"),
+    ],
+)  # fmt: skip
+def test_an_edit_of_a_test_is_answered_from_before_it(
+    workshop: Workshop, before: str, after: str, place: str
+) -> None:
+    text = SUITE.replace("{}", "10")
+    found = run_twice(
+        workshop,
+        {"test_it.py": text, "conftest.py": SLOW},
+        {"test_it.py": text.replace(before.replace("{}", "10"), after)},
+    )
+
+    assert found == place, workshop.starts
+
+
+def test_the_console_script_is_followed_as_the_module_is(workshop: Workshop) -> None:
+    workshop.python = str(Path(workshop.python).with_name("pytest"))
+    words = PYTEST[2:]
+    workshop.write({"test_it.py": SUITE.format(10)})
+    workshop.run(*words)
+    workshop.run(*words)
+    workshop.write({"test_it.py": SUITE.format(5)})
+
+    assert workshop.run(*words).exit_code == 1
+    assert workshop.starts[-1].place.startswith("test_it.py::")
+
+
+def test_a_module_that_tests_use_is_followed(workshop: Workshop) -> None:
+    place = run_twice(
+        workshop,
+        {"test_it.py": SLOW + "import lib\ndef test_it():\n    x = lib.f()\n    assert x == 1\n", "lib.py": "def f(): return 1\n"},
+        {"lib.py": "def f():\n    return 2\n"},
+    )  # fmt: skip
+
+    assert place == "test_it.py::test_it", workshop.starts
+
+
+def test_a_setting_of_pytest_that_changes_counts(workshop: Workshop) -> None:
+    place = run_twice(
+        workshop,
+        {"test_it.py": SUITE.format(10), "pytest.ini": "[pytest]\n"},
+        {"pytest.ini": "[pytest]\naddopts = -rA\n"},
+    )
+
+    assert not place
+
+
+@pytest.mark.parametrize(
+    "options", [("-s",), ("--capture=sys",), ("-x", "--tb=short"), ("-vv", "-qq", "-rA")]
+)
+def test_options_of_pytest_give_what_they_give(
+    workshop: Workshop, options: tuple[str, ...]
+) -> None:
+    words = (*PYTEST, *options)
+    workshop.write({"test_it.py": SUITE.format(10)})
+    workshop.run(*words)
+    workshop.run(*words)
+    workshop.write({"test_it.py": SUITE.format(4)})
+    workshop.run(*words)
+
+    assert workshop.starts[-1].place, workshop.starts
