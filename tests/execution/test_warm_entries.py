@@ -101,3 +101,30 @@ def test_what_a_command_line_library_calls_later_may_change(workshop: Workshop) 
     workshop.run("go", "--n", "3")
 
     assert workshop.starts[-1].place == "tool:5", workshop.starts
+
+
+@pytest.mark.parametrize("end", ["print(2)", "raise KeyError", "await later()\n    print(3)"])
+def test_a_coroutine_that_has_not_been_run_may_change(workshop: Workshop, end: str) -> None:
+    text = (
+        SLOW + "import asyncio\nasync def later():\n    await asyncio.sleep(0.06)\n"
+        "async def main():\n    await later()\n    {}\nif __name__ == '__main__':\n    asyncio.run(main())\n"
+    )  # fmt: skip
+    workshop.edit(text.format("print(1)"), text.format(end))
+
+
+@pytest.mark.parametrize("way", ["a path that is added", "an editable install"])
+def test_code_beside_the_project_is_followed(workshop: Workshop, way: str) -> None:
+    beside = workshop.folder / "beside"
+    main = f"import library\n{SLOW}library.f()\n"
+    if way == "an editable install":  # what a `.pth` file does when Python starts
+        workshop.write({"links/library.pth": f"{beside}\n"})
+        main = f"import site\nsite.addsitedir({str(workshop.folder / 'links')!r})\n{main}"
+    else:
+        main = f"import sys\nsys.path[:0] = [{str(beside)!r}]\n{main}"
+    library = "def f(): print({})\n"
+    workshop.write({"main.py": main, "beside/library.py": library.format(1)})
+    workshop.run()
+    workshop.write({"beside/library.py": library.format(2)})
+    workshop.run()
+
+    assert workshop.starts[-1].place.startswith("main.py"), workshop.starts

@@ -29,6 +29,7 @@ _TERMINALS = ("/dev/pts/", "/dev/tty", "/dev/console")
 _STREAMS = (1, 2, 0)  # where two are the same, the first of them
 _MOST_BYTES = 64 << 20  # of files without a name
 _DELETED = " (deleted)"
+_MODE = 0o600  # of such a file, as `tempfile` makes it
 _ANEW = os.O_CREAT | os.O_EXCL | os.O_TRUNC
 _HARMLESS = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random", "/dev/full")
 
@@ -147,7 +148,7 @@ class OpenFile:
     def _opened(self) -> int:
         if self.content is not None:
             flags = self.flags & (os.O_ACCMODE | os.O_APPEND) | os.O_TMPFILE | os.O_CLOEXEC
-            again = os.open(os.path.dirname(self.path), flags, 0o600)
+            again = os.open(os.path.dirname(self.path), flags, _MODE)
             left = memoryview(self.content)
             while left:
                 left = left[os.write(again, left) :]
@@ -178,7 +179,7 @@ def _can_be_made_anew(number: int, target: str, flags: int) -> bool:
         return (
             not target.startswith("/memfd:")
             and flags & os.O_ACCMODE == os.O_RDWR
-            and stat.S_IMODE(found.st_mode) == 0o600  # noqa: PLR2004 - as `tempfile` makes them
+            and stat.S_IMODE(found.st_mode) == _MODE
             and found.st_nlink == 0
             and found.st_size <= _MOST_BYTES
         )

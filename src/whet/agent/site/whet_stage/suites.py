@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
+from .typed import cast
 from .unseen import unseen
 
 TYPE_CHECKING = False
@@ -51,11 +52,11 @@ class Suite:
         return {REWRITER: self._watch_rewriter, _RUNNER: self._watch_runner}
 
     def _watch_rewriter(self, module: dict[str, object]) -> None:
-        self._rewrites = module["rewrite_asserts"]  # type: ignore[assignment]
+        self._rewrites = cast("Callable[..., None]", module["rewrite_asserts"])
         module["exec"] = self._exec
 
     def _watch_runner(self, module: dict[str, object]) -> None:
-        self._reports = module["call_and_report"]  # type: ignore[assignment]
+        self._reports = cast("Callable[..., object]", module["call_and_report"])
         module["call_and_report"] = self._call_and_report
 
     @unseen
