@@ -19,6 +19,8 @@ from .typed import cast
 from .unseen import unseen
 
 _ANY = 1 << 40
+_QUESTIONS = ("exists", "isfile", "isdir")
+_METHODS = ("exists", "is_file", "is_dir")
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,14 +45,10 @@ class Looks:
 
     def observe(self) -> None:
         """Count from now on."""
-        is_there: Callable[..., bool] = genericpath.exists
-
-        def exists(path: object) -> bool:
-            self._count(path)
-            return is_there(path)
-
-        replace(genericpath, "exists", exists)
-        posixpath.exists = unseen(exists)
+        for name in _QUESTIONS:
+            is_so = self._asked(vars(genericpath)[name])
+            replace(genericpath, name, is_so)
+            setattr(posixpath, name, unseen(is_so))
         if sys.version_info >= (3, 10):
             follow = cast("Callable[..., object]", posixpath.realpath)
 
@@ -61,6 +59,22 @@ class Looks:
 
             replace(posixpath, "realpath", realpath)
             unseen(realpath)
+
+    def watch_paths(self, module: dict[str, object]) -> None:
+        """Count from now on what `pathlib` is asked: that is given its namespace."""
+        if sys.version_info < (3, 13):  # later ones ask `os.path`
+            for name in _METHODS:
+                is_so = self._asked(cast("Callable[..., bool]", vars(module["Path"])[name]))
+                replace(module["Path"], name, is_so)
+                unseen(is_so)
+
+    def _asked(self, original: Callable[..., bool]) -> Callable[..., bool]:
+        def question(path: object, **how: object) -> bool:
+            self._count(path)
+            return original(path, **how)
+
+        question.__name__ = original.__name__
+        return question
 
     def facts(self) -> dict[str, int]:
         """Return how often each source has been looked up in a way that does not count."""

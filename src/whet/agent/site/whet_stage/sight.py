@@ -122,6 +122,10 @@ class Sight:
             self._looks.facts(),
         )  # fmt: skip
 
+    def guards(self) -> dict[str, Callable[[dict[str, object]], None]]:
+        """Return what is to be called with the namespaces of modules when they have been run."""
+        return {"pathlib": self._looks.watch_paths}
+
     def forget(self) -> None:
         """Begin anew: what was seen so far is known to whet."""
         self._importer.forget()

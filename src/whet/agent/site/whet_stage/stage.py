@@ -72,7 +72,7 @@ def install(wish: str, anew: Callable[[], object]) -> tuple[Load | None, dict[st
     sys.addaudithook(stage.sight.hear)
     OWN_FILES.update(_forget_modules())
     stage.point.begin()
-    return stage.load, stage.suite.guards()
+    return stage.load, {**stage.suite.guards(), **stage.sight.guards()}
 
 
 def _forget_modules() -> list[str]:
