@@ -1,29 +1,30 @@
 """Running a program on from the deepest frozen copy that an edit cannot have touched."""
 
-import itertools
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
+from whet.execution.ladder import MOST_SNAPSHOTS, Ladder, Rung
 from whet.host.belongings import Belongings
 from whet.host.slot import Slot
-from whet.host.stage import WORTH_SECONDS, OtherPastError, Snapshot, Stage, Staged
-
-_MOST_SNAPSHOTS = 12
+from whet.host.stage import WORTH_SECONDS, Hindrance, OtherPastError, Snapshot, Stage, Staged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """Where a run began.
+    """Where a run began, and what it has left to run on from.
 
     Attributes:
         place: the snapshot it ran on from, such as ``train.py:31``; empty: it ran cold.
         saved_seconds: how long the program had taken to get there.
         why_not_deeper: what kept it from a deeper snapshot; empty if none was deeper.
         snapshots: how many snapshots there are after it.
-        halted: why it left no more of them; empty: nothing kept it from that.
+        halted: why it left no deeper one; empty: nothing kept it from that.
+        halted_at: the place from which on; empty: it could leave none at all.
+        effects: what it has done to the world and left there, in words.
+        missing: where there is no snapshot though there might have been one.
     """
 
     place: str = ""
@@ -31,6 +32,9 @@ class Start:
     why_not_deeper: str = ""
     snapshots: int = 0
     halted: str = ""
+    halted_at: str = ""
+    effects: tuple[str, ...] = ()
+    missing: tuple[Hindrance, ...] = ()
 
 
 class WarmRuns:
@@ -43,86 +47,106 @@ class WarmRuns:
         last: where the last run began.
     """
 
-    def __init__(self, belongings: Belongings, *, worth_seconds: float = WORTH_SECONDS) -> None:
+    def __init__(
+        self,
+        belongings: Belongings,
+        *,
+        worth_seconds: float = WORTH_SECONDS,
+        most_snapshots: int = MOST_SNAPSHOTS,
+    ) -> None:
         """Make it ready.
 
         Args:
             belongings: where the folder of its socket is written down.
             worth_seconds: a stretch of the program that takes longer is worth a snapshot.
+            most_snapshots: how many are kept; none: each run is cold.
         """
         self.last = Start()
         self._belongings = belongings
         self._worth_seconds = worth_seconds
-        self._stage: Stage | None = None
+        self._most = most_snapshots
+        self._ladder: Ladder | None = None
         self._command: Hashable = None
-        self._refused: set[int] = set()
+        self._since: Snapshot | None = None
+        self._distrusted = ""
+
+    def rungs(self) -> tuple[Rung, ...]:
+        """Return the snapshots as they are shown, between two runs."""
+        return () if self._ladder is None else self._ladder.rungs(self._since)
+
+    def distrust(self, why: str) -> None:
+        """Let the next run be cold, without any of the snapshots that there are."""
+        self._distrusted = why
 
     def __call__(
         self, slot: Slot, trial: Trial, run: Callable[[Staged | None], Outcome]
     ) -> Outcome:
         """Run ``trial`` from as far on as is right."""
-        stage = self._stage_for(slot, trial)
-        why = ""
+        if not self._most:
+            self.last = Start(halted="none are to be kept (`--snapshots 0`)")
+            return run(None)
+        ladder = self._ladder_for(slot, trial)
+        why = self._distrusted
+        self._distrusted = ""
+        if why:
+            ladder.clear(why)
         is_settled = not trial.reset  # what was seen is looked at when the reset steps are done
-        for snapshot in sorted(stage.snapshots.values(), key=lambda each: -each.seconds):
+        for snapshot in ladder.deepest_first():
             changed, hindrance = _fit(snapshot, is_settled=is_settled)
             if changed is not None:
-                staged = Staged(stage=stage, since=snapshot, changed=changed)
+                staged = Staged(
+                    stage=ladder.stage, since=snapshot, changed=changed, added=ladder.grow
+                )
                 try:
                     outcome = run(staged)
                 except OtherPastError:
-                    why = why or f"not from {snapshot.place}: {_refusal(staged)}"
+                    refusal = _refusal(staged)
+                    why = why or f"not from {snapshot.place}: {refusal}"
                     is_settled = True
                     if staged.spoilt:
-                        self._drop(slot, stage, snapshot)
+                        ladder.remove(snapshot, refusal)
                     else:
-                        # It stays: the next save may take a slip above it back.
-                        self._refused.add(snapshot.number)
+                        ladder.refuse(snapshot, refusal)
                     continue
-                self._refused.discard(snapshot.number)
-                self._note(slot, staged, why)
+                ladder.accept(snapshot)
+                self._note(ladder, staged, why)
                 return outcome
             why = why or f"not from {snapshot.place}: {hindrance}"
-            self._drop(slot, stage, snapshot)
-        staged = Staged(stage=stage)
+            ladder.remove(snapshot, hindrance)
+        staged = Staged(stage=ladder.stage, added=ladder.grow)
         outcome = run(staged)
-        self._note(slot, staged, why)
+        self._note(ladder, staged, why)
         return outcome
 
-    def _stage_for(self, slot: Slot, trial: Trial) -> Stage:
-        if self._stage is None:
+    def _ladder_for(self, slot: Slot, trial: Trial) -> Ladder:
+        if self._ladder is None:
             folder = self._belongings.temporary_folder("whet-")
-            self._stage = Stage(address=str(folder / "stage"), worth_seconds=self._worth_seconds)
+            stage = Stage(address=str(folder / "stage"), worth_seconds=self._worth_seconds)
+            self._ladder = Ladder(stage, slot.drop, most=self._most)
         command = (
             trial.command, trial.cwd, tuple(sorted(trial.environment.items())), trial.stdin,
             trial.payloads, trial.reset, trial.limits,
         )  # fmt: skip
         if command != self._command:
-            for snapshot in tuple(self._stage.snapshots.values()):
-                self._drop(slot, self._stage, snapshot)
+            self._ladder.clear("the command was another one")
         self._command = command
-        return self._stage
+        return self._ladder
 
-    def _note(self, slot: Slot, staged: Staged, why: str) -> None:
-        """Keep what is useful: of two snapshots close to each other the later one."""
-        stage, since = staged.stage, staged.since
-        kept = sorted(stage.snapshots.values(), key=lambda each: each.seconds)
-        while len(kept) > _MOST_SNAPSHOTS:
-            gains = [later.seconds - each.seconds for each, later in itertools.pairwise(kept)]
-            useless = [index for index, each in enumerate(kept) if each.number in self._refused]
-            self._drop(slot, stage, kept.pop(useless[0] if useless else gains.index(min(gains))))
+    def _note(self, ladder: Ladder, staged: Staged, why: str) -> None:
+        since = self._since = staged.since
+        ladder.settle(since, staged.hindrances)
+        deepest = max((each.seconds for each in ladder.stage.snapshots.values()), default=-1.0)
+        halt = next((each for each in ladder.missing if each.seconds > deepest), None)
         self.last = Start(
             place="" if since is None else since.place,
             saved_seconds=0.0 if since is None else since.seconds,
             why_not_deeper=why,
-            snapshots=len(kept),
-            halted=staged.halted,
+            snapshots=len(ladder.stage.snapshots),
+            halted=staged.halted or ("" if halt is None else halt.why),
+            halted_at="" if staged.halted or halt is None else halt.place,
+            effects=tuple(staged.effects),
+            missing=ladder.missing,
         )
-
-    def _drop(self, slot: Slot, stage: Stage, snapshot: Snapshot) -> None:
-        del stage.snapshots[snapshot.number]
-        self._refused.discard(snapshot.number)
-        slot.drop(snapshot.number)
 
 
 def _fit(snapshot: Snapshot, *, is_settled: bool) -> tuple[dict[str, bytes] | None, str]:

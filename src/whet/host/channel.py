@@ -31,9 +31,11 @@ if TYPE_CHECKING:
     # since the program started or was resumed: folders in which it looked for modules, and which;
     # how often the importer listed which folder; how often Python opened the main script for itself
     Sighted: TypeAlias = tuple["list[str]", "list[str]", "dict[str, int]", "dict[str, int]"]
-    # number, kind, place, seconds since the start; what its agent knows; the program's own files
-    # and what they said; what the observer has noticed since the last one
-    Taken: TypeAlias = tuple[int, str, str, float, Sighted, "dict[str, bytes]", Observed]
+    # number, pid, kind, place, seconds since the start; what its agent knows; the program's own
+    # files and what they said; what the observer has noticed since the last one
+    Taken: TypeAlias = tuple[int, int, str, str, float, Sighted, "dict[str, bytes]", Observed]
+    # place, seconds since the start, why there was no copy
+    Hindered: TypeAlias = tuple[str, float, str]
     # pid, wait status (None: it could not be killed), was left behind
     Exit: TypeAlias = tuple[int, "int | None", bool]
     # exits (the command first), wall seconds, CPU seconds, peak bytes, index of the failed reset
@@ -45,7 +47,9 @@ if TYPE_CHECKING:
     # where copies report, folder of byte code, working folder; see `whet.host.noticed`
     Begun: TypeAlias = tuple[str, str, str]
 
-    Body: TypeAlias = "Run | Taken | Ended | Failed | Observed | tuple[str, ...] | int | str | None"
+    Body: TypeAlias = (
+        "Run | Taken | Hindered | Ended | Failed | Observed | tuple[str, ...] | int | str | None"
+    )
 
 _LENGTH_BYTES = 4
 _MOST_DESCRIPTORS = 8
@@ -138,6 +142,12 @@ def as_taken(packed: bytes) -> "Taken":
     return body
 
 
+def as_hindered(packed: bytes) -> "Hindered":
+    """Return the body of a `hindered` message."""
+    body: Hindered = marshal.loads(packed)
+    return body
+
+
 def as_begun(packed: bytes) -> "Begun":
     """Return the body of a `begin` message."""
     body: Begun = marshal.loads(packed)
@@ -171,4 +181,10 @@ def as_failed(packed: bytes) -> "Failed":
 def as_text(packed: bytes) -> str:
     """Return the body of a `fault` or `unseen` message."""
     body: str = marshal.loads(packed)
+    return body
+
+
+def as_texts(packed: bytes) -> tuple[str, ...]:
+    """Return the body of a `did` message."""
+    body: tuple[str, ...] = marshal.loads(packed)
     return body

@@ -93,6 +93,8 @@ class Slot:
             before_timeout=lambda pid: stacks.append(take_stacks(pid)) if take_stacks else None,
             on_copy=None if staged is None else staged.note,
             on_halt=None if staged is None else staged.halt,
+            on_hindrance=None if staged is None else staged.hinder,
+            on_effects=None if staged is None else staged.effects.extend,
             still_fits=(lambda: True) if staged is None else staged.still_fits,
             past={} if staged is None or staged.since is None else staged.since.past,
         )

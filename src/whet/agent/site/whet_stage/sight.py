@@ -51,6 +51,7 @@ class Sight:
         run_script: Callable[[str], None],
         uses: Callable[[object], None],
         is_source: Callable[[str], bool],
+        ends: Callable[[str], None],
     ) -> None:
         self.is_closed = False
         self.ended_by = ""
@@ -60,6 +61,7 @@ class Sight:
         self._run_script = run_script
         self._uses = uses
         self._is_source = is_source
+        self._ends = ends
         self._importer = Importer()
         self._first_reads: dict[str, int] = {}
         self._own_reads: dict[str, int] = {}
@@ -110,8 +112,11 @@ class Sight:
         if not self.is_closed:
             self._own_reads[path] = -1
 
-    def _hears_hook(self, event: str, _arguments: tuple[object, ...]) -> None:
-        self.ended_by = self.ended_by or event
+    def _hears_hook(self, _event: str, _arguments: tuple[object, ...]) -> None:
+        # The hook would hear whet at work from here on.
+        if not self.ended_by:
+            self.ended_by = "it listens to the interpreter (sys.addaudithook)"
+            self._ends(self.ended_by)
 
     def _hears_attribute(self, _event: str, arguments: tuple[object, ...]) -> None:
         if arguments[1] == "__code__" and not AT_WORK:

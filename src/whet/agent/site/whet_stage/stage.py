@@ -54,6 +54,7 @@ def install(wish: str) -> Callable[[str, str], CodeType | None] | None:
     begin()
     seconds, _, address = wish.partition(":")
     stage = _Stage(address, float(seconds))
+    stage.tell("present")
     stage.sight.observe()
     sys.addaudithook(stage.sight.hear)
     OWN_FILES.update(_forget_modules())
@@ -83,11 +84,16 @@ class _Stage:
 
     def __init__(self, address: str, worth_seconds: float) -> None:
         self.sight = Sight(
-            self._before_read, self._run_script, self._note_used, is_source=self._has_source
+            self._before_read,
+            self._run_script,
+            self._note_used,
+            is_source=self._has_source,
+            ends=self._ends,
         )
         self._script = Script(self._offer, worth_seconds)
         self._sources: dict[str, Source] = {}
         self._shared: set[str] = set()
+        self._told: set[str] = set()
         self._address = address
         self._worth_seconds = worth_seconds
         self._pid = os.getpid()
@@ -135,6 +141,17 @@ class _Stage:
         if time.perf_counter() - self._script.since >= self._worth_seconds:
             self._offer("reads", name)
 
+    def tell(self, *facts: object) -> None:
+        """Tell whet something in passing."""
+        line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        try:
+            line.connect(self._address)
+            send(line, facts)
+        except OSError:  # it does without
+            return
+        finally:
+            line.close()
+
     def _offer(self, kind: str, place: str) -> None:
         """Take a snapshot if it can be done."""
         if self.sight.ended_by or self.sight.is_closed:
@@ -145,30 +162,51 @@ class _Stage:
         self.sight.is_closed = True
         try:
             # Most hindrances go away: a pool is closed, a child is waited for.
-            why = hindrance()
-            if not why:
-                self._take(kind, place, time.perf_counter() - self._began)
-            elif why == CUDA:  # not this statement; it takes long, so that the last one is known
-                last = self._script.last_place() if kind == "statement" else place
-                self.sight.ended_by = f"{why} since {last}"
+            seconds = time.perf_counter() - self._began
+            why = hindrance() or self._take(kind, place, seconds)
+            if why:
+                self._hindered(why, kind, place, seconds)
         finally:
             self.sight.is_closed = False
             self._script.since = time.perf_counter()
 
-    def _take(self, kind: str, place: str, seconds: float) -> None:
-        """Fork a copy that waits; return here, and in each copy that is resumed from it."""
+    def _hindered(self, why: str, kind: str, place: str, seconds: float) -> None:
+        if why == CUDA:  # not this statement; it takes long, so that the last one is known
+            last = self._script.last_place() if kind == "statement" else place
+            why = self.sight.ended_by = f"{why} since {last}"
+        if why not in self._told:  # once for all places up to the next snapshot
+            self._told.add(why)
+            self.tell("hindered", place, seconds, why)
+
+    def _ends(self, why: str) -> None:
+        """Tell why there will be no more snapshots, while nobody can hear that yet."""
+        if os.getpid() == self._pid:
+            self.sight.is_closed = True
+            place = self._script.last_place() if self._script.frames else ""
+            self.tell("hindered", place, time.perf_counter() - self._began, why)
+            self.sight.is_closed = False
+
+    def _take(self, kind: str, place: str, seconds: float) -> str:
+        """Fork a copy that waits; return here, and in each copy that is resumed from it.
+
+        Returns:
+            why there can be no copy; empty if there is one, or whet does not want it.
+        """
         of = offsets()
         waiting, woken = os.pipe()
         try:
             is_original = bool(fork_away())
-        except OSError:  # no memory, or too many processes: then there is no snapshot
-            is_original = True
+        except OSError as error:  # no memory, or too many processes
+            os.close(waiting)
+            os.close(woken)
+            return f"no process can be added: {error.strerror}"
+        self._told.clear()
         if is_original:
             os.close(woken)
             if os.read(waiting, 1):
                 self.sight.ended_by = "whet has said so"
             os.close(waiting)
-            return
+            return ""
         os.close(waiting)
         are_frames_new = self._wait(woken, kind, place, seconds)
         # From here on this is the process of a resumed run.
@@ -179,6 +217,7 @@ class _Stage:
         invalidate_caches()
         if are_frames_new:
             raise Resumed
+        return ""
 
     def _wait(self, woken: int, kind: str, place: str, seconds: float) -> bool:
         """Be a snapshot; return in a copy that runs on.
