@@ -23,7 +23,8 @@ class Start:
         snapshots: how many snapshots there are after it.
         halted: why it left no deeper one; empty: nothing kept it from that.
         halted_at: the place from which on; empty: it could leave none at all.
-        effects: what it has done to the world and left there, in words.
+        effects: why it could not simply be run again, in words: what it has left in the world,
+            what it was told by the user.
         missing: where there is no snapshot though there might have been one.
     """
 

@@ -47,7 +47,7 @@ class Relay:
         on_copy: is told of each frozen copy of the program, with what it wrote until then.
         on_halt: is told why no copies can be taken.
         on_hindrance: is told of a place where none could be taken, the seconds, and why.
-        on_effects: is told at the end what the program has left in the world.
+        on_effects: is told what the program has left in the world, or was told by the user.
         still_fits: is asked after the reset steps whether a copy may be resumed.
         past: what the copy that is resumed wrote before it was taken, by stream.
         reason: why the trial was killed; None: it was not.
@@ -237,6 +237,7 @@ class Relay:
             keyboard.pump()
         if keyboard.descriptor in ready and keyboard.is_open:
             typed = keyboard.pull()
+            self._note_effect("was typed into")
             if keyboard.other.is_key(termios.VINTR, typed):
                 self._interrupt(within_seconds=_DOUBLE_SECONDS)
             if keyboard.other.is_key(termios.VSUSP, typed):
@@ -256,7 +257,12 @@ class Relay:
             else:
                 self._forward(request)
 
+    def _note_effect(self, what: str) -> None:
+        if self.on_effects is not None:
+            self.on_effects((what,))
+
     def _forward(self, number: int) -> None:
+        self._note_effect("was sent a signal")
         if number == signal.SIGINT:
             if self._answer is not None:
                 self._let_go_of_the_reader()

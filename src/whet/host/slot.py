@@ -238,7 +238,8 @@ class Slot:
         wiring.terminals.append(main)
         if has_keys:
             wiring.child.append(os.dup(main.slave))
-            wiring.keyboard = Keyboard(console.stdin, own, main)
+            if console.is_shown:
+                wiring.keyboard = Keyboard(console.stdin, own, main)
         else:
             wiring.child.append(_open_input(program.stdin, console))
         wiring.terminal = 0 if has_keys else 1
@@ -255,7 +256,7 @@ class Slot:
 
 
 def _open_input(stdin: Path | None, console: Console | None) -> int:
-    if stdin is None and console is not None:
+    if stdin is None and console is not None and console.is_shown:
         with suppress(OSError):  # whet was started with its standard input closed
             return os.dup(console.stdin)
     return os.open(os.devnull if stdin is None else stdin, os.O_RDONLY | os.O_CLOEXEC)

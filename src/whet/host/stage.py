@@ -104,7 +104,8 @@ class Staged:
         added: is called when there is another snapshot; the program waits for it.
         halted: why it could leave no snapshots at all; empty: it could.
         hindrances: where it could leave none, in the order in which it came there.
-        effects: what it has done to the world and left there, in words.
+        effects: what it has done to the world and left there, and what it was told by the user
+            meanwhile, in words.
         spoilt: what a reset step has changed that the snapshot had seen.
     """
 
