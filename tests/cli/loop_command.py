@@ -21,6 +21,14 @@ PATIENCE_SECONDS = 20.0
 SLOW = "import time\ntime.sleep(0.06)\n"
 
 
+def save(whet: Whet, name: str, text: str) -> None:
+    """Save a file as an editor does: another one takes its place."""
+    path = whet.folder / name
+    beside = path.with_name(f".{path.name}.new")
+    beside.write_text(text)
+    beside.replace(path)
+
+
 @dataclass
 class Loop:
     """A loop that runs, and what it tells."""
@@ -30,11 +38,7 @@ class Loop:
     _text: bytes = b""
 
     def save(self, name: str, text: str) -> None:
-        """Save a file as an editor does: another one takes its place."""
-        path = self.whet.folder / name
-        beside = path.with_name(f".{path.name}.new")
-        beside.write_text(text)
-        beside.replace(path)
+        save(self.whet, name, text)
 
     def next(self, event: str = "run") -> dict[str, Any]:
         """Return the next object of a kind, and pass over others."""
@@ -94,3 +98,47 @@ def wait_until_gone(pids: list[int]) -> None:
     while any(Path(f"/proc/{pid}/exe").exists() for pid in pids):
         assert time.monotonic() < deadline, pids
         time.sleep(0.01)
+
+
+@dataclass
+class Screen:
+    """A terminal in which a loop runs."""
+
+    process: "subprocess.Popen[bytes]"
+    master: int
+    shown: str = ""
+
+    def wait_for(self, text: str) -> str:
+        """Wait until something is shown; return all that was up to its line's end."""
+        while text not in self.shown or "\n" not in self.shown.partition(text)[2]:
+            ready, _, _ = select.select([self.master], [], [], PATIENCE_SECONDS)
+            assert ready, f"no {text!r}: {self.shown}"
+            self.shown += os.read(self.master, 65536).decode().replace("\r", "")
+        before, _, after = self.shown.partition(text)
+        line, _, self.shown = after.partition("\n")
+        return f"{before}{text}{line}"
+
+    def type(self, keys: bytes) -> None:
+        os.write(self.master, keys)
+
+
+@contextmanager
+def on_screen(whet: Whet, *words: str, options: tuple[str, ...] = ()) -> Iterator[Screen]:
+    """Start a loop in a terminal of its own."""
+    master, slave = os.openpty()
+    process = subprocess.Popen(
+        ["setsid", "--ctty", sys.executable, "-m", "whet", "loop", *options, "--", *words],
+        cwd=whet.folder,
+        env={**os.environ, **whet.environment, "NO_COLOR": "1"},
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+    )
+    os.close(slave)
+    with process:
+        try:
+            yield Screen(process, master)
+        finally:
+            process.kill()
+            process.wait()
+            os.close(master)

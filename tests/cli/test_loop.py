@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from loop_command import SLOW, Loop, looping, out_of, wait_until_gone
+from loop_command import SLOW, Loop, looping, on_screen, out_of, save, wait_until_gone
 from whet_command import Whet
 
 pytestmark = pytest.mark.slow
@@ -383,3 +383,48 @@ def test_the_line_says_all_that_somebody_in_a_hurry_asks(whet: Whet) -> None:
     assert " from main.py:3 (cold " in line
     assert ") · BAD ValueError: no at main.py:3 · same failure as #1 · trial 2" in line
     assert any(each.split()[:2] == [">", "main.py:3"] for each in lines), said
+
+
+def test_ctrl_c_ends_the_run_and_then_the_loop(whet: Whet) -> None:
+    whet.write("main.py", f"import sys\n{SLOW}print('a terminal:', sys.stdin.isatty(), sys.stdout.isatty())\n")  # fmt: skip
+    with on_screen(whet, *PYTHON, options=("--verify", "always")) as screen:
+        screen.wait_for("a terminal: True True")
+        screen.wait_for("waiting for a save")
+        save(whet, "main.py", f"import sys\n{SLOW}print('up')\ntime.sleep(1000)\n")
+        screen.wait_for("up")
+        screen.type(b"\x03")
+        line = screen.wait_for("whet: warm ")
+        assert "BAD KeyboardInterrupt at main.py:" in line
+        assert "not verified: it was typed into" in screen.wait_for("whet: trial 2")
+        save(whet, "main.py", f"import sys\n{SLOW}print('on a terminal:', sys.stdin.isatty())\n")
+        assert "on a terminal: True" in screen.wait_for("whet: warm ")
+        # The cold run finds a terminal, too, and is not shown.
+        assert "on a terminal" not in screen.wait_for("a cold run says the same (trial 4)")
+        screen.type(b"\x03")
+        assert screen.process.wait(20) == 0
+
+
+def test_a_wrong_answer_is_loud(whet: Whet) -> None:
+    with subprocess.Popen(["sleep", "1000"]) as other:
+        text = SEES_A_PROCESS.format(when_gone="pass") + SLOW
+        whet.write("main.py", f"{text}print(0)\n")
+        with on_screen(whet, *PYTHON, str(other.pid)) as screen:
+            screen.wait_for("waiting for a save")
+            other.kill()
+            other.wait()
+            save(whet, "main.py", f"{text}print(word)\n")
+            said = screen.wait_for("please report this")
+
+    assert "WRONG WARM ANSWER · trial 2 differs in output from cold trials 3, 4 and 5" in said
+    assert "output, line 1: warm: there" in said
+    assert "                cold: gone" in said
+
+
+def test_a_syntax_error_needs_no_other_reason(whet: Whet) -> None:
+    whet.write("main.py", f"{SLOW}print(1)\n")
+    with on_screen(whet, *PYTHON) as screen:
+        screen.wait_for("waiting for a save")
+        save(whet, "main.py", f"{SLOW}print(1\n")
+        line = screen.wait_for("whet: cold ").splitlines()[-1]
+
+    assert "BAD SyntaxError: '(' was never closed at main.py:3 · the copies stay · trial 2" in line

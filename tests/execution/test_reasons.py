@@ -39,6 +39,7 @@ def _start_of(workshop: Workshop, text: str, *words: str) -> tuple[Start, Outcom
         ("import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [10]); signal.raise_signal(10)", "a signal is held back"),
         ("import sys; sys.addaudithook(lambda *_: None)", "it listens to the interpreter (sys.addaudithook)"),
         ("open('main.py', 'a').close()", "main.py"),
+        ("import builtins; before = builtins.__import__; builtins.__import__ = lambda *a: before(*a)", "it has put another function in the place of `__import__`"),
         ("import os; os.link('main.py', 'link')", "link"),
         ("import os; os.chmod('main.py', 0o600)", "chmod"),
         (f"{C}c.symlink(b'main.py', b'link')", "symlink"),

@@ -73,7 +73,12 @@ def command(
     options = LoopOptions(
         watch=watch, most_runs=runs, most_snapshots=snapshots, verify=Verify(verify)
     )
-    show = _Show(as_json=as_json, explains=explain, tells_all=options.verify is Verify.ALWAYS)
+    show = _Show(
+        as_json=as_json,
+        explains=explain,
+        tells_all=options.verify is Verify.ALWAYS,
+        is_one_run=runs == 1,
+    )
     with open_workbench() as bench, suppress(KeyboardInterrupt):
         loop(bench, request, options, None if as_json else Console(), show)
     return 0
@@ -87,12 +92,15 @@ class _Show:
         as_json: as one object on a line for each.
         explains: with the frozen copies.
         tells_all: also that a warm run was verified, or why not.
+        is_one_run: nothing is waited for after the first run.
     """
 
     as_json: bool
     explains: bool
     tells_all: bool
+    is_one_run: bool
     _halted: str = ""
+    _has_said_how: bool = False
 
     def __call__(self, told: Cycle | Verification) -> None:
         if self.as_json:
@@ -120,9 +128,12 @@ class _Show:
         if self.explains:
             for line in ladder_lines(cycle):
                 say(line)
+        if not self._has_said_how and not self.is_one_run and sys.stderr.isatty():
+            say("whet: waiting for a save; Ctrl-C ends the loop")
+        self._has_said_how = True
 
     def _say_verification(self, verification: Verification) -> None:
-        number, cold = verification.number, " and ".join(map(str, verification.cold))
+        number, cold = verification.number, _listed(verification.cold)
         took = shown_seconds(verification.seconds)
         for what in verification.unsteady:
             say(
@@ -143,6 +154,12 @@ class _Show:
             say(f"whet: trial {number} {f'not verified: {why}' if why else verified}")
 
 
+def _listed(numbers: tuple[int, ...]) -> str:
+    *others, last = map(str, numbers or ("",))
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+_NO_PROGRAM = ("SyntaxError", "IndentationError", "TabError")
 _NAMES = {"exit": "exit", "failure": "failure", "stdout": "output", "stderr": "error output"}
 
 
@@ -177,9 +194,13 @@ def _line(cycle: Cycle, halted: str) -> str:
     same = _same_failure(cycle)
     if same is not None:
         parts.append(f"same failure as #{same}")
-    parts += [part for part in (start.why_not_deeper, halted) if part]
+    failed = "" if outcome.failure is None or start.place else outcome.failure.summary
+    if failed.startswith(_NO_PROGRAM):
+        parts.append("the copies stay" if start.snapshots else "")  # it has not begun: no reason
+    else:
+        parts += [start.why_not_deeper, halted]
     parts.append(f"trial {entry.number}")
-    return f"{styled('whet', 'bold', sys.stderr)}: " + " · ".join(parts)
+    return f"{styled('whet', 'bold', sys.stderr)}: " + " · ".join(filter(None, parts))
 
 
 def _same_failure(cycle: Cycle) -> int | None:

@@ -5,7 +5,9 @@ Standard library only, Python 3.9 or later.
 
 from __future__ import annotations
 
+import _signal
 import ast
+import atexit
 import os
 import sys
 
@@ -30,7 +32,8 @@ def run_and_exit(
     Args:
         run: runs it.
         arguments: what that is called with.
-        has_last_words: whether something of the program's is called when its objects go.
+        has_last_words: whether something of the program's is called when its objects go, or
+            hears of all that is done until then.
     """
     code, number = 0, 0
     try:
@@ -47,8 +50,6 @@ def run_and_exit(
             _private(threading, "_shutdown")()
         except BaseException as error:  # noqa: BLE001 - as Python does
             _show(error)
-    import atexit
-
     _private(atexit, "_run_exitfuncs")()
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -57,11 +58,9 @@ def run_and_exit(
         except BaseException:  # noqa: BLE001 - Python says so with an exit code of its own
             code = 120
     if number:
-        import signal
-
-        signal.signal(number, signal.SIG_DFL)
+        _signal.signal(number, _signal.SIG_DFL)
         os.kill(os.getpid(), number)
-    if are_any_written() or has_last_words() or _has_last_words():
+    if has_last_words() or are_any_written() or _has_last_words():
         # What is still in a buffer, and what is said by `__del__`, comes out of taking the
         # interpreter apart alone. Python does that when an audit hook raises this.
         raise SystemExit(code)

@@ -20,7 +20,7 @@ from _frozen_importlib_external import SourceFileLoader
 
 from .frames import Frame, function_code, may_be_entered
 from .importer import own_read
-from .private import hide_own, show_own
+from .private import hide_own, is_import_replaced, show_own
 from .sources import Source
 from .unseen import AT_WORK, caller, unseen
 from .weave import Weaver, bind
@@ -90,11 +90,13 @@ class Script:
         frames: the stage frames, the module's first.
         since: when the last snapshot was taken or offered.
         woven: the functions of stage frames.
+        is_over: nothing is to be looked at any more.
     """
 
     def __init__(self, offer: Callable[[str, str], None], slow_seconds: float) -> None:
         self.path = ""
         self.frames: list[Frame] = []
+        self.is_over = False
         self.since = self._began = time.perf_counter()
         self._offer = offer
         self._slow_seconds = slow_seconds
@@ -191,7 +193,7 @@ class Script:
         """Stand between two statements."""
         if self._iterators:
             self._forget_iterators(number)
-        if time.perf_counter() - self.since < self._slow_seconds:
+        if self.is_over or time.perf_counter() - self.since < self._slow_seconds:
             return
         frame = self._at(number, has_begun=False)
         if cells is not None:
@@ -219,6 +221,8 @@ class Script:
 
     def enter(self, number: int, function: object) -> object:
         """Return what to call in place of a function, so that its frame is a stage frame."""
+        if self.is_over or is_import_replaced():
+            return function
         began = time.perf_counter()
         frame, _ = self._points[number]
         share = _ENTERING_SHARE * (began - self._began) + 0.02

@@ -87,6 +87,10 @@ class Sight:
         self._importer.forget()
         self._own_reads = {}
 
+    def close(self) -> None:
+        """Be still for good."""
+        self.is_closed = self._importer.is_over = True
+
     def observe(self) -> None:
         """Begin to note what the importer looks for."""
         self._importer.observe()

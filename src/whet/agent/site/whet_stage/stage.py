@@ -26,7 +26,7 @@ from .exit import OWN_FILES, run_and_exit
 from .freeze import Ready, fork_away, receive, send
 from .hygiene import begin, hindrance
 from .importer import own_read
-from .private import hide_own, invalidate_caches, show_own
+from .private import hide_own, invalidate_caches, is_import_replaced, show_own
 from .process import is_leader
 from .script import Resumed, Script
 from .sight import Sight
@@ -105,6 +105,8 @@ class _Stage:
         Returns:
             None: Python is to do it, which says in its own words if it cannot.
         """
+        if self._script.is_over or is_import_replaced():
+            return None
         if path in self._sources or path in self._shared:
             # Two modules from one file are not followed: that it was read has to be seen.
             self._shared.add(path)
@@ -179,12 +181,13 @@ class _Stage:
             self.tell("hindered", place, seconds, why)
 
     def _ends(self, why: str) -> None:
-        """Tell why there will be no more snapshots, while nobody can hear that yet."""
+        """Tell why there will be no more snapshots while nobody can hear it, and be still."""
         if os.getpid() == self._pid:
             self.sight.is_closed = True
             place = self._script.last_place() if self._script.frames else ""
             self.tell("hindered", place, time.perf_counter() - self._began, why)
-            self.sight.is_closed = False
+        self._script.is_over = True
+        self.sight.close()
 
     def _take(self, kind: str, place: str, seconds: float) -> str:
         """Fork a copy that waits; return here, and in each copy that is resumed from it.
@@ -301,7 +304,9 @@ class _Stage:
 
     def _has_last_words(self) -> bool:
         self._script.forget()
-        return any(source.has_last_words() for source in self._sources.values())
+        return self._script.is_over or any(
+            source.has_last_words() for source in self._sources.values()
+        )
 
     def _begin(self) -> None:
         self.sight.is_closed = False
