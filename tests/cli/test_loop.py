@@ -420,6 +420,46 @@ def test_a_wrong_answer_is_loud(whet: Whet) -> None:
     assert "                cold: gone" in said
 
 
+def test_each_run_gets_the_whole_file_on_standard_input(whet: Whet) -> None:
+    whet.write("main.py", f"{SLOW}import sys\nprint(len(sys.stdin.read()))\n")
+    with (whet.write("data", "five\n")).open("rb") as data:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "whet", "loop", "--runs", "2", "--", *PYTHON],
+            cwd=whet.folder, env={**os.environ, **whet.environment},
+            stdin=data, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+    assert process.stdout is not None
+    with process:
+        assert process.stdout.readline() == b"5\n"
+        save(whet, "main.py", f"{SLOW}import sys\nprint('again', len(sys.stdin.read()))\n")
+        assert process.stdout.readline() == b"again 5\n"
+
+
+def test_a_program_that_cannot_be_started_for_a_moment_does_not_end_the_loop(whet: Whet) -> None:
+    program = whet.write("run.sh", "#!/bin/sh\necho 1\n")
+    program.chmod(0o755)
+    with looping(whet, "./run.sh") as loop:
+        loop.next()
+        program.unlink()
+        error = loop.next("error")
+        program = whet.write("new.sh", "#!/bin/sh\necho 2\n")
+        program.chmod(0o755)
+        program.replace(whet.folder / "run.sh")
+        told = loop.next()
+
+    assert "./run.sh" in error["message"]
+    assert error["hint"]
+    assert out_of(told, whet) == "2\n"
+
+
+def test_a_command_that_is_not_there_is_an_error_at_once(whet: Whet) -> None:
+    said = whet("loop", "--", "./missing")
+
+    assert "./missing" in said.stderr
+    assert "hint: " in said.stderr
+    assert said.code != 0
+
+
 def test_a_syntax_error_needs_no_other_reason(whet: Whet) -> None:
     whet.write("main.py", f"{SLOW}print(1)\n")
     with on_screen(whet, *PYTHON) as screen:

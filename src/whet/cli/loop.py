@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass
 
 import click
 
-from whet.cli.console import answer_json, say, styled, verdict_word
+from whet.cli.console import answer_json, report_error, say, styled, verdict_word
 from whet.cli.ladder import ladder_json, ladder_lines
 from whet.cli.options import TrialCommand, json_option, trial_options, trial_request
 from whet.cli.summary import entry_json, failure_words
+from whet.core.errors import WhetError
 from whet.core.quantity import shown_seconds
 from whet.execution.ladder import MOST_SNAPSHOTS
 from whet.host.console import Console
@@ -102,20 +103,25 @@ class _Show:
     _halted: str = ""
     _has_said_how: bool = False
 
-    def __call__(self, told: Cycle | Verification) -> None:
+    def __call__(self, told: Cycle | Verification | WhetError) -> None:
         if self.as_json:
             self._answer(told)
+        elif isinstance(told, WhetError):
+            report_error(told)
         elif isinstance(told, Cycle):
             self._say_cycle(told)
         else:
             self._say_verification(told)
 
-    def _answer(self, told: Cycle | Verification) -> None:
+    def _answer(self, told: Cycle | Verification | WhetError) -> None:
         if isinstance(told, Cycle):
             ladder = ladder_json(told) if self.explains else {}
             answer_json({**_facts(told), **ladder}, on_one_line=True)
-        else:
+        elif isinstance(told, Verification):
             answer_json(_verification_facts(told), on_one_line=True)
+        else:
+            error = {"event": "error", "error": told.slug, "message": str(told), "hint": told.hint}
+            answer_json(error, on_one_line=True)
 
     def _say_cycle(self, cycle: Cycle) -> None:
         for note in dict.fromkeys(cycle.result.notes):

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import stat
 import sys
 import threading
 from collections.abc import Callable
@@ -70,6 +71,14 @@ class Console:
         unseen.stdout.give_up()
         unseen.stderr.give_up()
         return unseen
+
+    @property
+    def has_file(self) -> bool:
+        """Whether standard input is a plain file, which each run could read from its start."""
+        try:
+            return self.stdin >= 0 and stat.S_ISREG(os.fstat(self.stdin).st_mode)
+        except OSError:
+            return False
 
     def outlet_of(self, name: str) -> Outlet:
         """Return where the stream ``name`` is shown."""

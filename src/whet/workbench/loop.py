@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from whet.core.errors import WhetError
 from whet.core.trial import Trial
 from whet.execution.futures import TrialFuture
 from whet.execution.ladder import MOST_SNAPSHOTS, Rung
@@ -88,9 +89,15 @@ def loop(
     request: TrialRequest,
     options: LoopOptions,
     console: Console | None,
-    tell: Callable[[Cycle | Verification], None],
+    tell: Callable[[Cycle | Verification | WhetError], None],
 ) -> None:
-    """Run the command now and after each save, until Ctrl-C while nothing runs."""
+    """Run the command now and after each save, until Ctrl-C while nothing runs.
+
+    Raises:
+        WhetError: if the first run cannot be started; later ones are told of.
+    """
+    if console is not None and console.has_file and not request.stdin:
+        request = replace(request, stdin="/dev/stdin")  # or it is read up when the first run ends
     root = Path(os.path.abspath(request.cwd or bench.project.folder))
     runs = WarmRuns(bench.belongings, most_snapshots=options.most_snapshots)
     state = _Loop(
@@ -109,21 +116,28 @@ def loop(
     ):  # fmt: skip
         done, noticed = 0, time.monotonic()
         while options.most_runs is None or done < options.most_runs:
-            trial = bench.build_trial(request, live=console is not None)
-            started_ns = time.time_ns()
-            future = executor.submit(trial)
-            state.saved, overtaken = _wait(future, saves, started_ns, state.saved)
-            state.written |= {effect.partition(" ")[2] for effect in runs.last.effects}
-            if overtaken:
-                noticed = time.monotonic()
-                continue
-            ended_ns = time.time_ns()
-            cycle = _cycle(state, trial, judged(bench, trial, request, oracle, future), noticed)
-            tell(cycle)
+            try:
+                trial = bench.build_trial(request, live=console is not None)
+                started_ns = time.time_ns()
+                future = executor.submit(trial)
+                state.saved, overtaken = _wait(future, saves, started_ns, state.saved)
+                state.written |= {effect.partition(" ")[2] for effect in runs.last.effects}
+                if overtaken:
+                    noticed = time.monotonic()
+                    continue
+                ended_ns = time.time_ns()
+                cycle = _cycle(state, trial, judged(bench, trial, request, oracle, future), noticed)
+            except WhetError as error:  # the program was removed for a moment, for one
+                if not done:
+                    raise
+                ended_ns = time.time_ns()
+                tell(error)
+            else:
+                tell(cycle)
+                refusal = verifier.begin(trial, cycle.result, cycle.start, cycle.cold_seconds)
+                if refusal is not None:
+                    tell(refusal)
             done += 1
-            refusal = verifier.begin(trial, cycle.result, cycle.start, cycle.cold_seconds)
-            if refusal is not None:
-                tell(refusal)
             is_last = options.most_runs is not None and done >= options.most_runs
             state.saved = _next_save(saves, ended_ns, verifier, tell, is_last=is_last)
             noticed = time.monotonic()

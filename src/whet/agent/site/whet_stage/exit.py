@@ -5,13 +5,13 @@ Standard library only, Python 3.9 or later.
 
 from __future__ import annotations
 
-import _signal
 import ast
 import atexit
 import os
 import sys
 
 from .descriptors import are_any_written
+from .private import private_import
 from .unseen import unseen
 
 TYPE_CHECKING = False
@@ -58,7 +58,8 @@ def run_and_exit(
         except BaseException:  # noqa: BLE001 - Python says so with an exit code of its own
             code = 120
     if number:
-        _signal.signal(number, _signal.SIG_DFL)
+        signal = private_import("_signal")
+        signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
     if has_last_words() or are_any_written() or _has_last_words():
         # What is still in a buffer, and what is said by `__del__`, comes out of taking the
