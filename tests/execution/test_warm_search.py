@@ -162,7 +162,7 @@ def test_a_script_named_by_its_first_line_is_a_python_program(search: Search) ->
         pytest.param(("sh", "-c", "echo first; {} main.py $0; echo last", "data"), "no Python", id="a shell around it"),
         pytest.param(("sh", "-c", "date > stamp; exec {} main.py $0", "data"), "no Python", id="a shell that becomes it"),
         pytest.param(("grep", "-c", "good", "", "data"), "no Python", id="no Python at all"),
-        pytest.param(("{}", "-I", "main.py", "data"), "not known", id="a Python without the agent"),
+        pytest.param(("{}", "-I", "main.py", "data"), "whet can follow", id="a Python without the agent"),
     ],
 )  # fmt: skip
 def test_what_gives_no_snapshot_runs_from_its_start(

@@ -52,10 +52,13 @@ class Workshop:
         while time.time_ns() < newest(self.folder) + SLACK_NS:
             time.sleep(0.001)  # what is as young as a run may have been saved after it was read
 
+    def trial(self, *words: str) -> Trial:
+        command = (self.python, *(words or ("main.py",)))
+        return Trial(command=command, cwd=str(self.folder), limits=self.limits)
+
     def run(self, *words: str) -> Outcome:
         """Run warm, then cold, and compare."""
-        command = (self.python, *(words or ("main.py",)))
-        trial = Trial(command=command, cwd=str(self.folder), limits=self.limits)
+        trial = self.trial(*words)
         before = self._files()
         outcome = self.warm.submit(trial).result()
         self.starts.append(self.runs.last)

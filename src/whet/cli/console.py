@@ -48,9 +48,15 @@ def answer(text: str) -> None:
         _write(sys.stdout, text.encode("utf-8", "backslashreplace").decode() + "\n")
 
 
-def answer_json(data: Mapping[str, object]) -> None:
-    """Write the result as one JSON object; raises as `answer` does."""
-    answer(json.dumps({"schema_version": SCHEMA_VERSION, **data}, indent=2))
+def answer_json(data: Mapping[str, object], *, on_one_line: bool = False) -> None:
+    """Write the result as one JSON object; raises as `answer` does.
+
+    Args:
+        data: the result.
+        on_one_line: more of them follow.
+    """
+    indent = None if on_one_line else 2
+    answer(json.dumps({"schema_version": SCHEMA_VERSION, **data}, indent=indent))
 
 
 def answer_bytes(data: bytes, stream: TextIO) -> None:

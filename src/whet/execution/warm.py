@@ -1,29 +1,31 @@
 """Running a program on from the deepest frozen copy that an edit cannot have touched."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.outcome import Outcome
+from whet.execution.ladder import MOST_SNAPSHOTS, Ladder, Rung
 from whet.host.belongings import Belongings
 from whet.host.slot import Slot
 from whet.host.spawner_process import Program
-from whet.host.stage import WORTH_SECONDS, OtherPastError, Snapshot, Stage, Staged
-
-_MOST_SNAPSHOTS = 12
-_LATEST = 3  # of them are kept in any case
+from whet.host.stage import WORTH_SECONDS, Hindrance, OtherPastError, Snapshot, Stage, Staged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """Where a run began.
+    """Where a run began, and what it has left to run on from.
 
     Attributes:
         place: the snapshot it ran on from, such as ``train.py:31``; empty: it ran cold.
         saved_seconds: how long the program had taken to get there.
         why_not_deeper: what kept it from a deeper snapshot; empty if none was deeper.
         snapshots: how many snapshots there are after it.
-        halted: why it left no more of them; empty: nothing kept it from that.
+        halted: why it left no deeper one; empty: nothing kept it from that.
+        halted_at: the place from which on; empty: it could leave none at all.
+        effects: why it could not simply be run again, in words: what it has left in the world,
+            what it was told by the user.
+        missing: where there is no snapshot though there might have been one.
     """
 
     place: str = ""
@@ -31,6 +33,9 @@ class Start:
     why_not_deeper: str = ""
     snapshots: int = 0
     halted: str = ""
+    halted_at: str = ""
+    effects: tuple[str, ...] = ()
+    missing: tuple[Hindrance, ...] = ()
 
 
 class WarmRuns:
@@ -43,100 +48,103 @@ class WarmRuns:
         last: where the last run began.
     """
 
-    def __init__(self, belongings: Belongings, *, worth_seconds: float = WORTH_SECONDS) -> None:
+    def __init__(
+        self,
+        belongings: Belongings,
+        *,
+        worth_seconds: float = WORTH_SECONDS,
+        most_snapshots: int = MOST_SNAPSHOTS,
+    ) -> None:
         """Make it ready.
 
         Args:
             belongings: where the folder of its socket is written down.
             worth_seconds: a stretch of the program that takes longer is worth a snapshot.
+            most_snapshots: how many are kept; none: each run is cold.
         """
         self.last = Start()
         self._belongings = belongings
         self._worth_seconds = worth_seconds
-        self._stage: Stage | None = None
+        self._most = most_snapshots
+        self._ladder: Ladder | None = None
         self._same: tuple[Program, int] | None = None
-        self._refused: set[int] = set()
+        self._since: Snapshot | None = None
+        self._distrusted = ""
+
+    def rungs(self) -> tuple[Rung, ...]:
+        """Return the snapshots as they are shown, between two runs."""
+        return () if self._ladder is None else self._ladder.rungs(self._since)
+
+    def distrust(self, why: str) -> None:
+        """Let the next run be cold, without any of the snapshots that there are."""
+        self._distrusted = why
 
     def __call__(
         self, slot: Slot, program: Program, run: Callable[[Staged | None], Outcome]
     ) -> Outcome:
         """Run ``program`` from as far on as is right."""
-        stage = self._stage_for(slot, program)
-        why = ""
+        if not self._most:
+            self.last = Start(halted="none are to be kept (`--snapshots 0`)")
+            return run(None)
+        ladder = self._ladder_for(slot, program)
+        why = self._distrusted
+        self._distrusted = ""
+        if why:
+            ladder.clear(why)
         is_settled = not program.reset  # what was seen is looked at when the reset steps are done
-        for snapshot in sorted(stage.snapshots.values(), key=lambda each: -each.seconds):
+        for snapshot in ladder.deepest_first():
             changed, hindrance = _fit(snapshot, is_settled=is_settled)
             if changed is not None:
-                staged = self._staged(slot, stage, snapshot, changed)
+                staged = Staged(
+                    stage=ladder.stage, since=snapshot, changed=changed, added=ladder.grow
+                )
                 try:
                     outcome = run(staged)
                 except OtherPastError:
-                    why = why or f"not from {snapshot.place}: {_refusal(staged)}"
+                    refusal = _refusal(staged)
+                    why = why or f"not from {snapshot.place}: {refusal}"
                     is_settled = True
                     if staged.spoilt:
-                        self._drop(slot, stage, snapshot)
+                        ladder.remove(snapshot, refusal)
                     else:
-                        # It stays: the next save may take a slip above it back.
-                        self._refused.add(snapshot.number)
+                        ladder.refuse(snapshot, refusal)
                     continue
-                self._refused.discard(snapshot.number)
-                self._note(staged, why)
+                ladder.accept(snapshot)
+                self._note(ladder, staged, why)
                 return outcome
             why = why or f"not from {snapshot.place}: {hindrance}"
-            self._drop(slot, stage, snapshot)
-        staged = self._staged(slot, stage)
+            ladder.remove(snapshot, hindrance)
+        staged = Staged(stage=ladder.stage, added=ladder.grow)
         outcome = run(staged)
-        self._note(staged, why)
+        self._note(ladder, staged, why)
         return outcome
 
-    def _stage_for(self, slot: Slot, program: Program) -> Stage:
-        if self._stage is None:
+    def _ladder_for(self, slot: Slot, program: Program) -> Ladder:
+        if self._ladder is None:
             folder = self._belongings.temporary_folder("whet-")
-            self._stage = Stage(address=str(folder / "stage"), worth_seconds=self._worth_seconds)
+            stage = Stage(address=str(folder / "stage"), worth_seconds=self._worth_seconds)
+            self._ladder = Ladder(stage, slot.drop, most=self._most)
         same = (program, slot.spawner)
         if same != self._same:
-            for snapshot in tuple(self._stage.snapshots.values()):
-                self._drop(slot, self._stage, snapshot)
+            self._ladder.clear("the command was another one")
         self._same = same
-        return self._stage
+        return self._ladder
 
-    def _staged(
-        self,
-        slot: Slot,
-        stage: Stage,
-        since: Snapshot | None = None,
-        changed: Mapping[str, bytes] | None = None,
-    ) -> Staged:
-        return Staged(
-            stage=stage,
-            since=since,
-            changed=changed or {},
-            # A program that asks for one at each step must not leave thousands of them.
-            on_snapshot=lambda: self._thin(slot, stage),
-        )
-
-    def _thin(self, slot: Slot, stage: Stage) -> None:
-        """Keep what is useful: the latest snapshots, and before them fewer and fewer."""
-        kept = sorted(stage.snapshots.values(), key=lambda each: each.seconds)
-        while len(kept) > _MOST_SNAPSHOTS:
-            useless = [index for index, each in enumerate(kept) if each.number in self._refused]
-            index = useless[0] if useless else _least_useful([each.seconds for each in kept])
-            self._drop(slot, stage, kept.pop(index))
-
-    def _note(self, staged: Staged, why: str) -> None:
-        stage, since = staged.stage, staged.since
+    def _note(self, ladder: Ladder, staged: Staged, why: str) -> None:
+        since = self._since = staged.since
+        ladder.settle(since, staged.hindrances)
+        deepest = max((each.seconds for each in ladder.stage.snapshots.values()), default=-1.0)
+        halt = next((each for each in ladder.missing if each.seconds > deepest), None)
         self.last = Start(
             place="" if since is None else since.place,
             saved_seconds=0.0 if since is None else since.seconds,
             why_not_deeper=why,
-            snapshots=len(stage.snapshots),
-            halted=staged.halted,
+            snapshots=len(ladder.stage.snapshots),
+            halted=staged.halted or ("" if halt is None else halt.why),
+            halted_at="" if staged.halted or halt is None else halt.place,
+            effects=tuple(staged.effects),
+            missing=ladder.missing,
         )
-
-    def _drop(self, slot: Slot, stage: Stage, snapshot: Snapshot) -> None:
-        del stage.snapshots[snapshot.number]
-        self._refused.discard(snapshot.number)
-        slot.drop(snapshot.number)
 
 
 def hindrance_of(snapshot: Snapshot, *, is_settled: bool) -> str:
@@ -148,16 +156,6 @@ def hindrance_of(snapshot: Snapshot, *, is_settled: bool) -> str:
     """
     changed, why = _fit(snapshot, is_settled=is_settled)
     return f"{_name(next(iter(changed)))} has changed" if changed else why
-
-
-def _least_useful(seconds: list[float]) -> int:
-    """Return which of some moments is missed least: the gap it would leave is soon made good."""
-    last = seconds[-1]
-    before = [0.0, *seconds]
-    return min(
-        range(len(seconds) - _LATEST),
-        key=lambda at: (seconds[at + 1] - before[at]) / (last - seconds[at]),
-    )
 
 
 def _fit(snapshot: Snapshot, *, is_settled: bool) -> tuple[dict[str, bytes] | None, str]:

@@ -117,7 +117,7 @@ class WarmSearch:
                 try:
                     outcome = run(staged)
                 except OtherPastError:
-                    why, is_settled = staged.halted or "the frozen copy is gone", True
+                    why, is_settled = staged.last_hindrance or "the frozen copy is gone", True
                     if staged.spoilt:
                         why = ladder.why_cold = "the reset steps change what the program reads"
             if outcome is not None:
@@ -197,7 +197,7 @@ class WarmSearch:
         A snapshot that has seen the payload, by whatever code, is none of them. Where native
         code sees it first, the next run knows where, and leaves a snapshot just before that.
         """
-        stage, why = ladder.stage, staged.halted
+        stage, why = ladder.stage, staged.last_hindrance
         for snapshot in _deepest_first(ladder):
             if any(map(snapshot.has_seen, stage.awaited)):
                 name = Path(stage.awaited[0]).name
@@ -207,7 +207,7 @@ class WarmSearch:
             self._drop(slot, ladder, snapshot)
         ladder.scouts += 1
         is_found = any(each.kind == "awaits" for each in stage.snapshots.values())
-        is_known = is_found or stage.place or staged.halted
+        is_known = is_found or stage.place or staged.was_hindered_before(stage.awaited)
         ladder.is_to_scout = not is_known and bool(staged.first_sight)
         if ladder.is_to_scout:
             stage.place = staged.first_sight

@@ -35,9 +35,11 @@ if TYPE_CHECKING:
     Sighted: TypeAlias = tuple[
         "list[str]", "list[str]", "dict[str, int]", "dict[str, int]", "dict[str, int]"
     ]
-    # number, kind, place, seconds since the start; what its agent knows; the program's own files
-    # and what they said; what the observer has noticed since the last one
-    Taken: TypeAlias = tuple[int, str, str, float, Sighted, "dict[str, bytes]", Observed]
+    # number, pid, kind, place, seconds since the start; what its agent knows; the program's own
+    # files and what they said; what the observer has noticed since the last one
+    Taken: TypeAlias = tuple[int, int, str, str, float, Sighted, "dict[str, bytes]", Observed]
+    # place, seconds since the start, why there was no copy
+    Hindered: TypeAlias = tuple[str, float, str]
     # pid, wait status (None: it could not be killed), was left behind
     Exit: TypeAlias = tuple[int, "int | None", bool]
     # exits (the command first), wall seconds, CPU seconds, peak bytes, index of the failed reset
@@ -50,9 +52,8 @@ if TYPE_CHECKING:
     # `whet.host.noticed`
     Begun: TypeAlias = "tuple[str, str, str, list[str]]"
 
-    Body: TypeAlias = (
-        "Run | Taken | Ended | Failed | Observed | Begun | tuple[str, ...] | int | str | None"
-    )
+    Simple: TypeAlias = "tuple[str, ...] | int | str | None"
+    Body: TypeAlias = "Run | Taken | Hindered | Ended | Failed | Observed | Begun | Simple"
 
 _LENGTH_BYTES = 4
 _MOST_DESCRIPTORS = 8
@@ -145,6 +146,12 @@ def as_taken(packed: bytes) -> "Taken":
     return body
 
 
+def as_hindered(packed: bytes) -> "Hindered":
+    """Return the body of a `hindered` message."""
+    body: Hindered = marshal.loads(packed)
+    return body
+
+
 def as_begun(packed: bytes) -> "Begun":
     """Return the body of a `begin` message."""
     body: Begun = marshal.loads(packed)
@@ -178,4 +185,10 @@ def as_failed(packed: bytes) -> "Failed":
 def as_text(packed: bytes) -> str:
     """Return the body of a `fault` or `unseen` message."""
     body: str = marshal.loads(packed)
+    return body
+
+
+def as_texts(packed: bytes) -> tuple[str, ...]:
+    """Return the body of a `did` message."""
+    body: tuple[str, ...] = marshal.loads(packed)
     return body

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import stat
 import sys
 import threading
 from collections.abc import Callable
@@ -34,6 +35,7 @@ class Console:
         terminal: the user's terminal if standard output is one.
         is_interactive: the user's keys go to the program: standard input is a terminal too,
             and whet is in its foreground.
+        is_shown: the user sees the program, and it hears of his keys and signals.
     """
 
     def __init__(self, stdin: int = 0, stdout: int = 1, stderr: int = 2) -> None:
@@ -55,9 +57,28 @@ class Console:
             own = Terminal(stdin if _is_terminal(stdin) else stdout)
             self.terminal = own
             self.is_interactive = _is_terminal(stdin) and own.is_ours
+        self.is_shown = True
         self._previous: dict[int, Previous] = {}
         self._control: Control | None = None
         self._is_stopping = False
+
+    def unseen(self) -> "Console":
+        """Return another one, in which a program finds the same but stays unseen and unheard."""
+        unseen = Console(self.stdin, self.stdout.descriptor, self.stderr.descriptor)
+        unseen.is_interactive = self.is_interactive
+        unseen.shows_errors_in_terminal = self.shows_errors_in_terminal
+        unseen.is_shown = False
+        unseen.stdout.give_up()
+        unseen.stderr.give_up()
+        return unseen
+
+    @property
+    def has_file(self) -> bool:
+        """Whether standard input is a plain file, which each run could read from its start."""
+        try:
+            return self.stdin >= 0 and stat.S_ISREG(os.fstat(self.stdin).st_mode)
+        except OSError:
+            return False
 
     def outlet_of(self, name: str) -> Outlet:
         """Return where the stream ``name`` is shown."""
@@ -68,7 +89,11 @@ class Console:
 
         A signal that was ignored when whet started (`nohup`) stays ignored.
         """
-        if self._previous or threading.current_thread() is not threading.main_thread():
+        if (
+            not self.is_shown
+            or self._previous
+            or threading.current_thread() is not threading.main_thread()
+        ):
             return
         for number in (*_FORWARDED, *_OWN):
             if signal.getsignal(number) is not signal.SIG_IGN:

@@ -74,6 +74,14 @@ class Deeds:
         deed = self.deed(path)
         return deed is not None and deed.was_absent
 
+    def left(self) -> list[str]:
+        """Return what the run has left in the world, in words."""
+        return [
+            f"{'removes' if deed.kind == 'gone' else 'writes'} {path}"
+            for path, deed in self._made.items()
+            if not (deed.kind == "gone" and deed.was_absent)
+        ]
+
     def owns(self, path: str) -> bool:
         """Whether what is at a path is the run's own work, and nothing that it found there."""
         return bool(self._made) and (_key(path) in self._made or self.is_inside(path))
@@ -102,7 +110,9 @@ class Deeds:
         if self._made[key].kind == "folder" or self.is_inside(path):
             del self._made[key]
         else:
-            self._made[key] = Deed("gone", 0)
+            deed = Deed("gone", 0)
+            deed.was_absent = self._made[key].was_absent
+            self._made[key] = deed
 
     def moves(self, path: str, to: str) -> None:
         """Note that a file of its own takes another place."""

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from whet.host.channel import Sighted
     from whet.host.watching import Watching
 
-    # number, kind, place, seconds, what its agent knows, main script and what it held
-    Reported: TypeAlias = "tuple[int, str, str, float, Sighted, dict[str, bytes]]"
+    # number, pid, kind, place, seconds, what its agent knows, main script and what it held
+    Reported: TypeAlias = "tuple[int, int, str, str, float, Sighted, dict[str, bytes]]"
+    Hindered: TypeAlias = "tuple[str, float, str]"  # place, seconds, why there was no copy
 
 _UNCHANGED: "dict[str, bytes]" = {}
 _LENGTH_BYTES = 4
 _CREDENTIALS_BYTES = 12  # struct ucred: pid, uid, gid
 _WAITING = 64
-NOT_A_COPY = -1
 _ANSWER_SECONDS = 20.0  # a copy of 4 GB takes 0.1 s to fork; one that is stopped never answers
 
 
@@ -35,10 +35,14 @@ class FrozenCopies:
 
     Attributes:
         watching: who knows what the program sees; None: no program has been watched yet.
+        hindrances: what programs have said of places where there could be no copy.
+        are_programs_present: whether a program has said that it can leave copies.
     """
 
     def __init__(self) -> None:
         self.watching: Watching | None = None
+        self.hindrances: list[Hindered] = []
+        self.are_programs_present = False
         self._listener: _socket.socket | None = None
         self._lines: dict[int, _socket.socket] = {}
         self._numbers: dict[int, int] = {}  # by pid
@@ -71,27 +75,40 @@ class FrozenCopies:
 
     def take(self) -> "Reported | None":
         """Return what the next copy that reports says of itself; None if no other does."""
+        while (line := self._accepted()) is not None:
+            line.settimeout(_ANSWER_SECONDS)
+            packed = _receive(line)
+            said: object = marshal.loads(packed) if packed else ()
+            match said:
+                case ("hindered", str(place), float(seconds), str(why)):
+                    self.hindrances.append((place, seconds, why))
+                case ("present",):
+                    self.are_programs_present = True
+                case ():
+                    pass
+                case _:
+                    return self._taken_in(line, marshal.loads(packed))
+            line.close()
+        return None
+
+    def _accepted(self) -> "_socket.socket | None":
         if self._listener is None:
             return None
         try:
             accepted: tuple[int, object] = getattr(self._listener, "_accept")()  # noqa: B009 - `socket` is slow to import
         except OSError:
             return None
-        line = _socket.socket(fileno=accepted[0])
-        line.settimeout(_ANSWER_SECONDS)
+        return _socket.socket(fileno=accepted[0])
+
+    def _taken_in(
+        self, line: _socket.socket, facts: "tuple[str, str, float, Sighted, dict[str, bytes]]"
+    ) -> "Reported":
         who = line.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, _CREDENTIALS_BYTES)
-        packed = _receive(line)
-        if not packed:
-            line.close()
-            return None
-        facts = marshal.loads(packed)
-        if facts[0] == "seen":  # the program itself says why there is no copy; it goes on at once
-            line.close()
-            return (NOT_A_COPY, *facts)
+        pid = int.from_bytes(who[:_LENGTH_BYTES], "little")
         number, self._next = self._next, self._next + 1
         self._lines[number] = line
-        self._numbers[int.from_bytes(who[:_LENGTH_BYTES], "little")] = number
-        return (number, *facts)
+        self._numbers[pid] = number
+        return (number, pid, *facts)
 
     def let_go_on(self, number: int) -> None:
         """Let the program run on from which a copy was taken."""

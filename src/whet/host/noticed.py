@@ -88,6 +88,10 @@ class Noticed:
                 self.ends(str(error))
         return (self._ended, *self._seen.take())
 
+    def effects(self) -> tuple[str, ...]:
+        """Return what the run has done so far and left in the world, in words."""
+        return (*((self._ended,) if self._ended else ()), *self._deeds.left())
+
     def put_back(self, number: int) -> str:
         """Make again what was made by the time of a snapshot; return why not, empty if it is."""
         try:

@@ -87,6 +87,8 @@ def _serve(channel: Channel) -> None:
             _thread.start_new_thread(_answer_all, (descriptors[0], noticed))
         elif kind == "facts":
             channel.send("facts", noticed.facts(as_number(body)))
+        elif kind == "did":
+            channel.send("did", noticed.effects())
         elif kind == "put back":
             channel.send("put back", noticed.put_back(as_number(body)))
         elif kind == "drop":

@@ -42,6 +42,16 @@ def resident_bytes(pid: int) -> int:
     return int(text.split()[1]) * _PAGE_BYTES if text else 0
 
 
+def own_bytes(pid: int) -> int:
+    """Return a process's share of memory: a page of two processes counts half; 0 if it is gone.
+
+    It takes a millisecond for each 100 MB that the process holds, and stops it meanwhile.
+    """
+    text = _read(f"/proc/{pid}/smaps_rollup", 4096) or b""
+    shares = (line.split()[1] for line in text.splitlines() if line.startswith(b"Pss:"))
+    return int(next(shares, b"0")) << 10
+
+
 def group_of(pid: int) -> int | None:
     """Return the process group of a process; None if it is gone."""
     fields = _stat(pid)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal, TypeAlias
 
-from whet.host.channel import Channel, as_number, as_taken, as_text
+from whet.host.channel import Channel, as_hindered, as_number, as_taken, as_text, as_texts
 from whet.host.console import Console
 from whet.host.control import Control
 from whet.host.wiring import Keyboard, Wiring
@@ -45,7 +45,9 @@ class Relay:
         wall_seconds: after so long the trial is killed.
         before_timeout: is given the command's pid just before a timeout's kill.
         on_copy: is told of each frozen copy of the program, with what it wrote until then.
-        on_halt: is told why no more copies are taken.
+        on_halt: is told why no copies can be taken.
+        on_hindrance: is told of a place where none could be taken, the seconds, and why.
+        on_effects: is told what the program has left in the world, or was told by the user.
         still_fits: is asked after the reset steps whether a copy may be resumed.
         past: what the copy that is resumed wrote before it was taken, by stream.
         reason: why the trial was killed; None: it was not.
@@ -59,6 +61,8 @@ class Relay:
     before_timeout: Callable[[int], None]
     on_copy: Callable[[bytes, dict[str, bytes]], None] | None = None
     on_halt: Callable[[str], None] | None = None
+    on_hindrance: Callable[[str, float, str], None] | None = None
+    on_effects: Callable[[tuple[str, ...]], None] | None = None
     still_fits: Callable[[], bool] = lambda: True
     past: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     reason: KillReason | None = None
@@ -194,11 +198,20 @@ class Relay:
             self._note_copy(body, buffer)
         elif kind == "settled":
             self._tell("go" if self.still_fits() else "stop")
-        elif kind == "halted" and self.on_halt is not None:
-            self.on_halt(as_text(body))
         elif kind in {"ended", "failed", "refused", "fault", "lost"}:
             self.wiring.drain(buffer)
             self._end((kind, body))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - the set above is the literal's
+
+        else:
+            self._hear_reasons(kind, body)
+
+    def _hear_reasons(self, kind: str, body: bytes) -> None:
+        if kind == "halted" and self.on_halt is not None:
+            self.on_halt(as_text(body))
+        elif kind == "hindered" and self.on_hindrance is not None:
+            self.on_hindrance(*as_hindered(body))
+        elif kind == "did" and self.on_effects is not None:
+            self.on_effects(as_texts(body))
 
     def _note_copy(self, body: bytes, buffer: bytearray) -> None:
         """Take in all that the program has written, while it waits, and let it run on."""
@@ -224,6 +237,7 @@ class Relay:
             keyboard.pump()
         if keyboard.descriptor in ready and keyboard.is_open:
             typed = keyboard.pull()
+            self._note_effect("was typed into")
             if keyboard.other.is_key(termios.VINTR, typed):
                 self._interrupt(within_seconds=_DOUBLE_SECONDS)
             if keyboard.other.is_key(termios.VSUSP, typed):
@@ -243,7 +257,12 @@ class Relay:
             else:
                 self._forward(request)
 
+    def _note_effect(self, what: str) -> None:
+        if self.on_effects is not None:
+            self.on_effects((what,))
+
     def _forward(self, number: int) -> None:
+        self._note_effect("was sent a signal")
         if number == signal.SIGINT:
             if self._answer is not None:
                 self._let_go_of_the_reader()

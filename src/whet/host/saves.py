@@ -11,8 +11,6 @@ from typing import Self
 _STEP_MS, _DEBOUNCE_MS = 10, 100
 """Files that are saved within 10 ms of each other are one change; a stream of them waits 100 ms."""
 
-_SLACK_NS = 20_000_000  # the kernel's clock for files is some milliseconds behind
-
 
 class Saves:
     """Watches a folder and all below it; a context manager.
@@ -51,7 +49,7 @@ class Saves:
 
         Args:
             since_ns: files of an earlier time were written by the program and count only if
-                they are watched while it runs.
+                they are watched while it runs, as do those that were removed.
         """
         while paths := self._changes.get():
             found = {path for path in paths if self._counts(path) or _is_later(path, since_ns)}
@@ -83,6 +81,6 @@ class Saves:
 
 def _is_later(path: str, than_ns: int) -> bool:
     try:
-        return os.stat(path).st_ctime_ns > than_ns + _SLACK_NS
+        return os.stat(path).st_ctime_ns > than_ns
     except OSError:
-        return True  # removed
+        return False  # removed: by the program, for all that is known

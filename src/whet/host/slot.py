@@ -97,6 +97,8 @@ class Slot:
             before_timeout=lambda pid: stacks.append(take_stacks(pid)) if take_stacks else None,
             on_copy=None if staged is None else staged.note,
             on_halt=None if staged is None else staged.halt,
+            on_hindrance=None if staged is None else staged.hinder,
+            on_effects=None if staged is None else staged.effects.extend,
             still_fits=(lambda: True) if staged is None else staged.still_fits,
             past={} if staged is None or staged.since is None else staged.since.past,
         )
@@ -236,7 +238,8 @@ class Slot:
         wiring.terminals.append(main)
         if has_keys:
             wiring.child.append(os.dup(main.slave))
-            wiring.keyboard = Keyboard(console.stdin, own, main)
+            if console.is_shown:
+                wiring.keyboard = Keyboard(console.stdin, own, main)
         else:
             wiring.child.append(_open_input(program.stdin, console))
         wiring.terminal = 0 if has_keys else 1
@@ -258,7 +261,7 @@ def _left(seconds: float | None, spent: float) -> float | None:
 
 
 def _open_input(stdin: Path | None, console: Console | None) -> int:
-    if stdin is None and console is not None:
+    if stdin is None and console is not None and console.is_shown:
         with suppress(OSError):  # whet was started with its standard input closed
             return os.dup(console.stdin)
     return os.open(os.devnull if stdin is None else stdin, os.O_RDONLY | os.O_CLOEXEC)

@@ -11,9 +11,10 @@ It also keeps the frozen copies of a program that a later trial runs on from
 
 Seven kinds of message come in (`run`, with descriptors; `signal`; `kill`; `on`, to let the program
 run on that a copy was taken of; `go` or `stop`, whether a copy still fits after the reset steps;
-`drop`, to end a copy), nine go out (`started`, `settled`, after those steps, `resuming`,
-`snapshot`, `halted`, why no more of them are taken, `ended`, `failed`, `refused`, `fault`); their
-shapes stand in `whet.host.channel`.
+`drop`, to end a copy), eleven go out (`started`, `settled`, after those steps, `resuming`,
+`snapshot`, `hindered`, why there was none at a place, `halted`, why none can be taken at all,
+`did`, what keeps a run from being repeated, `ended`, `failed`, `refused`, `fault`); their shapes
+stand in `whet.host.channel`.
 """
 
 import os
@@ -21,7 +22,7 @@ import select
 import time
 
 from whet.host.channel import Channel, as_number, as_run
-from whet.host.frozen import NOT_A_COPY, FrozenCopies
+from whet.host.frozen import FrozenCopies
 from whet.host.launch import CannotStartError, Started, start
 from whet.host.observer import divide
 from whet.host.process_tree import children_of, descendants_of, group_of, resident_bytes
@@ -43,6 +44,8 @@ _LOOK_SHARE = 50  # looking at memory may take 1/50 of the time
 _FORK_SLACK_BYTES = 2 << 20
 _MOST_EXITS = 1000
 _PYCACHE_VARIABLE = b"WHET_PYCACHE"  # as of `whet.host.workplace`
+_NOT_FOLLOWED = "it is not run by a Python that whet can follow"
+_STRAYS = "a process that it has let go runs"
 _CANNOT_SEE = "cannot observe what programs read here"
 _ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
 
@@ -168,18 +171,29 @@ class _Tree:
         """Tell whet of each copy that has reported. The program waits for whet's `on`."""
         watching = self._copies.watching
         while watching is not None and (taken := self._copies.take()) is not None:
-            if taken[0] == NOT_A_COPY:
-                self._channel.send("halted", taken[2])
-                continue
+            number, _, _, place, seconds, *_ = taken
             if self._has_strays():
-                self._copies.drop(taken[0])
+                self._copies.drop(number)
+                self._copies.hindrances.append((place, seconds, _STRAYS))
                 continue
-            observed = watching.noticed(taken[0])
+            observed = watching.noticed(number)
             if observed[0]:
-                self._copies.refuse(taken[0])
-                self._channel.send("halted", observed[0])
+                self._copies.refuse(number)
+                self._copies.hindrances.append((place, seconds, observed[0]))
             else:
                 self._channel.send("snapshot", (*taken, observed))
+        self._tell_of_hindrances()
+
+    def _tell_of_hindrances(self) -> None:
+        for hindered in self._copies.hindrances:
+            self._channel.send("hindered", hindered)
+        self._copies.hindrances.clear()
+
+    def hear_last_words(self) -> None:
+        """Take in what the program said just before it ended. A copy it waited for is none."""
+        while (taken := self._copies.take()) is not None:
+            self._copies.drop(taken[0])
+        self._tell_of_hindrances()
 
     def _has_strays(self) -> bool:
         """Whether something runs that the program has started and let go: no copy has that."""
@@ -235,6 +249,8 @@ def main(descriptor: int) -> None:
                 _run(channel, woken, copies, as_run(body), streams)
             elif kind == "drop":
                 copies.drop(as_number(body))
+            elif kind == "on":  # the program was killed meanwhile; its copy has still to be let go
+                copies.let_go_on(as_number(body))
             # A `signal` or `kill` that comes after the end of its trial has nothing to do.
     except (_WhetIsGoneError, BrokenPipeError, ConnectionResetError):
         pass
@@ -253,6 +269,7 @@ def _run(
 ) -> None:
     _, _, _, _, _, address, number, changed, varied = run
     copies.listen(address)
+    copies.are_programs_present = number >= 0
     if address and copies.watching is None:
         copies.watching = Watching(divide())  # from here on this is another process
         _become_reaper()
@@ -277,6 +294,8 @@ def _run(
                 copies.prepare_ahead(number)
             status = tree.wait_for(command, is_command=True)
             wall_seconds = time.monotonic() - command.at
+            tree.hear_last_words()
+            _tell_what_it_did(channel, copies, address)
             exits = [(command.pid, status, False)]
         tree.end()
     except CannotStartError as error:
@@ -320,6 +339,13 @@ def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequenc
     if watching is not None and watching.refusal:
         channel.send("halted", f"{_CANNOT_SEE}: {watching.refusal}")
     return command
+
+
+def _tell_what_it_did(channel: Channel, copies: FrozenCopies, address: bytes) -> None:
+    if address and copies.watching is not None and not copies.watching.refusal:
+        if not copies.are_programs_present:
+            channel.send("halted", _NOT_FOLLOWED)
+        channel.send("did", copies.watching.effects())
 
 
 def _reset(

@@ -1,5 +1,6 @@
 """The frozen copies of a program, as whet knows them: where each was taken and what it had seen."""
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +20,7 @@ class Snapshot:
 
     Attributes:
         number: the spawner's number for it.
+        pid: its process.
         kind: ``statement``: between two statements of the main script; ``reads``: just before a
             file is read for the first time; ``test``: before a step of a test; ``checkpoint``: where
             else the program asks for one; ``awaits``: just before what a search varies is seen for
@@ -30,15 +32,26 @@ class Snapshot:
         sources: the program's own files that it had read, and what they said: its main script,
             and modules that are not installed.
         past: what it had written by then, by stream.
+        taken_at: when, on the monotonic clock.
     """
 
     number: int
+    pid: int
     kind: str
     place: str
     seconds: float
     seen: tuple[Observation, ...]
     sources: Mapping[str, bytes]
     past: Mapping[str, bytes]
+    taken_at: float = field(default_factory=time.monotonic)
+
+    @property
+    def looks(self) -> int:
+        """How many files and folders it had looked at, found or not, its sources among them."""
+        return len(self.sources) + sum(
+            len(each.files) + len(each.links) + len(each.folders) + len(each.places)
+            for each in self.seen
+        )
 
     def spoilt_by(self) -> str:
         """Return a path that is not what it was when the program saw it; empty if all are.
@@ -53,6 +66,21 @@ class Snapshot:
         return path in self.sources or any(
             path in marks for each in self.seen for marks in (each.files, each.links)
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hindrance:
+    """A place where there is no snapshot, though there might have been one.
+
+    Attributes:
+        place: where, such as ``train.py:31`` or a file.
+        seconds: how long the program took to get there.
+        why: what stood in the way, in words.
+    """
+
+    place: str
+    seconds: float
+    why: str
 
 
 class OtherPastError(Exception):
@@ -88,19 +116,24 @@ class Staged:
         stage: where its snapshots go.
         since: the snapshot to run on from; None: from the start.
         changed: what sources of the program say now that have changed.
-        halted: why it left no more snapshots; empty: nothing kept it from that.
+        added: is called when there is another snapshot; the program waits for it.
+        halted: why it could leave no snapshots at all; empty: it could.
+        hindrances: where it could leave none, in the order in which it came there.
+        effects: what it has done to the world and left there, and what it was told by the user
+            meanwhile, in words.
         spoilt: what a reset step has changed that the snapshot had seen.
         first_sight: the stack at the first sight of what a search varies; empty: not known.
-        on_snapshot: called when there is one more.
     """
 
     stage: Stage
     since: Snapshot | None = None
     changed: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    added: Callable[[Snapshot], None] | None = None
     halted: str = ""
+    hindrances: list[Hindrance] = field(default_factory=list[Hindrance])
+    effects: list[str] = field(default_factory=list[str])
     spoilt: str = ""
     first_sight: tuple[Frame, ...] = ()
-    on_snapshot: Callable[[], None] | None = None
     _observing: Observing = field(default_factory=Observing)
 
     def on(self, program: Program) -> Program:
@@ -123,11 +156,12 @@ class Staged:
 
     def note(self, body: bytes, past: Mapping[str, bytes]) -> None:
         """Take a snapshot of this run in."""
-        number, kind, place, seconds, sighted, sources, observed = as_taken(body)
+        number, pid, kind, place, seconds, sighted, sources, observed = as_taken(body)
         self._observing.add(sighted, observed)
         earlier = () if self.since is None else self.since.seen
-        self.stage.snapshots[number] = Snapshot(
+        snapshot = self.stage.snapshots[number] = Snapshot(
             number=number,
+            pid=pid,
             kind=kind,
             place=place,
             seconds=seconds,
@@ -135,8 +169,18 @@ class Staged:
             sources=sources,
             past=dict(past),
         )
-        if self.on_snapshot is not None:
-            self.on_snapshot()
+        if self.added is not None:
+            self.added(snapshot)
+
+    @property
+    def last_hindrance(self) -> str:
+        """Why there was no snapshot at the last place where there was none; empty if at all."""
+        return self.halted or (self.hindrances[-1].why if self.hindrances else "")
+
+    def was_hindered_before(self, files: tuple[str, ...]) -> bool:
+        """Whether it is known why there is no snapshot before the first sight of any file."""
+        names = {Path(file).name for file in files}
+        return bool(self.halted) or any(Path(each.place).name in names for each in self.hindrances)
 
     def still_fits(self) -> bool:
         """Whether the snapshot may be run on from after the reset steps, as it might before."""
@@ -151,8 +195,12 @@ class Staged:
         return not self.spoilt
 
     def halt(self, why: str) -> None:
-        """Note why this run leaves no more snapshots."""
+        """Note why this run can leave no snapshots."""
         self.halted = self.halted or why
+
+    def hinder(self, place: str, seconds: float, why: str) -> None:
+        """Note why this run has left no snapshot at a place."""
+        self.hindrances.append(Hindrance(place=place, seconds=seconds, why=why))
 
 
 def _read(path: str) -> bytes | None:

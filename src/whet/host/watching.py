@@ -3,7 +3,7 @@
 import _socket
 import os
 
-from whet.host.channel import Channel, as_observed, as_text
+from whet.host.channel import Channel, as_observed, as_text, as_texts
 from whet.host.seccomp import Filter, why_not
 from whet.host.syscalls import MAGIC_FLAGS
 
@@ -81,6 +81,14 @@ class Watching:
             ObserverIsGoneError: if nobody knows.
         """
         return as_observed(self._asked("facts", number))
+
+    def effects(self) -> "tuple[str, ...]":
+        """Return what the program has done to the world and left there.
+
+        Raises:
+            ObserverIsGoneError: if nobody knows.
+        """
+        return as_texts(self._asked("did", 0))
 
     def put_back(self, number: int) -> str:
         """Make again what was made by the time of a copy; return why not, empty if it is.

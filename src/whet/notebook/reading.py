@@ -108,8 +108,11 @@ class RecordedTrials:
         return self._entries(limit, conditions, values)
 
     def previous_of(self, trial: Trial, *, before: int | None = None) -> Entry | None:
-        """Return the last trial of the same command in the same folder, before one if named."""
-        conditions = ["trial.command_digest = ?"]
+        """Return the last trial of the same command in the same folder, before one if named.
+
+        Trials that whet ran by itself, to verify another one, do not count.
+        """
+        conditions = ["trial.command_digest = ?", "trial.verb <> 'verify'"]
         values: list[SqlValue] = [command_digest(trial)]
         if before is not None:
             conditions.append("trial.number < ?")

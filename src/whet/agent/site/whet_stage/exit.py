@@ -6,11 +6,13 @@ Standard library only, Python 3.9 or later.
 from __future__ import annotations
 
 import ast
+import atexit
 import os
 import sys
 from types import TracebackType
 
 from .descriptors import are_any_written
+from .private import private_import
 from .unseen import caller, unseen
 
 TYPE_CHECKING = False
@@ -33,7 +35,7 @@ def run_and_exit(
         run: runs it.
         arguments: what that is called with.
         has_last_words: lets go of the program's objects; whether something of the program's is
-            called when they go.
+            called when they go, or hears of all that is done until then.
     """
     code, number = 0, 0
     try:
@@ -50,8 +52,6 @@ def run_and_exit(
             _private(threading, "_shutdown")()
         except BaseException as error:  # noqa: BLE001 - as Python does
             _show(error)
-    import atexit
-
     _private(atexit, "_run_exitfuncs")()
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -60,8 +60,7 @@ def run_and_exit(
         except BaseException:  # noqa: BLE001 - Python says so with an exit code of its own
             code = 120
     if number:
-        import signal
-
+        signal = private_import("_signal")
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
     # Asked first: it lets go of the program's objects.

@@ -10,6 +10,7 @@ import time
 
 from . import atfork, descriptors, openmp, process, stdin
 from .memory import Memory
+from .private import is_import_replaced
 from .threads import OPENMP, native_threads, python_thread
 
 TYPE_CHECKING = False
@@ -30,6 +31,8 @@ def begin() -> None:
 
 def hindrance() -> str:
     """Return why no snapshot can be taken now; empty if it can."""
+    if is_import_replaced():
+        return "it has put another function in the place of `__import__`"
     if stdin.was_read():
         return "it has read from standard input"
     try:

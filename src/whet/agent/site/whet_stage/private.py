@@ -5,6 +5,8 @@ Standard library only, Python 3.9 or later.
 
 from __future__ import annotations
 
+import _frozen_importlib
+import builtins
 import sys
 
 TYPE_CHECKING = False
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 _finders = list(sys.meta_path)  # the program may put one of its own in front
 _path = list(sys.path)
+_import = vars(builtins)["__import__"]
 
 
 def private_import(name: str) -> ModuleType:
@@ -23,13 +26,17 @@ def private_import(name: str) -> ModuleType:
     finders, path = sys.meta_path[:], sys.path[:]
     sys.meta_path[:], sys.path[:] = _finders, _path
     try:
-        import _frozen_importlib  # what `import` itself calls, were it not replaced
-
+        # What `import` itself calls: the program may have another `__import__`.
         module: ModuleType = vars(_frozen_importlib)["_gcd_import"](name)
     finally:
         sys.meta_path[:], sys.path[:] = finders, path
         sys.modules.pop(name, None)
     return module
+
+
+def is_import_replaced() -> bool:
+    """Whether the program hears of each import: it would hear of whet's."""
+    return vars(builtins)["__import__"] is not _import
 
 
 _own: dict[str, ModuleType] = {}

@@ -20,7 +20,7 @@ from _frozen_importlib_external import SourceFileLoader
 
 from .frames import Frame, function_code, may_be_entered
 from .importer import own_read
-from .private import hide_own, show_own
+from .private import hide_own, is_import_replaced, show_own
 from .sources import Source, marking_names
 from .unseen import AT_WORK, caller, unseen
 from .weave import Weaver, bind
@@ -94,11 +94,13 @@ class Script:
         since: when the last snapshot was taken or offered.
         offer_seconds: how long that took.
         woven: the functions of stage frames.
+        is_over: nothing is to be looked at any more.
     """
 
     def __init__(self, offer: Callable[[str, str], object], slow_seconds: float) -> None:
         self.path = ""
         self.frames: list[Frame] = []
+        self.is_over = False
         self.since = self._began = time.perf_counter()
         self.offer_seconds = 0.0
         self._offer = offer
@@ -208,7 +210,7 @@ class Script:
         """Stand between two statements."""
         if self._iterators:
             self._forget_iterators(number)
-        if time.perf_counter() - self.since >= self._slow_seconds:
+        if not self.is_over and time.perf_counter() - self.since >= self._slow_seconds:
             self._stand(number, cells, "")
 
     def expect(self) -> None:
@@ -221,7 +223,7 @@ class Script:
         In a frame that can be made anew it is taken at the point that comes next.
         """
         # Many a program sets one at each step, and steps may be fast.
-        if not self._is_mark_worth():
+        if self.is_over or not self._is_mark_worth():
             return False
         setting = caller()
         if self._expects and any(map(self._is_woven, (setting, setting.f_back))):
@@ -275,6 +277,8 @@ class Script:
 
     def enter(self, number: int, function: object) -> object:
         """Return what to call in place of a function, so that its frame is a stage frame."""
+        if self.is_over or is_import_replaced():
+            return function
         began = time.perf_counter()
         frame, _ = self._points[number]
         share = _ENTERING_SHARE * (began - self._began) + 0.02

@@ -69,6 +69,9 @@ if TYPE_CHECKING:
         def mark(self, name: str) -> None:
             """Act on a checkpoint."""
 
+        def end(self, why: str) -> None:
+            """Act on what lets nothing of whet's go unheard."""
+
 
 class Sight:
     """What the interpreter says of the program since it started or was resumed.
@@ -132,6 +135,10 @@ class Sight:
         self._own_reads = {}
         self._looks.own = {}
 
+    def close(self) -> None:
+        """Be still for good."""
+        self.is_closed = self._importer.is_over = True
+
     def observe(self) -> None:
         """Begin to note what the importer looks for."""
         self._importer.observe()
@@ -164,8 +171,11 @@ class Sight:
         if not self.is_closed:
             self._own_reads[path] = -1
 
-    def _hears_hook(self, event: str, _arguments: tuple[object, ...]) -> None:
-        self.ended_by = self.ended_by or event
+    def _hears_hook(self, _event: str, _arguments: tuple[object, ...]) -> None:
+        # The hook would hear whet at work from here on.
+        if not self.ended_by:
+            self.ended_by = "it listens to the interpreter (sys.addaudithook)"
+            self._listener.end(self.ended_by)
 
     def _hears_attribute(self, _event: str, arguments: tuple[object, ...]) -> None:
         if arguments[1] == "__code__" and not AT_WORK:

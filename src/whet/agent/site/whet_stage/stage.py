@@ -28,7 +28,7 @@ from .freeze import Ready, fork_away, receive, send
 from .hygiene import begin, hindrance
 from .importer import own_read
 from .point import Point, stack_of
-from .private import hide_own, invalidate_caches, show_own
+from .private import hide_own, invalidate_caches, is_import_replaced, show_own
 from .script import Resumed, Script
 from .sight import Sight
 from .sources import Source, key_of_code
@@ -66,6 +66,7 @@ def install(wish: str, anew: Callable[[], object]) -> tuple[Load | None, dict[st
         return None, {}  # whet waits for the process that it started, and cannot go on with this
     begin()
     stage = _Stage(address, float(seconds), varied, anew)
+    stage.tell("present")
     stage.point = Point(stack_of(at), stage.before_point)
     stage.sight.observe()
     stage.awaited.begin()
@@ -108,6 +109,7 @@ class _Stage:
         self._script = Script(self._offer, worth_seconds)
         self._sources: dict[str, Source] = {}
         self._shared: set[str] = set()
+        self._told: set[str] = set()
         self._address = address
         self._worth_seconds = worth_seconds
         self._pid = os.getpid()
@@ -119,6 +121,8 @@ class _Stage:
         Returns:
             None: Python is to do it, which says in its own words if it cannot.
         """
+        if self._script.is_over or is_import_replaced():
+            return None
         code = self._code_of(path) if self._read(name, path) else None
         if code is not None and are_any_shown(self._sources[path].warned):
             del self._sources[path]
@@ -128,7 +132,7 @@ class _Stage:
     def _load_test(self, code: CodeType, name: str, rewrite: Rewrite) -> CodeType:
         """Return the code of a module that pytest has compiled; itself if it is not followed."""
         path = code.co_filename
-        if not self._read(name, path, rewrite):
+        if self._script.is_over or not self._read(name, path, rewrite):
             return code
         self.sight.notes_rewritten(path)
         # Nothing of it has been run yet: in a resumed run it may say anything.
@@ -204,14 +208,9 @@ class _Stage:
         why = self._offer("awaits", name)
         if why and not self.sight.is_closed:
             self.sight.is_closed = True
-            try:
-                line = self._report("seen", f"{why}, before {os.path.basename(name)} is read", 0.0)
-                receive(line)
-                line.close()
-            except OSError:
-                pass  # whet is gone
-            finally:
-                self.sight.is_closed = False
+            where = os.path.basename(name)
+            self.tell("hindered", where, 0.0, f"{why}, before {where} is read")
+            self.sight.is_closed = False
 
     def before_point(self, place: str) -> None:
         """Take a snapshot before native code sees what a search varies."""
@@ -220,6 +219,17 @@ class _Stage:
 
     def _before_effect(self, event: str) -> None:
         self._offer("effect", event)
+
+    def tell(self, *facts: object) -> None:
+        """Tell whet something in passing."""
+        line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        try:
+            line.connect(self._address)
+            send(line, facts)
+        except OSError:  # it does without
+            return
+        finally:
+            line.close()
 
     def _offer(self, kind: str, place: str) -> str:
         """Take a snapshot if it can be done; return why not, empty if it was taken."""
@@ -234,12 +244,10 @@ class _Stage:
         began, pid = time.perf_counter(), self._pid
         try:
             # Most hindrances go away: a pool is closed, a child is waited for.
-            why = hindrance()
-            if not why:
-                self._take(kind, place, time.perf_counter() - self._began)
-            elif why == CUDA:  # not this statement; it takes long, so that the last one is known
-                last = self._script.last_place() if kind == "statement" else place
-                self.sight.ended_by = f"{why} since {last}"
+            seconds = time.perf_counter() - self._began
+            why = hindrance() or self._take(kind, place, seconds)
+            if why:
+                self._hindered(why, kind, place, seconds)
             return why
         finally:
             self.sight.is_closed = False
@@ -247,20 +255,44 @@ class _Stage:
             if self._pid == pid:  # in a copy much time has passed
                 self._script.offer_seconds = self._script.since - began
 
-    def _take(self, kind: str, place: str, seconds: float) -> None:
-        """Fork a copy that waits; return here, and in each copy that is resumed from it."""
+    def _hindered(self, why: str, kind: str, place: str, seconds: float) -> None:
+        if why == CUDA:  # not this statement; it takes long, so that the last one is known
+            last = self._script.last_place() if kind == "statement" else place
+            why = self.sight.ended_by = f"{why} since {last}"
+        if why not in self._told:  # once for all places up to the next snapshot
+            self._told.add(why)
+            self.tell("hindered", place, seconds, why)
+
+    def end(self, why: str) -> None:
+        """Tell why there will be no more snapshots while nobody can hear it, and be still."""
+        if os.getpid() == self._pid:
+            self.sight.is_closed = True
+            place = self._script.last_place() if self._script.frames else ""
+            self.tell("hindered", place, time.perf_counter() - self._began, why)
+        self._script.is_over = True
+        self.sight.close()
+
+    def _take(self, kind: str, place: str, seconds: float) -> str:
+        """Fork a copy that waits; return here, and in each copy that is resumed from it.
+
+        Returns:
+            why there can be no copy; empty if there is one, or whet does not want it.
+        """
         files, read_bytes = opened(), stdin_offset()
         waiting, woken = os.pipe()
         try:
             is_original = bool(fork_away())
-        except OSError:  # no memory, or too many processes: then there is no snapshot
-            is_original = True
+        except OSError as error:  # no memory, or too many processes
+            os.close(waiting)
+            os.close(woken)
+            return f"no process can be added: {error.strerror}"
+        self._told.clear()
         if is_original:
             os.close(woken)
             if os.read(waiting, 1):
                 self.sight.ended_by = "whet has said so"
             os.close(waiting)
-            return
+            return ""
         os.close(waiting)
         are_frames_new = self._wait(woken, kind, place, seconds)
         # From here on this is the process of a resumed run.
@@ -272,6 +304,7 @@ class _Stage:
         self._began = time.perf_counter() - seconds
         if are_frames_new:
             raise Resumed
+        return ""
 
     def _wait(self, woken: int, kind: str, place: str, seconds: float) -> bool:
         """Be a snapshot; return in a copy that runs on.
@@ -382,7 +415,9 @@ class _Stage:
 
     def _has_last_words(self) -> bool:
         self._script.forget()
-        return any(source.has_last_words() for source in self._sources.values())
+        return self._script.is_over or any(
+            source.has_last_words() for source in self._sources.values()
+        )
 
     def _begin(self) -> None:
         self.point.begin()

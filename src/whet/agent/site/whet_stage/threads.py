@@ -8,6 +8,7 @@ Standard library only, Python 3.9 or later.
 
 from __future__ import annotations
 
+import _thread
 import os
 import sys
 
@@ -100,8 +101,6 @@ def python_thread() -> str:
         for thread in tuple(active.values()):
             if thread is not main and thread.is_alive():
                 return f"the thread `{thread.name}` runs"
-    import _thread
-
     count: Callable[[], int] = vars(_thread)["_count"]
     return "another Python thread runs" if count() else ""
 

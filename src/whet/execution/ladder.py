@@ -1,0 +1,177 @@
+"""Which frozen copies of a program are kept, and what became of the others."""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from whet.core.quantity import shown_bytes
+from whet.host.memory import MemoryLeft, memory_left
+from whet.host.process_tree import own_bytes, resident_bytes
+from whet.host.stage import Hindrance, Snapshot, Stage
+
+MOST_SNAPSHOTS = 12
+_SHARE = 0.5  # of all memory, for all copies together
+_RESERVE = 0.05  # of all memory, which a new copy must leave to the others
+_MOST_MISSING = 30
+_LATEST = 3  # of many snapshots are kept in any case
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rung:
+    """A snapshot as it is shown.
+
+    Attributes:
+        place: where it was taken.
+        age_seconds: how long ago.
+        saves_seconds: how long the program took to get there.
+        own_bytes: its share of memory; what two copies share counts half for each.
+        looks: how many files and folders the program had looked at by then.
+        is_start: the last run went on from it.
+        refused: why it did not do for the last run; empty: it did, or was not asked.
+    """
+
+    place: str
+    age_seconds: float
+    saves_seconds: float
+    own_bytes: int
+    looks: int
+    is_start: bool
+    refused: str = ""
+
+
+class Ladder:
+    """The snapshots of one program, and the places where there is none.
+
+    Attributes:
+        stage: holds the snapshots.
+        missing: where there is none though there might have been one, and why.
+    """
+
+    def __init__(
+        self,
+        stage: Stage,
+        drop: Callable[[int], None],
+        *,
+        most: int,
+        look: Callable[[], MemoryLeft] = memory_left,
+    ) -> None:
+        """Begin with no snapshots.
+
+        Args:
+            stage: where they go.
+            drop: ends one.
+            most: how many are kept.
+            look: says how much memory there is.
+        """
+        self.stage = stage
+        self.missing: tuple[Hindrance, ...] = ()
+        self._drop = drop
+        self._most = most
+        self._look = look
+        self._refused: dict[int, str] = {}
+        self._gone: list[Hindrance] = []
+        self._has_grown = False
+
+    def deepest_first(self) -> list[Snapshot]:
+        """Return the snapshots, the one that saves the most first."""
+        return sorted(self.stage.snapshots.values(), key=lambda each: -each.seconds)
+
+    def rungs(self, start: Snapshot | None) -> tuple[Rung, ...]:
+        """Return the snapshots as they are shown, the deepest first."""
+        now = time.monotonic()
+        return tuple(
+            Rung(
+                place=each.place,
+                age_seconds=now - each.taken_at,
+                saves_seconds=each.seconds,
+                own_bytes=own_bytes(each.pid),
+                looks=each.looks,
+                is_start=each is start,
+                refused=self._refused.get(each.number, ""),
+            )
+            for each in self.deepest_first()
+        )
+
+    # ---- changes ----
+
+    def remove(self, snapshot: Snapshot, why: str) -> None:
+        """Let a snapshot end."""
+        if self.stage.snapshots.pop(snapshot.number, None) is not None:
+            self._refused.pop(snapshot.number, None)
+            self._gone.append(Hindrance(place=snapshot.place, seconds=snapshot.seconds, why=why))
+            self._drop(snapshot.number)
+
+    def clear(self, why: str) -> None:
+        """Let all of them end."""
+        for snapshot in tuple(self.stage.snapshots.values()):
+            self.remove(snapshot, why)
+
+    def refuse(self, snapshot: Snapshot, why: str) -> None:
+        """Note that a snapshot does not do now. It stays: the next save may take a slip back."""
+        self._refused[snapshot.number] = why
+
+    def accept(self, snapshot: Snapshot) -> None:
+        """Note that a run goes on from a snapshot."""
+        self._refused.pop(snapshot.number, None)
+
+    def grow(self, _added: Snapshot) -> None:
+        """Make room for a snapshot that was just taken, or let it end if there is none."""
+        self._has_grown = True
+        while len(self.stage.snapshots) > self._most:
+            self.remove(self._least_useful(), f"{self._most} others were more useful")
+        left = self._look()
+        if left.available_bytes < left.total_bytes * _RESERVE:
+            why = f"only {shown_bytes(left.available_bytes)} of memory were left"
+            self.remove(self._least_useful(), why)
+
+    def settle(self, since: Snapshot | None, hindrances: Iterable[Hindrance]) -> None:
+        """Keep what memory allows once a run is over, and note where there are no snapshots.
+
+        Args:
+            since: the snapshot that the run went on from.
+            hindrances: where it could leave none.
+        """
+        if self._has_grown:
+            self._save_memory()
+        self._has_grown = False
+        before = 0.0 if since is None else since.seconds
+        kept = {each.place for each in self.stage.snapshots.values()}
+        earlier = [each for each in self.missing if each.seconds < before]
+        last = {each.place: each for each in (*earlier, *self._gone, *hindrances)}
+        self._gone.clear()
+        found = [each for each in last.values() if each.place not in kept]
+        self.missing = tuple(sorted(found, key=lambda each: each.seconds)[-_MOST_MISSING:])
+
+    def _save_memory(self) -> None:
+        """Let the least useful ones end until all together take no more than their share."""
+        budget = self._look().total_bytes * _SHARE
+        pids = {number: each.pid for number, each in self.stage.snapshots.items()}
+        # Exact shares take time to find out, and most programs are far below.
+        if sum(map(resident_bytes, pids.values())) <= budget:
+            return
+        shares = {number: own_bytes(pid) for number, pid in pids.items()}
+        while len(shares) > 1 and sum(shares.values()) > budget:
+            snapshot = self._least_useful()
+            del shares[snapshot.number]
+            self.remove(snapshot, f"all together took more than {shown_bytes(int(budget))}")
+
+    def _least_useful(self) -> Snapshot:
+        """Return one that was refused, or the one that is missed least.
+
+        A program may ask for one at each step: of the latest it keeps all, and before them fewer
+        and fewer.
+        """
+        kept = self.deepest_first()[::-1]
+        for each in kept:
+            if each.number in self._refused:
+                return each
+        before = [0.0, *(each.seconds for each in kept)]
+        last = before[-1]
+
+        def loss(at: int) -> float:
+            # What edits up to the next one would cost; most edits are near the end.
+            prior, this, later = before[at : at + 3]
+            return (this - prior) * (later - this) / max(last - this, 1e-9)
+
+        stay = _LATEST if len(kept) > 2 * _LATEST else 1
+        return kept[min(range(len(kept) - stay), key=loss, default=0)]

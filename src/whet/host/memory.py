@@ -1,0 +1,76 @@
+"""How much memory there is, and how much of it is left: of the machine, or of the control group."""
+
+import os
+from dataclasses import dataclass
+
+_GROUPS = "/sys/fs/cgroup"
+_V2 = ("memory.max", "memory.current", "inactive_file")
+_V1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryLeft:
+    """What may be used.
+
+    Attributes:
+        total_bytes: all that there is for this process and those beside it.
+        available_bytes: what of it can be had without swapping.
+    """
+
+    total_bytes: int
+    available_bytes: int
+
+
+def memory_left(proc: str = "/proc", groups: str = _GROUPS) -> MemoryLeft:
+    """Return how much memory there is now.
+
+    Args:
+        proc: where the kernel shows its figures.
+        groups: where control groups are mounted.
+    """
+    fields = _fields(f"{proc}/meminfo")
+    total, available = fields.get("MemTotal:", 0) << 10, fields.get("MemAvailable:", 0) << 10
+    for folder, (limit_name, used_name, free_name) in _groups(proc, groups):
+        limit, used = _number(f"{folder}/{limit_name}"), _number(f"{folder}/{used_name}")
+        if limit is None or used is None:
+            continue
+        # Pages of files that nobody uses are given back when they are needed.
+        idle = _fields(f"{folder}/memory.stat").get(free_name, 0)
+        total, available = min(total, limit), min(available, max(limit - used + idle, 0))
+    return MemoryLeft(total_bytes=total, available_bytes=available)
+
+
+def _groups(proc: str, groups: str) -> list[tuple[str, tuple[str, str, str]]]:
+    """Return the folders of the control groups that this process is in, and their file names."""
+    found: list[tuple[str, tuple[str, str, str]]] = []
+    for line in _text(f"{proc}/self/cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if not controllers:
+            root, names = groups, _V2
+        elif "memory" in controllers.split(","):
+            root, names = f"{groups}/memory", _V1
+        else:
+            continue
+        while len(path) > 1:  # a group has what the groups around it leave it
+            found.append((root + path, names))
+            path = os.path.dirname(path)
+        found.append((root, names))
+    return found
+
+
+def _fields(path: str) -> dict[str, int]:
+    rows = (line.split() for line in _text(path).splitlines())
+    return {row[0]: int(row[1]) for row in rows if len(row) > 1 and row[1].isdigit()}
+
+
+def _number(path: str) -> int | None:
+    text = _text(path).strip()
+    return int(text) if text.isdigit() else None
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""

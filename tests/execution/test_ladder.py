@@ -1,0 +1,173 @@
+"""How many frozen copies are kept, and which."""
+
+import os
+import time
+from dataclasses import dataclass, field
+
+import pytest
+from workshop import SLOW, Workshop
+
+from whet.execution.ladder import Ladder
+from whet.execution.warm import WarmRuns
+from whet.host.memory import MemoryLeft
+from whet.host.process_tree import descendants_of
+from whet.host.stage import Hindrance, Snapshot, Stage
+
+MEGABYTE = 1 << 20
+
+
+@dataclass
+class Builder:
+    """A ladder whose copies are this very process, and what it has dropped."""
+
+    left: MemoryLeft = field(
+        default_factory=lambda: MemoryLeft(total_bytes=1 << 50, available_bytes=1 << 49)
+    )
+    most: int = 3
+    dropped: list[int] = field(default_factory=list[int])
+
+    def __post_init__(self) -> None:
+        stage = Stage(address="")
+        self.ladder = Ladder(stage, self.dropped.append, most=self.most, look=lambda: self.left)
+
+    def take(self, *seconds: float) -> None:
+        for each in seconds:
+            snapshot = Snapshot(
+                number=int(each * 1000), pid=os.getpid(), kind="statement", place=f"at {each}",
+                seconds=each, seen=(), sources={}, past={},
+            )  # fmt: skip
+            self.ladder.stage.snapshots[snapshot.number] = snapshot
+            self.ladder.grow(snapshot)
+
+    @property
+    def kept(self) -> list[float]:
+        return sorted(each.seconds for each in self.ladder.stage.snapshots.values())
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        return {each.place: each.why for each in self.ladder.missing}
+
+
+def test_of_two_that_are_close_the_later_one_stays() -> None:
+    builder = Builder()
+
+    builder.take(1, 5, 5.1, 9)
+    builder.ladder.settle(None, ())
+
+    assert builder.kept == [1, 5.1, 9]
+    assert builder.dropped == [5000]
+    assert builder.reasons == {"at 5": "3 others were more useful"}
+
+
+def test_the_deepest_one_stays_whatever_comes() -> None:
+    builder = Builder()
+
+    builder.take(*(each / 10 for each in range(1, 300)))
+
+    assert builder.kept[-1] == 29.9
+    assert len(builder.kept) == 3
+    assert builder.kept[0] < 25
+
+
+def test_one_that_was_refused_goes_first() -> None:
+    builder = Builder()
+    builder.take(1, 5, 9)
+    builder.ladder.refuse(builder.ladder.deepest_first()[0], "main.py has changed above")
+
+    builder.take(5.1)
+
+    assert builder.kept == [1, 5, 5.1]
+
+
+def test_where_no_memory_is_left_there_is_no_other_one_and_it_is_said() -> None:
+    builder = Builder()
+    builder.left = MemoryLeft(total_bytes=10**9, available_bytes=10**7)
+
+    builder.take(1)
+    builder.ladder.settle(None, ())
+
+    assert builder.kept == []
+    assert builder.reasons == {"at 1": "only 10.0 MB of memory were left"}
+
+
+def test_all_together_take_no_more_than_their_share() -> None:
+    builder = Builder(most=12)
+    builder.left = MemoryLeft(total_bytes=4 * MEGABYTE, available_bytes=4 * MEGABYTE)
+
+    builder.take(1, 2, 3)
+    builder.ladder.settle(None, ())
+
+    assert builder.kept == [3]  # each of them holds more than all may
+    assert builder.reasons["at 1"] == "all together took more than 2.1 MB"
+
+
+def test_what_was_missing_before_a_start_stays_missing() -> None:
+    builder = Builder()
+    builder.take(5)
+    builder.ladder.settle(None, [Hindrance(place="at 2", seconds=2, why="an alarm is set")])
+    builder.ladder.settle(builder.ladder.deepest_first()[0], ())
+    assert builder.reasons == {"at 2": "an alarm is set"}
+
+    builder.ladder.settle(None, ())
+
+    assert builder.reasons == {}
+
+
+@pytest.mark.slow
+def test_a_long_program_never_keeps_more_copies_than_it_may(workshop: Workshop) -> None:
+    workshop.runs._most = 2
+    workshop.write({"main.py": f"{SLOW * 8}open('go').read()\nprint(1)\n"})
+    os.mkfifo(workshop.folder / "go")
+    before = {*descendants_of(os.getpid())}
+
+    future = workshop.warm.submit(workshop.trial())
+    with (workshop.folder / "go").open("wb"):  # returns when the program stands there
+        deadline = time.monotonic() + 30
+        while len(found := {*descendants_of(os.getpid())} - before) > 4:  # observer, program, two
+            assert time.monotonic() < deadline, found
+    future.result()
+
+    assert len(workshop.runs.rungs()) == 2
+
+
+@pytest.mark.slow
+def test_the_ladder_shows_what_each_rung_costs_and_saves(workshop: Workshop) -> None:
+    workshop.write({"main.py": f"x = list(range(10**6))\n{SLOW}{SLOW}print(1)\n"})
+    for _ in range(2):
+        workshop.warm.submit(workshop.trial()).result()
+
+    deep, early, *_ = workshop.runs.rungs()
+    assert (deep.is_start, early.is_start) == (True, False)
+    assert deep.saves_seconds > early.saves_seconds > 0.06
+    assert deep.age_seconds > 0
+    assert deep.looks > 0
+    assert 1 << 20 < deep.own_bytes < 1 << 28
+    assert workshop.runs.last.snapshots == len(workshop.runs.rungs())
+
+
+@pytest.mark.slow
+def test_who_wants_no_copies_has_none(workshop: Workshop) -> None:
+    workshop.runs._most = 0
+    workshop.write({"main.py": f"{SLOW}print(1)\n"})
+
+    workshop.run()
+    workshop.run()
+
+    assert [start.place for start in workshop.starts] == ["", ""]
+
+
+@pytest.mark.slow
+def test_after_a_doubt_the_next_run_is_cold(workshop: Workshop) -> None:
+    workshop.write({"main.py": f"{SLOW}print(1)\n"})
+    workshop.run()
+    workshop.run()
+    workshop.runs.distrust("the last warm answer was wrong")
+    workshop.run()
+    workshop.run()
+
+    assert [bool(start.place) for start in workshop.starts] == [False, True, False, True]
+    assert workshop.starts[2].why_not_deeper == "the last warm answer was wrong"
+
+
+def test_a_ladder_is_empty_before_the_first_run(workshop: Workshop) -> None:
+    assert WarmRuns(workshop.laboratory.belongings).rungs() == ()

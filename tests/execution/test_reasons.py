@@ -1,0 +1,109 @@
+"""Whatever keeps a program from being frozen is said, with the place from which on."""
+
+import sys
+from dataclasses import replace
+
+import pytest
+from workshop import SLOW, Workshop
+
+from whet.core.outcome import Outcome
+from whet.execution.warm import Start
+
+pytestmark = pytest.mark.slow
+
+C = "import ctypes; c = ctypes.CDLL(None); "
+
+
+def _start_of(workshop: Workshop, text: str, *words: str) -> tuple[Start, Outcome]:
+    workshop.write({"main.py": text})
+    trial = workshop.trial()
+    outcome = workshop.warm.submit(replace(trial, command=words or trial.command)).result()
+    return workshop.runs.last, outcome
+
+
+@pytest.mark.parametrize(
+    ("does", "why"),
+    [
+        ("import threading; threading.Thread(target=time.sleep, args=(9,), name='worker', daemon=True).start()", "the thread `worker` runs"),
+        ("import _thread; _thread.start_new_thread(time.sleep, (9,)); time.sleep(.1)", "another Python thread runs"),
+        ("import faulthandler; faulthandler.dump_traceback_later(9)", "a thread of Python itself runs"),
+        ("import signal; signal.alarm(100)", "an alarm is set"),
+        ("import subprocess; p = subprocess.Popen(['sleep', '9'])", "a process that it has started runs"),
+        ("import os; os.system('sleep 9 &')", "a process that it has let go runs"),
+        ("import socket; s = socket.socket()", "a socket is open"),
+        ("import os; p = os.pipe()", "a pipe is open"),
+        ("import select; e = select.epoll()", "an event loop or selector is open"),
+        ("import mmap; m = mmap.mmap(-1, 4096)", "shared memory is mapped"),
+        ("import os; f = open('out', 'w'); os.remove('out')", "is open for writing"),
+        ("f = open('main.py', 'rb'); import fcntl; fcntl.flock(f, fcntl.LOCK_SH)", "main.py` is locked"),
+        ("import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [10]); signal.raise_signal(10)", "a signal is held back"),
+        ("import sys; sys.addaudithook(lambda *_: None)", "it listens to the interpreter (sys.addaudithook)"),
+        ("open('main.py', 'a').close()", "main.py"),
+        ("import builtins; before = builtins.__import__; builtins.__import__ = lambda *a: before(*a)", "it has put another function in the place of `__import__`"),
+        ("import os; os.link('main.py', 'link')", "link"),
+        ("import os; os.chmod('main.py', 0o600)", "chmod"),
+        (f"{C}c.symlink(b'main.py', b'link')", "symlink"),
+        ("import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.sendto(b'x', ('127.0.0.1', 9)); s.close()", "sendto the network"),
+        ("import os; os.remove('old')", "removes "),
+    ],
+)  # fmt: skip
+def test_the_reason_comes_with_the_place(workshop: Workshop, does: str, why: str) -> None:
+    workshop.write({"old": ""})
+    start, _ = _start_of(workshop, f"import time\nexec({does!r})\n{SLOW}print('end')\n")
+
+    assert why in start.halted, start
+    assert start.halted_at.startswith("main.py:"), start
+    assert start.halted in {each.why for each in start.missing}, start
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(("sh", "-c", "exit 3"), id="a shell"),
+        pytest.param((sys.executable, "-I", "main.py"), id="a Python that ignores its environment"),
+        pytest.param(("sh", "-c", f"{sys.executable} main.py; exit"), id="a Python below a shell"),
+    ],
+)
+def test_a_command_that_cannot_be_followed_says_so(
+    workshop: Workshop, words: tuple[str, ...]
+) -> None:
+    start, _ = _start_of(workshop, SLOW, *words)
+
+    assert start.halted == "it is not run by a Python that whet can follow"
+    assert not start.snapshots
+
+
+def test_what_goes_away_is_forgotten(workshop: Workshop) -> None:
+    text = f"import signal\nsignal.alarm(99)\n{SLOW}signal.alarm(0)\n{SLOW}print(1)\n"
+    start, _ = _start_of(workshop, text)
+
+    assert start.halted == ""
+    assert [each.why for each in start.missing] == ["an alarm is set"]
+
+
+def test_a_quick_program_has_no_reason(workshop: Workshop) -> None:
+    start, _ = _start_of(workshop, "print(1)\n")
+
+    assert (start.halted, start.missing, start.snapshots) == ("", (), 0)
+
+
+@pytest.mark.parametrize(
+    ("does", "effects"),
+    [
+        ("pass", ()),
+        ("open('/dev/null', 'w').close()", ()),
+        ("import tempfile\nwith tempfile.TemporaryDirectory() as d: open(d + '/x', 'w').close()", ()),
+        ("open('out', 'w').close()", ("writes {}/out",)),
+        ("open('old', 'w').close(); import os; os.remove('old')", ("removes {}/old",)),
+        ("import os; os.mkdir('made')", ("writes {}/made",)),
+        ("import os; os.chmod('old', 0o600)", ("chmod {}/old",)),
+    ],
+)  # fmt: skip
+def test_what_a_run_leaves_in_the_world_is_known(
+    workshop: Workshop, does: str, effects: tuple[str, ...]
+) -> None:
+    workshop.write({"old": ""})
+    start, outcome = _start_of(workshop, f"{SLOW}exec({does!r})\n")
+
+    assert outcome.exit_code == 0
+    assert start.effects == tuple(each.format(workshop.folder) for each in effects)
