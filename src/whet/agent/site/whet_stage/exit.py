@@ -41,6 +41,21 @@ def run_and_exit(
         code = 1
         number = 2 if isinstance(error, KeyboardInterrupt) else 0
         _show(error)
+    if not number and (sys.gettrace() or sys.getprofile()):
+        raise SystemExit(code)  # a debugger looks on: Python itself is to do the rest
+    code = _finish(code)
+    if number:
+        _die_of(number)
+    if are_any_written() or has_last_words() or _has_last_words():
+        # What is still in a buffer, and what is said by `__del__`, comes out of taking the
+        # interpreter apart alone. Python does that when an audit hook raises this.
+        raise SystemExit(code)
+    os._exit(code & 0xFF)
+
+
+@unseen
+def _finish(code: int) -> int:
+    """Wait for threads, call exit handlers and flush; return the exit code."""
     threading = sys.modules.get("threading")
     if threading is not None:
         try:
@@ -56,16 +71,16 @@ def run_and_exit(
                 stream.flush()
         except BaseException:  # noqa: BLE001 - Python says so with an exit code of its own
             code = 120
-    if number:
-        import signal
+    return code
 
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
-    if are_any_written() or has_last_words() or _has_last_words():
-        # What is still in a buffer, and what is said by `__del__`, comes out of taking the
-        # interpreter apart alone. Python does that when an audit hook raises this.
-        raise SystemExit(code)
-    os._exit(code & 0xFF)
+
+@unseen
+def _die_of(number: int) -> None:
+    # Not `signal`: a debugger would see it being imported.
+    module = sys.modules["_signal"]
+    let: Callable[[int, int], object] = vars(module)["signal"]
+    let(number, 0)  # SIG_DFL
+    os.kill(os.getpid(), number)
 
 
 def _has_last_words() -> bool:
@@ -80,6 +95,7 @@ def _has_last_words() -> bool:
     return False
 
 
+@unseen
 def _code_of(leaving: SystemExit) -> int:
     code = leaving.code
     if code is None:
@@ -95,6 +111,7 @@ def _code_of(leaving: SystemExit) -> int:
     return 1
 
 
+@unseen
 def _show(error: BaseException) -> None:
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename in OWN_FILES:

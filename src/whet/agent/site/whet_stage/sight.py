@@ -35,6 +35,12 @@ _NO_LINES = frozenset(
 )  # fmt: skip
 
 
+TRACERS = frozenset(
+    ("sys.settrace", "sys.setprofile", "sys.monitoring.register_callback")
+)  # fmt: skip
+"""The events by which a debugger, a profiler or a measure of coverage makes itself known."""
+
+
 class Sight:
     """What the interpreter says of the program since it started or was resumed.
 
@@ -51,6 +57,7 @@ class Sight:
         run_script: Callable[[str], None],
         uses: Callable[[object], None],
         is_source: Callable[[str], bool],
+        steps_aside: Callable[[str], None],
     ) -> None:
         self.is_closed = False
         self.ended_by = ""
@@ -59,6 +66,7 @@ class Sight:
         self._before_read = before_read
         self._run_script = run_script
         self._uses = uses
+        self._steps_aside = steps_aside
         self._is_source = is_source
         self._importer = Importer()
         self._first_reads: dict[str, int] = {}
@@ -71,6 +79,7 @@ class Sight:
             "object.__getattr__": self._hears_attribute,
             "cpython.run_file": self._hears_script,
             "os.listdir": self._hears_listing,
+            **dict.fromkeys(TRACERS, self._hears_tracer),
         }
 
     def facts(self) -> tuple[list[str], list[str], dict[str, int], dict[str, int]]:
@@ -88,6 +97,13 @@ class Sight:
     def observe(self) -> None:
         """Begin to note what the importer looks for."""
         self._importer.observe()
+        # A hook is not traced, nor is what runs inside: the script, which runs inside this one.
+        vars(Sight.hear)["__cantrace__"] = True
+
+    def end(self) -> None:
+        """Leave no function of whet's where the program's way leads through."""
+        self._importer.end()
+        self.lines.end()
 
     @unseen
     def hear(self, event: str, arguments: tuple[object, ...]) -> None:
@@ -113,6 +129,9 @@ class Sight:
     def _hears_hook(self, event: str, _arguments: tuple[object, ...]) -> None:
         self.ended_by = self.ended_by or event
 
+    def _hears_tracer(self, event: str, _arguments: tuple[object, ...]) -> None:
+        self._steps_aside(event)
+
     def _hears_attribute(self, _event: str, arguments: tuple[object, ...]) -> None:
         if arguments[1] == "__code__" and not AT_WORK:
             self._uses(arguments[0])
@@ -122,6 +141,7 @@ class Sight:
         script = _absolute(arguments[0])
         # Python itself asks first whether it is an archive.
         self._own_reads = {script: self._first_reads.get(script, 0)}
+        vars(Sight.hear)["__cantrace__"] = False
         self._run_script(str(arguments[0]))
 
     def _hears_frame(self, _event: str, _arguments: tuple[object, ...]) -> None:

@@ -22,7 +22,7 @@ from .weave import MARK, bind, is_future, is_text, must_lead
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from types import CodeType, FunctionType
     from typing import Union
 
@@ -45,6 +45,7 @@ class Source:
         used: which of them have been used.
         entered: which of them have been run as stage frames: in those that have not been used
             as well, nothing has run beyond the place where their frame stands.
+        hooks: what its functions call first, in all code that the program may still run.
     """
 
     def __init__(self, name: str, path: str, text: bytes, tree: ast.Module) -> None:
@@ -59,6 +60,7 @@ class Source:
         self.spaces: list[int] = []
         self.flags = 0
         self._clean: dict[Key, CodeType | None] = {}
+        self.hooks: list[_Hook] = []
         for node in ast.walk(tree):
             if isinstance(node, FUNCTIONS):
                 key = key_of(node)
@@ -119,7 +121,9 @@ class Source:
         _, name, line = text.split(":")
         if not line:
             return _Hook(iter(self._fill, self))
-        return _Hook(itertools.chain(self._first(name, int(line)), itertools.repeat(None)))
+        made = _Hook(itertools.chain(self._first(name, int(line)), itertools.repeat(None)))
+        self.hooks.append(made)
+        return made
 
     def _fill(self) -> None:
         self.spaces.append(id(caller().f_globals))
@@ -185,6 +189,24 @@ class Source:
             hide_own(modules)
         if plain is not None and plain.co_freevars == function.__code__.co_freevars:
             function.__code__ = plain
+
+    def show_all(self, functions: Iterable[FunctionType]) -> None:
+        """Let functions of this file have the code that the program expects, and hooks do nothing.
+
+        What runs already keeps the code that it has: its hooks are not seen by a debugger.
+        """
+        for hook in self.hooks:
+            hook.n = itertools.repeat(None).__next__
+        self.used.update(self.functions)
+        modules = show_own()
+        try:
+            plain = codes_in(bind(self.compiled(self.tree.body), self.hook, self.same))
+        finally:
+            hide_own(modules)
+        for function in functions:
+            code = plain.get(key_of_code(function.__code__))
+            if code is not None and code.co_freevars == function.__code__.co_freevars:
+                function.__code__ = code
 
     def code(self) -> CodeType:
         """Return the code of its module, with hooks."""

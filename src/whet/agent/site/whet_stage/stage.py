@@ -19,9 +19,9 @@ import sys
 import time
 from types import FunctionType
 
-from . import BEFORE
+from . import BEFORE, stdin
 from .descriptors import CUDA, offsets, reopen
-from .edits import Edit
+from .edits import Edit, functions_of
 from .exit import OWN_FILES, run_and_exit
 from .freeze import Ready, fork_away, receive, send
 from .hygiene import begin, hindrance
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
 
 
-def install(wish: str) -> Callable[[str, str], CodeType | None] | None:
+def install(wish: str) -> list[Callable[[str, str], CodeType | None]] | None:
     """Take over the main script of this process.
 
     Args:
@@ -47,7 +47,8 @@ def install(wish: str) -> Callable[[str, str], CodeType | None] | None:
             end, and the socket at which whet waits for snapshots: ``0.05:/tmp/whet-x/stage``.
 
     Returns:
-        what loads the user's modules; None: this is not the process that whet has started.
+        what loads the user's modules, now and later; None: this is not the process that whet
+        has started.
     """
     if not is_leader():
         return None  # whet waits for the process that it started, and could not go on with this one
@@ -57,7 +58,7 @@ def install(wish: str) -> Callable[[str, str], CodeType | None] | None:
     stage.sight.observe()
     sys.addaudithook(stage.sight.hear)
     OWN_FILES.update(_forget_modules())
-    return stage.load
+    return stage.loading
 
 
 def _forget_modules() -> list[str]:
@@ -83,8 +84,9 @@ class _Stage:
 
     def __init__(self, address: str, worth_seconds: float) -> None:
         self.sight = Sight(
-            self._before_read, self._run_script, self._note_used, is_source=self._has_source
-        )
+            self._before_read, self._run_script, self._note_used,
+            is_source=self._has_source, steps_aside=self._step_aside,
+        )  # fmt: skip
         self._script = Script(self._offer, worth_seconds)
         self._sources: dict[str, Source] = {}
         self._shared: set[str] = set()
@@ -92,6 +94,8 @@ class _Stage:
         self._worth_seconds = worth_seconds
         self._pid = os.getpid()
         self._began = time.perf_counter()
+        self._is_aside = False
+        self.loading: list[Callable[[str, str], CodeType | None]] = [self.load]
 
     def load(self, name: str, path: str) -> CodeType | None:
         """Return the code of a module of the user's, so that its functions can be followed.
@@ -118,6 +122,25 @@ class _Stage:
         finally:
             hide_own(modules)
             self.sight.is_closed = was_closed
+
+    def _step_aside(self, event: str) -> None:
+        """Make room for a debugger: from here on the program has all code as it would cold."""
+        if self._is_aside or self._pid != os.getpid():
+            return
+        self.sight.is_closed = self._is_aside = True
+        self.sight.ended_by = self.sight.ended_by or f"the program is traced ({event})"
+        try:
+            nothing: dict[object, object] = {}
+            self.loading[:] = [nothing.__setitem__]  # loads none, without a frame of whet's
+            self._script.step_aside()
+            stdin.end()
+            self.sight.end()
+            for source in self._sources.values():
+                space = source.module
+                found = () if space is None else tuple(functions_of(source.path, space))
+                source.show_all(each for each in found if each not in self._script.woven)
+        finally:
+            self.sight.is_closed = False
 
     def _has_source(self, path: str) -> bool:
         return path in self._sources
@@ -252,6 +275,8 @@ class _Stage:
 
     @unseen
     def _run_script(self, path: str) -> None:
+        if sys.gettrace() or sys.getprofile():
+            return  # Python runs it, and whoever traces it sees nothing of whet
         self.sight.is_closed = True
         if self._script.prepare(path, self._sources):
             try:
