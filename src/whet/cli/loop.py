@@ -7,8 +7,10 @@ import click
 from whet.cli.console import answer_json, say, styled, verdict_word
 from whet.cli.options import TrialCommand, json_option, trial_options, trial_request
 from whet.cli.summary import entry_json, failure_words
+from whet.core.errors import BadUsage
 from whet.core.quantity import shown_seconds
 from whet.host.console import Console
+from whet.host.stage import Debugging
 from whet.workbench.bench import open_workbench
 from whet.workbench.loop import Cycle, LoopOptions, loop
 
@@ -23,20 +25,39 @@ from whet.workbench.loop import Cycle, LoopOptions, loop
 @click.option(
     "--runs", type=click.IntRange(1), default=None, metavar="N", help="End after so many runs."
 )
+@click.option(
+    "--pdb",
+    is_flag=True,
+    help="Open pdb in the terminal where the program fails, after its traceback.",
+)
 @trial_options
 @json_option
 @click.pass_context
 def command(
-    ctx: click.Context, /, *, watch: tuple[str, ...], runs: int | None, as_json: bool, **_: object
+    ctx: click.Context,
+    /,
+    *,
+    watch: tuple[str, ...],
+    runs: int | None,
+    pdb: bool,
+    as_json: bool,
+    **_: object,
 ) -> int:
     """Run a command, and again after each save, from as far on as the edit allows.
 
     A Python program is frozen on its way, after slow statements and before it reads its data.
     After a save it runs on from the last frozen copy that had seen nothing of what changed,
     which gives what a run from the start would give. Where that is not certain it starts anew.
-    Ctrl-C ends the run; while nothing runs it ends the loop.
+    Ctrl-C ends the run; while nothing runs it ends the loop. In a terminal, after a failure,
+    `b` and Enter step through the program from before the failing function was called.
     """
     request = trial_request(ctx)
+    console = None if as_json else Console()
+    if pdb and (console is None or not console.is_interactive):
+        raise BadUsage(
+            "`--pdb` needs a terminal to ask in",
+            hint="leave out `--json`, and let standard input and output be the terminal",
+        )
 
     def tell(cycle: Cycle) -> None:
         if as_json:
@@ -46,10 +67,16 @@ def command(
                 say(f"whet: note: {note}")
             say(_line(cycle))
 
+    def offer(cycle: Cycle) -> None:
+        if cycle.back is not None and console is not None and console.is_interactive:
+            place = cycle.back or "its start: no copy is from before the failing function"
+            say(f"whet: type b to step from {place} · r to run again · q to quit")
+
     with open_workbench() as bench:
-        options = LoopOptions(watch=watch, most_runs=runs)
+        debugging = Debugging.AT_FAILURE if pdb else Debugging.NEVER
+        options = LoopOptions(watch=watch, most_runs=runs, debugging=debugging)
         try:
-            loop(bench, request, options, None if as_json else Console(), tell)
+            loop(bench, request, options, console, tell, offer)
         except KeyboardInterrupt:
             return 0
     return 0

@@ -1,15 +1,24 @@
 """Running a program on from the deepest frozen copy that an edit cannot have touched."""
 
 import itertools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Generator, Hashable
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from whet.core.failure import Failure
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.host.belongings import Belongings
 from whet.host.slot import Slot
-from whet.host.stage import WORTH_SECONDS, OtherPastError, Snapshot, Stage, Staged
+from whet.host.stage import (
+    WORTH_SECONDS,
+    Debugging,
+    OtherPastError,
+    Snapshot,
+    Stage,
+    Staged,
+)
 
 _MOST_SNAPSHOTS = 12
 
@@ -43,12 +52,19 @@ class WarmRuns:
         last: where the last run began.
     """
 
-    def __init__(self, belongings: Belongings, *, worth_seconds: float = WORTH_SECONDS) -> None:
+    def __init__(
+        self,
+        belongings: Belongings,
+        *,
+        worth_seconds: float = WORTH_SECONDS,
+        debugging: Debugging = Debugging.NEVER,
+    ) -> None:
         """Make it ready.
 
         Args:
             belongings: where the folder of its socket is written down.
             worth_seconds: a stretch of the program that takes longer is worth a snapshot.
+            debugging: when each run opens a debugger.
         """
         self.last = Start()
         self._belongings = belongings
@@ -56,18 +72,24 @@ class WarmRuns:
         self._stage: Stage | None = None
         self._command: Hashable = None
         self._refused: set[int] = set()
+        self._debugging = debugging
+        self._failure: Failure | None = None
 
     def __call__(
         self, slot: Slot, trial: Trial, run: Callable[[Staged | None], Outcome]
     ) -> Outcome:
         """Run ``trial`` from as far on as is right."""
         stage = self._stage_for(slot, trial)
+        if self._failure is not None:
+            return self._look_back(stage, run)
         why = ""
         is_settled = not trial.reset  # what was seen is looked at when the reset steps are done
         for snapshot in sorted(stage.snapshots.values(), key=lambda each: -each.seconds):
             changed, hindrance = _fit(snapshot, is_settled=is_settled)
             if changed is not None:
-                staged = Staged(stage=stage, since=snapshot, changed=changed)
+                staged = Staged(
+                    stage=stage, since=snapshot, changed=changed, debugging=self._debugging
+                )
                 try:
                     outcome = run(staged)
                 except OtherPastError:
@@ -84,10 +106,47 @@ class WarmRuns:
                 return outcome
             why = why or f"not from {snapshot.place}: {hindrance}"
             self._drop(slot, stage, snapshot)
-        staged = Staged(stage=stage)
+        staged = Staged(stage=stage, debugging=self._debugging)
         outcome = run(staged)
         self._note(slot, staged, why)
         return outcome
+
+    def before(self, failure: Failure) -> list[Snapshot]:
+        """Return the snapshots from before the failing function was entered, the deepest first."""
+        if self._stage is None:
+            return []
+        chain = _chain(failure)
+        return [
+            snapshot
+            for snapshot in sorted(self._stage.snapshots.values(), key=lambda each: -each.seconds)
+            if snapshot.number not in self._refused and not _is_inside(snapshot.stack, chain)
+        ]
+
+    @contextmanager
+    def looking_back(self, failure: Failure) -> Generator[None]:
+        """Let runs open a debugger, from before the failing function was entered."""
+        self._failure = failure
+        try:
+            yield
+        finally:
+            self._failure = None
+
+    def _look_back(self, stage: Stage, run: Callable[[Staged | None], Outcome]) -> Outcome:
+        """Run with a debugger: no snapshot is taken, and none is dropped."""
+        assert self._failure is not None
+        for snapshot in self.before(self._failure):
+            changed, _ = _fit(snapshot, is_settled=True)
+            if changed is not None:
+                with suppress(OtherPastError):
+                    return run(
+                        Staged(
+                            stage=stage,
+                            since=snapshot,
+                            changed=changed,
+                            debugging=Debugging.AT_ONCE,
+                        )
+                    )
+        return run(Staged(stage=stage, debugging=Debugging.AT_ONCE))
 
     def _stage_for(self, slot: Slot, trial: Trial) -> Stage:
         if self._stage is None:
@@ -123,6 +182,26 @@ class WarmRuns:
         del stage.snapshots[snapshot.number]
         self._refused.discard(snapshot.number)
         slot.drop(snapshot.number)
+
+
+def _chain(failure: Failure) -> list[tuple[str, str]]:
+    """Return the functions that were being run where it failed, the failing one last.
+
+    The failing one is the innermost of the user's own. Nothing if it is a module's text: that is
+    entered when the program begins, so that any snapshot does.
+    """
+    last = next((at for at, frame in enumerate(failure.frames) if frame is failure.place), -1)
+    chain = [(Path(frame.path).name, frame.function) for frame in failure.frames[: last + 1]]
+    return [] if chain and chain[-1][1] == "<module>" else chain
+
+
+def _is_inside(stack: tuple[tuple[str, str], ...], chain: list[tuple[str, str]]) -> bool:
+    """Whether a snapshot may have been taken while the failing function was being run.
+
+    An earlier call of it from the same functions looks the same, and counts.
+    """
+    then = [(Path(path).name, function) for path, function in stack]
+    return bool(chain) and then[: len(chain)] == chain
 
 
 def _fit(snapshot: Snapshot, *, is_settled: bool) -> tuple[dict[str, bytes] | None, str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     # argv, environment, cwd, reset steps (command, must succeed), index of the terminal or -1,
     # where snapshots report (empty: none are taken), number of the snapshot to resume or -1, what
-    # the program's own files say now that have changed since
+    # the program's own files say now that have changed since, whether it is resumed in a debugger
     Run: TypeAlias = tuple[
         "list[bytes]",
         "dict[bytes, bytes]",
@@ -27,13 +27,17 @@ if TYPE_CHECKING:
         bytes,
         int,
         "dict[str, bytes]",
+        bool,
     ]
     # since the program started or was resumed: folders in which it looked for modules, and which;
     # how often the importer listed which folder; how often Python opened the main script for itself
     Sighted: TypeAlias = tuple["list[str]", "list[str]", "dict[str, int]", "dict[str, int]"]
     # number, kind, place, seconds since the start; what its agent knows; the program's own files
-    # and what they said; what the observer has noticed since the last one
-    Taken: TypeAlias = tuple[int, str, str, float, Sighted, "dict[str, bytes]", Observed]
+    # and what they said; file and function of each frame, the innermost last; what the observer
+    # has noticed since the last one
+    Taken: TypeAlias = tuple[
+        int, str, str, float, Sighted, "dict[str, bytes]", "list[tuple[str, str]]", Observed
+    ]
     # pid, wait status (None: it could not be killed), was left behind
     Exit: TypeAlias = tuple[int, "int | None", bool]
     # exits (the command first), wall seconds, CPU seconds, peak bytes, index of the failed reset

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from whet.host.channel import Sighted
     from whet.host.watching import Watching
 
-    # number, kind, place, seconds, what its agent knows, main script and what it held
-    Reported: TypeAlias = "tuple[int, str, str, float, Sighted, dict[str, bytes]]"
+    # as of `whet.host.channel.Taken`, without the last
+    Reported: TypeAlias = (
+        "tuple[int, str, str, float, Sighted, dict[str, bytes], list[tuple[str, str]]]"
+    )
 
 _LENGTH_BYTES = 4
 _CREDENTIALS_BYTES = 12  # struct ucred: pid, uid, gid
@@ -97,13 +99,13 @@ class FrozenCopies:
             _send(line, "no")
         self.drop(number)
 
-    def prepare(self, number: int, changed: "dict[str, bytes]") -> bool:
+    def prepare(self, number: int, changed: "dict[str, bytes]", *, is_debugged: bool) -> bool:
         """Make ready to run on from a copy, with what the program's files say now.
 
         Returns:
             whether it is there and its past is what it would be with them.
         """
-        return self._asked(number, changed, (), -1) != 0
+        return self._asked(number, (changed, -1, is_debugged)) != 0
 
     def resume(self, number: int, streams: "Sequence[int]", terminal: int) -> Started:
         """Run on from a copy that has been prepared.
@@ -112,17 +114,20 @@ class FrozenCopies:
             CannotStartError: if it is gone.
         """
         at = time.monotonic()
-        pid = self._asked(number, {}, streams, terminal)
+        pid = self._asked(number, ({}, terminal, False), streams)
         if not pid:
             raise CannotStartError(("fork", 0, b""))
         return Started(pid, at, resident_bytes(pid))
 
     def _asked(
-        self, number: int, changed: "dict[str, bytes]", streams: "Sequence[int]", terminal: int
+        self,
+        number: int,
+        order: "tuple[dict[str, bytes], int, bool]",
+        streams: "Sequence[int]" = (),
     ) -> int:
         """Return a copy's answer; 0 if there is none."""
         line = self._lines.get(number)
-        if line is None or not _send(line, (changed, terminal), streams):
+        if line is None or not _send(line, order, streams):
             return 0
         answer = _receive(line)
         if not answer:

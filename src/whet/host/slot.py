@@ -136,8 +136,7 @@ class Slot:
                     wiring.child,
                     wiring.terminal,
                     address=staged.stage.address,
-                    resumed=-1 if staged.since is None else staged.since.number,
-                    changed=dict(staged.changed),
+                    resumed=staged.resumed,
                 )
             wiring.release_child()
             return relay.run(self._buffer)

@@ -243,14 +243,14 @@ def main(descriptor: int) -> None:
 def _run(
     channel: Channel, woken: int, copies: FrozenCopies, run: "Run", streams: "Sequence[int]"
 ) -> None:
-    _, _, _, _, _, address, number, changed = run
+    _, _, _, _, _, address, number, changed, is_debugged = run
     copies.listen(address)
     if address and copies.watching is None:
         copies.watching = Watching(divide())  # from here on this is another process
         _become_reaper()
     tree = _Tree(channel, woken, copies)
     try:
-        if number >= 0 and not copies.prepare(number, changed):
+        if number >= 0 and not copies.prepare(number, changed, is_debugged=is_debugged):
             channel.send("refused")
             return
         failed_step, status, exits = _reset(tree, run, streams)
@@ -294,7 +294,7 @@ def _run(
 
 def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequence[int]") -> Started:
     """Start the program, or run on from a copy of it."""
-    argv, environment, cwd, _, terminal, address, number, _ = run
+    argv, environment, cwd, _, terminal, address, number, *_ = run
     watching = copies.watching if address else None
     if watching is not None:
         watching.begin(address, environment.get(_PYCACHE_VARIABLE, b""), cwd)

@@ -42,6 +42,21 @@ class Program:
     limits: Limits = field(default_factory=Limits)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    """A frozen copy that is to run on.
+
+    Attributes:
+        number: the spawner's number for it.
+        changed: what files of the program say now that have changed since.
+        is_debugged: it opens a debugger where it goes on.
+    """
+
+    number: int
+    changed: dict[str, bytes]
+    is_debugged: bool
+
+
 class SpawnerProcess:
     """A running `whet.host.spawner`, as its owner sees it."""
 
@@ -89,8 +104,7 @@ class SpawnerProcess:
         terminal: int,
         *,
         address: str = "",
-        resumed: int = -1,
-        changed: dict[str, bytes] | None = None,
+        resumed: Resumed | None = None,
     ) -> None:
         """Ask the spawner to run ``program``.
 
@@ -99,8 +113,7 @@ class SpawnerProcess:
             streams: what it gets: standard input, output, error, and the reset steps' output.
             terminal: which of them is its controlling terminal; -1: none.
             address: where frozen copies of it report; empty: none are taken.
-            resumed: the copy to run on from; -1: start the program.
-            changed: what files of the program say now that have changed since.
+            resumed: the copy to run on from; None: start the program.
         """
         environment = {**program.environment, SLOT_VARIABLE: self._token}
         with suppress(OSError):  # a spawner that is gone shows as the end of its channel
@@ -113,8 +126,9 @@ class SpawnerProcess:
                     [(os.fsencode(step.command), step.must_succeed) for step in program.reset],
                     terminal,
                     os.fsencode(address),
-                    resumed,
-                    changed or {},
+                    -1 if resumed is None else resumed.number,
+                    {} if resumed is None else resumed.changed,
+                    resumed is not None and resumed.is_debugged,
                 ),
                 streams,
             )

@@ -2,14 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from pathlib import Path
 
 from whet.host.channel import as_taken
 from whet.host.observation import Observation, Observing
-from whet.host.spawner_process import Program
+from whet.host.spawner_process import Program, Resumed
 
 STAGE_VARIABLE = "WHET_STAGE"
+DEBUGGING_VARIABLE = "WHET_PDB"
 WORTH_SECONDS = 0.05
+
+
+class Debugging(Enum):
+    """When a run opens a debugger, as its agent is told."""
+
+    NEVER = ""
+    AT_FAILURE = "at failure"
+    AT_ONCE = "at once"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +37,7 @@ class Snapshot:
         sources: the program's own files that it had read, and what they said: its main script,
             and modules that are not installed.
         past: what it had written by then, by stream.
+        stack: file and function of each of its frames, the innermost last.
     """
 
     number: int
@@ -36,6 +47,7 @@ class Snapshot:
     seen: tuple[Observation, ...]
     sources: Mapping[str, bytes]
     past: Mapping[str, bytes]
+    stack: tuple[tuple[str, str], ...] = ()
 
     def spoilt_by(self) -> str:
         """Return a path that is not what it was when the program saw it; empty if all are.
@@ -75,6 +87,7 @@ class Staged:
         changed: what sources of the program say now that have changed.
         halted: why it left no more snapshots; empty: nothing kept it from that.
         spoilt: what a reset step has changed that the snapshot had seen.
+        debugging: when it opens a debugger.
     """
 
     stage: Stage
@@ -82,17 +95,31 @@ class Staged:
     changed: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     halted: str = ""
     spoilt: str = ""
+    debugging: Debugging = Debugging.NEVER
     _observing: Observing = field(default_factory=Observing)
+
+    @property
+    def resumed(self) -> Resumed | None:
+        """The copy to run on from, as the spawner is told."""
+        if self.since is None:
+            return None
+        return Resumed(
+            number=self.since.number,
+            changed=dict(self.changed),
+            is_debugged=self.debugging is Debugging.AT_ONCE,
+        )
 
     def on(self, program: Program) -> Program:
         """Return the program that knows where its copies report."""
         wish = f"{self.stage.worth_seconds}:{self.stage.address}"
         environment = {**program.environment, STAGE_VARIABLE: wish}
+        if self.debugging is not Debugging.NEVER:
+            environment[DEBUGGING_VARIABLE] = self.debugging.value
         return replace(program, environment=environment)
 
     def note(self, body: bytes, past: Mapping[str, bytes]) -> None:
         """Take a snapshot of this run in."""
-        number, kind, place, seconds, sighted, sources, observed = as_taken(body)
+        number, kind, place, seconds, sighted, sources, stack, observed = as_taken(body)
         self._observing.add(sighted, observed)
         earlier = () if self.since is None else self.since.seen
         self.stage.snapshots[number] = Snapshot(
@@ -103,6 +130,7 @@ class Staged:
             seen=(*earlier, self._observing.by_now(sources)),
             sources=sources,
             past=dict(past),
+            stack=tuple(stack),
         )
 
     def still_fits(self) -> bool:

@@ -8,17 +8,26 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 
+from whet.core.failure import Failure
 from whet.core.trial import Trial
 from whet.execution.futures import TrialFuture
+from whet.execution.recording import RecordingExecutor
 from whet.execution.warm import Start, WarmRuns
 from whet.host.console import Console
+from whet.host.keys import END_OF_INPUT, TypedLines
 from whet.host.observation import SLACK_NS
 from whet.host.saves import Saves
-from whet.workbench.bench import Workbench, oracle_of
+from whet.host.stage import Debugging
+from whet.workbench.bench import RecordedExecutor, Workbench, oracle_of
 from whet.workbench.request import TrialRequest
 from whet.workbench.run import RunResult, judged, recorder
+
+BACK, AGAIN, QUIT = "b", "r", "q"
+"""What the user may type between two runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,10 +37,12 @@ class LoopOptions:
     Attributes:
         watch: patterns of files that count also while the program runs.
         most_runs: end after so many runs; None: go on until Ctrl-C.
+        debugging: when each run opens a debugger.
     """
 
     watch: tuple[str, ...] = ()
     most_runs: int | None = None
+    debugging: Debugging = Debugging.NEVER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +55,8 @@ class Cycle:
         wall_seconds: from the moment its save was noticed to its verdict.
         cold_seconds: how long the program takes from its start, as last measured.
         saved: the files whose save brought it; empty for the first.
+        back: the last place before the failing function was entered; empty: the start; None: the
+            run has not failed.
     """
 
     result: RunResult
@@ -51,6 +64,7 @@ class Cycle:
     wall_seconds: float
     cold_seconds: float
     saved: tuple[str, ...] = ()
+    back: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,11 +92,22 @@ def loop(
     options: LoopOptions,
     console: Console | None,
     tell: Callable[[Cycle], None],
+    offer: Callable[[Cycle], None],
 ) -> None:
-    """Run the command now and after each save, until Ctrl-C while nothing runs."""
+    """Run the command now and after each save, until Ctrl-C while nothing runs.
+
+    Args:
+        bench: the workbench.
+        request: what to run.
+        options: how to loop.
+        console: the user's terminal; None: nobody watches.
+        tell: is given each run.
+        offer: says what the user may type before the next one.
+    """
     root = Path(os.path.abspath(request.cwd or bench.project.folder))
     state = _Loop(
-        bench=bench, request=request, options=options, runs=WarmRuns(bench.belongings), root=root,
+        bench=bench, request=request, options=options, root=root,
+        runs=WarmRuns(bench.belongings, debugging=options.debugging),
         _words=frozenset(str(root / word) for word in request.command),
     )  # fmt: skip
     oracle = oracle_of(request.judging)
@@ -100,12 +125,68 @@ def loop(
             if overtaken:
                 noticed = time.monotonic()
                 continue
-            tell(_cycle(state, trial, judged(bench, trial, request, oracle, future), noticed))
+            cycle = _cycle(state, trial, judged(bench, trial, request, oracle, future), noticed)
+            tell(cycle)
             done += 1
             if options.most_runs is None or done < options.most_runs:
-                state.saved = tuple(sorted(saves.next(since_ns=time.time_ns())))
+                offer(cycle)
+                look_back = partial(_look_back, state, executor, trial, cycle)
+                pause = _Pause(saves, console, look_back, partial(offer, cycle))
+                if not pause.lasts_until_a_run():
+                    return
+                state.saved = pause.saved
                 noticed = time.monotonic()
                 _settle(state.saved)
+
+
+class _Pause:
+    """The time between two runs, in which the user saves a file or types a word.
+
+    Attributes:
+        saved: the files that were saved; empty if the user has asked for a run.
+    """
+
+    def __init__(
+        self,
+        saves: Saves,
+        console: Console | None,
+        look_back: Callable[[], None],
+        offer: Callable[[], None],
+    ) -> None:
+        self.saved: tuple[str, ...] = ()
+        self._saves = saves
+        self._console = console
+        self._look_back = look_back
+        self._offer = offer
+        self._typed: SimpleQueue[str] = SimpleQueue()
+
+    def lasts_until_a_run(self) -> bool:
+        """Wait; say whether there is to be another run."""
+        while True:
+            with TypedLines(self._console, self._hear):
+                self.saved = tuple(sorted(self._saves.next(since_ns=time.time_ns())))
+            word = "" if self._typed.empty() else self._typed.get()
+            if self.saved or word == AGAIN:
+                return True
+            if word in {QUIT, END_OF_INPUT}:
+                return False
+            if word == BACK:
+                self._look_back()
+                self._offer()
+
+    def _hear(self, word: str) -> None:
+        self._typed.put(word)
+        self._saves.wake()
+
+
+def _look_back(state: _Loop, executor: RecordedExecutor, trial: Trial, cycle: Cycle) -> None:
+    """Open a debugger before the failing function is entered; that is no trial of the loop."""
+    outcome = cycle.result.entry.outcome
+    if outcome is None or outcome.failure is None:
+        return
+    assert isinstance(executor, RecordingExecutor), "a loop answers nothing from the notebook"
+    with state.runs.looking_back(outcome.failure), suppress(CancelledError):
+        executor.inner.submit(trial).result()
 
 
 def _settle(saved: tuple[str, ...]) -> None:
@@ -135,6 +216,12 @@ def _wait(
     return saved, False
 
 
+def _back(state: _Loop, failure: Failure | None) -> str | None:
+    if failure is None:
+        return None
+    return next((snapshot.place for snapshot in state.runs.before(failure)), "")
+
+
 def _is_newer(path: str, than_ns: int) -> bool:
     try:
         return Path(path).stat().st_ctime_ns > than_ns
@@ -152,4 +239,5 @@ def _cycle(state: _Loop, trial: Trial, result: RunResult, noticed: float) -> Cyc
         wall_seconds=time.monotonic() - noticed,
         cold_seconds=state.cold_seconds,
         saved=state.saved,
+        back=_back(state, outcome.failure),
     )

@@ -34,12 +34,23 @@ def install() -> None:
         except Exception:  # noqa: BLE001, S110 - a limit, a sandbox: then there is no stack
             pass
     stage = os.environ.pop("WHET_STAGE", "")
+    debugging = os.environ.pop("WHET_PDB", "")
+    if debugging and sys.version_info >= (3, 9):
+        _debug(debugging)
     cache = os.environ.get("WHET_PYCACHE")
     if cache and sys.implementation.name == "cpython":
         load = None
-        if stage and sys.version_info >= (3, 9):
+        # At its first line a program has no past to keep: Python runs it.
+        if stage and debugging != "at once" and sys.version_info >= (3, 9):
             load = __import__("whet_stage.stage").stage.install(stage)
         _key_byte_code_by_content(cache, load)
+
+
+def _debug(wish: str) -> None:
+    before = set(sys.modules)
+    __import__("whet_stage.debugger").debugger.install(wish)
+    for name in set(sys.modules) - before:
+        del sys.modules[name]  # the program may have modules of these names
 
 
 def _answer_with_stack(folder: str) -> None:

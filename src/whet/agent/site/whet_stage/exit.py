@@ -120,8 +120,15 @@ def _show(error: BaseException) -> None:
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace
     if sys.version_info >= (3, 12):
         sys.last_exc = error
+    hook = sys.excepthook
     try:
-        sys.excepthook(type(error), error, trace)
+        sys.audit("sys.excepthook", hook, type(error), error, trace)
+    except RuntimeError:
+        return  # a hook has taken care of it
+    except BaseException:  # noqa: BLE001, S110 - as Python does, less its words
+        pass
+    try:
+        hook(type(error), error, trace)
     except SystemExit:
         raise
     except BaseException:  # noqa: BLE001 - as Python does, less its words

@@ -95,6 +95,7 @@ class Script:
         path: its file; empty until it runs.
         frames: the stage frames, the module's first.
         since: when the last snapshot was taken or offered.
+        stop: is called once, with the frame that goes on, where the script is resumed.
     """
 
     def __init__(self, offer: Callable[[str, str], None], slow_seconds: float) -> None:
@@ -111,6 +112,7 @@ class Script:
         self._going: dict[str, _Going] = {}
         self._sources: Mapping[str, Source] = {}
         self._woven_ones: list[weakref.ref[FunctionType]] = []
+        self.stop: Callable[[FrameType], None] | None = None
         self._hooks = _Hooks(self)
         self._top: FrameType | None = None
 
@@ -209,6 +211,10 @@ class Script:
         """Stand between two statements."""
         if self._iterators:
             self._forget_iterators(number)
+        if self.stop is not None:
+            stop, self.stop = self.stop, None
+            stop(caller())
+            return
         if time.perf_counter() - self.since < self._slow_seconds:
             return
         frame = self._at(number, has_begun=False)

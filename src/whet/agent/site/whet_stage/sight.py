@@ -79,6 +79,7 @@ class Sight:
             "object.__getattr__": self._hears_attribute,
             "cpython.run_file": self._hears_script,
             "os.listdir": self._hears_listing,
+            "sys.excepthook": self._hears_failure,
             **dict.fromkeys(TRACERS, self._hears_tracer),
         }
 
@@ -131,6 +132,9 @@ class Sight:
 
     def _hears_tracer(self, event: str, _arguments: tuple[object, ...]) -> None:
         self._steps_aside(event)
+
+    def _hears_failure(self, _event: str, _arguments: tuple[object, ...]) -> None:
+        self.ended_by = self.ended_by or "the program has failed"
 
     def _hears_attribute(self, _event: str, arguments: tuple[object, ...]) -> None:
         if arguments[1] == "__code__" and not AT_WORK:

@@ -20,6 +20,7 @@ import time
 from types import FunctionType
 
 from . import BEFORE, stdin
+from .debugger import open_at_failure, open_in
 from .descriptors import CUDA, offsets, reopen
 from .edits import Edit, functions_of
 from .exit import OWN_FILES, run_and_exit
@@ -193,27 +194,41 @@ class _Stage:
             os.close(waiting)
             return
         os.close(waiting)
-        are_frames_new = self._wait(woken, kind, place, seconds)
+        are_frames_new, is_debugged = self._wait(woken, kind, place, seconds)
         # From here on this is the process of a resumed run.
         self._pid = os.getpid()
         reopen(of)
         self.sight.forget()
         self._began = time.perf_counter() - seconds
         invalidate_caches()
+        if is_debugged:
+            self._debug(are_frames_new=are_frames_new)
         if are_frames_new:
             raise Resumed
 
-    def _wait(self, woken: int, kind: str, place: str, seconds: float) -> bool:
+    def _debug(self, *, are_frames_new: bool) -> None:
+        """Open pdb where this copy goes on."""
+        self.sight.ended_by = "a debugger"
+        open_at_failure()
+        if are_frames_new:
+            self._script.stop = open_in
+            return
+        frames = _stack()
+        own = (each for each in frames if each.f_code.co_filename in self._sources)
+        open_in(next(own, frames[0]))
+
+    def _wait(self, woken: int, kind: str, place: str, seconds: float) -> tuple[bool, bool]:
         """Be a snapshot; return in a copy that runs on.
 
         Returns:
-            whether its stage frames are to be made anew.
+            whether its stage frames are to be made anew, and whether it is to be debugged.
         """
         os.setsid()
         line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         line.connect(self._address)
         texts = {path: source.text for path, source in self._sources.items()}
-        send(line, (kind, place, seconds, self.sight.facts(), texts))
+        stack = [_named(frame) for frame in reversed(_stack()) if not _is_importer(frame)]
+        send(line, (kind, place, seconds, self.sight.facts(), texts, stack))
         # The original runs on when whet knows of this copy and has taken in all its output.
         answer = receive(line)[0]
         if not answer or marshal.loads(answer) == "no":
@@ -230,8 +245,8 @@ class _Stage:
             order, streams = receive(line)
             if not order:
                 os._exit(0)
-            wish: tuple[dict[str, bytes], int] = marshal.loads(order)
-            changed, terminal = wish
+            wish: tuple[dict[str, bytes], int, bool] = marshal.loads(order)
+            changed, terminal, is_debugged = wish
             if streams:
                 send(line, ready.go(streams, terminal))
             elif ready.begin():
@@ -239,7 +254,7 @@ class _Stage:
             else:
                 line.close()
                 ready.become(self._prepared(changed, at_point=kind == "statement"))
-                return ready.is_changed
+                return ready.is_changed, is_debugged
 
     def _prepared(self, changed: dict[str, bytes], *, at_point: bool) -> str:
         """Take on what files say now; say ``same`` or ``changed``, empty if that cannot be."""
@@ -300,8 +315,17 @@ def _is_signature(code: CodeType) -> bool:
     }  # fmt: skip
 
 
+def _named(frame: FrameType) -> tuple[str, str]:
+    return frame.f_code.co_filename, frame.f_code.co_name
+
+
+def _is_importer(frame: FrameType) -> bool:
+    """Whether no traceback shows a frame."""
+    return frame.f_code.co_filename.startswith("<frozen importlib")
+
+
 def _stack() -> list[FrameType]:
-    """Return all frames of the program."""
+    """Return all frames of the program, the innermost first."""
     found: list[FrameType] = []
     frame: FrameType | None = caller()
     while frame is not None:

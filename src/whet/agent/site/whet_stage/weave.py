@@ -81,7 +81,8 @@ class Weaver:
             elif is_resumed and call:
                 woven.append(_with_call(statement, call))
             else:
-                if not is_resumed and here != (0,) and not must_lead(body, index):
+                # At the one where it is resumed a debugger may be opened.
+                if is_resumed or (here != (0,) and not must_lead(body, index)):
                     woven.append(self._point(here, statement))
                 woven += self._statement(statement, here)
         return woven or [ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)]
@@ -123,7 +124,8 @@ class Weaver:
         if name == "first":
             going_on = self.block(statement.body, (*here, name), rest, call)
         else:
-            going_on = list(statement.body)
+            first = self._point((*here, "again", 0), statement.body[0])
+            going_on = [first, *statement.body]
         loop = copy.copy(statement)
         if isinstance(loop, ast.For):
             loop.iter = _over("hooks.again", [ast.Constant(number)], loop.iter)
