@@ -84,25 +84,32 @@ class Screen:
             self.shown += part
 
 
-def in_terminal(  # noqa: PLR0913 - each test says the one thing that is special
+def in_terminal(
     command: Sequence[str],
     *,
     cwd: Path | None = None,
     environment: Mapping[str, str] | None = None,
     columns: int = 91,
-    stdin: int | None = None,
-    stdout: int | None = None,
-    stderr: int | None = None,
+    streams: Sequence[int | None] = (None, None, None),
 ) -> Screen:
-    """Start a program in the foreground of a terminal of its own."""
+    """Start a program in the foreground of a terminal of its own.
+
+    Args:
+        command: what to run.
+        cwd: where.
+        environment: what it gets beside what the test has.
+        columns: how wide the terminal is.
+        streams: its standard streams; None: the terminal.
+    """
     master, slave = pty.openpty()
     resize(slave, 33, columns)
+    stdin, stdout, stderr = (slave if stream is None else stream for stream in streams)
     started = subprocess.Popen(
         command,
         cwd=cwd,
-        stdin=slave if stdin is None else stdin,
-        stdout=slave if stdout is None else stdout,
-        stderr=slave if stderr is None else stderr,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
         env={**os.environ, **(environment or {})},
         start_new_session=True,
         preexec_fn=lambda: fcntl.ioctl(slave, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - no threads

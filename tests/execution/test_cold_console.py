@@ -46,9 +46,7 @@ class Desk:
             [sys.executable, _LIVE, str(inner), str(facts), str(limit), *command],
             environment={} if reset is None else {"RESET": reset},
             columns=columns,
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
+            streams=(stdin, stdout, stderr),
         )
         screen.facts_file = facts
         self.screens.append(screen)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from types import TracebackType
 
 from .private import private_import
 
@@ -14,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pdb import Pdb
-    from types import FrameType, TracebackType
+    from types import FrameType
     from typing import Any, NoReturn, TypeAlias
 
     TraceFunction: TypeAlias = Callable[[FrameType, str, Any], "TraceFunction | None"]
@@ -67,19 +68,19 @@ def _leave() -> NoReturn:
 
 
 def _hear(event: str, arguments: tuple[object, ...]) -> None:
-    if event == "sys.excepthook":
-        hook, kind, error, trace = arguments
-        _fails(hook, kind, error, trace)  # type: ignore[arg-type]
+    if event != "sys.excepthook":
+        return
+    hook, _, error, trace = arguments
+    if type(error).__name__ == "BdbQuit":
+        return  # the program's own debugger was left
+    # A text that is no Python fails without a trace.
+    if isinstance(error, BaseException) and isinstance(trace, TracebackType):
+        _fails(hook if callable(hook) else sys.__excepthook__, error, trace)
 
 
-def _fails(
-    hook: object, kind: type[BaseException], error: BaseException, trace: TracebackType | None
-) -> None:
-    if trace is None or kind.__name__ == "BdbQuit":
-        return  # a text that is no Python; a debugger of the program's own that was left
-    show = hook if callable(hook) else sys.__excepthook__
+def _fails(show: Callable[..., object], error: BaseException, trace: TracebackType) -> None:
     try:
-        show(kind, error, trace)
+        show(type(error), error, trace)
         sys.stderr.flush()
     except BaseException:  # noqa: BLE001 - Python calls it again, and says so
         return

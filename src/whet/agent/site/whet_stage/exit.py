@@ -122,12 +122,10 @@ def _show(error: BaseException) -> None:
         sys.last_exc = error
     hook = sys.excepthook
     try:
-        sys.audit("sys.excepthook", hook, type(error), error, trace)
-    except RuntimeError:
-        return  # a hook has taken care of it
-    except BaseException:  # noqa: BLE001, S110 - as Python does, less its words
-        pass
-    try:
+        try:
+            sys.audit("sys.excepthook", hook, type(error), error, trace)
+        except RuntimeError:
+            return  # PEP 578: a listener has shown it
         hook(type(error), error, trace)
     except SystemExit:
         raise
