@@ -1,95 +1,24 @@
 """A program that is run live cannot tell whet from the user's own shell."""
 
 import fcntl
-import json
 import os
 import pty
-import select
 import signal
-import struct
 import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from laboratory import Fifo, Laboratory, fifo, specimen
+from screens import PATIENCE_SECONDS, Screen, in_terminal, resize
 
 _LIVE = str(Path(__file__).parent / "live_whet.py")
-_PATIENCE_SECONDS = 20.0
-_ECHO_AND_ORDER = termios.ECHO | termios.ICANON | termios.ISIG
 
 pytestmark = pytest.mark.slow
-
-Facts = dict[str, object]
-
-
-@dataclass
-class Screen:
-    """The user's side of a terminal in which whet runs."""
-
-    master: int
-    whet: "subprocess.Popen[bytes]"
-    facts_file: Path
-    shown: bytes = b""
-    errors: bytes = b""
-    more: list[int] = field(default_factory=list[int])
-
-    def type(self, keys: bytes) -> None:
-        os.write(self.master, keys)
-
-    def wait_for(self, text: bytes) -> None:
-        self._until(lambda: text in self.shown, f"{text!r} on the screen")
-
-    def facts(self) -> Facts:
-        self._until(self.facts_file.exists, "the end")
-        assert self.whet.wait(_PATIENCE_SECONDS) is not None
-        self._read(0)
-        facts: Facts = json.loads(self.facts_file.read_text())
-        return facts
-
-    @property
-    def is_raw(self) -> bool:
-        return not termios.tcgetattr(self.master)[3] & _ECHO_AND_ORDER
-
-    @property
-    def is_raw_but_for_signals(self) -> bool:
-        flags: int = termios.tcgetattr(self.master)[3]
-        return flags & _ECHO_AND_ORDER == termios.ISIG
-
-    def until_without_reading(self, condition: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        while not condition():
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
-
-    @property
-    def is_as_it_was(self) -> bool:
-        flags: int = termios.tcgetattr(self.master)[3]
-        return flags & _ECHO_AND_ORDER == _ECHO_AND_ORDER
-
-    def until(self, condition: Callable[[], bool]) -> None:
-        self._until(condition, "a condition")
-
-    def _until(self, condition: Callable[[], bool], what: str) -> None:
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        while not condition():
-            assert time.monotonic() < deadline, f"no {what}: {self.shown!r}"
-            self._read(0.01)
-
-    def _read(self, seconds: float) -> None:
-        while select.select([self.master], [], [], seconds)[0]:
-            try:
-                part = os.read(self.master, 65536)
-            except OSError:
-                part = b""
-            if not part:
-                time.sleep(seconds)
-                return
-            self.shown += part
 
 
 @dataclass
@@ -110,23 +39,17 @@ class Desk:
         stderr: int | None = None,
         reset: str | None = None,
     ) -> Screen:
-        master, slave = pty.openpty()
-        _resize(slave, 33, columns)
         facts = self.laboratory.folder / f"facts-{len(self.screens)}"
         inner = self.laboratory.folder / f"inner-{len(self.screens)}"
         inner.mkdir()
-        environment = {**os.environ, **({} if reset is None else {"RESET": reset})}
-        whet = subprocess.Popen(
+        screen = in_terminal(
             [sys.executable, _LIVE, str(inner), str(facts), str(limit), *command],
-            stdin=slave if stdin is None else stdin,
-            stdout=slave if stdout is None else stdout,
-            stderr=slave if stderr is None else stderr,
-            env=environment,
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(slave, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - no threads
+            environment={} if reset is None else {"RESET": reset},
+            columns=columns,
+            streams=(stdin, stdout, stderr),
         )
-        os.close(slave)
-        self.screens.append(Screen(master, whet, facts))
+        screen.facts_file = facts
+        self.screens.append(screen)
         return self.screens[-1]
 
     def with_pipes(self, command: Sequence[str], *, limit: float = 0, redirect: str = "") -> Screen:
@@ -145,10 +68,6 @@ class Desk:
         os.close(writer)
         self.screens.append(Screen(reader, whet, facts))
         return self.screens[-1]
-
-
-def _resize(terminal: int, lines: int, columns: int) -> None:
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
 
 @pytest.fixture
@@ -299,7 +218,7 @@ def test_another_window_size_is_passed_on(desk: Desk) -> None:
     screen = desk.in_terminal((sys.executable, "-c", program))
     screen.wait_for(b"ready")
     screen.until(lambda: screen.is_raw)
-    _resize(screen.master, 10, 47)
+    resize(screen.master, 10, 47)
 
     assert str(screen.facts()["out"]).endswith("now 47\n")
 
@@ -447,7 +366,7 @@ def _record(value: object) -> dict[str, object]:
 
 def test_a_reader_that_stands_still_holds_the_program_up_but_not_its_timeout(desk: Desk) -> None:
     screen = desk.with_pipes(("yes",), limit=0.3)
-    deadline = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + PATIENCE_SECONDS
     children = Path(f"/proc/{screen.whet.pid}/task/{screen.whet.pid}/children")
     while not _has_descendant(children, b"yes"):
         assert time.monotonic() < deadline

@@ -10,10 +10,11 @@ from whet.cli.console import answer_json, report_error, say, styled, verdict_wor
 from whet.cli.ladder import ladder_json, ladder_lines
 from whet.cli.options import TrialCommand, json_option, trial_options, trial_request
 from whet.cli.summary import entry_json, failure_words
-from whet.core.errors import WhetError
+from whet.core.errors import BadUsage, WhetError
 from whet.core.quantity import shown_seconds
 from whet.execution.ladder import MOST_SNAPSHOTS
 from whet.host.console import Console
+from whet.host.stage import Debugging
 from whet.workbench.bench import open_workbench
 from whet.workbench.loop import Cycle, LoopOptions, loop
 from whet.workbench.verify import Disagreement, Verification, Verify
@@ -48,6 +49,11 @@ from whet.workbench.verify import Disagreement, Verification, Verify
     metavar="N",
     help="Keep so many frozen copies at most; 0: run from the start each time.",
 )
+@click.option(
+    "--pdb",
+    is_flag=True,
+    help="Open pdb in the terminal where the program fails, after its traceback.",
+)
 @trial_options
 @json_option
 @click.pass_context
@@ -60,6 +66,7 @@ def command(
     verify: str,
     explain: bool,
     snapshots: int,
+    pdb: bool,
     as_json: bool,
     **_: object,
 ) -> int:
@@ -68,20 +75,34 @@ def command(
     A Python program is frozen on its way, after slow statements and before it reads its data.
     After a save it runs on from the last frozen copy that had seen nothing of what changed,
     which gives what a run from the start would give. Where that is not certain it starts anew.
-    Ctrl-C ends the run; while nothing runs it ends the loop.
+    Ctrl-C ends the run; while nothing runs it ends the loop. In a terminal, after a failure,
+    `b` and Enter step through the program from before the failing function was called.
     """
     request = trial_request(ctx)
+    console = None if as_json else Console()
+    if pdb and (console is None or not console.is_interactive):
+        raise BadUsage(
+            "`--pdb` needs a terminal to ask in",
+            hint="leave out `--json`, and let standard input and output be the terminal",
+        )
     options = LoopOptions(
-        watch=watch, most_runs=runs, most_snapshots=snapshots, verify=Verify(verify)
-    )
+        watch=watch, most_runs=runs, most_snapshots=snapshots, verify=Verify(verify),
+        debugging=Debugging.AT_FAILURE if pdb else Debugging.NEVER,
+    )  # fmt: skip
     show = _Show(
         as_json=as_json,
         explains=explain,
         tells_all=options.verify is Verify.ALWAYS,
         is_one_run=runs == 1,
     )
+
+    def offer(cycle: Cycle) -> None:
+        if cycle.back is not None and console is not None and console.is_interactive:
+            place = cycle.back or "its start: no copy is from before the failing function"
+            say(f"whet: type b to step from {place} · r to run again · q to quit")
+
     with open_workbench() as bench, suppress(KeyboardInterrupt):
-        loop(bench, request, options, None if as_json else Console(), show)
+        loop(bench, request, options, console, show, offer)
     return 0
 
 

@@ -110,6 +110,10 @@ class Ladder:
         """Note that a snapshot does not do now. It stays: the next save may take a slip back."""
         self._refused[snapshot.number] = why
 
+    def is_refused(self, snapshot: Snapshot) -> bool:
+        """Whether a snapshot did not do for the last run that asked for it."""
+        return snapshot.number in self._refused
+
     def accept(self, snapshot: Snapshot) -> None:
         """Note that a run goes on from a snapshot."""
         self._refused.pop(snapshot.number, None)

@@ -1,15 +1,25 @@
 """Running a program on from the deepest frozen copy that an edit cannot have touched."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from whet.core.failure import Failure
 from whet.core.outcome import Outcome
 from whet.execution.ladder import MOST_SNAPSHOTS, Ladder, Rung
 from whet.host.belongings import Belongings
 from whet.host.slot import Slot
 from whet.host.spawner_process import Program
-from whet.host.stage import WORTH_SECONDS, Hindrance, OtherPastError, Snapshot, Stage, Staged
+from whet.host.stage import (
+    WORTH_SECONDS,
+    Debugging,
+    Hindrance,
+    OtherPastError,
+    Snapshot,
+    Stage,
+    Staged,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +64,7 @@ class WarmRuns:
         *,
         worth_seconds: float = WORTH_SECONDS,
         most_snapshots: int = MOST_SNAPSHOTS,
+        debugging: Debugging = Debugging.NEVER,
     ) -> None:
         """Make it ready.
 
@@ -61,6 +72,7 @@ class WarmRuns:
             belongings: where the folder of its socket is written down.
             worth_seconds: a stretch of the program that takes longer is worth a snapshot.
             most_snapshots: how many are kept; none: each run is cold.
+            debugging: when each run opens a debugger.
         """
         self.last = Start()
         self._belongings = belongings
@@ -70,6 +82,8 @@ class WarmRuns:
         self._same: tuple[Program, int] | None = None
         self._since: Snapshot | None = None
         self._distrusted = ""
+        self._debugging = debugging
+        self._failure: Failure | None = None
 
     def rungs(self) -> tuple[Rung, ...]:
         """Return the snapshots as they are shown, between two runs."""
@@ -87,6 +101,8 @@ class WarmRuns:
             self.last = Start(halted="none are to be kept (`--snapshots 0`)")
             return run(None)
         ladder = self._ladder_for(slot, program)
+        if self._failure is not None:
+            return self._look_back(ladder, self._failure, run)
         why = self._distrusted
         self._distrusted = ""
         if why:
@@ -96,7 +112,11 @@ class WarmRuns:
             changed, hindrance = _fit(snapshot, is_settled=is_settled)
             if changed is not None:
                 staged = Staged(
-                    stage=ladder.stage, since=snapshot, changed=changed, added=ladder.grow
+                    stage=ladder.stage,
+                    since=snapshot,
+                    changed=changed,
+                    added=ladder.grow,
+                    debugging=self._debugging,
                 )
                 try:
                     outcome = run(staged)
@@ -114,10 +134,42 @@ class WarmRuns:
                 return outcome
             why = why or f"not from {snapshot.place}: {hindrance}"
             ladder.remove(snapshot, hindrance)
-        staged = Staged(stage=ladder.stage, added=ladder.grow)
+        staged = Staged(stage=ladder.stage, added=ladder.grow, debugging=self._debugging)
         outcome = run(staged)
         self._note(ladder, staged, why)
         return outcome
+
+    def before(self, failure: Failure) -> list[Snapshot]:
+        """Return the snapshots from before the failing function was entered, the deepest first."""
+        if self._ladder is None:
+            return []
+        chain = _chain(failure)
+        return [
+            snapshot
+            for snapshot in self._ladder.deepest_first()
+            if not self._ladder.is_refused(snapshot) and not _is_inside(snapshot.stack, chain)
+        ]
+
+    @contextmanager
+    def looking_back(self, failure: Failure) -> Generator[None]:
+        """Let runs open a debugger, from before the failing function was entered."""
+        self._failure = failure
+        try:
+            yield
+        finally:
+            self._failure = None
+
+    def _look_back(
+        self, ladder: Ladder, failure: Failure, run: Callable[[Staged | None], Outcome]
+    ) -> Outcome:
+        """Run with a debugger: no snapshot is taken, and none is dropped."""
+        at_once = Staged(stage=ladder.stage, debugging=Debugging.AT_ONCE)
+        for snapshot in self.before(failure):
+            changed, _ = _fit(snapshot, is_settled=True)
+            if changed is not None:
+                with suppress(OtherPastError):
+                    return run(replace(at_once, since=snapshot, changed=changed))
+        return run(at_once)
 
     def _ladder_for(self, slot: Slot, program: Program) -> Ladder:
         if self._ladder is None:
@@ -156,6 +208,26 @@ def hindrance_of(snapshot: Snapshot, *, is_settled: bool) -> str:
     """
     changed, why = _fit(snapshot, is_settled=is_settled)
     return f"{_name(next(iter(changed)))} has changed" if changed else why
+
+
+def _chain(failure: Failure) -> list[tuple[str, str]]:
+    """Return the functions that were being run where it failed, the failing one last.
+
+    The failing one is the innermost of the user's own. Nothing if it is a module's text: that is
+    entered when the program begins, so that any snapshot does.
+    """
+    last = next((at for at, frame in enumerate(failure.frames) if frame is failure.place), -1)
+    chain = [(Path(frame.path).name, frame.function) for frame in failure.frames[: last + 1]]
+    return [] if chain and chain[-1][1] == "<module>" else chain
+
+
+def _is_inside(stack: tuple[tuple[str, str], ...], chain: list[tuple[str, str]]) -> bool:
+    """Whether a snapshot may have been taken while the failing function was being run.
+
+    An earlier call of it from the same functions looks the same, and counts.
+    """
+    then = [(Path(path).name, function) for path, function in stack]
+    return bool(chain) and then[: len(chain)] == chain
 
 
 def _fit(snapshot: Snapshot, *, is_settled: bool) -> tuple[dict[str, bytes] | None, str]:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     # argv, environment, cwd, reset steps (command, must succeed), index of the terminal or -1,
     # where snapshots report (empty: none are taken), number of the snapshot to resume or -1, what
-    # the program's own files say now that have changed since, paths of what a search varies
+    # the program's own files say now that have changed since, paths of what a search varies, whether
+    # it is resumed in a debugger
     Run: TypeAlias = tuple[
         "list[bytes]",
         "dict[bytes, bytes]",
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         int,
         "dict[str, bytes]",
         "list[str]",
+        bool,
     ]
     # since the program started or was resumed: folders in which it looked for modules, and which;
     # how often the importer listed which folder; how often a source was opened, and looked up, in
@@ -36,8 +38,11 @@ if TYPE_CHECKING:
         "list[str]", "list[str]", "dict[str, int]", "dict[str, int]", "dict[str, int]"
     ]
     # number, pid, kind, place, seconds since the start; what its agent knows; the program's own
-    # files and what they said; what the observer has noticed since the last one
-    Taken: TypeAlias = tuple[int, int, str, str, float, Sighted, "dict[str, bytes]", Observed]
+    # files and what they said; file and function of each frame, the innermost last; what the
+    # observer has noticed since the last one
+    Taken: TypeAlias = tuple[
+        int, int, str, str, float, Sighted, "dict[str, bytes]", "list[tuple[str, str]]", Observed
+    ]
     # place, seconds since the start, why there was no copy
     Hindered: TypeAlias = tuple[str, float, str]
     # pid, wait status (None: it could not be killed), was left behind

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from whet.host.channel import Sighted
     from whet.host.watching import Watching
 
-    # number, pid, kind, place, seconds, what its agent knows, main script and what it held
-    Reported: TypeAlias = "tuple[int, int, str, str, float, Sighted, dict[str, bytes]]"
+    # as of `whet.host.channel.Taken`, without the last
+    Reported: TypeAlias = (
+        "tuple[int, int, str, str, float, Sighted, dict[str, bytes], list[tuple[str, str]]]"
+    )
     Hindered: TypeAlias = "tuple[str, float, str]"  # place, seconds, why there was no copy
 
-_UNCHANGED: "dict[str, bytes]" = {}
+_AS_IT_IS: "tuple[dict[str, bytes], int, bool]" = ({}, -1, False)
 _LENGTH_BYTES = 4
 _CREDENTIALS_BYTES = 12  # struct ucred: pid, uid, gid
 _WAITING = 64
@@ -101,7 +103,9 @@ class FrozenCopies:
         return _socket.socket(fileno=accepted[0])
 
     def _taken_in(
-        self, line: _socket.socket, facts: "tuple[str, str, float, Sighted, dict[str, bytes]]"
+        self,
+        line: _socket.socket,
+        facts: "tuple[str, str, float, Sighted, dict[str, bytes], list[tuple[str, str]]]",
     ) -> "Reported":
         who = line.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, _CREDENTIALS_BYTES)
         pid = int.from_bytes(who[:_LENGTH_BYTES], "little")
@@ -123,22 +127,22 @@ class FrozenCopies:
             _send(line, "no")
         self.drop(number)
 
-    def prepare(self, number: int, changed: "dict[str, bytes]") -> bool:
+    def prepare(self, number: int, changed: "dict[str, bytes]", *, is_debugged: bool) -> bool:
         """Make ready to run on from a copy, with what the program's files say now.
 
         Returns:
             whether it is there and its past is what it would be with them.
         """
         self._settle()
-        if number not in self._ready or changed:
-            self._note_ready(number, self._asked(number, changed, (), -1))
+        if number not in self._ready or changed or is_debugged:
+            self._note_ready(number, self._asked(number, (changed, -1, is_debugged)))
         return number in self._ready
 
     def prepare_ahead(self, number: int) -> None:
         """Let a copy make itself ready, as it is, for the run after this one: a fork takes long."""
         self._settle()
         line = self._lines.get(number)
-        if line is not None and _send(line, (_UNCHANGED, -1)):
+        if line is not None and _send(line, _AS_IT_IS):
             self._asked_ahead = number
 
     def _settle(self) -> None:
@@ -160,7 +164,7 @@ class FrozenCopies:
             CannotStartError: if it is gone.
         """
         at = time.monotonic()
-        pid = self._asked(number, {}, streams, terminal)
+        pid = self._asked(number, ({}, terminal, False), streams)
         self._ready.pop(number, None)
         self._spares.discard(pid)
         if not pid:
@@ -168,11 +172,14 @@ class FrozenCopies:
         return Started(pid, at, resident_bytes(pid))
 
     def _asked(
-        self, number: int, changed: "dict[str, bytes]", streams: "Sequence[int]", terminal: int
+        self,
+        number: int,
+        order: "tuple[dict[str, bytes], int, bool]",
+        streams: "Sequence[int]" = (),
     ) -> int:
         """Return a copy's answer; 0 if there is none."""
         line = self._lines.get(number)
-        if line is None or not _send(line, (changed, terminal), streams):
+        if line is None or not _send(line, order, streams):
             return 0
         return self._answer(number)
 

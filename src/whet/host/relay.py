@@ -192,6 +192,8 @@ class Relay:
             if self.wiring.keyboard is not None:
                 self.wiring.keyboard.own.make_raw()
         elif kind == "resuming":
+            if self.wiring.keyboard is not None:
+                self.wiring.keyboard.own.make_raw()  # the past has its carriage returns already
             for name, data in self.past.items():
                 self.wiring.flows[name].feed(memoryview(data))
         elif kind == "snapshot":

@@ -267,7 +267,7 @@ def main(descriptor: int) -> None:
 def _run(
     channel: Channel, woken: int, copies: FrozenCopies, run: "Run", streams: "Sequence[int]"
 ) -> None:
-    _, _, _, _, _, address, number, changed, varied = run
+    _, _, _, _, _, address, number, changed, varied, is_debugged = run
     copies.listen(address)
     copies.are_programs_present = number >= 0
     if address and copies.watching is None:
@@ -275,7 +275,7 @@ def _run(
         _become_reaper()
     tree = _Tree(channel, woken, copies)
     try:
-        if number >= 0 and not copies.prepare(number, changed):
+        if number >= 0 and not copies.prepare(number, changed, is_debugged=is_debugged):
             channel.send("refused")
             return
         failed_step, status, exits = _reset(tree, run, streams)
@@ -323,7 +323,7 @@ def _run(
 
 def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequence[int]") -> Started:
     """Start the program, or run on from a copy of it."""
-    argv, environment, cwd, _, terminal, address, number, _, varied = run
+    argv, environment, cwd, _, terminal, address, number, _, varied, _ = run
     watching = copies.watching if address else None
     if watching is not None:
         cache = environment.get(_PYCACHE_VARIABLE, b"")

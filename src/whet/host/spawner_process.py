@@ -55,12 +55,14 @@ class Freezing:
         resumed: the copy to run on from; -1: start the program.
         changed: what files of the program say now that have changed since.
         varied: paths of what a search varies: it runs on from the same copy again and again.
+        is_debugged: it opens a debugger where it goes on.
     """
 
     address: str = ""
     resumed: int = -1
     changed: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     varied: tuple[str, ...] = ()
+    is_debugged: bool = False
 
 
 class SpawnerProcess:
@@ -132,6 +134,7 @@ class SpawnerProcess:
                     freezing.resumed,
                     dict(freezing.changed),
                     list(freezing.varied),
+                    freezing.is_debugged,
                 ),
                 streams,
             )

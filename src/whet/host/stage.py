@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from pathlib import Path
 
 from whet.core.failure import Frame
@@ -11,7 +12,16 @@ from whet.host.observation import Observation, Observing
 from whet.host.spawner_process import Freezing, Program
 
 STAGE_VARIABLE = "WHET_STAGE"
+DEBUGGING_VARIABLE = "WHET_PDB"
 WORTH_SECONDS = 0.05
+
+
+class Debugging(Enum):
+    """When a run opens a debugger, as its agent is told."""
+
+    NEVER = ""
+    AT_FAILURE = "at failure"
+    AT_ONCE = "at once"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +43,7 @@ class Snapshot:
             and modules that are not installed.
         past: what it had written by then, by stream.
         taken_at: when, on the monotonic clock.
+        stack: file and function of each of its frames, the innermost last.
     """
 
     number: int
@@ -44,6 +55,7 @@ class Snapshot:
     sources: Mapping[str, bytes]
     past: Mapping[str, bytes]
     taken_at: float = field(default_factory=time.monotonic)
+    stack: tuple[tuple[str, str], ...] = ()
 
     @property
     def looks(self) -> int:
@@ -123,6 +135,7 @@ class Staged:
             meanwhile, in words.
         spoilt: what a reset step has changed that the snapshot had seen.
         first_sight: the stack at the first sight of what a search varies; empty: not known.
+        debugging: when it opens a debugger.
     """
 
     stage: Stage
@@ -134,6 +147,7 @@ class Staged:
     effects: list[str] = field(default_factory=list[str])
     spoilt: str = ""
     first_sight: tuple[Frame, ...] = ()
+    debugging: Debugging = Debugging.NEVER
     _observing: Observing = field(default_factory=Observing)
 
     def on(self, program: Program) -> Program:
@@ -143,6 +157,8 @@ class Staged:
         lines = (str(stage.worth_seconds), stage.address, str(len(told)), *told, *stage.awaited)
         wish = "\n".join(lines)
         environment = {**program.environment, STAGE_VARIABLE: wish}
+        if self.debugging is not Debugging.NEVER:
+            environment[DEBUGGING_VARIABLE] = self.debugging.value
         return replace(program, environment=environment)
 
     def freezing(self) -> Freezing:
@@ -152,11 +168,12 @@ class Staged:
             resumed=-1 if self.since is None else self.since.number,
             changed=self.changed,
             varied=self.stage.awaited,
+            is_debugged=self.debugging is Debugging.AT_ONCE,
         )
 
     def note(self, body: bytes, past: Mapping[str, bytes]) -> None:
         """Take a snapshot of this run in."""
-        number, pid, kind, place, seconds, sighted, sources, observed = as_taken(body)
+        number, pid, kind, place, seconds, sighted, sources, stack, observed = as_taken(body)
         self._observing.add(sighted, observed)
         earlier = () if self.since is None else self.since.seen
         snapshot = self.stage.snapshots[number] = Snapshot(
@@ -168,6 +185,7 @@ class Staged:
             seen=(*earlier, self._observing.by_now(sources)),
             sources=sources,
             past=dict(past),
+            stack=tuple(stack),
         )
         if self.added is not None:
             self.added(snapshot)

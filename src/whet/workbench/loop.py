@@ -8,20 +8,29 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 
 from whet.core.errors import WhetError
+from whet.core.failure import Failure
 from whet.core.trial import Trial
 from whet.execution.futures import TrialFuture
 from whet.execution.ladder import MOST_SNAPSHOTS, Rung
+from whet.execution.recording import RecordingExecutor
 from whet.execution.warm import Start, WarmRuns
 from whet.host.console import Console
+from whet.host.keys import END_OF_INPUT, TypedLines
 from whet.host.observation import SLACK_NS
 from whet.host.saves import Saves
-from whet.workbench.bench import Workbench, oracle_of
+from whet.host.stage import Debugging
+from whet.workbench.bench import RecordedExecutor, Workbench, oracle_of
 from whet.workbench.request import TrialRequest
 from whet.workbench.run import RunResult, judged, recorder
 from whet.workbench.verify import Verification, Verifier, Verify
+
+BACK, AGAIN, QUIT = "b", "r", "q"
+"""What the user may type between two runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +42,14 @@ class LoopOptions:
         most_runs: end after so many runs; None: go on until Ctrl-C.
         most_snapshots: how many frozen copies are kept.
         verify: when warm runs are verified by cold ones.
+        debugging: when each run opens a debugger.
     """
 
     watch: tuple[str, ...] = ()
     most_runs: int | None = None
     most_snapshots: int = MOST_SNAPSHOTS
     verify: Verify = Verify.SAMPLE
+    debugging: Debugging = Debugging.NEVER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +63,8 @@ class Cycle:
         cold_seconds: how long the program takes from its start, as last measured.
         saved: the files whose save brought it; empty for the first.
         rungs: returns the frozen copies that there are now, the deepest first.
+        back: the last place before the failing function was entered; empty: the start; None: the
+            run has not failed.
     """
 
     result: RunResult
@@ -60,6 +73,7 @@ class Cycle:
     cold_seconds: float
     saved: tuple[str, ...] = ()
     rungs: Callable[[], tuple[Rung, ...]]
+    back: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -90,22 +104,36 @@ def loop(
     options: LoopOptions,
     console: Console | None,
     tell: Callable[[Cycle | Verification | WhetError], None],
+    offer: Callable[[Cycle], None],
 ) -> None:
     """Run the command now and after each save, until Ctrl-C while nothing runs.
+
+    Args:
+        bench: the workbench.
+        request: what to run.
+        options: how to loop.
+        console: the user's terminal; None: nobody watches.
+        tell: is given each run.
+        offer: says what the user may type before the next one.
 
     Raises:
         WhetError: if the first run cannot be started; later ones are told of.
     """
-    if console is not None and console.has_file and not request.stdin:
-        request = replace(request, stdin="/dev/stdin")  # or it is read up when the first run ends
+    request = _with_input_again(request, console)
     root = Path(os.path.abspath(request.cwd or bench.project.folder))
-    runs = WarmRuns(bench.belongings, most_snapshots=options.most_snapshots)
+    runs = WarmRuns(
+        bench.belongings, most_snapshots=options.most_snapshots, debugging=options.debugging
+    )
     state = _Loop(
         bench=bench, request=request, options=options, runs=runs, root=root,
         _words=frozenset(str(root / word) for word in request.command),
     )  # fmt: skip
     oracle = oracle_of(request.judging)
     record = recorder(bench, request, "loop")
+
+    def judge(trial: Trial, future: TrialFuture) -> RunResult:
+        return judged(bench, trial, request, oracle, future)
+
     with (
         Saves(root, state.counts) as saves,
         Verifier(
@@ -116,17 +144,13 @@ def loop(
     ):  # fmt: skip
         done, noticed = 0, time.monotonic()
         while options.most_runs is None or done < options.most_runs:
+            offered, look_back = _nothing, _nothing
             try:
                 trial = bench.build_trial(request, live=console is not None)
-                started_ns = time.time_ns()
-                future = executor.submit(trial)
-                state.saved, overtaken = _wait(future, saves, started_ns, state.saved)
-                state.written |= {effect.partition(" ")[2] for effect in runs.last.effects}
-                if overtaken:
+                cycle, ended_ns = _run(state, executor, saves, trial, judge, noticed)
+                if cycle is None:
                     noticed = time.monotonic()
                     continue
-                ended_ns = time.time_ns()
-                cycle = _cycle(state, trial, judged(bench, trial, request, oracle, future), noticed)
             except WhetError as error:  # the program was removed for a moment, for one
                 if not done:
                     raise
@@ -137,38 +161,126 @@ def loop(
                 refusal = verifier.begin(trial, cycle.result, cycle.start, cycle.cold_seconds)
                 if refusal is not None:
                     tell(refusal)
+                offered = partial(offer, cycle)
+                look_back = partial(_look_back, state, executor, trial, cycle)
             done += 1
-            is_last = options.most_runs is not None and done >= options.most_runs
-            state.saved = _next_save(saves, ended_ns, verifier, tell, is_last=is_last)
+            pause = _Pause(saves, verifier, tell, ended_ns)
+            if options.most_runs is not None and done >= options.most_runs:
+                pause.lasts_until_verified()
+                return
+            offered()
+            if not pause.lasts_until_a_run(console, offered, look_back):
+                return
+            state.saved = pause.saved
             noticed = time.monotonic()
             _settle(state.saved)
 
 
-def _next_save(
+def _with_input_again(request: TrialRequest, console: Console | None) -> TrialRequest:
+    """Let each run read a file on standard input, or it is read up when the first one ends."""
+    if console is not None and console.has_file and not request.stdin:
+        return replace(request, stdin="/dev/stdin")
+    return request
+
+
+def _run(
+    state: _Loop,
+    executor: RecordedExecutor,
     saves: Saves,
-    since_ns: int,
-    verifier: Verifier,
-    tell: Callable[[Verification], None],
-    *,
-    is_last: bool,
-) -> tuple[str, ...]:
-    """Return what is saved next; verify the last run meanwhile. After the last one that is all."""
-    while verifier.is_busy or not is_last:
-        found = saves.next(since_ns=since_ns)
-        if found:
-            if verifier.cancel():
-                _pass_over_wake(saves)
-            return tuple(sorted(found))
-        verification = verifier.step()
-        if verification is not None:
-            tell(verification)
-    return ()
+    trial: Trial,
+    judge: Callable[[Trial, TrialFuture], RunResult],
+    noticed: float,
+) -> tuple[Cycle | None, int]:
+    """Run once; return no cycle if a save has overtaken it, and when it ended."""
+    started_ns = time.time_ns()
+    future = executor.submit(trial)
+    state.saved, overtaken = _wait(future, saves, started_ns, state.saved)
+    state.written |= {effect.partition(" ")[2] for effect in state.runs.last.effects}
+    ended_ns = time.time_ns()
+    if overtaken:
+        return None, ended_ns
+    return _cycle(state, trial, judge(trial, future), noticed), ended_ns
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 def _pass_over_wake(saves: Saves) -> None:
     """Take what comes up to the wake that the end of a run brings."""
     while saves.next(since_ns=sys.maxsize):
         pass
+
+
+class _Pause:
+    """The time between two runs: the user saves a file or types a word; the last run is verified.
+
+    Attributes:
+        saved: the files that were saved; empty if the user has asked for a run.
+    """
+
+    def __init__(
+        self,
+        saves: Saves,
+        verifier: Verifier,
+        tell: Callable[[Verification], None],
+        since_ns: int,
+    ) -> None:
+        self.saved: tuple[str, ...] = ()
+        self._saves = saves
+        self._verifier = verifier
+        self._tell = tell
+        self._since_ns = since_ns
+        self._typed: SimpleQueue[str] = SimpleQueue()
+
+    def lasts_until_a_run(
+        self, console: Console | None, offer: Callable[[], None], look_back: Callable[[], None]
+    ) -> bool:
+        """Wait; say whether there is to be another run."""
+        while True:
+            with TypedLines(console, self._hear):
+                while not self.saved and self._typed.empty():
+                    self._wait()
+            self._stop_verifying()
+            word = "" if self._typed.empty() else self._typed.get()
+            if self.saved or word == AGAIN:
+                return True
+            if word in {QUIT, END_OF_INPUT}:
+                return False
+            if word == BACK:
+                look_back()
+                offer()
+            self._since_ns = time.time_ns()
+
+    def lasts_until_verified(self) -> None:
+        """Wait until the run is verified, or a save makes that pointless."""
+        while self._verifier.is_busy and not self.saved:
+            self._wait()
+        self._stop_verifying()
+
+    def _wait(self) -> None:
+        self.saved = tuple(sorted(self._saves.next(since_ns=self._since_ns)))
+        verification = None if self.saved else self._verifier.step()
+        if verification is not None:
+            self._tell(verification)
+
+    def _stop_verifying(self) -> None:
+        if self._verifier.cancel():
+            _pass_over_wake(self._saves)
+
+    def _hear(self, word: str) -> None:
+        self._typed.put(word)
+        self._saves.wake()
+
+
+def _look_back(state: _Loop, executor: RecordedExecutor, trial: Trial, cycle: Cycle) -> None:
+    """Open a debugger before the failing function is entered; that is no trial of the loop."""
+    outcome = cycle.result.entry.outcome
+    if outcome is None or outcome.failure is None:
+        return
+    assert isinstance(executor, RecordingExecutor), "a loop answers nothing from the notebook"
+    with state.runs.looking_back(outcome.failure), suppress(CancelledError):
+        executor.inner.submit(trial).result()
 
 
 def _settle(saved: tuple[str, ...]) -> None:
@@ -197,6 +309,12 @@ def _wait(
     return saved, False
 
 
+def _back(state: _Loop, failure: Failure | None) -> str | None:
+    if failure is None:
+        return None
+    return next((snapshot.place for snapshot in state.runs.before(failure)), "")
+
+
 def _is_newer(path: str, than_ns: int) -> bool:
     try:
         return Path(path).stat().st_ctime_ns > than_ns
@@ -215,4 +333,5 @@ def _cycle(state: _Loop, trial: Trial, result: RunResult, noticed: float) -> Cyc
         cold_seconds=state.cold_seconds,
         saved=state.saved,
         rungs=state.runs.rungs,
+        back=_back(state, outcome.failure),
     )

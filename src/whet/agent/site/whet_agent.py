@@ -30,13 +30,24 @@ def install() -> None:
     answer = _Answer()
     answer.prepare()
     stage = os.environ.pop("WHET_STAGE", "")
+    debugging = os.environ.pop("WHET_PDB", "")
+    if debugging and sys.version_info >= (3, 9):
+        _debug(debugging)
     cache = os.environ.get("WHET_PYCACHE")
     if cache and sys.implementation.name == "cpython":
-        load: Callable[[str, str], CodeType | None] | None = None
+        loading: list[Callable[[str, str], CodeType | None]] = []
         guards: dict[str, Callable[[dict[str, object]], None]] = {}
-        if stage and sys.version_info >= (3, 9):
-            load, guards = __import__("whet_stage.stage").stage.install(stage, answer.prepare)
-        _key_byte_code_by_content(cache, load, guards)
+        # At its first line a program has no past to keep: Python runs it.
+        if stage and debugging != "at once" and sys.version_info >= (3, 9):
+            loading, guards = __import__("whet_stage.stage").stage.install(stage, answer.prepare)
+        _key_byte_code_by_content(cache, loading, guards)
+
+
+def _debug(wish: str) -> None:
+    before = set(sys.modules)
+    __import__("whet_stage.debugger").debugger.install(wish)
+    for name in set(sys.modules) - before:
+        del sys.modules[name]  # the program may have modules of these names
 
 
 class _Answer:
@@ -95,7 +106,7 @@ def _is_free(descriptor: int) -> bool:
 
 def _key_byte_code_by_content(
     cache: str,
-    load: Callable[[str, str], CodeType | None] | None,
+    load: list[Callable[[str, str], CodeType | None]],
     guards: dict[str, Callable[[dict[str, object]], None]],
 ) -> None:
     """Look up and keep the byte code of the user's modules under a digest of their source.
@@ -106,7 +117,8 @@ def _key_byte_code_by_content(
 
     Args:
         cache: the folder.
-        load: loads the user's modules instead, so that they can be changed under way.
+        load: the one in it loads the user's modules instead, so that they can be changed
+            under way; none: nothing does.
         guards: what is called with the namespace of an installed module when it has been run.
     """
     import _frozen_importlib_external as machinery
@@ -124,10 +136,10 @@ def _key_byte_code_by_content(
             if code and fullname == _REWRITER:
                 code = _guarded(code, _guard_rewriter)
             return _guarded(code, guards[fullname]) if code and fullname in guards else code
-        if load is not None and type(self) is loader:
-            followed = load(fullname, path)
-            if followed is not None:
-                return followed
+        # In one line: a debugger steps through here, and sees no other way in a warm run.
+        followed = load[0](fullname, path) if load and type(self) is loader else None
+        if followed is not None:
+            return followed
         source = self.get_data(path)
         if type(self) is not loader:
             # It may compile in a way of its own, as type checkers at run time do.

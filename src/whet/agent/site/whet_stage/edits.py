@@ -117,7 +117,7 @@ def _parsed(old: Source, text: bytes) -> Source:
     is_alike = new.flags == old.flags and _has_annotations(new) == _has_annotations(old)
     if old.has_begun and not is_alike:
         raise OtherPastError
-    new.same, new.spaces = old.same, old.spaces
+    new.same, new.spaces, new.hooks = old.same, old.spaces, old.hooks
     return new
 
 
@@ -155,7 +155,7 @@ def _replacements(
         keys[key] = new_key if keys.get(key, new_key) == new_key else None
     hooked = codes_in(new.code())
     found: list[tuple[FunctionType, CodeType]] = []
-    for function in _functions(path, space):
+    for function in functions_of(path, space):
         code = function.__code__
         if function in woven or not _has_moved(code, comparison):
             continue
@@ -170,7 +170,7 @@ def _replacements(
     return found
 
 
-def _functions(path: str, space: Mapping[str, object]) -> Iterator[FunctionType]:
+def functions_of(path: str, space: Mapping[str, object]) -> Iterator[FunctionType]:
     """Yield the living functions of a file's text whose globals a namespace is."""
     for function in gc.get_referrers(space):
         if isinstance(function, types.FunctionType):

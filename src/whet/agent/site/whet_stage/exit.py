@@ -12,7 +12,6 @@ import sys
 from types import TracebackType
 
 from .descriptors import are_any_written
-from .private import private_import
 from .unseen import caller, unseen
 
 TYPE_CHECKING = False
@@ -27,15 +26,19 @@ OWN_FILES = {__file__, ast.__file__}
 
 @unseen
 def run_and_exit(
-    run: Callable[..., None], *arguments: object, has_last_words: Callable[[], bool]
+    run: Callable[..., None],
+    *arguments: object,
+    forget: Callable[[], None],
+    has_last_words: Callable[[], bool],
 ) -> NoReturn:
     """Run the program and end the process as Python does, without taking itself apart.
 
     Args:
         run: runs it.
         arguments: what that is called with.
-        has_last_words: lets go of the program's objects; whether something of the program's is
-            called when they go, or hears of all that is done until then.
+        forget: lets go of the program's objects.
+        has_last_words: whether something of the program's is called when they go, or hears of all
+            that is done until then.
     """
     code, number = 0, 0
     try:
@@ -46,6 +49,23 @@ def run_and_exit(
         code = 1
         number = 2 if isinstance(error, KeyboardInterrupt) else 0
         _show(error)
+    if not number and (sys.gettrace() or sys.getprofile()):
+        forget()
+        raise SystemExit(code)  # a debugger looks on: Python itself is to do the rest
+    code = _finish(code)
+    if number:
+        _die_of(number)
+    forget()
+    if are_any_written() or has_last_words() or _has_last_words():
+        # What is still in a buffer, and what is said by `__del__`, comes out of taking the
+        # interpreter apart alone. Python does that when an audit hook raises this.
+        raise SystemExit(code)
+    os._exit(code & 0xFF)
+
+
+@unseen
+def _finish(code: int) -> int:
+    """Wait for threads, call exit handlers and flush; return the exit code."""
     threading = sys.modules.get("threading")
     if threading is not None:
         try:
@@ -59,16 +79,16 @@ def run_and_exit(
                 stream.flush()
         except BaseException:  # noqa: BLE001 - Python says so with an exit code of its own
             code = 120
-    if number:
-        signal = private_import("_signal")
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
-    # Asked first: it lets go of the program's objects.
-    if has_last_words() or are_any_written() or _has_last_words():
-        # What is still in a buffer, and what is said by `__del__`, comes out of taking the
-        # interpreter apart alone. Python does that when an audit hook raises this.
-        raise SystemExit(code)
-    os._exit(code & 0xFF)
+    return code
+
+
+@unseen
+def _die_of(number: int) -> None:
+    # Not `signal`: a debugger would see it being imported.
+    module = sys.modules["_signal"]
+    let: Callable[[int, int], object] = vars(module)["signal"]
+    let(number, 0)  # SIG_DFL
+    os.kill(os.getpid(), number)
 
 
 def _has_last_words() -> bool:
@@ -83,6 +103,7 @@ def _has_last_words() -> bool:
     return False
 
 
+@unseen
 def _code_of(leaving: SystemExit) -> int:
     code = leaving.code
     if code is None:
@@ -98,6 +119,7 @@ def _code_of(leaving: SystemExit) -> int:
     return 1
 
 
+@unseen
 def _show(error: BaseException) -> None:
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename in OWN_FILES:
@@ -111,8 +133,13 @@ def _show(error: BaseException) -> None:
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace
     if sys.version_info >= (3, 12):
         sys.last_exc = error
+    hook = sys.excepthook
     try:
-        sys.excepthook(type(error), error, trace)
+        try:
+            sys.audit("sys.excepthook", hook, type(error), error, trace)
+        except RuntimeError:
+            return  # PEP 578: a listener has shown it
+        hook(type(error), error, trace)
     except SystemExit:
         raise
     except BaseException:  # noqa: BLE001 - as Python does, less its words

@@ -38,6 +38,7 @@ class Importer:
         self.modules: set[str] = set()
         self.listings: dict[str, int] = {}
         self.is_over = False
+        self._originals: list[tuple[object, str, object]] = []
 
     def forget(self) -> None:
         """Begin anew."""
@@ -54,7 +55,17 @@ class Importer:
         """Note from now on what is looked for."""
         finder: type[FileFinder] = machinery.FileFinder
         self._watch_finder(finder)
-        replace(machinery, "_path_stat", self._tagged(os.stat))
+        self._replace(machinery, "_path_stat", self._tagged(os.stat))
+
+    def end(self) -> None:
+        """Note no more: the importer is Python's own again."""
+        for where, name, original in self._originals:
+            setattr(where, name, original)
+        self._originals.clear()
+
+    def _replace(self, where: object, name: str, function: Callable[..., object]) -> None:
+        self._originals.append((where, name, getattr(where, name)))
+        replace(where, name, function)
 
     def _watch_finder(self, finder: type[FileFinder]) -> None:
         find: Callable[..., ModuleSpec | None] = finder.find_spec
@@ -69,8 +80,8 @@ class Importer:
             self.lists(_absolute(self_.path))
             fill(self_)
 
-        replace(finder, "find_spec", find_spec)
-        replace(finder, "_fill_cache", _fill_cache)
+        self._replace(finder, "find_spec", find_spec)
+        self._replace(finder, "_fill_cache", _fill_cache)
 
     def _tagged(self, stat: Callable[..., os.stat_result]) -> Callable[[str], os.stat_result]:
         frame: Callable[[int], FrameType] = vars(sys)["_getframe"]

@@ -31,6 +31,7 @@ class ShownLines:
         """
         self._all_are = all_are
         self._numbers: dict[str, set[int]] = {}
+        self._original: Callable[..., list[str]] | None = None
 
     def opens(self, path: str) -> bool:
         """Whether what is opening a source is in search of one line; then that line is noted."""
@@ -50,6 +51,7 @@ class ShownLines:
     def _listen(self, module: ModuleType) -> None:
         """From now on `linecache` knows the whole file: note what is taken from there."""
         original: Callable[..., list[str]] = vars(module)["getlines"]
+        self._original = original
 
         def getlines(filename: str, module_globals: object = None) -> list[str]:
             numbers = self._numbers.get(filename)
@@ -64,6 +66,12 @@ class ShownLines:
         getlines.__doc__, getlines.__module__ = original.__doc__, original.__module__
         getlines.__qualname__ = original.__qualname__
         vars(module)["getlines"] = getlines
+
+    def end(self) -> None:
+        """Listen no more."""
+        module = sys.modules.get("linecache")
+        if module is not None and self._original is not None:
+            vars(module)["getlines"] = self._original
 
     def are_same(self, path: str, then: bytes, now: bytes) -> bool:
         """Whether the lines that were shown are in another text what they were."""

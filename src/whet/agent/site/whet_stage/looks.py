@@ -42,13 +42,15 @@ class Looks:
         self.free: set[str] = set()
         self._is_source = is_source
         self._has_linecache = False
+        self._originals: list[tuple[object, str, object]] = []
 
     def observe(self) -> None:
         """Count from now on."""
         for name in _QUESTIONS:
             is_so = self._asked(vars(genericpath)[name])
-            replace(genericpath, name, is_so)
-            setattr(posixpath, name, unseen(is_so))
+            self._put(genericpath, name, is_so)
+            self._originals.append((posixpath, name, vars(posixpath)[name]))
+            setattr(posixpath, name, is_so)
         if sys.version_info >= (3, 10):
             follow = cast("Callable[..., object]", posixpath.realpath)
 
@@ -57,16 +59,14 @@ class Looks:
                 self._count(found)  # each part of it is looked up once
                 return found
 
-            replace(posixpath, "realpath", realpath)
-            unseen(realpath)
+            self._put(posixpath, "realpath", realpath)
 
     def watch_paths(self, module: dict[str, object]) -> None:
         """Count from now on what `pathlib` is asked: that is given its namespace."""
         if sys.version_info < (3, 13):  # later ones ask `os.path`
             for name in _METHODS:
                 is_so = self._asked(cast("Callable[..., bool]", vars(module["Path"])[name]))
-                replace(module["Path"], name, is_so)
-                unseen(is_so)
+                self._put(module["Path"], name, is_so)
 
     def _asked(self, original: Callable[..., bool]) -> Callable[..., bool]:
         def question(path: object, **how: object) -> bool:
@@ -75,6 +75,17 @@ class Looks:
 
         question.__name__ = original.__name__
         return question
+
+    def end(self) -> None:
+        """Count no more: all functions are Python's own again."""
+        for where, name, original in self._originals:
+            setattr(where, name, original)
+        self._originals.clear()
+
+    def _put(self, where: object, name: str, function: Callable[..., object]) -> None:
+        self._originals.append((where, name, getattr(where, name)))
+        replace(where, name, function)
+        unseen(function)
 
     def facts(self) -> dict[str, int]:
         """Return how often each source has been looked up in a way that does not count."""
@@ -103,10 +114,8 @@ class Looks:
                     self._count(entry[3])
             check(filename)
 
-        replace(module, "updatecache", updatecache)
-        replace(module, "checkcache", checkcache)
-        unseen(updatecache)
-        unseen(checkcache)
+        self._put(module, "updatecache", updatecache)
+        self._put(module, "checkcache", checkcache)
 
     def _count(self, path: object) -> None:
         try:

@@ -20,7 +20,7 @@ from _frozen_importlib_external import SourceFileLoader
 
 from .frames import Frame, function_code, may_be_entered
 from .importer import own_read
-from .private import hide_own, is_import_replaced, show_own
+from .private import hide_own, is_import_replaced, private_import, show_own
 from .sources import Source, marking_names
 from .unseen import AT_WORK, caller, unseen
 from .weave import Weaver, bind
@@ -58,6 +58,14 @@ class _Hooks:
     """What woven code calls."""
 
     __slots__ = ("again", "enter", "expect", "loop", "named", "point", "pop", "set")
+    again: Callable[..., object]
+    enter: Callable[..., object]
+    expect: Callable[..., object]
+    loop: Callable[..., object]
+    named: Callable[..., object]
+    point: Callable[..., object]
+    pop: Callable[..., object]
+    set: Callable[..., object]
 
     def __init__(self, script: Script) -> None:
         first: dict[int, bool] = {}
@@ -93,8 +101,8 @@ class Script:
         frames: the stage frames, the module's first.
         since: when the last snapshot was taken or offered.
         offer_seconds: how long that took.
-        woven: the functions of stage frames.
         is_over: nothing is to be looked at any more.
+        stop: is called once, with the frame that goes on, where the script is resumed.
     """
 
     def __init__(self, offer: Callable[[str, str], object], slow_seconds: float) -> None:
@@ -108,15 +116,28 @@ class Script:
         self._entering_seconds = 0.0
         self._points: list[tuple[Frame, Path]] = []
         self._iterators: dict[int, Iterable[object]] = {}
+        self._gates: list[_Gate] = []
         self._loops: dict[int, weakref.ref[_Loop]] = {}
         self._going: dict[str, _Going] = {}
         self._sources: Mapping[str, Source] = {}
-        self.woven: weakref.WeakSet[FunctionType] = weakref.WeakSet()
+        self._woven_ones: list[weakref.ref[FunctionType]] = []
+        self.stop: Callable[[FrameType], None] | None = None
         self._hooks = _Hooks(self)
         self._code: CodeType | None = None
         self._top: FrameType | None = None
         self._expects = False
         self._name: str | None = None
+
+    @property
+    def woven(self) -> list[FunctionType]:
+        """The functions of stage frames that are alive."""
+        living = (each() for each in self._woven_ones)
+        return [each for each in living if each is not None]
+
+    def _note_woven(self, function: FunctionType) -> None:
+        # Not a WeakSet: what it calls when one goes would be seen by a debugger.
+        self._woven_ones = [each for each in self._woven_ones if each() is not None]
+        self._woven_ones.append(weakref.ref(function))
 
     # ---- running it ----
 
@@ -188,7 +209,8 @@ class Script:
         if name == "hooks":
             return self._hooks
         if kind == "gate":
-            return _Gate(self._pace())
+            self._gates.append(_Gate(self._pace()))
+            return self._gates[-1]
         if kind == "going":
             return self._going[number]
         return source.hook(name)
@@ -210,6 +232,10 @@ class Script:
         """Stand between two statements."""
         if self._iterators:
             self._forget_iterators(number)
+        if self.stop is not None:
+            stop, self.stop = self.stop, None
+            stop(caller())
+            return
         if not self.is_over and time.perf_counter() - self.since >= self._slow_seconds:
             self._stand(number, cells, "")
 
@@ -253,7 +279,7 @@ class Script:
         frame = self._at(number, has_begun=False)
         if cells is not None:
             names = key_names(cells)
-            self.woven.add(cells)
+            self._note_woven(cells)
             frame.cells.update(zip(names, cells.__closure__ or ()))  # noqa: B905 - 3.9
         self._top = caller()
         try:
@@ -261,6 +287,18 @@ class Script:
             self._offer("statement", name or line)
         finally:
             self._top = None
+
+    def step_aside(self) -> None:
+        """Let woven code call nothing any more that a debugger or a profiler would see."""
+        partial: Callable[..., Callable[..., object]] = private_import("_functools").partial
+        hooks, nothing = self._hooks, dict[object, object]()
+        second = partial(nothing.get)  # returns what it is given second
+        hooks.point = hooks.named = hooks.enter = hooks.loop = second
+        hooks.expect = partial(nothing.get, None)
+        hooks.again = partial(self._iterators.pop)
+        hooks.pop, hooks.set = partial(hooks.pop), partial(hooks.set)
+        for gate in self._gates:
+            gate.n = itertools.repeat(object=False).__next__
 
     def last_place(self) -> str:
         """Return file and line of the statement that has just ended."""
@@ -313,7 +351,7 @@ class Script:
             marking_names(self._sources.values()),
         )
         function = frame.function_of(code)
-        self.woven.add(function)
+        self._note_woven(function)
         return function
 
     def loop(self, number: int, iterated: Iterable[object]) -> _Loop:
@@ -347,12 +385,14 @@ class Script:
                 count = max(count // 2, 1)
             last = now
 
+    @unseen
     def forget(self) -> None:
         """Hold nothing of the program's any more: its objects are to go as they would without."""
         self.frames.clear()
         self._points.clear()
         self._iterators.clear()
         self._loops.clear()
+        self._gates.clear()
         self._going.clear()
 
     # ---- making the frames anew ----

@@ -45,6 +45,10 @@ _NO_LINES = frozenset(
 )  # fmt: skip
 
 
+TRACERS = frozenset(
+    ("sys.settrace", "sys.setprofile", "sys.monitoring.register_callback")
+)  # fmt: skip
+"""The events by which a debugger, a profiler or a measure of coverage makes itself known."""
 if TYPE_CHECKING:
 
     class Listener(Protocol):
@@ -71,6 +75,9 @@ if TYPE_CHECKING:
 
         def end(self, why: str) -> None:
             """Act on what lets nothing of whet's go unheard."""
+
+        def step_aside(self, event: str) -> None:
+            """Act on a debugger, a profiler or a measure of coverage."""
 
 
 class Sight:
@@ -113,6 +120,8 @@ class Sight:
             "cpython.run_module": self._hears_module,
             "os.listdir": self._hears_listing,
             CHECKPOINT: self._hears_checkpoint,
+            "sys.excepthook": self._hears_failure,
+            **dict.fromkeys(TRACERS, self._hears_tracer),
         }
 
     def facts(
@@ -143,6 +152,14 @@ class Sight:
         """Begin to note what the importer looks for."""
         self._importer.observe()
         self._looks.observe()
+        # A hook is not traced, nor is what runs inside: the script, which runs inside this one.
+        vars(Sight.hear)["__cantrace__"] = True
+
+    def end(self) -> None:
+        """Leave no function of whet's where the program's way leads through."""
+        self._importer.end()
+        self._looks.end()
+        self.lines.end()
 
     @unseen
     def hear(self, event: str, arguments: tuple[object, ...]) -> None:
@@ -176,6 +193,12 @@ class Sight:
         if not self.ended_by:
             self.ended_by = "it listens to the interpreter (sys.addaudithook)"
             self._listener.end(self.ended_by)
+
+    def _hears_tracer(self, event: str, _arguments: tuple[object, ...]) -> None:
+        self._listener.step_aside(event)
+
+    def _hears_failure(self, _event: str, _arguments: tuple[object, ...]) -> None:
+        self.ended_by = self.ended_by or "the program has failed"
 
     def _hears_attribute(self, _event: str, arguments: tuple[object, ...]) -> None:
         if arguments[1] == "__code__" and not AT_WORK:

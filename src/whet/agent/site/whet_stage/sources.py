@@ -23,7 +23,7 @@ from .weave import CHECKPOINT, MARK, bind, called_names, is_future, is_text, mus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from types import CodeType, FunctionType
     from typing import Union
 
@@ -51,6 +51,7 @@ class Source:
         placed: functions of which the program knows where they stand.
         rewrite: changes its tree before it is compiled, as pytest does; None: nothing does.
         has_begun: whether anything of it has been run.
+        hooks: what its functions call first, in all code that the program may still run.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Source:
         self.flags = 0
         self._clean: dict[Key, CodeType | None] = {}
         self._calls: dict[str, set[str]] | None = None
+        self.hooks: list[_Hook] = []
         for node in ast.walk(tree):
             if isinstance(node, FUNCTIONS):
                 key = key_of(node)
@@ -156,7 +158,9 @@ class Source:
         _, name, line = text.split(":")
         if not line:
             return _Hook(iter(self._fill, self))
-        return _Hook(itertools.chain(self._first(name, int(line)), itertools.repeat(None)))
+        made = _Hook(itertools.chain(self._first(name, int(line)), itertools.repeat(None)))
+        self.hooks.append(made)
+        return made
 
     def _fill(self) -> None:
         self.spaces.append(id(caller().f_globals))
@@ -222,6 +226,24 @@ class Source:
             hide_own(modules)
         if plain is not None and plain.co_freevars == function.__code__.co_freevars:
             function.__code__ = plain
+
+    def show_all(self, functions: Iterable[FunctionType]) -> None:
+        """Let functions of this file have the code that the program expects, and hooks do nothing.
+
+        What runs already keeps the code that it has: its hooks are not seen by a debugger.
+        """
+        for hook in self.hooks:
+            hook.n = itertools.repeat(None).__next__
+        self.used.update(self.functions)
+        modules = show_own()
+        try:
+            plain = codes_in(bind(self.compiled(self.tree.body), self.hook, self.same))
+        finally:
+            hide_own(modules)
+        for function in functions:
+            code = plain.get(key_of_code(function.__code__))
+            if code is not None and code.co_freevars == function.__code__.co_freevars:
+                function.__code__ = code
 
     def code(self) -> CodeType:
         """Return the code of its module, with hooks."""

@@ -19,10 +19,11 @@ import sys
 import time
 from types import FunctionType
 
-from . import BEFORE
+from . import BEFORE, stdin
 from .awaited import Awaited
+from .debugger import open_at_failure, open_in
 from .descriptors import CUDA, Streams, inherit_again, opened, skip_stdin, stdin_offset
-from .edits import Edit
+from .edits import Edit, functions_of
 from .exit import OWN_FILES, run_and_exit
 from .freeze import Ready, fork_away, receive, send
 from .hygiene import begin, hindrance
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     Load = Callable[[str, str], "CodeType | None"]
 
 
-def install(wish: str, anew: Callable[[], object]) -> tuple[Load | None, dict[str, Guard]]:
+def install(wish: str, anew: Callable[[], object]) -> tuple[list[Load], dict[str, Guard]]:
     """Take over the main script of this process.
 
     Args:
@@ -57,13 +58,13 @@ def install(wish: str, anew: Callable[[], object]) -> tuple[Load | None, dict[st
         anew: what else the agent does for a process of its own, in a resumed one.
 
     Returns:
-        what loads the user's modules (None: this is not the process that whet has started), and
-        what installed ones are handed to when they have been run.
+        what loads the user's modules, now and later (none: this is not the process that whet has
+        started), and what installed ones are handed to when they have been run.
     """
     pid, seconds, address, count, *told = wish.split("\n")
     at, varied = told[: int(count)], told[int(count) :]
     if int(pid) != os.getpid():
-        return None, {}  # whet waits for the process that it started, and cannot go on with this
+        return [], {}  # whet waits for the process that it started, and cannot go on with this
     begin()
     stage = _Stage(address, float(seconds), varied, anew)
     stage.tell("present")
@@ -73,7 +74,7 @@ def install(wish: str, anew: Callable[[], object]) -> tuple[Load | None, dict[st
     sys.addaudithook(stage.sight.hear)
     OWN_FILES.update(_forget_modules())
     stage.point.begin()
-    return stage.load, {**stage.suite.guards(), **stage.sight.guards()}
+    return stage.loading, {**stage.suite.guards(), **stage.sight.guards()}
 
 
 def _forget_modules() -> list[str]:
@@ -114,6 +115,8 @@ class _Stage:
         self._worth_seconds = worth_seconds
         self._pid = os.getpid()
         self._began = time.perf_counter()
+        self._is_aside = False
+        self.loading: list[Callable[[str, str], CodeType | None]] = [self.load]
 
     def load(self, name: str, path: str) -> CodeType | None:
         """Return the code of a module of the user's, so that its functions can be followed.
@@ -173,6 +176,25 @@ class _Stage:
         finally:
             hide_own(modules)
             self.sight.is_closed = was_closed
+
+    def step_aside(self, event: str) -> None:
+        """Make room for a debugger: from here on the program has all code as it would cold."""
+        if self._is_aside or self._pid != os.getpid():
+            return
+        self.sight.is_closed = self._is_aside = True
+        self.sight.ended_by = self.sight.ended_by or f"the program is traced ({event})"
+        try:
+            nothing: dict[object, object] = {}
+            self.loading[:] = [nothing.__setitem__]  # loads none, without a frame of whet's
+            self._script.step_aside()
+            stdin.end()
+            self.sight.end()
+            for source in self._sources.values():
+                space = source.module
+                found = () if space is None else tuple(functions_of(source.path, space))
+                source.show_all(each for each in found if each not in self._script.woven)
+        finally:
+            self.sight.is_closed = False
 
     def has_source(self, path: str) -> bool:
         return path in self._sources
@@ -294,7 +316,7 @@ class _Stage:
             os.close(waiting)
             return ""
         os.close(waiting)
-        are_frames_new = self._wait(woken, kind, place, seconds)
+        are_frames_new, is_debugged = self._wait(woken, kind, place, seconds)
         # From here on this is the process of a resumed run.
         for file in files:
             file.reopen()
@@ -302,15 +324,28 @@ class _Stage:
         self._anew()
         inherit_again()
         self._began = time.perf_counter() - seconds
+        if is_debugged:
+            self._debug(are_frames_new=are_frames_new)
         if are_frames_new:
             raise Resumed
         return ""
 
-    def _wait(self, woken: int, kind: str, place: str, seconds: float) -> bool:
+    def _debug(self, *, are_frames_new: bool) -> None:
+        """Open pdb where this copy goes on."""
+        self.sight.ended_by = "a debugger"
+        open_at_failure()
+        if are_frames_new:
+            self._script.stop = open_in
+            return
+        frames = _stack()
+        own = (each for each in frames if each.f_code.co_filename in self._sources)
+        open_in(next(own, frames[0]))
+
+    def _wait(self, woken: int, kind: str, place: str, seconds: float) -> tuple[bool, bool]:
         """Be a snapshot; return in a copy that runs on.
 
         Returns:
-            whether its stage frames are to be made anew.
+            whether its stage frames are to be made anew, and whether it is to be debugged.
         """
         os.setsid()
         line = self._report(kind, place, seconds)
@@ -329,8 +364,8 @@ class _Stage:
             order, streams = receive(line)
             if not order:
                 os._exit(0)
-            wish: tuple[dict[str, bytes], int] = marshal.loads(order)
-            changed, terminal = wish
+            wish: tuple[dict[str, bytes], int, bool] = marshal.loads(order)
+            changed, terminal, is_debugged = wish
             if streams:
                 send(line, ready.go(streams, terminal))
             elif ready.begin():
@@ -340,7 +375,7 @@ class _Stage:
                 prepared = self._prepared(changed, at_point=kind == "statement")
                 self._become_own()  # whet may be busy with another run meanwhile
                 ready.become(prepared, held)
-                return ready.is_changed
+                return ready.is_changed, is_debugged
 
     def _become_own(self) -> None:
         """Be a process of its own, not the one that it was forked from."""
@@ -355,7 +390,8 @@ class _Stage:
         line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         line.connect(self._address)
         texts = {path: source.text for path, source in self._sources.items()}
-        send(line, (kind, place, seconds, self.sight.facts(), texts))
+        stack = [_named(frame) for frame in reversed(_stack()) if not _is_importer(frame)]
+        send(line, (kind, place, seconds, self.sight.facts(), texts, stack))
         return line
 
     def _prepared(self, changed: dict[str, bytes], *, at_point: bool) -> str:
@@ -392,6 +428,8 @@ class _Stage:
 
     @unseen
     def run_script(self, path: str) -> None:
+        if sys.gettrace() or sys.getprofile():
+            return  # Python runs it, and whoever traces it sees nothing of whet
         self.sight.is_closed = True
         if self._script.prepare(path, self._sources):
             self._run()
@@ -409,12 +447,16 @@ class _Stage:
     @unseen
     def _run(self) -> None:
         try:
-            run_and_exit(self._script.run, self._begin, has_last_words=self._has_last_words)
+            run_and_exit(
+                self._script.run,
+                self._begin,
+                forget=self._script.forget,
+                has_last_words=self._has_last_words,
+            )
         finally:
             self.sight.is_closed = True
 
     def _has_last_words(self) -> bool:
-        self._script.forget()
         return self._script.is_over or any(
             source.has_last_words() for source in self._sources.values()
         )
@@ -439,8 +481,17 @@ def _is_place(code: CodeType) -> bool:
     }  # fmt: skip
 
 
+def _named(frame: FrameType) -> tuple[str, str]:
+    return frame.f_code.co_filename, frame.f_code.co_name
+
+
+def _is_importer(frame: FrameType) -> bool:
+    """Whether no traceback shows a frame."""
+    return frame.f_code.co_filename.startswith("<frozen importlib")
+
+
 def _stack() -> list[FrameType]:
-    """Return all frames of the program."""
+    """Return all frames of the program, the innermost first."""
     found: list[FrameType] = []
     frame: FrameType | None = caller()
     while frame is not None:

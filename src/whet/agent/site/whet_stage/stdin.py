@@ -34,6 +34,14 @@ def begin() -> None:
         vars(raw)[name] = _noting(getattr(raw, name))
 
 
+def end() -> None:
+    """Note no more what is read."""
+    raw: object = getattr(getattr(sys.stdin, "buffer", None), "raw", None)
+    own: dict[str, object] = getattr(raw, "__dict__", {})
+    for name in _METHODS:
+        own.pop(name, None)
+
+
 def was_read() -> bool:
     """Whether something was."""
     return bool(_read)

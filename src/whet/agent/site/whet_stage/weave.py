@@ -29,7 +29,16 @@ if TYPE_CHECKING:
 
     Path = tuple[Union[int, str], ...]
     Rest = tuple[str, int]  # the text of a constant, and how many values it is to be given
+    Place = Union[ast.stmt, ast.expr]
 MARK = "\0whet:"
+_RUN_FIRST = {
+    "Expr": "value", "Assign": "value", "AnnAssign": "value", "Return": "value", "Assert": "test",
+    "AugAssign": "target", "Raise": "exc", "If": "test", "While": "test", "For": "iter",
+    "With": "items", "FunctionDef": "decorator_list", "AsyncFunctionDef": "decorator_list",
+    "ClassDef": "decorator_list", "Call": "func", "Attribute": "value", "Subscript": "value",
+    "BinOp": "left", "BoolOp": "values", "Compare": "left", "UnaryOp": "operand", "IfExp": "test",
+    "Tuple": "elts", "List": "elts", "Set": "elts",
+}  # fmt: skip
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -83,8 +92,9 @@ class Weaver:
             else:
                 # A checkpoint has a point of its own, with a name.
                 is_marked = any(map(is_checkpoint, body[max(index - 1, start) : index + 1]))
-                is_first = is_resumed or here == (0,) or must_lead(body, index)
-                if not is_first and not is_marked:
+                is_first = here == (0,) or must_lead(body, index)
+                # At the one where it is resumed a debugger may be opened.
+                if is_resumed or not (is_first or is_marked):
                     woven.append(self._point(here, statement))
                 woven += self._statement(statement, here)
         return woven or [ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)]
@@ -106,7 +116,7 @@ class Weaver:
                 self.block(statement.body, (*here, "first")),
                 self._later_round(statement, here),
             )
-            loop.body = [ast.copy_location(first, statement.body[0])]
+            loop.body = [_placed(first, statement.body[0])]
             if loop.orelse:
                 loop.orelse = self.block(statement.orelse, (*here, "orelse"))
             return [_do("hooks.set", [number, True], statement), loop]
@@ -302,7 +312,7 @@ def own_nodes(body: list[ast.stmt]) -> list[ast.AST]:
     return found
 
 
-def _call(text: str, arguments: list[ast.expr], at: ast.stmt | ast.expr) -> ast.expr:
+def _call(text: str, arguments: list[ast.expr], at: Place) -> ast.expr:
     """Return a call of an attribute of a constant, such as ``hooks.pop``."""
     name, _, attribute = text.partition(".")
     function = ast.Attribute(ast.Constant(MARK + name), attribute, ast.Load())
@@ -318,11 +328,17 @@ def _do(text: str, arguments: list[int | bool], at: ast.stmt) -> ast.stmt:
     return _placed(ast.Expr(_call(text, constants, at)), at)
 
 
-def _placed(node: Node, at: ast.stmt | ast.expr) -> Node:
-    """Give the nodes that have none a place: that of another one's first line."""
+def _placed(node: Node, at: Place) -> Node:
+    """Give the nodes that have none a place: where another one begins to run.
+
+    There a debugger stops, and what it raises then is marked in a traceback.
+    """
+    first = _first_run(at)
+    is_one_line = first.end_lineno == first.lineno
+    end = first.end_col_offset if is_one_line else first.col_offset
     place = {
-        "lineno": at.lineno, "col_offset": at.col_offset,
-        "end_lineno": at.lineno, "end_col_offset": at.col_offset,
+        "lineno": first.lineno, "col_offset": first.col_offset,
+        "end_lineno": first.lineno, "end_col_offset": end,
     }  # fmt: skip
     left: list[ast.AST] = [node]
     while left:
@@ -334,6 +350,24 @@ def _placed(node: Node, at: ast.stmt | ast.expr) -> Node:
                 setattr(each, name, value)
         left += ast.iter_child_nodes(each)
     return node
+
+
+def _first_run(node: Place) -> Place:
+    """Return the part of a statement or expression that is evaluated before all else."""
+    name = _RUN_FIRST.get(type(node).__name__, "")
+    part: object = getattr(node, name, None)
+    if isinstance(part, list):
+        part = next(iter(cast("list[object]", part)), None)
+    part = getattr(part, "context_expr", part)
+    if not isinstance(part, ast.expr):
+        return node
+    if all(map(_is_constant, ast.walk(part))):
+        return part if isinstance(node, ast.stmt) else node  # it is evaluated as a whole
+    return _first_run(part)
+
+
+def _is_constant(node: ast.AST) -> bool:
+    return not isinstance(node, (ast.Name, ast.Call, ast.Lambda, *_COMPREHENSIONS))
 
 
 def bind(code: CodeType, found: Callable[[str], object], same: dict[object, object]) -> CodeType:

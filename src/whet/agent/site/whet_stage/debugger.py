@@ -1,0 +1,102 @@
+"""Opens pdb in the terminal: where the program fails, where a copy goes on, or at its first line.
+
+Standard library only, Python 3.9 or later.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import TracebackType
+
+from .private import private_import
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pdb import Pdb
+    from types import FrameType
+    from typing import Any, NoReturn, TypeAlias
+
+    TraceFunction: TypeAlias = Callable[[FrameType, str, Any], "TraceFunction | None"]
+
+AT_ONCE = "at once"
+"""As of `whet.host.stage`: pdb opens at the first line, not at a failure."""
+
+_OWN = ("whet_stage", "whet_stage.*")
+_STDIN = 0
+
+
+def install(wish: str) -> None:
+    """Open pdb as whet wishes, if there is a terminal."""
+    if not os.isatty(_STDIN):
+        return
+    if wish == AT_ONCE:
+        sys.settrace(_first)
+    open_at_failure()
+
+
+def open_at_failure() -> None:
+    """Open pdb when the program ends by an exception, after Python has shown it."""
+    sys.addaudithook(_hear)
+
+
+def open_in(frame: FrameType) -> None:
+    """Open pdb in a frame that runs; return when the program is to go on."""
+    pdb = _pdb()
+    # Who leaves it wants to see no more: this run is nobody's trial.
+    vars(pdb)["set_quit"] = _leave
+    each: FrameType | None = frame
+    while each is not None:
+        each.f_trace = pdb.trace_dispatch
+        pdb.botframe = each
+        each = each.f_back
+    pdb.set_step()
+    pdb.interaction(frame, None)
+    if pdb.breaks or pdb.stoplineno != -1:  # as `continue` leaves it
+        sys.settrace(pdb.trace_dispatch)
+
+
+def _pdb() -> Pdb:
+    made: Pdb = private_import("pdb").Pdb(skip=_OWN)
+    made.reset()
+    return made
+
+
+def _leave() -> NoReturn:
+    os._exit(0)
+
+
+def _hear(event: str, arguments: tuple[object, ...]) -> None:
+    if event != "sys.excepthook":
+        return
+    hook, _, error, trace = arguments
+    if type(error).__name__ == "BdbQuit":
+        return  # the program's own debugger was left
+    # A text that is no Python fails without a trace.
+    if isinstance(error, BaseException) and isinstance(trace, TracebackType):
+        _fails(hook if callable(hook) else sys.__excepthook__, error, trace)
+
+
+def _fails(show: Callable[..., object], error: BaseException, trace: TracebackType) -> None:
+    try:
+        show(type(error), error, trace)
+        sys.stderr.flush()
+    except BaseException:  # noqa: BLE001 - Python calls it again, and says so
+        return
+    sys.settrace(None)
+    _pdb().interaction(None, trace)
+    raise RuntimeError  # PEP 578's way to say that the hook is not to be called
+
+
+def _first(frame: FrameType, _event: str, _argument: object) -> TraceFunction | None:
+    is_script = frame.f_globals.get("__name__") == "__main__"
+    return _at_line if is_script and frame.f_code.co_name == "<module>" else None
+
+
+def _at_line(frame: FrameType, event: str, _argument: object) -> TraceFunction | None:
+    if event == "line":
+        sys.settrace(None)
+        open_in(frame)
+        return frame.f_trace
+    return _at_line

@@ -1,0 +1,362 @@
+"""A debugger shows in a warm run what it shows in a cold one, and nothing of whet."""
+
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from screens import Screen, in_terminal
+from workshop import SLOW, Workshop
+
+pytestmark = pytest.mark.slow
+
+_TRACER = """
+def tracer(frame, event, argument):
+    code = frame.f_code
+    print(event, code.co_name, code.co_filename.rpartition('/')[2], frame.f_lineno)
+    return tracer
+"""
+
+_PROGRAM = f"""{SLOW}
+def decorator(function):
+    return function
+
+def add(x):
+    y = x + 1
+    return y
+
+class Total:
+    def __init__(self):
+        self.value = 0
+    def take(self, x):
+        self.value += add(x)
+
+def inner(n):
+    def once():
+        nonlocal n
+        n += 1
+        return n
+    return once()
+
+def work(n):
+    total = Total()
+    START
+    for i in range(n):
+        total.take(i)
+        if i > 1:
+            continue
+    else:
+        inner(n)
+    while n:
+        n -= 1
+    return total.value
+
+START_AT_TOP
+@decorator
+def last(): pass
+for each in (1, 2):
+    print(work(each))
+import helper
+helper.help()
+last()
+print('end')
+"""
+_HELPER = "def help():\n    return [x for x in (1, 2)]\n"
+
+
+def _program(*, start: str = "pass", start_at_top: str = "pass") -> str:
+    return _PROGRAM.replace("START_AT_TOP", start_at_top).replace("START", start)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        pytest.param("sys.settrace(tracer)", id="all that runs"),
+        pytest.param("sys.setprofile(tracer)", id="all that is called"),
+        pytest.param(
+            "sys._getframe().f_trace = tracer; sys.settrace(tracer)", id="the running frame, too"
+        ),
+    ],
+)
+@pytest.mark.parametrize("at", ["start", "start_at_top"])
+def test_a_tracer_sees_what_it_sees_cold(workshop: Workshop, start: str, at: str) -> None:
+    head = f"import sys{_TRACER}"
+    workshop.write({"helper.py": _HELPER})
+
+    tail = "sys.setprofile(None)\n"
+    outcome = workshop.edit(head + _program() + tail, head + _program(**{at: start}) + tail)
+
+    assert b"call add main.py" in outcome.stdout.head(1 << 20)
+
+
+def test_a_program_that_is_traced_leaves_no_copies_from_there_on(workshop: Workshop) -> None:
+    workshop.edit(
+        SLOW + "import sys\n" + SLOW + "print(1)\n" + SLOW + "print(2)\n",
+        SLOW + "import sys\nsys.settrace(print)\n" + SLOW + "print(1)\n" + SLOW + "print(2)\n",
+    )
+
+    workshop.write({"main.py": (workshop.folder / "main.py").read_text() + "print(3)\n"})
+    workshop.run()
+    assert workshop.starts[-1].place == "main.py:3"
+
+
+_ALONE = ("\x03", "\x04")  # Ctrl-C, Ctrl-D
+
+
+@dataclass
+class Terminals:
+    """Runs whet in terminals, in one folder."""
+
+    folder: Path
+    environment: dict[str, str]
+    screens: list[Screen] = field(default_factory=list[Screen])
+
+    def whet(self, *words: str) -> Screen:
+        screen = in_terminal(
+            [sys.executable, "-m", "whet", *words], cwd=self.folder, environment=self.environment
+        )
+        self.screens.append(screen)
+        return screen
+
+    def loop(self, *options: str) -> Screen:
+        return self.whet("loop", *options, "--", sys.executable, "main.py")
+
+    def save(self, text: str, name: str = "main.py") -> None:
+        beside = self.folder / f".{name}.new"
+        beside.write_text(text)
+        beside.replace(self.folder / name)
+
+
+@pytest.fixture
+def terminals(tmp_path: Path) -> Iterator[Terminals]:
+    folder, temporary = tmp_path / "project", tmp_path / "tmp"
+    folder.mkdir()
+    temporary.mkdir()
+    environment = {"TMPDIR": str(temporary), "TERM": "dumb", "HOME": str(tmp_path)}
+    terminals = Terminals(folder, environment)
+    yield terminals
+    for screen in terminals.screens:
+        screen.whet.kill()
+        screen.whet.wait()
+        os.close(screen.master)
+
+
+def _since(screen: Screen, start: int) -> str:
+    """Return what was shown, without what whet says itself."""
+    text = screen.shown[start:].decode().replace("\r\n", "\n")
+    return re.sub(r"0x[0-9a-f]+|\.\.\.x[0-9a-f]+", "0x", re.sub(r"whet: .*\n", "", text))
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        pytest.param(["w", "l", *["s"] * 9, "w", "p total.value", "u", "ll", "c", "c"], id="steps"),
+        pytest.param(["n"] * 40, id="to the end of the program and beyond"),
+        pytest.param(["a", "r", "n", "unt", "q"], id="left before the end"),
+        pytest.param(["p 1", "\x03", "p 2", "n", "c", "c"], id="an interrupt at the prompt"),
+        pytest.param(["tbreak add", "c", "w", "r", "\x04"], id="an end of input"),
+        pytest.param(
+            ["p 1/0", "!n = 5", "display i", "n", "n", "tbreak 15", "c", "c", "c"], id="changes"
+        ),
+    ],
+)
+@pytest.mark.parametrize("at", ["start", "start_at_top"])
+def test_a_breakpoint_in_a_warm_run_is_what_it_is_cold(
+    terminals: Terminals, keys: list[str], at: str
+) -> None:
+    terminals.save(_HELPER, "helper.py")
+    terminals.save(_program())
+    loop = terminals.loop()
+    loop.wait_for(b"trial 1")
+    _settle(loop)
+    start = len(loop.shown)
+    terminals.save(_program(**{at: "breakpoint()"}))
+    _session(loop, keys, b"trial 2")
+    cold = terminals.whet("run", "--", sys.executable, "main.py")
+    _session(cold, keys, b"trial 3")
+
+    assert b"warm" in loop.shown[start:]
+    assert _since(loop, start) == _since(cold, 0)
+
+
+def _settle(loop: Screen) -> None:
+    loop.until(lambda: loop.shown.endswith(b"\n"))
+
+
+def _session(screen: Screen, keys: Sequence[str], end: bytes) -> None:
+    """Type keys at prompts, as long as there are any, up to the end of the trial."""
+    answered = 0  # up to where what is shown has been answered
+
+    def asks() -> bool:
+        return end in screen.shown or screen.shown[answered:].endswith(b"(Pdb) ")
+
+    for key in keys:
+        screen.until(asks)
+        if end in screen.shown:
+            break
+        answered = len(screen.shown)
+        screen.type(key.encode() + (b"" if key in _ALONE else b"\r"))
+    screen.wait_for(end)
+    _settle(screen)
+
+
+_FAILS = f"""{SLOW}import os
+
+def price(x):
+    time.sleep(0.06)
+    rate = 3 - x
+    return 10 / rate
+
+def total():
+    found = 0
+    time.sleep(0.06)
+    for x in range(5):
+        found += price(x)
+    return found
+
+print(os.tcgetpgrp(0) == os.getpgrp())
+with open('made', 'w') as made:
+    made.write('1')
+print(total())
+"""
+_OFFER = b"q to quit\r\n"
+
+
+def _failed(screen: Screen, number: int) -> None:
+    """Wait until a failed trial was told of, and whet waits."""
+    screen.wait_for(b"trial %d" % number)
+    screen.until(lambda: screen.shown.endswith(_OFFER))
+
+
+def _ask(screen: Screen, word: str, keys: Sequence[str], end: bytes = _OFFER) -> str:
+    """Type a word between two runs, then keys at prompts; return what was shown."""
+    start = answered = len(screen.shown)
+    screen.type(word.encode() + b"\r")
+
+    def asks() -> bool:
+        return screen.shown[answered:].endswith(b"(Pdb) ")
+
+    for key in keys:
+        screen.until(asks)
+        answered = len(screen.shown)
+        screen.type(key.encode() + (b"" if key in _ALONE else b"\r"))
+    screen.until(lambda: screen.shown[answered:].endswith(end))
+    return _since(screen, start)
+
+
+def test_pdb_opens_where_the_program_fails_and_changes_nothing_of_the_trial(
+    terminals: Terminals,
+) -> None:
+    terminals.save(_FAILS)
+    loop = terminals.loop("--pdb")
+    keys = ["p rate, x", "u", "p found", "p 1/0", "q"]
+
+    _session(loop, keys, b"trial 1")
+    _failed(loop, 1)
+    terminals.save(_FAILS.replace("10 / rate", "20 / rate"))
+    start = len(loop.shown)
+    _session(loop, keys, b"trial 2")
+    shown = loop.shown[start:].decode()
+    plain = terminals.whet("run", "--", sys.executable, "main.py")
+    plain.wait_for(b"trial 3")
+
+    assert "-> return 20 / rate" in shown
+    assert "(Pdb) p rate, x\r\n(0, 3)" in shown
+    assert "warm" in shown
+    assert "\r\r" not in shown, "what was written before is shown as it was"
+    assert "BAD ZeroDivisionError: division by zero at main.py:8" in shown
+    assert b"exit 1" in plain.shown
+    assert b"same failure as trial 2" in plain.shown
+
+
+def test_pdb_needs_a_terminal(terminals: Terminals) -> None:
+    refused = terminals.whet("loop", "--pdb", "--json", "--", "true")
+
+    refused.wait_for(b"`--pdb` needs a terminal")
+    assert refused.whet.wait(20) == os.EX_USAGE
+
+
+@pytest.mark.parametrize("is_edited", [False, True])
+def test_a_failure_is_stepped_into_from_before_the_failing_function_was_called(
+    terminals: Terminals, *, is_edited: bool
+) -> None:
+    terminals.save(_FAILS)
+    loop = terminals.loop()
+    _failed(loop, 1)
+    if is_edited:
+        terminals.save(_FAILS.replace("10 / rate", "20 / rate"))
+        _failed(loop, 2)
+    keys = ["w", "tbreak price", "c", "p x", "n", "w", "c", "p rate", "q"]
+
+    first, again = _ask(loop, "b", keys), _ask(loop, "b", keys)
+    loop.type(b"r\r")
+    _failed(loop, 3 if is_edited else 2)
+
+    assert first == again
+    assert "main.py(19)<module>()" not in first.partition("(Pdb)")[0]
+    assert "(Pdb) w\n" in first
+    assert "total()\n-> " in first.partition("tbreak")[0]
+    assert "price()" not in first.partition("tbreak")[0]
+    assert "-> time.sleep(0.06)" in first
+    assert f"-> return {20 if is_edited else 10} / rate\n(Pdb) p rate\n0\n" in first
+    assert "whet_stage" not in first
+    assert (terminals.folder / "made").read_text() == "1"
+    assert b"True" in loop.shown
+    assert b"False" not in loop.shown
+
+
+def test_without_a_copy_from_before_the_program_is_stepped_through_from_its_start(
+    terminals: Terminals,
+) -> None:
+    terminals.save("def f():\n    return {}['key']\nf()\n")
+    loop = terminals.loop()
+    _failed(loop, 1)
+
+    shown = _ask(loop, "b", ["n", "s", "s", "c", "q"])
+
+    assert b"type b to step from its start" in loop.shown
+    assert "> main.py(1)<module>()\n-> def f():\n" in re.sub("> /.*/", "> ", shown)
+    assert "-> return {}['key']\n(Pdb) c\nTraceback" in shown
+
+
+def test_a_save_waits_until_the_debugger_is_left(terminals: Terminals) -> None:
+    terminals.save(_FAILS)
+    loop = terminals.loop()
+    _failed(loop, 1)
+    loop.type(b"b\r")
+    loop.until(lambda: loop.shown.endswith(b"(Pdb) "))
+
+    terminals.save(_FAILS.replace("10 / rate", "10 / 7"))
+    shown = _ask(loop, "p 1", ["p 2", "q"], end=b"trial 2\r\n")
+
+    assert "(Pdb) p 2\n2\n" in shown
+
+
+def test_a_save_at_a_prompt_of_the_program_leaves_the_terminal_as_it_was(
+    terminals: Terminals,
+) -> None:
+    terminals.save(_program(start="breakpoint()"))
+    loop = terminals.loop()
+    loop.until(lambda: loop.shown.endswith(b"(Pdb) "))
+    assert loop.is_raw
+
+    terminals.save(_program())
+    loop.wait_for(b"trial 2")
+
+    loop.until(lambda: loop.is_as_it_was)
+    assert os.tcgetpgrp(loop.master) == loop.whet.pid
+
+
+@pytest.mark.parametrize("keys", [b"q\r", b"\x04", b"\x03"], ids=["q", "Ctrl-D", "Ctrl-C"])
+def test_the_loop_ends_when_it_is_told_to(terminals: Terminals, keys: bytes) -> None:
+    terminals.save("x\n")
+    loop = terminals.loop()
+    _failed(loop, 1)
+
+    loop.type(keys)
+
+    assert loop.whet.wait(20) == 0
+    assert loop.is_as_it_was
