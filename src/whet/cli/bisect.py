@@ -66,7 +66,7 @@ def command(
     are checked out in working trees of whet's own; your checkout is not touched. A version
     that cannot be built, or that fails in another way, is skipped.
     """
-    if not 1 <= len(ends) <= 2:  # noqa: PLR2004 - two ends
+    if len(ends) not in {1, 2}:
         raise BadUsage(
             f"`{' '.join(ends)}` does not name one or two ends",
             hint="write `whet bisect [GOOD] BAD -- COMMAND`; the command stands behind `--`",

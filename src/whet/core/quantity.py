@@ -2,6 +2,7 @@
 
 _MINUTE, _HOUR = 60, 3600
 _KILO = 1000
+_THREE_DIGITS = 100
 
 
 def shown_seconds(seconds: float) -> str:
@@ -23,7 +24,7 @@ def shown_bytes(count: int) -> str:
     for unit in ("kB", "MB", "GB", "TB"):
         size /= _KILO
         if size < _KILO:
-            return f"{size:.1f} {unit}" if size < 100 else f"{size:.0f} {unit}"  # noqa: PLR2004 - three digits
+            return f"{size:.1f} {unit}" if size < _THREE_DIGITS else f"{size:.0f} {unit}"
     return f"{size:.0f} PB"
 
 

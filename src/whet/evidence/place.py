@@ -9,6 +9,7 @@ from whet.evidence.ownership import OwnedFrame, Owner
 _NEARLY_ALWAYS = 0.8
 _CYCLE_FUNCTIONS = 6
 _DEEP = 40
+_CYCLE_TIMES = 3  # once and twice is no cycle
 """A function that stands so often in one stack calls itself."""
 
 
@@ -67,7 +68,7 @@ def _cycle(frames: Sequence[OwnedFrame]) -> set[str]:
     """Return the functions that stand in the stack about as often as the most frequent one."""
     counts = _counts(frames)
     highest = max(counts.values(), default=0)
-    if highest < 3:  # noqa: PLR2004 - once and twice is no cycle
+    if highest < _CYCLE_TIMES:
         return set()
     return {place for place, count in counts.items() if count >= _NEARLY_ALWAYS * highest - 1}
 

@@ -30,6 +30,7 @@ KEPT_BELOW_BYTES = 10_000_000
 # A file that is written while it is read makes git stop; the last try starts from nothing, for
 # an index of whet's own that was damaged, or whose objects were collected.
 _ATTEMPTS = 3
+_IN_A_LINE = 3  # of the paths are named
 
 # Asking each costs a git process. A project with more submodules than this is rare, and
 # its trials should not wait for them.
@@ -337,5 +338,6 @@ def digest_of_code(written: str, aside: tuple[str, ...], dirt: Mapping[str, str]
 
 
 def _listed(paths: list[str]) -> str:
-    shown = ", ".join(f"`{path}`" for path in paths[:3])
-    return f"{shown} and {len(paths) - 3} more" if len(paths) > 3 else shown  # noqa: PLR2004 - as many as fit in a line
+    shown = ", ".join(f"`{path}`" for path in paths[:_IN_A_LINE])
+    more = len(paths) - _IN_A_LINE
+    return f"{shown} and {more} more" if more > 0 else shown

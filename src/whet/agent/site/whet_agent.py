@@ -180,7 +180,7 @@ class _ByteCode:
             if not data.startswith(self._magic):
                 return None
             code: CodeType = self._marshal.loads(memoryview(data)[len(self._magic) :])
-            getattr(self._imp, "_fix_co_filename")(code, path)  # noqa: B009 - not in the type stubs
+            vars(self._imp)["_fix_co_filename"](code, path)
         except Exception:  # noqa: BLE001 - not there, or spoilt by a crash of the machine
             return None
         return code

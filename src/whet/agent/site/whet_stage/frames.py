@@ -12,6 +12,7 @@ import types
 
 from .past import FUNCTIONS, bound_names, key_of
 from .sources import key_of_code
+from .typed import cast
 from .weave import Weaver, bind, own_nodes
 
 TYPE_CHECKING = False
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 
 _OUTER = "<outer>"  # no name that a program could have
 GENERATOR_FLAGS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
+
+
+def cells_of(function: FunctionType) -> dict[str, CellType]:
+    """Return a function's free variables."""
+    names = function.__code__.co_freevars
+    return {name: (function.__closure__ or ())[at] for at, name in enumerate(names)}
 
 
 class Frame:
@@ -64,8 +71,7 @@ class Frame:
         self.call: Rest | None = None
         self.parameters: list[str] = []
         if function is not None:
-            names = function.__code__.co_freevars
-            self.cells.update(zip(names, function.__closure__ or ()))  # noqa: B905 - 3.9
+            self.cells.update(cells_of(function))
 
     def line(self, back: int = 0) -> int:
         """Return the number of the line at which it stands, or of so many statements before."""
@@ -85,7 +91,7 @@ class Frame:
         source = sources.get(self.source.path, self.source)
         node = source.tree if self.function is None else nodes.get(id(self.node), self.node)
         new = copy.copy(self)
-        new.source, new.node = source, node  # type: ignore[assignment]
+        new.source, new.node = source, cast("ast.Module", node)
         return new
 
     def function_of(self, code: CodeType) -> FunctionType:

@@ -12,6 +12,7 @@ import os
 from .atfork import fork
 from .descriptors import Streams
 from .private import private_import
+from .typed import cast
 
 _LENGTH_BYTES = 4
 _INT_BYTES = 4
@@ -68,7 +69,7 @@ def fork_away() -> int:
 
 def send(line: _socket.socket, facts: tuple[object, ...] | int) -> None:
     """Send a message."""
-    packed = marshal.dumps(facts)  # type: ignore[arg-type]
+    packed = marshal.dumps(cast("tuple[str, ...]", facts))
     line.sendall(len(packed).to_bytes(_LENGTH_BYTES, "little") + packed)
 
 

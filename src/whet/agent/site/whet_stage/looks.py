@@ -68,6 +68,16 @@ class Looks:
                 is_so = self._asked(cast("Callable[..., bool]", vars(module["Path"])[name]))
                 self._put(module["Path"], name, is_so)
 
+            follow: Callable[..., object] = vars(module["Path"])["resolve"]
+
+            def resolve(path: object, strict: bool = False) -> object:  # noqa: FBT001, FBT002 - as there
+                found = follow(path, strict=strict)
+                if not strict:
+                    self._count(found)
+                return found
+
+            self._put(module["Path"], "resolve", resolve)
+
     def _asked(self, original: Callable[..., bool]) -> Callable[..., bool]:
         def question(path: object, **how: object) -> bool:
             self._count(path)
@@ -119,7 +129,7 @@ class Looks:
 
     def _count(self, path: object) -> None:
         try:
-            name = os.path.join(os.getcwd(), os.fspath(path))  # type: ignore[call-overload]
+            name = os.path.join(os.getcwd(), os.fspath(cast("str", path)))
             if name.endswith(".py") or self._is_source(name):
                 self.own[name] = self.own.get(name, 0) + 1
         except (OSError, TypeError, ValueError):

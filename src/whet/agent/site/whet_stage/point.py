@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-from .unseen import unseen
+from .unseen import AT_WORK, unseen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MOST_TIMES = 4
 _NAME = "gettrace"
 _OWN = os.path.dirname(__file__) + os.sep
-_settrace: Callable[[object], None] = getattr(sys, "settrace")  # noqa: B009 - its type is narrower
+_settrace: Callable[[object], None] = vars(sys)["settrace"]
 
 
 class Point:
@@ -50,7 +50,7 @@ class Point:
             self._stack = []
             return
         if self._tells_hook is not self._original:
-            _settrace(self._calls_hook)  # once more: what runs inside an audit hook is not traced
+            _trace(self._calls_hook)  # once more: what runs inside an audit hook is not traced
             return
         own = self._calls_hook
         original: Callable[[], object] = self._original
@@ -61,7 +61,7 @@ class Point:
 
         self._tells_hook = gettrace
         setattr(sys, _NAME, gettrace)
-        _settrace(own)
+        _trace(own)
 
     def end(self) -> None:
         """Look out no more."""
@@ -71,7 +71,7 @@ class Point:
         if sys.gettrace is self._tells_hook:
             setattr(sys, _NAME, self._original)
         if self._original() is self._calls_hook:
-            _settrace(None)
+            _trace(None)
 
     @unseen
     def _calls(self, frame: FrameType, _event: str, _argument: object) -> object:
@@ -105,6 +105,14 @@ class Point:
                 return False
             frame = frame.f_back
         return True
+
+
+def _trace(hook: object) -> None:
+    AT_WORK.append(True)  # the program traces nothing
+    try:
+        _settrace(hook)
+    finally:
+        AT_WORK.pop()
 
 
 def stack_of(told: list[str]) -> list[tuple[int, str, str]]:

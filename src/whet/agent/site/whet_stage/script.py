@@ -18,7 +18,7 @@ import types
 import weakref
 from _frozen_importlib_external import SourceFileLoader
 
-from .frames import Frame, function_code, may_be_entered
+from .frames import Frame, cells_of, function_code, may_be_entered
 from .importer import own_read
 from .private import hide_own, is_import_replaced, private_import, show_own
 from .sources import Source, marking_names
@@ -278,9 +278,8 @@ class Script:
     def _stand(self, number: int, cells: FunctionType | None, name: str) -> None:
         frame = self._at(number, has_begun=False)
         if cells is not None:
-            names = key_names(cells)
             self._note_woven(cells)
-            frame.cells.update(zip(names, cells.__closure__ or ()))  # noqa: B905 - 3.9
+            frame.cells.update(cells_of(cells))
         self._top = caller()
         try:
             line = f"{os.path.basename(frame.source.path)}:{frame.line()}"
@@ -467,8 +466,3 @@ class Script:
             frame.call = None
         self._going.clear()
         return self._codes
-
-
-def key_names(cells: FunctionType) -> tuple[str, ...]:
-    """Return the names of a function's free variables."""
-    return cells.__code__.co_freevars

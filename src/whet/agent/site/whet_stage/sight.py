@@ -195,7 +195,8 @@ class Sight:
             self._listener.end(self.ended_by)
 
     def _hears_tracer(self, event: str, _arguments: tuple[object, ...]) -> None:
-        self._listener.step_aside(event)
+        if not AT_WORK:
+            self._listener.step_aside(event)
 
     def _hears_failure(self, _event: str, _arguments: tuple[object, ...]) -> None:
         self.ended_by = self.ended_by or "the program has failed"
@@ -284,6 +285,6 @@ def _is_rewriter(frame: FrameType | None) -> bool:
 
 def _absolute(path: object) -> str:
     try:
-        return os.path.join(os.getcwd(), os.fsdecode(path))  # type: ignore[arg-type]
+        return os.path.join(os.getcwd(), os.fsdecode(cast("str", path)))
     except (OSError, TypeError, ValueError):
         return "\0"  # it will not be found either

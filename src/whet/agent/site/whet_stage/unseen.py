@@ -50,7 +50,7 @@ _OWN = os.path.dirname(__file__) + os.sep
 def caller() -> FrameType:
     """Return the innermost frame that is not whet's own."""
     AT_WORK.append(True)  # taking a frame is an audit event
-    frame: FrameType = getattr(sys, "_getframe")()  # noqa: B009 - type checkers take it for private
+    frame: FrameType = vars(sys)["_getframe"]()
     AT_WORK.pop()
     while frame.f_code.co_filename.startswith(_OWN) and frame.f_back is not None:
         frame = frame.f_back

@@ -8,9 +8,11 @@ from __future__ import annotations
 import _warnings
 import sys
 
+from .typed import cast
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import TracebackType
+    from types import ModuleType, TracebackType
 
     Warned = tuple[type[Warning], str, int]  # category, message, line
 
@@ -33,12 +35,12 @@ class WarningsOfCompiler:
         # The interpreter keeps what it has last found.
         self.defaultaction: object = vars(_warnings)["_defaultaction"]
         self.onceregistry: object = vars(_warnings)["_onceregistry"]
-        self._real: object = None
+        self._real: ModuleType | None = None
 
     def __enter__(self) -> set[Warned]:
         """Stand in; what is compiled must not run anything of the program's."""
         self._real = sys.modules.get("warnings")
-        sys.modules["warnings"] = self  # type: ignore[assignment]
+        sys.modules["warnings"] = cast("ModuleType", self)
         return self.found
 
     def __exit__(
@@ -57,7 +59,7 @@ class WarningsOfCompiler:
         if self._real is None:
             del sys.modules["warnings"]
         else:
-            sys.modules["warnings"] = self._real  # type: ignore[assignment]
+            sys.modules["warnings"] = self._real
 
     def WarningMessage(  # noqa: N802 - as of `warnings`
         self, message: Warning, category: type[Warning], _file: str, line: int, *_: object
