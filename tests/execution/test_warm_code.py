@@ -423,5 +423,8 @@ def test_a_resumed_run_is_the_cold_one(
     cold, deepest, edited, _ = (start.place for start in workshop.starts)
     assert not cold
     assert deepest
-    # On a slow machine there are snapshots before the one that the edit has spoilt.
-    assert (edited == deepest) == is_warm, workshop.starts
+    # On a slow machine there are snapshots before the one that the edit has spoilt, and the second
+    # run may leave a deeper one.
+    seconds = [start.saved_seconds for start in workshop.starts]
+    is_as_deep = edited == deepest or (bool(edited) and seconds[2] >= seconds[1])
+    assert is_as_deep == is_warm, workshop.starts

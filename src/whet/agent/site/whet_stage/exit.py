@@ -56,7 +56,7 @@ def run_and_exit(
     if number:
         _die_of(number)
     forget()
-    if are_any_written() or has_last_words() or _has_last_words():
+    if has_last_words() or are_any_written() or _has_last_words():
         # What is still in a buffer, and what is said by `__del__`, comes out of taking the
         # interpreter apart alone. Python does that when an audit hook raises this.
         raise SystemExit(code)
