@@ -322,6 +322,17 @@ def test_without_a_copy_from_before_the_program_is_stepped_through_from_its_star
     assert "-> return {}['key']\n(Pdb) c\nTraceback" in shown
 
 
+def test_what_is_no_python_cannot_be_stepped_through(terminals: Terminals) -> None:
+    terminals.save("def f(:\n")
+    loop = terminals.loop()
+    loop.wait_for(b"trial 1")
+    loop.wait_for(b"waiting for a save")
+    loop.type(b"q\r")
+
+    assert loop.whet.wait(20) == 0
+    assert b"type b" not in loop.shown
+
+
 def test_a_save_waits_until_the_debugger_is_left(terminals: Terminals) -> None:
     terminals.save(_FAILS)
     loop = terminals.loop()

@@ -33,6 +33,9 @@ BACK, AGAIN, QUIT = "b", "r", "q"
 """What the user may type between two runs."""
 
 
+_NOTHING_HAS_RUN = ("SyntaxError", "IndentationError", "TabError")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopOptions:
     """How to loop.
@@ -310,7 +313,7 @@ def _wait(
 
 
 def _back(state: _Loop, failure: Failure | None) -> str | None:
-    if failure is None:
+    if failure is None or failure.signature.exception in _NOTHING_HAS_RUN:
         return None
     return next((snapshot.place for snapshot in state.runs.before(failure)), "")
 
