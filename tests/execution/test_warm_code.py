@@ -393,6 +393,20 @@ EDITS = [
         id="the rest of a function that has called itself",
     ),
     pytest.param(
+        {
+            "main.py": "import time\nclass Gone:\n    def __del__(self): print('gone')\n"
+            "gone = Gone()\ndef main():\n    time.sleep(0.06)\n    print(1)\n    {}['x']\n"
+            "main()\n"
+        },
+        {
+            "main.py": "import time\nclass Gone:\n    def __del__(self): print('gone')\n"
+            "gone = Gone()\ndef main():\n    time.sleep(0.06)\n    print(2)\n    {}['x']\n"
+            "main()\n"
+        },
+        True,
+        id="the last words of an object in a function that goes on",
+    ),
+    pytest.param(
         {"main.py": "import time\ntime.sleep(0.06)\nprint(1 in [1])\n"},
         {"main.py": "import time\ntime.sleep(0.06)\nprint(1 is 1)\n"},
         False,

@@ -176,7 +176,7 @@ class Script:
     def run(self, begins: Callable[[], None]) -> None:
         """Run it in `__main__`, as Python does."""
         module = sys.modules["__main__"].__dict__
-        code = self._code or self.module_code(self.frames[0])
+        code = self._next_code()
         while True:
             try:
                 begins()
@@ -439,7 +439,7 @@ class Script:
         self._loops.clear()
         self._iterators.clear()
         self._going.clear()
-        self._codes = self._compiled()
+        self._code = self._compiled()
 
     def _compiled(self) -> CodeType:
         """Make the functions that go on, the deepest first, and return the module's code."""
@@ -465,4 +465,9 @@ class Script:
         for frame in self.frames:
             frame.call = None
         self._going.clear()
-        return self._codes
+        return self._next_code()
+
+    def _next_code(self) -> CodeType:
+        """Return the module's code, and keep none: it holds functions that go on."""
+        code, self._code = self._code, None
+        return code or self.module_code(self.frames[0])
