@@ -81,6 +81,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="what to measure")
     parser.add_argument("--picture", type=Path, help="where to write the curves, as SVG")
     options = parser.parse_args()
+    options.python = options.python.absolute()  # the programs run elsewhere
     parts: Mapping[str, Callable[[], None]] = {
         "edits": lambda: _print_edits(options.python, options.edits, options.picture),
         "trials": lambda: print_trials(options.python, options.edits),

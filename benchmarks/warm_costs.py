@@ -20,7 +20,7 @@ from whet.execution.warm import WarmRuns
 from whet.host.belongings import Belongings
 from whet.host.capture import keep_in_place
 
-CALLS_COUNT = 3_000_000
+CALLS_COUNT = 20_000_000
 CSV_ROWS = 2_000
 SNAPSHOTS = 10
 TRIALS_LIMIT = 25.0

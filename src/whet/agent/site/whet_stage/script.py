@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 _MOST_FRAMES = 6
 _ENTERING_SHARE = 0.03  # of the time since the start may go into entering functions
 _BLOCK_SECONDS = 0.005
+_OFFER_SHARE = 20  # of the time that a snapshot takes
+_MOST_WORTH_SECONDS = 1.0
 _MARK_SECONDS = 0.01  # between two snapshots that the program has asked for, and
 _MARK_SHARE = 5  # so many times what the last one took
 
@@ -236,8 +238,16 @@ class Script:
             stop, self.stop = self.stop, None
             stop(caller())
             return
-        if not self.is_over and time.perf_counter() - self.since >= self._slow_seconds:
+        if not self.is_over and time.perf_counter() - self.since >= self._worth_seconds:
             self._stand(number, cells, "")
+
+    @property
+    def _worth_seconds(self) -> float:
+        """How long a stretch is that is worth a snapshot: taking one must cost next to nothing."""
+        if not self._slow_seconds:
+            return 0.0
+        worth = max(self._slow_seconds, _OFFER_SHARE * self.offer_seconds)
+        return min(worth, _MOST_WORTH_SECONDS)
 
     def expect(self) -> None:
         """Note that a statement begins that seems to set a checkpoint; a point comes after it."""
