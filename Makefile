@@ -70,13 +70,14 @@ check-docs: $(VENV)/.ready-dev
 
 .PHONY: bench
 bench: $(VENV)/.ready-dev ## the measurements of benchmarks/, as tables with ratios
-	for script in $$(grep -l '^def main' benchmarks/*.py | grep -v /warm.py); do \
+	for script in $$(grep -l '^def main' benchmarks/*.py | grep -v '/warm\(_search\)\?\.py'); do \
 	    $(BIN)/python "$$script" || exit; done
 
 .PHONY: bench-warm
 bench-warm: $(VENV)/.ready-dev $(VENV_PEERS)/.ready ## warm cycles of a torch program, beside cold ones and other tools
 	$(BIN)/python benchmarks/warm.py --python $(VENV_PEERS)/bin/python \
 	    --picture docs/warm-cycles.svg $(ARGS)
+	$(BIN)/python benchmarks/warm_search.py --python $(CURDIR)/$(VENV_PEERS)/bin/python --only trials
 
 .PHONY: docs
 docs: docs-generate ## the documentation, as docs/_build/html/index.html

@@ -2,7 +2,7 @@
 
     python benchmarks/warm.py [--python PATH] [--edits N] [--only PART...] [--megabytes N]
 
-`--python` is the interpreter that has torch, transformers and pandas, and jurigged and IPython if
+`--python` is the interpreter that has torch and transformers, and jurigged and IPython if
 they are to be compared; `make bench-warm` makes such an environment. What it lacks is left out,
 and said. `--edits 2 --megabytes 100` tries it all in a few minutes.
 """
@@ -18,13 +18,13 @@ from pathlib import Path
 
 from curves import write_curves
 from table import print_table
-from warm_costs import print_memory, print_overhead, print_trials
+from warm_costs import print_memory, print_overhead
 from warm_programs import KINDS, llama
 from warm_tools import AutoReload, Cold, ForkServer, Jurigged, Tool, Whet, save
 
 PATIENCE_SECONDS = 120.0
 NEEDED = {Cold: "", Whet: "", ForkServer: "", Jurigged: "jurigged", AutoReload: "IPython"}
-PARTS = ("edits", "trials", "overhead", "memory")
+PARTS = ("edits", "overhead", "memory")
 LIMIT_MS = 100.0
 SILENT_TIMES = 2
 """A tool that has not noticed so many edits of a kind will not notice the others."""
@@ -84,7 +84,6 @@ def main() -> None:
     options.python = options.python.absolute()  # the programs run elsewhere
     parts: Mapping[str, Callable[[], None]] = {
         "edits": lambda: _print_edits(options.python, options.edits, options.picture),
-        "trials": lambda: print_trials(options.python, options.edits),
         "overhead": lambda: print_overhead(options.python, max(options.edits // 4, 2)),
         "memory": lambda: print_memory(options.python, options.megabytes << 20),
     }

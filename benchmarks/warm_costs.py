@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from table import in_turns, print_table
-from warm_programs import BYTES, CALLS, CSV_READER, HOLDER, IMPORTS, OBJECTS
+from warm_programs import BYTES, CALLS, HOLDER, IMPORTS, OBJECTS
 
 from whet.core.trial import Trial
 from whet.evidence.classify import classify
@@ -21,9 +21,7 @@ from whet.host.belongings import Belongings
 from whet.host.capture import keep_in_place
 
 CALLS_COUNT = 20_000_000
-CSV_ROWS = 2_000
 SNAPSHOTS = 10
-TRIALS_LIMIT = 25.0
 OVERHEAD_LIMITS = {
     "call-heavy": 1.10 if sys.version_info >= (3, 12) else 1.25,
     "import-heavy": 1.25,
@@ -47,58 +45,6 @@ def _executor(
         perform=runs,
     ) as executor:
         yield executor
-
-
-def print_trials(python: Path, times: int) -> None:
-    """Print how many trials a second a search gets, warm and cold, of a pandas script."""
-    if subprocess.run([python, "-c", "import pandas"], check=False, capture_output=True).returncode:
-        print(f"\nskipped: trials of a pandas script: {python} has no pandas")
-        return
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        belongings = Belongings(folder / "made")
-        runs = WarmRuns(belongings)
-        (folder / "read.py").write_text(CSV_READER)
-        trial = Trial(command=(str(python), "read.py"), cwd=name)
-        with (
-            _executor(folder, runs, belongings) as warm,
-            _executor(folder, None, belongings) as cold,
-        ):
-            results: dict[str, list[bytes]] = {"cold": [], "warm": []}
-            from_copies: list[bool] = []
-
-            def step(side: str, executor: ColdExecutor) -> Callable[[], object]:
-                def run() -> None:
-                    _write_csv(folder / "data.csv", len(results[side]))
-                    outcome = executor.submit(trial).result()
-                    results[side].append(outcome.stdout.head(1 << 16))
-                    if side == "warm":
-                        from_copies.append(bool(runs.last.place))
-
-                return run
-
-            pair = in_turns(step("cold", cold), step("warm", warm), times=times)
-        assert results["cold"] == results["warm"], "a wrong answer"
-    ratio = pair.left_median / pair.right_median
-    share = sum(from_copies[1:]) / len(from_copies[1:])
-    rows = [
-        ["cold", f"{1 / pair.left_median:.1f}", "", "", ""],
-        ["warm", f"{1 / pair.right_median:.1f}", f"{ratio:.1f}", f"{TRIALS_LIMIT:.0f}", f"{share:.0%}"],
-    ]  # fmt: skip
-    header = [
-        "a pandas script reads a CSV",
-        "trials a second",
-        "ratio",
-        "at least",
-        "answered warm",
-    ]
-    print_table(f"One worker, medians of {times} trials", header, rows)
-
-
-def _write_csv(path: Path, number: int) -> None:
-    rows = "".join(f"{'abc'[i % 3]},{i + number}\n" for i in range(CSV_ROWS))
-    path.write_text(f"kind,value\n{rows}")
-    time.sleep(0.015)  # a file as young as the run may have been saved after it was read
 
 
 def print_overhead(python: Path, times: int) -> None:

@@ -96,13 +96,6 @@ print("done")
 """
 """Does little but import modules."""
 
-CSV_READER = """\
-import pandas
-frame = pandas.read_csv("data.csv")
-told = frame.groupby("kind")["value"].agg(["count", "sum"])
-print("RESULT", int(told["sum"].sum()), len(frame))
-"""
-
 HOLDER = """\
 import os, sys, time
 
