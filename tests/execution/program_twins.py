@@ -142,7 +142,9 @@ class Twins:
             f"{n}:\n  warm {got[n]!r}\n  cold {expected[n]!r}" for n in differing
         )
         place = f"from {self.runs.last.place or 'the start'}\n"
-        return Case(kind, is_warm, place + difference, is_unsteady=again != expected)
+        # What a program says until it is killed is a matter of chance.
+        is_unsteady = again != expected or expected["signature"] == FailureKind.TIMEOUT.name
+        return Case(kind, is_warm, place + difference, is_unsteady=is_unsteady)
 
     def _run(self, executor: ColdExecutor, folder: Path, words: tuple[str, ...]) -> Outcome:
         trial = Trial(command=(sys.executable, *words), cwd=str(folder), limits=_LIMITS)

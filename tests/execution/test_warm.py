@@ -314,6 +314,12 @@ def test_nothing_of_the_agent_is_left_in_sight(workshop: Workshop) -> None:
         ),
         pytest.param("return 1\n", id="a script that cannot be compiled"),
         pytest.param(
+            "import sys\nclass Loud:\n    def __getattr__(self, name):\n"
+            "        print('asked for', name, file=sys.__stdout__)\n"
+            "        return getattr(sys.__stdout__, name)\nsys.stdout = Loud()\n",
+            id="an output that tells what it is asked for",
+        ),
+        pytest.param(
             "import gc\ndef f(): pass\nprint([len(each.co_consts) for each in gc.get_referents(f)"
             " if hasattr(each, 'co_consts')])\n",
             id="what the collector knows of a function",

@@ -4,6 +4,7 @@ import unicodedata
 
 _KEPT = {"\n", "\t"}
 _BYTES_A_ROW = 16
+_PRINTABLE = range(0x20, 0x7F)  # ASCII
 _LONGEST_LINE = 300
 
 
@@ -42,7 +43,7 @@ def hex_dump(data: bytes) -> str:
     rows: list[str] = []
     for offset in range(0, len(data), _BYTES_A_ROW):
         row = data[offset : offset + _BYTES_A_ROW]
-        readable = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in row)  # noqa: PLR2004 - printable ASCII
+        readable = "".join(chr(byte) if byte in _PRINTABLE else "." for byte in row)
         rows.append(f"{offset:08x}  {row.hex(' '):47}  {readable}")
     return "\n".join(rows)
 

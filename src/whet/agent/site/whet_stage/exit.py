@@ -5,6 +5,7 @@ Standard library only, Python 3.9 or later.
 
 from __future__ import annotations
 
+import _io
 import ast
 import atexit
 import os
@@ -42,7 +43,10 @@ def run_and_exit(
     """
     code, number = 0, 0
     try:
-        run(*arguments)
+        try:
+            run(*arguments)
+        finally:
+            _flush_own()
     except SystemExit as leaving:
         code = _code_of(leaving)
     except BaseException as error:  # noqa: BLE001 - it is the program's
@@ -56,7 +60,7 @@ def run_and_exit(
     if number:
         _die_of(number)
     forget()
-    if has_last_words() or are_any_written() or _has_last_words():
+    if has_last_words() or _are_streams_own() or are_any_written() or _has_last_words():
         # What is still in a buffer, and what is said by `__del__`, comes out of taking the
         # interpreter apart alone. Python does that when an audit hook raises this.
         raise SystemExit(code)
@@ -75,7 +79,7 @@ def _finish(code: int) -> int:
     _private(atexit, "_run_exitfuncs")()
     for stream in (sys.stdout, sys.stderr):
         try:
-            if stream is not None:
+            if type(stream) is _io.TextIOWrapper:
                 stream.flush()
         except BaseException:  # noqa: BLE001 - Python says so with an exit code of its own
             code = 120
@@ -89,6 +93,23 @@ def _die_of(number: int) -> None:
     let: Callable[[int, int], object] = vars(module)["signal"]
     let(number, 0)  # SIG_DFL
     os.kill(os.getpid(), number)
+
+
+@unseen
+def _flush_own() -> None:
+    """Ask streams of the program's own to flush, as Python does when it has run a script."""
+    for stream in (sys.stderr, sys.stdout):
+        if stream is not None and type(stream) is not _io.TextIOWrapper:
+            try:
+                stream.flush()
+            except Exception:  # noqa: BLE001, S110 - as Python does
+                pass
+
+
+def _are_streams_own() -> bool:
+    """Whether Python would call methods of the program's own when it flushes the streams."""
+    plain = (type(None), _io.TextIOWrapper)
+    return type(sys.stdout) not in plain or type(sys.stderr) not in plain
 
 
 def _has_last_words() -> bool:
