@@ -30,15 +30,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import CodeType, FrameType, FunctionType
 
+    from .pace import Pace
     from .weave import Path
 
 _MOST_FRAMES = 6
 _ENTERING_SHARE = 0.03  # of the time since the start may go into entering functions
 _BLOCK_SECONDS = 0.005
-_OFFER_SHARE = 20  # of the time that a snapshot takes
-_MOST_WORTH_SECONDS = 1.0
-_MARK_SECONDS = 0.01  # between two snapshots that the program has asked for, and
-_MARK_SHARE = 5  # so many times what the last one took
 
 
 class Resumed(BaseException):
@@ -101,20 +98,17 @@ class Script:
     Attributes:
         path: its file; empty until it runs.
         frames: the stage frames, the module's first.
-        since: when the last snapshot was taken or offered.
-        offer_seconds: how long that took.
         is_over: nothing is to be looked at any more.
         stop: is called once, with the frame that goes on, where the script is resumed.
     """
 
-    def __init__(self, offer: Callable[[str, str], object], slow_seconds: float) -> None:
+    def __init__(self, offer: Callable[[str, str], object], pace: Pace) -> None:
         self.path = ""
         self.frames: list[Frame] = []
         self.is_over = False
-        self.since = self._began = time.perf_counter()
-        self.offer_seconds = 0.0
+        self._began = time.perf_counter()
         self._offer = offer
-        self._slow_seconds = slow_seconds
+        self._pace = pace
         self._entering_seconds = 0.0
         self._points: list[tuple[Frame, Path]] = []
         self._iterators: dict[int, Iterable[object]] = {}
@@ -211,7 +205,7 @@ class Script:
         if name == "hooks":
             return self._hooks
         if kind == "gate":
-            self._gates.append(_Gate(self._pace()))
+            self._gates.append(_Gate(_blocks()))
             return self._gates[-1]
         if kind == "going":
             return self._going[number]
@@ -238,16 +232,8 @@ class Script:
             stop, self.stop = self.stop, None
             stop(caller())
             return
-        if not self.is_over and time.perf_counter() - self.since >= self._worth_seconds:
+        if not self.is_over and self._pace.is_due():
             self._stand(number, cells, "")
-
-    @property
-    def _worth_seconds(self) -> float:
-        """How long a stretch is that is worth a snapshot: taking one must cost next to nothing."""
-        if not self._slow_seconds:
-            return 0.0
-        worth = max(self._slow_seconds, _OFFER_SHARE * self.offer_seconds)
-        return min(worth, _MOST_WORTH_SECONDS)
 
     def expect(self) -> None:
         """Note that a statement begins that seems to set a checkpoint; a point comes after it."""
@@ -259,7 +245,7 @@ class Script:
         In a frame that can be made anew it is taken at the point that comes next.
         """
         # Many a program sets one at each step, and steps may be fast.
-        if self.is_over or not self._is_mark_worth():
+        if self.is_over or not self._pace.is_mark_due():
             return False
         setting = caller()
         if self._expects and any(map(self._is_woven, (setting, setting.f_back))):
@@ -279,11 +265,6 @@ class Script:
         if self._iterators:
             self._forget_iterators(number)
         self._stand(number, cells, name)
-
-    def _is_mark_worth(self) -> bool:
-        """Whether enough time has passed for a snapshot that the program has asked for."""
-        least = max(_MARK_SECONDS, _MARK_SHARE * self.offer_seconds)
-        return time.perf_counter() - self.since >= min(least, self._slow_seconds)
 
     def _stand(self, number: int, cells: FunctionType | None, name: str) -> None:
         frame = self._at(number, has_begun=False)
@@ -381,19 +362,6 @@ class Script:
             if frame.depth > at.depth or (frame is at and path[: len(loop)] != loop):
                 del self._iterators[each]
 
-    def _pace(self) -> Iterator[Iterator[bool]]:
-        """Open a gate about every 5 ms, whatever a round of the loop takes."""
-        count, last = 1, time.perf_counter()
-        while True:
-            yield itertools.repeat(object=False, times=count)
-            yield iter((True,))
-            now = time.perf_counter()
-            if now - last < _BLOCK_SECONDS / 2:
-                count *= 2
-            elif now - last > _BLOCK_SECONDS * 2:
-                count = max(count // 2, 1)
-            last = now
-
     @unseen
     def forget(self) -> None:
         """Hold nothing of the program's any more: its objects are to go as they would without."""
@@ -481,3 +449,17 @@ class Script:
         """Return the module's code, and keep none: it holds functions that go on."""
         code, self._code = self._code, None
         return code or self.module_code(self.frames[0])
+
+
+def _blocks() -> Iterator[Iterator[bool]]:
+    """Open a gate about every 5 ms, whatever a round of the loop takes."""
+    count, last = 1, time.perf_counter()
+    while True:
+        yield itertools.repeat(object=False, times=count)
+        yield iter((True,))
+        now = time.perf_counter()
+        if now - last < _BLOCK_SECONDS / 2:
+            count *= 2
+        elif now - last > _BLOCK_SECONDS * 2:
+            count = max(count // 2, 1)
+        last = now

@@ -28,6 +28,7 @@ from .exit import OWN_FILES, run_and_exit
 from .freeze import Ready, fork_away, receive, send
 from .hygiene import begin, hindrance
 from .importer import own_read
+from .pace import Pace
 from .point import Point, stack_of
 from .private import hide_own, invalidate_caches, is_import_replaced, show_own
 from .script import Resumed, Script
@@ -107,12 +108,12 @@ class _Stage:
         self.point = Point((), self.before_point)
         self._anew = anew
         self._is_search = bool(varied)
-        self._script = Script(self._offer, worth_seconds)
+        self._pace = Pace(worth_seconds)
+        self._script = Script(self._offer, self._pace)
         self._sources: dict[str, Source] = {}
         self._shared: set[str] = set()
         self._told: set[str] = set()
         self._address = address
-        self._worth_seconds = worth_seconds
         self._pid = os.getpid()
         self._began = time.perf_counter()
         self._is_aside = False
@@ -215,7 +216,7 @@ class _Stage:
         self._before("reads", name)
 
     def _before(self, kind: str, name: str) -> None:
-        if time.perf_counter() - self._script.since >= self._worth_seconds:
+        if self._pace.is_due():
             self._offer(kind, name)
 
     def mark(self, name: str) -> None:
@@ -273,9 +274,10 @@ class _Stage:
             return why
         finally:
             self.sight.is_closed = False
-            self._script.since = time.perf_counter()
-            if self._pid == pid:  # in a copy much time has passed
-                self._script.offer_seconds = self._script.since - began
+            if self._pid == pid:
+                self._pace.note(time.perf_counter() - began)
+            else:
+                self._pace.begin()
 
     def _hindered(self, why: str, kind: str, place: str, seconds: float) -> None:
         if why == CUDA:  # not this statement; it takes long, so that the last one is known
@@ -464,7 +466,7 @@ class _Stage:
     def _begin(self) -> None:
         self.point.begin()
         self.sight.is_closed = False
-        self._script.since = time.perf_counter()
+        self._pace.begin()
 
 
 def _is_signature(code: CodeType) -> bool:
