@@ -92,6 +92,35 @@ def test_a_tracer_sees_what_it_sees_cold(workshop: Workshop, start: str, at: str
     assert b"call add main.py" in outcome.stdout.head(1 << 20)
 
 
+@pytest.mark.parametrize("tracing", ["sys.settrace(tracer)", "sys.setprofile(tracer)"])
+def test_a_tracer_of_a_module_sees_what_it_sees_cold(workshop: Workshop, tracing: str) -> None:
+    def text(start: str) -> str:
+        # A resumed run lists folders anew in which modules are looked for.
+        program = _program(start=start).replace("import helper\nhelper.help()\n", "")
+        return f"import sys{_TRACER}{program}sys.setprofile(None)\n"
+
+    workshop.write({"main.py": text("pass")})
+    workshop.run("-m", "main")
+    workshop.write({"main.py": text(tracing)})
+
+    outcome = workshop.run("-m", "main")
+
+    assert workshop.starts[-1].place
+    assert b"call add main.py" in outcome.stdout.head(1 << 20)
+
+
+def test_a_tracer_in_a_forked_process_sees_what_it_sees_cold(workshop: Workshop) -> None:
+    head = f"import sys{_TRACER}"
+    fork = "import os\nif os.fork():\n    os._exit(os.wait()[1])\nsys.settrace(tracer)\n"
+    workshop.write({"helper.py": _HELPER, "main.py": head + _program()})
+    workshop.run()
+    workshop.write({"main.py": head + _program(start_at_top=fork)})
+
+    outcome = workshop.run()
+
+    assert b"call <module> helper.py" in outcome.stdout.head(1 << 20)
+
+
 def test_a_program_that_is_traced_leaves_no_copies_from_there_on(workshop: Workshop) -> None:
     workshop.edit(
         SLOW + "import sys\n" + SLOW + "print(1)\n" + SLOW + "print(2)\n",

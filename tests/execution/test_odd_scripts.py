@@ -34,6 +34,8 @@ _FINDER = "import sys, importlib.util, importlib.abc\nclass Finder(importlib.abc
         pytest.param("import sys\nsys.setrecursionlimit(300)\nsys.argv.append('more')\nsys.path.append('sub')\n", "import inner\nprint(inner.X, sys.argv[1:])\n", True, id="another path"),
         pytest.param("import os\nos.close(0)\n", "print(os.open('helper.py', os.O_RDONLY))\n", True, id="a closed stream"),
         pytest.param("import sys\nsys.excepthook = lambda kind, *_: print('hook', kind.__name__)\n", "raise KeyError('x')\n", True, id="a hook for exceptions"),
+        pytest.param("import sys\ndel sys.stdout\n", "print(1)\n", True, id="no standard output"),
+        pytest.param("import sys\ndel sys.stderr\n", "raise SystemExit('why')\n", True, id="no standard error"),
         pytest.param("import os\nos.umask(0o27)\nos.environ['A'] = 'b'\n", "os.system('umask; echo $A')\n", True, id="what children inherit"),
     ],
 )  # fmt: skip
@@ -48,3 +50,48 @@ def test_the_answer_is_that_of_a_cold_run(
     workshop.run()
 
     assert [bool(start.place) for start in workshop.starts] == [False, is_warm, is_warm]
+
+
+@pytest.mark.parametrize("end", ["pass", "raise SystemExit('why')", "1 / 0"])
+@pytest.mark.parametrize("words", [("main.py",), ("-m", "main")])
+def test_a_stream_of_the_programs_own_is_flushed_as_often_as_cold(
+    workshop: Workshop, words: tuple[str, ...], end: str
+) -> None:
+    head = (
+        "import os, sys\nclass Own:\n    def write(self, text): return os.write(1, text.encode())\n"
+        "    def flush(self): os.write(1, b'flushed\\n')\n"
+    )
+    workshop.write({"main.py": f"{head}{SLOW}sys.stdout = Own()\n{end}\n"})
+
+    outcome = workshop.run(*words)
+
+    assert b"flushed" in outcome.stdout.head(1 << 20)
+
+
+def test_what_a_thread_imports_stays_imported(workshop: Workshop) -> None:
+    """While whet works for the main thread, another one may go on."""
+    names = [
+        "colorsys", "csv", "difflib", "doctest", "email.message", "fractions", "ftplib", "gzip",
+        "html.parser", "http.client", "ipaddress", "json.tool", "lzma", "mailbox", "mimetypes",
+        "netrc", "optparse", "pdb", "pickletools", "plistlib", "profile", "pstats", "pyclbr",
+        "pydoc", "queue", "quopri", "sched", "secrets", "smtplib", "statistics", "tabnanny",
+        "tarfile", "timeit", "unittest.mock", "uuid", "wave", "xml.dom.minidom", "xmlrpc.client",
+        "zipfile", "concurrent.futures", "logging.config", "wsgiref.handlers",
+    ]  # fmt: skip
+    functions = "".join(
+        f"def f{n}(x):\n    for each in range(3):\n        x += each\n    return x\nf{n}({n})\n"
+        for n in range(60)
+    )
+    modules = {f"mod{n}.py": "import own\ndef f(): return 1\nf()\n" for n in range(60)}
+    imports = "".join(f"import mod{n}\n" for n in range(60))
+    workshop.write({
+        **modules,
+        "own.py": "",
+        "main.py": "import importlib, sys, threading\nlost = []\ndef work():\n"
+        f"    for name in {names}:\n        module = importlib.import_module(name)\n"
+        "        if sys.modules.get(name) is not module: lost.append(name)\n"
+        "thread = threading.Thread(target=work)\nsys.setswitchinterval(1e-6)\nthread.start()\n"
+        f"{functions}{imports}thread.join()\nprint(lost, 'ast' in sys.modules)\n",
+    })  # fmt: skip
+
+    assert workshop.run().exit_code == 0

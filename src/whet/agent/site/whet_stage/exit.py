@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
-    from typing import NoReturn
+    from typing import NoReturn, TextIO
 
 OWN_FILES = {__file__, ast.__file__}
 """Files whose frames are not shown as part of a program's traceback."""
@@ -43,10 +43,7 @@ def run_and_exit(
     """
     code, number = 0, 0
     try:
-        try:
-            run(*arguments)
-        finally:
-            _flush_own()
+        run(*arguments)
     except SystemExit as leaving:
         code = _code_of(leaving)
     except BaseException as error:  # noqa: BLE001 - it is the program's
@@ -77,7 +74,7 @@ def _finish(code: int) -> int:
         except BaseException as error:  # noqa: BLE001 - as Python does
             _show(error)
     _private(atexit, "_run_exitfuncs")()
-    for stream in (sys.stdout, sys.stderr):
+    for stream in _streams():
         try:
             if type(stream) is _io.TextIOWrapper:
                 stream.flush()
@@ -96,20 +93,29 @@ def _die_of(number: int) -> None:
 
 
 @unseen
-def _flush_own() -> None:
-    """Ask streams of the program's own to flush, as Python does when it has run a script."""
-    for stream in (sys.stderr, sys.stdout):
-        if stream is not None and type(stream) is not _io.TextIOWrapper:
-            try:
-                stream.flush()
-            except Exception:  # noqa: BLE001, S110 - as Python does
-                pass
+def flush() -> None:
+    """Flush the standard streams, as Python does when a script has ended in whatever way."""
+    for stream in reversed(_streams()):
+        try:
+            stream.flush()
+        except Exception:  # noqa: BLE001, S110 - as Python does
+            pass
+
+
+@unseen
+def _streams() -> list[TextIO]:
+    """Return standard output and standard error, those that the program has left there."""
+    found: list[TextIO] = []
+    for name in ("stdout", "stderr"):
+        stream: TextIO | None = getattr(sys, name, None)
+        if stream is not None:
+            found.append(stream)
+    return found
 
 
 def _are_streams_own() -> bool:
     """Whether Python would call methods of the program's own when it flushes the streams."""
-    plain = (type(None), _io.TextIOWrapper)
-    return type(sys.stdout) not in plain or type(sys.stderr) not in plain
+    return any(type(each) is not _io.TextIOWrapper for each in _streams())
 
 
 def _has_last_words() -> bool:
@@ -131,12 +137,11 @@ def _code_of(leaving: SystemExit) -> int:
         return 0
     if isinstance(code, int):
         return code
-    try:
-        sys.stdout.flush()
-    except Exception:  # noqa: BLE001, S110 - what matters is the message
-        pass
-    if sys.stderr is not None:
-        sys.stderr.write(f"{code}\n")
+    errors = getattr(sys, "stderr", None)
+    if errors is None:
+        os.write(2, os.fsencode(f"{code}\n"))
+    else:
+        errors.write(f"{code}\n")
     return 1
 
 

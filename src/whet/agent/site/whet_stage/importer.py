@@ -30,14 +30,12 @@ class Importer:
         places: folders in which it looked for modules.
         modules: the last parts of their names.
         listings: how often it listed which folder.
-        is_over: nobody wants to know any more.
     """
 
     def __init__(self) -> None:
         self.places: set[str] = set()
         self.modules: set[str] = set()
         self.listings: dict[str, int] = {}
-        self.is_over = False
         self._originals: list[tuple[object, str, object]] = []
 
     def forget(self) -> None:
@@ -87,8 +85,6 @@ class Importer:
         frame: Callable[[int], FrameType] = vars(sys)["_getframe"]
 
         def _path_stat(path: str) -> os.stat_result:
-            if self.is_over:
-                return stat(path)
             is_source = path[-3:] == ".py" and frame(1).f_code.co_name == "path_stats"
             if is_source or path[:1] != "/":
                 return stat(path)

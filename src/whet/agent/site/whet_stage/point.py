@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-from .unseen import AT_WORK, unseen
+from .unseen import begin_work, end_work, unseen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,11 +108,11 @@ class Point:
 
 
 def _trace(hook: object) -> None:
-    AT_WORK.append(True)  # the program traces nothing
+    begin_work()  # the program traces nothing
     try:
         _settrace(hook)
     finally:
-        AT_WORK.pop()
+        end_work()
 
 
 def stack_of(told: list[str]) -> list[tuple[int, str, str]]:

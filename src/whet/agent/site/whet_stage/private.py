@@ -6,6 +6,7 @@ Standard library only, Python 3.9 or later.
 from __future__ import annotations
 
 import _frozen_importlib
+import _thread
 import builtins
 import sys
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _finders = list(sys.meta_path)  # the program may put one of its own in front
 _path = list(sys.path)
 _import = vars(builtins)["__import__"]
+_count_threads: Callable[[], int] = vars(_thread)["_count"]  # beside the first one
 
 
 def private_import(name: str) -> ModuleType:
@@ -42,18 +44,30 @@ def is_import_replaced() -> bool:
 _own: dict[str, ModuleType] = {}
 
 
-def show_own() -> frozenset[str]:
-    """Let whet's own modules be found by what whet calls; return what there was before."""
+def is_alone() -> bool:
+    """Whether no thread but this one can run Python code, and see what whet does meanwhile."""
+    return not _count_threads()
+
+
+def show_own() -> frozenset[str] | None:
+    """Let whet's own modules be found by what whet calls.
+
+    Returns:
+        what there was before; None: another thread may import, and finds what Python finds.
+    """
+    if not is_alone():
+        return None
     before = frozenset(sys.modules)
     for name, module in _own.items():
         sys.modules.setdefault(name, module)
     return before
 
 
-def hide_own(before: frozenset[str]) -> None:
+def hide_own(before: frozenset[str] | None) -> None:
     """Let the program find no more modules than it did."""
-    for name in sys.modules.keys() - before:
-        _own[name] = sys.modules.pop(name)
+    if before is not None:
+        for name in sys.modules.keys() - before:
+            _own[name] = sys.modules.pop(name)
 
 
 def invalidate_caches() -> None:

@@ -20,9 +20,9 @@ from _frozen_importlib_external import SourceFileLoader
 
 from .frames import Frame, cells_of, function_code, may_be_entered
 from .importer import own_read
-from .private import hide_own, is_import_replaced, private_import, show_own
+from .private import hide_own, is_alone, is_import_replaced, private_import, show_own
 from .sources import Source, marking_names
-from .unseen import AT_WORK, caller, unseen
+from .unseen import begin_work, caller, end_work, unseen
 from .weave import Weaver, bind
 
 TYPE_CHECKING = False
@@ -98,14 +98,12 @@ class Script:
     Attributes:
         path: its file; empty until it runs.
         frames: the stage frames, the module's first.
-        is_over: nothing is to be looked at any more.
         stop: is called once, with the frame that goes on, where the script is resumed.
     """
 
     def __init__(self, offer: Callable[[str, str], object], pace: Pace) -> None:
         self.path = ""
         self.frames: list[Frame] = []
-        self.is_over = False
         self._began = time.perf_counter()
         self._offer = offer
         self._pace = pace
@@ -232,7 +230,7 @@ class Script:
             stop, self.stop = self.stop, None
             stop(caller())
             return
-        if not self.is_over and self._pace.is_due():
+        if self._pace.is_due():
             self._stand(number, cells, "")
 
     def expect(self) -> None:
@@ -245,7 +243,7 @@ class Script:
         In a frame that can be made anew it is taken at the point that comes next.
         """
         # Many a program sets one at each step, and steps may be fast.
-        if self.is_over or not self._pace.is_mark_due():
+        if not self._pace.is_mark_due():
             return False
         setting = caller()
         if self._expects and any(map(self._is_woven, (setting, setting.f_back))):
@@ -278,7 +276,7 @@ class Script:
         finally:
             self._top = None
 
-    def step_aside(self) -> None:
+    def end(self) -> None:
         """Let woven code call nothing any more that a debugger or a profiler would see."""
         partial: Callable[..., Callable[..., object]] = private_import("_functools").partial
         hooks, nothing = self._hooks, dict[object, object]()
@@ -305,15 +303,15 @@ class Script:
 
     def enter(self, number: int, function: object) -> object:
         """Return what to call in place of a function, so that its frame is a stage frame."""
-        if self.is_over or is_import_replaced():
+        if is_import_replaced() or not is_alone():
             return function
-        began = time.perf_counter()
+        began = time.thread_time()  # what others take of a busy machine is not its fault
         frame, _ = self._points[number]
-        share = _ENTERING_SHARE * (began - self._began) + 0.02
+        share = _ENTERING_SHARE * (time.perf_counter() - self._began) + 0.02
         if frame.depth >= _MOST_FRAMES or self._entering_seconds > share:
             return function
         modules = show_own()
-        AT_WORK.append(True)
+        begin_work()
         try:
             entered = may_be_entered(function, self._sources)
             if entered is None:
@@ -324,12 +322,12 @@ class Script:
         except Exception:  # noqa: BLE001 - then its frame is none of the stage
             return function
         finally:
-            AT_WORK.pop()
+            end_work()
             hide_own(modules)
         self._at(number, has_begun=True)
         source.enter(node)
         self.frames.append(new)
-        self._entering_seconds += time.perf_counter() - began
+        self._entering_seconds += time.thread_time() - began
         bound = getattr(function, "__self__", None)
         return woven if bound is None else types.MethodType(woven, bound)
 

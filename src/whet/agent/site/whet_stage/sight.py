@@ -16,7 +16,7 @@ from .importer import Importer
 from .lines import ShownLines
 from .looks import Looks
 from .typed import cast
-from .unseen import AT_WORK, caller, unseen
+from .unseen import caller, is_at_work, unseen
 from .weave import CHECKPOINT
 
 TYPE_CHECKING = False
@@ -44,11 +44,11 @@ _NO_LINES = frozenset(
     )
 )  # fmt: skip
 
-
 TRACERS = frozenset(
     ("sys.settrace", "sys.setprofile", "sys.monitoring.register_callback")
 )  # fmt: skip
 """The events by which a debugger, a profiler or a measure of coverage makes itself known."""
+
 if TYPE_CHECKING:
 
     class Listener(Protocol):
@@ -74,10 +74,7 @@ if TYPE_CHECKING:
             """Act on a checkpoint."""
 
         def end(self, why: str) -> None:
-            """Act on what lets nothing of whet's go unheard."""
-
-        def step_aside(self, event: str) -> None:
-            """Act on a debugger, a profiler or a measure of coverage."""
+            """Act on who is about to hear or see what whet does: a debugger, an audit hook."""
 
 
 class Sight:
@@ -85,6 +82,7 @@ class Sight:
 
     Attributes:
         is_closed: whet itself is at work.
+        is_over: nothing is to be heard any more.
         ended_by: why no snapshot is taken any more; empty: nothing speaks against it.
         are_lines_seen: whether the program may have looked at numbers of lines.
         lines: of the user's sources, those that were shown.
@@ -99,7 +97,7 @@ class Sight:
             listener: who acts on what is heard.
             first: hears each event before anybody else.
         """
-        self.is_closed = False
+        self.is_closed = self.is_over = False
         self.ended_by = ""
         self.are_lines_seen = False
         self.lines = ShownLines(all_are=self._sees_source)
@@ -144,19 +142,16 @@ class Sight:
         self._own_reads = {}
         self._looks.own = {}
 
-    def close(self) -> None:
-        """Be still for good."""
-        self.is_closed = self._importer.is_over = True
-
     def observe(self) -> None:
         """Begin to note what the importer looks for."""
         self._importer.observe()
         self._looks.observe()
-        # A hook is not traced, nor is what runs inside: the script, which runs inside this one.
+        # A hook is not traced, nor is what runs inside: the main script, which runs inside this one.
         vars(Sight.hear)["__cantrace__"] = True
 
     def end(self) -> None:
-        """Leave no function of whet's where the program's way leads through."""
+        """Be still for good, and leave no function of whet's where the program comes through."""
+        self.is_over = True
         self._importer.end()
         self._looks.end()
         self.lines.end()
@@ -164,7 +159,7 @@ class Sight:
     @unseen
     def hear(self, event: str, arguments: tuple[object, ...]) -> None:
         """Listen to the interpreter: its audit events (PEP 578)."""
-        if self.is_closed:
+        if self.is_closed or self.is_over:
             return
         self._first(event, arguments)
         ear = self._ears.get(event)
@@ -185,24 +180,21 @@ class Sight:
         self._looks.free.add(path)
 
     def _sees_source(self, path: str) -> None:
-        if not self.is_closed:
+        if not (self.is_closed or self.is_over):
             self._own_reads[path] = -1
 
     def _hears_hook(self, _event: str, _arguments: tuple[object, ...]) -> None:
-        # The hook would hear whet at work from here on.
-        if not self.ended_by:
-            self.ended_by = "it listens to the interpreter (sys.addaudithook)"
-            self._listener.end(self.ended_by)
+        self._listener.end("it listens to the interpreter (sys.addaudithook)")
 
     def _hears_tracer(self, event: str, _arguments: tuple[object, ...]) -> None:
-        if not AT_WORK:
-            self._listener.step_aside(event)
+        if not is_at_work():
+            self._listener.end(f"the program is traced ({event})")
 
     def _hears_failure(self, _event: str, _arguments: tuple[object, ...]) -> None:
         self.ended_by = self.ended_by or "the program has failed"
 
     def _hears_attribute(self, _event: str, arguments: tuple[object, ...]) -> None:
-        if arguments[1] == "__code__" and not AT_WORK:
+        if arguments[1] == "__code__" and not is_at_work():
             self._listener.note_used(arguments[0])
 
     def _hears_referents(self, _event: str, arguments: tuple[object, ...]) -> None:
@@ -234,12 +226,13 @@ class Sight:
         code, runs = arguments[0], caller().f_code
         if runs.co_name == "_run_code" and runs.co_filename in _RUNNERS:
             del self._ears["exec"]
+            vars(Sight.hear)["__cantrace__"] = False
             if isinstance(code, CodeType):
                 self._listener.run_module(code)
 
     def _hears_frame(self, _event: str, _arguments: tuple[object, ...]) -> None:
         """Note that somebody has taken a frame, unless he is known to want no line of it."""
-        if not AT_WORK:
+        if not is_at_work():
             file = caller().f_code.co_filename
             if not file.startswith("<frozen ") and file not in _NO_LINES:
                 self.are_lines_seen = True
@@ -266,10 +259,6 @@ class Sight:
             )
             and caller().f_code.co_filename not in _IMPORTERS
         )
-
-
-# The main script runs inside the hook, and may trace or profile itself.
-vars(Sight.hear)["__cantrace__"] = True
 
 
 def _is_rewriter(frame: FrameType | None) -> bool:

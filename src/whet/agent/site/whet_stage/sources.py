@@ -15,9 +15,9 @@ import sys
 import types
 
 from .past import FUNCTIONS, key_of
-from .private import hide_own, show_own
+from .private import hide_own, is_alone, show_own
 from .typed import cast
-from .unseen import AT_WORK, caller
+from .unseen import begin_work, caller, end_work
 from .warned import WarningsOfCompiler
 from .weave import CHECKPOINT, MARK, bind, called_names, is_future, is_text, must_lead
 
@@ -167,17 +167,19 @@ class Source:
 
     def _first(self, name: str, line: int) -> Iterator[None]:
         self.used.add((name, line))
-        AT_WORK.append(True)
+        begin_work()
         try:
             self._unhook((name, line))
         except Exception:  # noqa: BLE001, S110 - the interpreter may be taking itself apart
             pass
         finally:
-            AT_WORK.pop()
+            end_work()
         yield None
 
     def _unhook(self, key: Key) -> None:
         """Spare a function its hook from now on, if it can be found."""
+        if not is_alone():
+            return  # it takes long, and shows
         function = self._found(self.functions.get(key))
         clean = None if function is None else self.clean(key)
         if function is None or clean is None:

@@ -24,13 +24,13 @@ from .awaited import Awaited
 from .debugger import open_at_failure, open_in
 from .descriptors import CUDA, Streams, inherit_again, opened, skip_stdin, stdin_offset
 from .edits import Edit, functions_of
-from .exit import OWN_FILES, run_and_exit
+from .exit import OWN_FILES, flush, run_and_exit
 from .freeze import Ready, fork_away, receive, send
 from .hygiene import begin, hindrance
 from .importer import own_read
 from .pace import Pace
 from .point import Point, stack_of
-from .private import hide_own, invalidate_caches, is_import_replaced, show_own
+from .private import hide_own, invalidate_caches, is_alone, is_import_replaced, show_own
 from .script import Resumed, Script
 from .sight import Sight
 from .sources import Source, key_of_code
@@ -75,7 +75,7 @@ def install(wish: str, anew: Callable[[], object]) -> tuple[list[Load], dict[str
     sys.addaudithook(stage.sight.hear)
     OWN_FILES.update(_forget_modules())
     stage.point.begin()
-    return stage.loading, {**stage.suite.guards(), **stage.sight.guards()}
+    return stage.loading, stage.guards
 
 
 def _forget_modules() -> list[str]:
@@ -116,7 +116,7 @@ class _Stage:
         self._address = address
         self._pid = os.getpid()
         self._began = time.perf_counter()
-        self._is_aside = False
+        self.guards = {**self.suite.guards(), **self.sight.guards()}
         self.loading: list[Callable[[str, str], CodeType | None]] = [self.load]
 
     def load(self, name: str, path: str) -> CodeType | None:
@@ -125,7 +125,7 @@ class _Stage:
         Returns:
             None: Python is to do it, which says in its own words if it cannot.
         """
-        if self._script.is_over or is_import_replaced():
+        if is_import_replaced() or not is_alone():
             return None
         code = self._code_of(path) if self._read(name, path) else None
         if code is not None and are_any_shown(self._sources[path].warned):
@@ -136,7 +136,7 @@ class _Stage:
     def _load_test(self, code: CodeType, name: str, rewrite: Rewrite) -> CodeType:
         """Return the code of a module that pytest has compiled; itself if it is not followed."""
         path = code.co_filename
-        if self._script.is_over or not self._read(name, path, rewrite):
+        if not is_alone() or not self._read(name, path, rewrite):
             return code
         self.sight.notes_rewritten(path)
         # Nothing of it has been run yet: in a resumed run it may say anything.
@@ -178,16 +178,29 @@ class _Stage:
             hide_own(modules)
             self.sight.is_closed = was_closed
 
-    def step_aside(self, event: str) -> None:
-        """Make room for a debugger: from here on the program has all code as it would cold."""
-        if self._is_aside or self._pid != os.getpid():
+    def end(self, why: str) -> None:
+        """Leave nothing of whet's that the program, or who looks on, could hear or see.
+
+        From here on it has all code as it would cold.
+
+        Args:
+            why: what keeps whet from further snapshots.
+        """
+        if self.sight.is_over:
             return
-        self.sight.is_closed = self._is_aside = True
-        self.sight.ended_by = self.sight.ended_by or f"the program is traced ({event})"
+        self.sight.is_closed = True
+        if not self.sight.ended_by and os.getpid() == self._pid:
+            place = self._script.last_place() if self._script.frames else ""
+            self.tell("hindered", place, time.perf_counter() - self._began, why)
+        self.sight.ended_by = self.sight.ended_by or why
         try:
             nothing: dict[object, object] = {}
             self.loading[:] = [nothing.__setitem__]  # loads none, without a frame of whet's
-            self._script.step_aside()
+            self.guards.clear()
+            self._script.end()
+            self.suite.end()
+            self.awaited.end()
+            self.point.end()
             stdin.end()
             self.sight.end()
             for source in self._sources.values():
@@ -286,15 +299,6 @@ class _Stage:
         if why not in self._told:  # once for all places up to the next snapshot
             self._told.add(why)
             self.tell("hindered", place, seconds, why)
-
-    def end(self, why: str) -> None:
-        """Tell why there will be no more snapshots while nobody can hear it, and be still."""
-        if os.getpid() == self._pid:
-            self.sight.is_closed = True
-            place = self._script.last_place() if self._script.frames else ""
-            self.tell("hindered", place, time.perf_counter() - self._began, why)
-        self._script.is_over = True
-        self.sight.close()
 
     def _take(self, kind: str, place: str, seconds: float) -> str:
         """Fork a copy that waits; return here, and in each copy that is resumed from it.
@@ -434,7 +438,7 @@ class _Stage:
             return  # Python runs it, and whoever traces it sees nothing of whet
         self.sight.is_closed = True
         if self._script.prepare(path, self._sources):
-            self._run()
+            self._run(self._run_and_flush)
         self.sight.is_closed = False  # Python says it in its own words
 
     @unseen
@@ -444,13 +448,20 @@ class _Stage:
         if source is not None:
             self.sight.is_closed = True
             self._script.take(source, self._sources)
-            self._run()
+            self._run(self._script.run)
 
     @unseen
-    def _run(self) -> None:
+    def _run_and_flush(self, begins: Callable[[], None]) -> None:
+        try:
+            self._script.run(begins)
+        finally:
+            flush()
+
+    @unseen
+    def _run(self, run: Callable[..., None]) -> None:
         try:
             run_and_exit(
-                self._script.run,
+                run,
                 self._begin,
                 forget=self._script.forget,
                 has_last_words=self._has_last_words,
@@ -459,7 +470,7 @@ class _Stage:
             self.sight.is_closed = True
 
     def _has_last_words(self) -> bool:
-        return self._script.is_over or any(
+        return self.sight.is_over or any(
             source.has_last_words() for source in self._sources.values()
         )
 

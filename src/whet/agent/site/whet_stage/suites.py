@@ -44,6 +44,7 @@ class Suite:
         self._offer = offer
         self._rewrites: Callable[..., None] | None = None
         self._reports: Callable[..., object] | None = None
+        self._originals: list[tuple[dict[str, object], str, object]] = []
 
     def guards(self) -> dict[str, Guard]:
         """Return what is to be called with the namespaces of modules when they have been run."""
@@ -53,11 +54,21 @@ class Suite:
 
     def _watch_rewriter(self, module: dict[str, object]) -> None:
         self._rewrites = cast("Callable[..., None]", module["rewrite_asserts"])
-        module["exec"] = self._exec
+        self._put(module, "exec", self._exec)
 
     def _watch_runner(self, module: dict[str, object]) -> None:
         self._reports = cast("Callable[..., object]", module["call_and_report"])
-        module["call_and_report"] = self._call_and_report
+        self._put(module, "call_and_report", self._call_and_report)
+
+    def _put(self, module: dict[str, object], name: str, function: object) -> None:
+        self._originals.append((module, name, module.get(name, exec)))
+        module[name] = function
+
+    def end(self) -> None:
+        """Follow nothing any more: pytest calls its own functions again."""
+        for module, name, original in self._originals:
+            module[name] = original
+        self._originals.clear()
 
     @unseen
     def _exec(self, code: CodeType, space: dict[str, object]) -> None:

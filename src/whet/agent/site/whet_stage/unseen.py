@@ -5,6 +5,7 @@ Standard library only, Python 3.9 or later.
 
 from __future__ import annotations
 
+import _thread
 import os
 import sys
 
@@ -41,17 +42,32 @@ def unseen(function: Function) -> Function:
     return function
 
 
-AT_WORK: list[bool] = []
-"""Not empty while whet itself takes a frame, or a function's code."""
+_at_work: list[int] = []
+
+
+def begin_work() -> None:
+    """Let what this thread hears from the interpreter be whet's own: it takes frames and code."""
+    _at_work.append(_thread.get_ident())
+
+
+def end_work() -> None:
+    """Let it be the program's again."""
+    _at_work.remove(_thread.get_ident())
+
+
+def is_at_work() -> bool:
+    """Whether it is whet's own."""
+    return _thread.get_ident() in _at_work
+
 
 _OWN = os.path.dirname(__file__) + os.sep
 
 
 def caller() -> FrameType:
     """Return the innermost frame that is not whet's own."""
-    AT_WORK.append(True)  # taking a frame is an audit event
+    begin_work()  # taking a frame is an audit event
     frame: FrameType = vars(sys)["_getframe"]()
-    AT_WORK.pop()
+    end_work()
     while frame.f_code.co_filename.startswith(_OWN) and frame.f_back is not None:
         frame = frame.f_back
     return frame

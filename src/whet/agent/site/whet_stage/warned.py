@@ -8,6 +8,7 @@ from __future__ import annotations
 import _warnings
 import sys
 
+from .private import is_alone
 from .typed import cast
 
 TYPE_CHECKING = False
@@ -36,11 +37,14 @@ class WarningsOfCompiler:
         self.defaultaction: object = vars(_warnings)["_defaultaction"]
         self.onceregistry: object = vars(_warnings)["_onceregistry"]
         self._real: ModuleType | None = None
+        self._stands_in = False
 
     def __enter__(self) -> set[Warned]:
         """Stand in; what is compiled must not run anything of the program's."""
-        self._real = sys.modules.get("warnings")
-        sys.modules["warnings"] = cast("ModuleType", self)
+        self._stands_in = is_alone()  # another thread might warn meanwhile
+        if self._stands_in:
+            self._real = sys.modules.get("warnings")
+            sys.modules["warnings"] = cast("ModuleType", self)
         return self.found
 
     def __exit__(
@@ -50,6 +54,8 @@ class WarningsOfCompiler:
         _traceback: TracebackType | None,
     ) -> None:
         """Let everything be as it was."""
+        if not self._stands_in:
+            return
         self.found = set()
         self.filters = _warnings.filters
         try:
