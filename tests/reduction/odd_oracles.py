@@ -42,7 +42,9 @@ def odd_judges(draw: st.DrawFn) -> Judge:
     return judge
 
 
-def shrunk(payload: bytes, judge: Judge, **options: str) -> Shrinking:
+def shrunk(
+    payload: bytes, judge: Judge, *, name: str = "", format_name: str | None = None
+) -> Shrinking:
     """Reduce with one job."""
     told: list[tuple[Reduced, Verdict]] = []
 
@@ -50,7 +52,9 @@ def shrunk(payload: bytes, judge: Judge, **options: str) -> Shrinking:
         told.append((candidate, judge(candidate.data)))
         return told[-1][1]
 
-    return Shrinking(run_search(reduce_payload(payload, **options), test), told)
+    return Shrinking(
+        run_search(reduce_payload(payload, name=name, format_name=format_name), test), told
+    )
 
 
 def shrunk_ahead(payload: bytes, judge: Judge, jobs: int) -> Reduction:

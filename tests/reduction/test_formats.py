@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.core.errors import UnknownFormat
-from whet.reduction.catalogue import FORMAT_NAMES, formats_of, passes_for
+from whet.reduction.catalogue import KINDS, kinds_of
 from whet.reduction.formats.blocks import parse_blocks
 from whet.reduction.formats.brackets import parse_brackets
 from whet.reduction.formats.csv_table import parse_csv
@@ -162,14 +162,16 @@ def test_brackets_in_strings_and_without_a_partner_are_passed_over() -> None:
     ],
 )
 def test_the_content_decides_on_the_format(payload: bytes, name: str, expected: str) -> None:
-    assert set(formats_of(payload, name)) & {"json", "csv"} == ({expected} if expected else set())
+    assert {each.name for each in kinds_of(payload, name=name)} & {"json", "csv"} == (
+        {expected} if expected else set()
+    )
 
 
 def test_a_format_can_be_asked_for_by_name() -> None:
-    assert {each.name for each in passes_for(b"", format_name="lines")} == {
+    assert {each.name for each in kinds_of(b"", format_name="lines")[0].passes} == {
         "delete lines",
         "delete duplicate lines",
     }
-    with pytest.raises(UnknownFormat, match="no format `xml`") as raised:
-        passes_for(b"", format_name="xml")
-    assert all(name in raised.value.hint for name in FORMAT_NAMES)
+    with pytest.raises(UnknownFormat, match="no format `nonsense`") as raised:
+        kinds_of(b"", format_name="nonsense")
+    assert all(name in raised.value.hint for name in KINDS)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from whet.reduction.catalogue import PASSES
+from whet.reduction.catalogue import KINDS
 from whet.reduction.formats.blocks import BLOCKS
 from whet.reduction.formats.brackets import BRACKETS
 from whet.reduction.formats.csv_table import CSV, parse_csv
@@ -55,7 +55,7 @@ VALID: dict[str, Callable[[bytes], bool]] = {"json": _is_json}
 
 @pytest.mark.parametrize(
     ("name", "reduction_pass"),
-    [(name, each) for name, passes in PASSES.items() for each in passes],
+    [(name, each) for name, kind in KINDS.items() for each in kind.passes],
     ids=lambda value: value.name if isinstance(value, ReductionPass) else value,
 )
 def test_passes_keep_their_promises(name: str, reduction_pass: ReductionPass[bytes]) -> None:
@@ -72,12 +72,12 @@ def test_the_columns_and_rows_that_are_left_are_whole_cells() -> None:
         spans = [] if table is None else [cell for row in table.rows for cell in row.cells]
         return all(payload[start:end] in cells for start, end in spans)
 
-    for each in PASSES["csv"][:2]:
+    for each in KINDS["csv"].passes[:2]:
         check_pass(each, [b'a,b\n"1,1",2\n2,a\n'], is_valid=is_made_of_cells)
 
 
 def test_names_of_passes_are_unique() -> None:
-    names = [each.name for passes in PASSES.values() for each in passes]
+    names = [each.name for kind in KINDS.values() for each in kind.passes]
 
     assert len(set(names)) == len(names)
 
@@ -107,7 +107,7 @@ def test_the_kit_refuses_a_pass_that_leaves_its_format_or_remembers() -> None:
     with pytest.raises(AssertionError, match="no memory"):
         check_pass(ReductionPass(name="count", stage=Stage.BYTES, search=counting), [b"ab"])
     with pytest.raises(AssertionError, match="makes"):
-        check_pass(PASSES["bytes"][0], [b'{"a":0}'], is_valid=_is_json)
+        check_pass(KINDS["bytes"].passes[0], [b'{"a":0}'], is_valid=_is_json)
 
 
 def test_the_examples_of_the_standard_library_survive() -> None:

@@ -12,7 +12,7 @@ from whet.reduction.edit import siblings, splice
 from whet.reduction.formats.csv_table import parse_csv
 from whet.reduction.formats.json_tree import parse_json
 from whet.reduction.formats.pieces import parse_bytes, parse_lines, parse_tokens, parse_words
-from whet.reduction.order import is_better
+from whet.reduction.order import TEXT
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +40,7 @@ def test_only_progress_is_proposed_and_nothing_twice(payload: bytes, judge: Judg
     best, seen = payload, {payload}
 
     for candidate, verdict in shrunk(payload, judge).told:
-        assert is_better(candidate.data, best)
+        assert TEXT.is_better(candidate.data, best)
         assert candidate.data not in seen
         seen.add(candidate.data)
         if verdict is Verdict.BAD:
@@ -69,7 +69,7 @@ def test_no_byte_line_token_or_word_can_go_alone(payload: bytes, judge: Judge) -
         bounds = parse(smallest).bounds
         for place in range(len(bounds) - 1):
             rest = smallest[: bounds[place]] + smallest[bounds[place + 1] :]
-            assert not is_better(rest, smallest) or judge(rest) is not Verdict.BAD
+            assert not TEXT.is_better(rest, smallest) or judge(rest) is not Verdict.BAD
 
 
 @given(values.map(lambda value: json.dumps(value).encode()), odd_judges())
@@ -82,11 +82,11 @@ def test_no_json_value_can_go_alone(payload: bytes, judge: Judge) -> None:
         spans = [(child.outer_start, child.end) for child in node.children]
         for cut in siblings(spans):
             rest = splice(smallest, [cut])
-            assert not is_better(rest, smallest) or judge(rest) is not Verdict.BAD
+            assert not TEXT.is_better(rest, smallest) or judge(rest) is not Verdict.BAD
         for child in node.children:
             hoisted = smallest[: node.start] + smallest[child.start : child.end]
             hoisted += smallest[node.end :]
-            assert not is_better(hoisted, smallest) or judge(hoisted) is not Verdict.BAD
+            assert not TEXT.is_better(hoisted, smallest) or judge(hoisted) is not Verdict.BAD
 
 
 @given(tables, odd_judges())
@@ -102,7 +102,7 @@ def test_no_row_and_no_column_can_go_alone(rows: list[list[str]], judge: Judge) 
         cuts = [siblings(row.cells)[column] for row in table.rows if len(row.cells) > column]
         rests.append(splice(smallest, cuts))
     for rest in rests:
-        assert not is_better(rest, smallest) or judge(rest) is not Verdict.BAD
+        assert not TEXT.is_better(rest, smallest) or judge(rest) is not Verdict.BAD
 
 
 @given(payloads, odd_judges())

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.reduction.order import NATURAL, is_better, sort_key, weight
+from whet.reduction.order import NATURAL, TEXT, weight
 
 payloads = st.one_of(
     st.binary(max_size=12),
@@ -17,13 +17,13 @@ payloads = st.one_of(
 
 @given(payloads, payloads)
 def test_of_two_payloads_exactly_one_is_better(one: bytes, other: bytes) -> None:
-    assert is_better(one, other) + is_better(other, one) == (one != other)
+    assert TEXT.is_better(one, other) + TEXT.is_better(other, one) == (one != other)
 
 
 @given(payloads, payloads)
 def test_is_better_compares_the_keys(one: bytes, other: bytes) -> None:
-    assert is_better(one, other) == (sort_key(one) < sort_key(other))
-    assert is_better(one, other) == is_better(one, other, other_weight=weight(other))
+    assert TEXT.is_better(one, other) == (TEXT.key(one) < TEXT.key(other))
+    assert TEXT.is_better(one, other) == TEXT.is_better(one, other, other_weight=weight(other))
 
 
 @given(payloads)
@@ -39,10 +39,10 @@ def test_a_character_less_is_better_and_half_a_character_is_worse(
     encoded = character.encode()
     whole = head.encode() + encoded + tail.encode()
     if character not in '()[]{}"':
-        assert is_better(head.encode() + tail.encode(), whole)
+        assert TEXT.is_better(head.encode() + tail.encode(), whole)
     if len(encoded) > 1:
         cut = data.draw(st.integers(1, len(encoded) - 1))
-        assert is_better(whole, head.encode() + encoded[:cut] + tail.encode())
+        assert TEXT.is_better(whole, head.encode() + encoded[:cut] + tail.encode())
 
 
 def test_every_byte_has_its_place_once() -> None:
@@ -64,4 +64,4 @@ def test_every_byte_has_its_place_once() -> None:
 )
 def test_a_person_would_choose_the_first(better_first: list[bytes]) -> None:
     for one, other in pairwise(better_first):
-        assert is_better(one, other), (one, other)
+        assert TEXT.is_better(one, other), (one, other)

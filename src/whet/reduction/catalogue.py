@@ -1,14 +1,11 @@
-"""Which passes there are, and which of them a payload gets."""
-
-from collections.abc import Iterable
-from typing import TypeVar
+"""Which kinds of payload there are, and of which of them a payload is."""
 
 from whet.core.errors import UnknownFormat
 from whet.reduction.formats.blocks import BLOCK_PASSES, BLOCKS
 from whet.reduction.formats.brackets import BRACKET_PASSES, BRACKETS
-from whet.reduction.formats.csv_passes import CSV_PASSES
+from whet.reduction.formats.csv_passes import CSV_PASSES, cells_in_csv
 from whet.reduction.formats.csv_table import CSV
-from whet.reduction.formats.json_passes import JSON_PASSES
+from whet.reduction.formats.json_passes import JSON_PASSES, texts_in_json
 from whet.reduction.formats.json_tree import JSON
 from whet.reduction.formats.looks import LOOKS_PASSES
 from whet.reduction.formats.pieces import (
@@ -23,61 +20,62 @@ from whet.reduction.formats.pieces import (
     WORDS,
 )
 from whet.reduction.formats.values import VALUE_PASSES, WORD_PASSES
-from whet.reduction.reduction_pass import Format, ReductionPass, compose
-
-ViewT = TypeVar("ViewT")
+from whet.reduction.kind import Kind, lifted
 
 
-def _all_of(
-    format_: Format[ViewT], passes: Iterable[ReductionPass[ViewT]]
-) -> tuple[ReductionPass[bytes], ...]:
-    return tuple(compose(format_, each) for each in passes)
+def _always(_payload: bytes, _name: str) -> bool:
+    return True
 
 
-PASSES: dict[str, tuple[ReductionPass[bytes], ...]] = {
-    "json": _all_of(JSON, JSON_PASSES),
-    "csv": _all_of(CSV, CSV_PASSES),
-    "blocks": _all_of(BLOCKS, BLOCK_PASSES),
-    "lines": _all_of(LINES, (DELETE_DUPLICATE_LINES, DELETE_LINES)),
-    "brackets": _all_of(BRACKETS, BRACKET_PASSES),
-    "tokens": _all_of(TOKENS, (*VALUE_PASSES, DELETE_TOKENS)),
-    "words": _all_of(WORDS, (*WORD_PASSES, DELETE_WORDS)),
-    "bytes": _all_of(BYTES, (DELETE_BYTES, *LOOKS_PASSES)),
-}
-"""The passes of each format, by its name; within a stage they start in this order."""
-
-FORMAT_NAMES = tuple(PASSES)
+def _is_json(payload: bytes, name: str) -> bool:
+    is_table = name.endswith((".csv", ".tsv")) and CSV.parse(payload) is not None
+    return not is_table and JSON.parse(payload) is not None
 
 
-def passes_for(
-    payload: bytes, *, name: str = "", format_name: str | None = None
-) -> tuple[ReductionPass[bytes], ...]:
-    """Return the passes for a payload, in the order of the catalogue.
+STRUCTURED = (
+    Kind(name="json", claims=_is_json, passes=lifted(JSON, JSON_PASSES), inside=texts_in_json),
+    Kind(
+        name="csv",
+        claims=lambda payload, _: CSV.parse(payload) is not None,
+        passes=lifted(CSV, CSV_PASSES),
+        inside=cells_in_csv,
+    ),
+)
+"""A payload is of the first of these kinds that claims it, or of none."""
 
-    A payload gets the passes of JSON or of CSV if its content is that, and of all other
-    formats. JSON wins over CSV, except in a file called ``.csv`` or ``.tsv``.
+PLAIN = (
+    Kind(name="blocks", claims=_always, passes=lifted(BLOCKS, BLOCK_PASSES)),
+    Kind(
+        name="lines", claims=_always, passes=lifted(LINES, (DELETE_DUPLICATE_LINES, DELETE_LINES))
+    ),
+    Kind(name="brackets", claims=_always, passes=lifted(BRACKETS, BRACKET_PASSES)),
+    Kind(name="tokens", claims=_always, passes=lifted(TOKENS, (*VALUE_PASSES, DELETE_TOKENS))),
+    Kind(name="words", claims=_always, passes=lifted(WORDS, (*WORD_PASSES, DELETE_WORDS))),
+    Kind(name="bytes", claims=_always, passes=lifted(BYTES, (DELETE_BYTES, *LOOKS_PASSES))),
+)
+"""What all text gets beside, in this order; within a stage passes start in this order too."""
+
+KINDS = {each.name: each for each in (*STRUCTURED, *PLAIN)}
+
+
+def kinds_of(payload: bytes, *, name: str = "", format_name: str | None = None) -> tuple[Kind, ...]:
+    """Return the kinds whose passes a payload gets, its own first.
 
     Args:
         payload: its content decides.
-        name: its file name.
-        format_name: the passes of this format alone, whatever the content.
+        name: its file name: it decides between kinds that fit.
+        format_name: this kind alone, whatever the content.
 
     Raises:
         UnknownFormat: if there is no format called ``format_name``.
     """
-    if format_name is not None and format_name not in PASSES:
-        raise UnknownFormat(
-            f"there is no format `{format_name}`", hint=f"choose one of {', '.join(PASSES)}"
-        )
-    chosen = formats_of(payload, name) if format_name is None else (format_name,)
-    return tuple(each for name in chosen for each in PASSES[name])
-
-
-def formats_of(payload: bytes, name: str = "") -> tuple[str, ...]:
-    """Return the names of the formats whose passes a payload gets."""
-    is_json = JSON.parse(payload) is not None
-    is_csv = (not is_json or name.endswith((".csv", ".tsv"))) and CSV.parse(payload) is not None
-    refused = {"json"} if is_csv or not is_json else {"csv"}
-    if not is_csv:
-        refused.add("csv")
-    return tuple(each for each in PASSES if each not in refused)
+    if format_name is not None:
+        if format_name not in KINDS:
+            raise UnknownFormat(
+                f"there is no format `{format_name}`", hint=f"choose one of {', '.join(KINDS)}"
+            )
+        return (KINDS[format_name],)
+    own = next((each for each in STRUCTURED if each.claims(payload, name)), None)
+    if own is None:
+        return PLAIN
+    return (own, *PLAIN) if own.is_text else (own,)

@@ -21,9 +21,11 @@ payloads comes to an end.
 """
 
 import string
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeAlias
 
-SortKey: TypeAlias = tuple[int, int, bytes]
+SortKey: TypeAlias = tuple[float, tuple[object, ...]]
 
 STRANGE_BYTE_WEIGHT = 3
 BROKEN_CHARACTER_WEIGHT = 13
@@ -47,26 +49,6 @@ NATURAL = bytes(
 _RANK = bytes(NATURAL.index(byte) for byte in range(256))
 
 
-def sort_key(payload: bytes) -> SortKey:
-    """Return what sorts payloads from the best reproduction to the worst."""
-    return weight(payload), len(payload), payload.translate(_RANK)
-
-
-def is_better(payload: bytes, other: bytes, *, other_weight: int | None = None) -> bool:
-    """Return whether ``payload`` stands before ``other``; the same as comparing the keys.
-
-    Args:
-        payload: the candidate.
-        other: what it is compared with.
-        other_weight: the weight of ``other``, if it is known.
-    """
-    mine = weight(payload)
-    yours = weight(other) if other_weight is None else other_weight
-    if mine != yours or len(payload) != len(other):
-        return (mine, len(payload)) < (yours, len(other))
-    return payload.translate(_RANK) < other.translate(_RANK)
-
-
 def weight(payload: bytes) -> int:
     """Return how much there is to read, in plain characters."""
     # One pass over a large payload, then counts over the little that is left of it.
@@ -85,3 +67,41 @@ def _broken(payload: bytes) -> int:
     if payload.isascii():
         return 0
     return payload.decode("utf-8", "replace").count("\ufffd") - payload.count(b"\xef\xbf\xbd")
+
+
+def _rank(payload: bytes) -> tuple[int, bytes]:
+    return len(payload), payload.translate(_RANK)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Which of two payloads is the better reproduction: a total one, as this module tells.
+
+    Attributes:
+        weight: how much there is to read; ``math.inf`` for what is not of the kind that it is the
+            order of. No payload may have endlessly many lighter ones.
+        rank: decides between payloads of one weight; asked for those alone.
+    """
+
+    weight: Callable[[bytes], float]
+    rank: Callable[[bytes], tuple[object, ...]] = _rank
+
+    def key(self, payload: bytes) -> SortKey:
+        """Return what sorts payloads from the best reproduction to the worst."""
+        return self.weight(payload), self.rank(payload)
+
+    def is_better(self, payload: bytes, other: bytes, *, other_weight: float | None = None) -> bool:
+        """Return whether ``payload`` stands before ``other``; the same as comparing the keys.
+
+        Args:
+            payload: the candidate.
+            other: what it is compared with.
+            other_weight: the weight of ``other``, if it is known.
+        """
+        mine = self.weight(payload)
+        yours = self.weight(other) if other_weight is None else other_weight
+        return mine < yours or (mine == yours and self.rank(payload) < self.rank(other))
+
+
+TEXT = Order(weight)
+"""The order of payloads whose bytes are what a person reads."""

@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass, field
 
-from whet.reduction.order import is_better, weight
+from whet.reduction.order import TEXT, Order
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +28,15 @@ class ReductionProblem:
     """
 
     best: bytes
+    order: Order = TEXT
     _tried: set[bytes] = field(default_factory=set[bytes])
-    _weight: int = -1
+    _weight: float = -1
 
     def digest_if_worth_trying(self, payload: bytes) -> bytes | None:
         """Return the digest of ``payload`` if its verdict is not known and BAD would be progress."""
         if self._weight < 0:
-            self._weight = weight(self.best)
-        if not is_better(payload, self.best, other_weight=self._weight):
+            self._weight = self.order.weight(self.best)
+        if not self.order.is_better(payload, self.best, other_weight=self._weight):
             return None
         digest = hashlib.blake2b(payload, digest_size=16).digest()
         return None if digest in self._tried else digest

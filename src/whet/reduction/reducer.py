@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from whet.core.verdict import Verdict
-from whet.reduction.catalogue import passes_for
+from whet.reduction.catalogue import PLAIN, kinds_of
+from whet.reduction.inside import reduce_inside
+from whet.reduction.kind import Kind, Part
 from whet.reduction.problem import Reduced, ReductionProblem
-from whet.reduction.reduction_pass import PassSearch, ReductionPass
+from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 from whet.search.batch import LazyBatch
 from whet.search.delta import BATCH_WIDTH
 from whet.search.proposal import Search
@@ -21,6 +23,11 @@ BATCH_BYTES = 64 * 1024 * 1024
 """A batch holds the candidates that a driver has read: of large payloads, fewer."""
 
 MINIMAL_BATCH_WIDTH = 8
+
+_OPENING = (b"{", b"[", b"<")
+
+DEEPEST = 4
+"""So many payloads within each other are reduced where they lie."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +68,7 @@ class Reduction:
 
 
 def reduce_payload(
-    payload: bytes, *, name: str = "", format_name: str | None = None
+    payload: bytes, *, name: str = "", format_name: str | None = None, depth: int = 0
 ) -> Search[Reduced, Reduction]:
     """Look for the best payload that is still BAD (`whet.reduction.order` says what is better).
 
@@ -72,12 +79,39 @@ def reduce_payload(
         name: its file name. The content decides on the formats; the name only between two
             that fit.
         format_name: use the passes of this format alone, such as ``lines``.
+        depth: in how many other payloads it lies.
 
     Raises:
         UnknownFormat: if there is no format of that name.
     """
-    passes = passes_for(payload, name=name, format_name=format_name)
-    return Reducer(problem=ReductionProblem(payload), passes=passes).reduce()
+    kinds = kinds_of(payload, name=name, format_name=format_name)
+    passes = [each for kind in kinds for each in _passes_of(kind, depth)]
+    return Reducer(problem=ReductionProblem(payload, kinds[0].order), passes=passes).reduce()
+
+
+def _passes_of(kind: Kind, depth: int) -> Iterator[ReductionPass[bytes]]:
+    yield from kind.passes
+    parts_of = kind.inside
+    if parts_of is None or depth == DEEPEST:
+        return
+
+    def worthwhile(payload: bytes) -> list[Part]:
+        return [each for each in parts_of(payload) if not kind.is_text or _has_parts(each)]
+
+    def reduce_part(part: Part) -> Search[Reduced, Reduction]:
+        return reduce_payload(part.content, name=part.name, depth=depth + 1)
+
+    yield ReductionPass(
+        name=f"reduce inside {kind.name}",
+        stage=Stage.INSIDE,
+        search=lambda payload: reduce_inside(payload, worthwhile, reduce_part),
+    )
+
+
+def _has_parts(part: Part) -> bool:
+    """Whether what stands in a text is of a kind of its own; `a, b` is no table."""
+    is_likely = part.content.lstrip()[:1] in _OPENING or b"\n" in part.content
+    return is_likely and kinds_of(part.content, name=part.name)[0] not in PLAIN
 
 
 @dataclass(slots=True, kw_only=True)

@@ -24,11 +24,12 @@ class Stage(IntEnum):
     """What has to be done before what: each stage is cheap once those before it are done."""
 
     STRUCTURE = 0
-    LINES = 1
-    TOKENS = 2
-    VALUES = 3
-    BYTES = 4
-    LOOKS = 5
+    INSIDE = 1
+    LINES = 2
+    TOKENS = 3
+    VALUES = 4
+    BYTES = 5
+    LOOKS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from whet.core.verdict import Verdict
-from whet.reduction.order import is_better
+from whet.reduction.order import TEXT, Order
 from whet.reduction.reduction_pass import Format, ReductionPass
 from whet.search.proposal import run_search
 
@@ -37,6 +37,7 @@ def check_pass(
     payloads: Iterable[bytes],
     *,
     is_valid: Callable[[bytes], bool] = lambda _payload: True,
+    order: Order = TEXT,
 ) -> None:
     """Check the promises of a pass on examples, with oracles that agree, refuse and are odd.
 
@@ -45,18 +46,21 @@ def check_pass(
         payloads: examples.
         is_valid: what holds for every candidate of a valid payload, such as being of the
             pass's format.
+        order: which of two payloads is better.
     """
     for payload in payloads:
         for judge in (_always, _never, *(_odd(salt) for salt in range(4))):
-            first = _candidates(reduction_pass, payload, judge)
-            again = _candidates(reduction_pass, payload, judge)
+            first = _candidates(reduction_pass, payload, judge, order)
+            again = _candidates(reduction_pass, payload, judge, order)
             assert first == again, "a pass has no memory and no chance in it"
             if is_valid(payload):
                 wrong = [each for each in first if not is_valid(each)]
                 assert not wrong, f"`{reduction_pass.name}` makes {wrong[0]!r} of {payload!r}"
 
 
-def _candidates(reduction_pass: ReductionPass[bytes], payload: bytes, judge: Judge) -> list[bytes]:
+def _candidates(
+    reduction_pass: ReductionPass[bytes], payload: bytes, judge: Judge, order: Order
+) -> list[bytes]:
     """Return what the pass proposes; only progress is ever BAD, as in the reducer."""
     proposed: list[bytes] = []
     best = payload
@@ -64,7 +68,7 @@ def _candidates(reduction_pass: ReductionPass[bytes], payload: bytes, judge: Jud
     def test(candidate: bytes) -> Verdict:
         nonlocal best
         proposed.append(candidate)
-        verdict = judge(candidate) if is_better(candidate, best) else Verdict.GOOD
+        verdict = judge(candidate) if order.is_better(candidate, best) else Verdict.GOOD
         if verdict is Verdict.BAD:
             best = candidate
         return verdict

@@ -1,9 +1,11 @@
 """What can be made smaller in CSV."""
 
 from collections.abc import Callable
+from functools import partial
 
 from whet.reduction.edit import Change, Edit, delete_pieces, make_changes, siblings
-from whet.reduction.formats.csv_table import CsvTable
+from whet.reduction.formats.csv_table import CSV, CsvTable
+from whet.reduction.kind import Part
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 
 
@@ -48,6 +50,23 @@ def _filling(text: bytes) -> Callable[[CsvTable], PassSearch]:
         return make_changes(table.payload, changes)
 
     return search
+
+
+def cells_in_csv(payload: bytes) -> list[Part]:
+    """Return the contents of the quoted cells: others hold no line end and no delimiter."""
+    table = CSV.parse(payload)
+    spans = () if table is None else (span for row in table.rows for span in row.cells)
+    return [
+        Part(content=payload[start + 1 : end - 1].replace(b'""', b'"'), name="", put=put)
+        for start, end in spans
+        if payload[start : start + 1] == b'"' and end - start >= len('"[]"')
+        for put in [partial(_put_cell, payload, start, end)]
+    ]
+
+
+def _put_cell(payload: bytes, start: int, end: int, content: bytes) -> bytes:
+    quoted = b'"%b"' % content.replace(b'"', b'""')
+    return payload[:start] + quoted + payload[end:]
 
 
 CSV_PASSES = (

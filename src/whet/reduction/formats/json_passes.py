@@ -1,14 +1,19 @@
 """What can be made smaller in JSON; every candidate is JSON again."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from whet.reduction.edit import Change, Edit, make_changes, siblings
 from whet.reduction.formats.json_tree import JSON, JsonNode, JsonTree
+from whet.reduction.kind import Part
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 
 SINGLE_LEVELS = 8
 """Levels that are searched one after the other; what lies deeper is searched at once, as a
 nesting of thousands of levels would cost as many rounds."""
+
+_LEAST_TEXT = 6  # a string of fewer bytes holds nothing that has parts of its own
 
 
 def _delete_values(tree: JsonTree) -> PassSearch:
@@ -97,6 +102,29 @@ def _always(_node: JsonNode) -> bool:
 
 def _is_object(node: JsonNode) -> bool:
     return node.kind == b"{"
+
+
+def texts_in_json(payload: bytes) -> list[Part]:
+    """Return what the strings say that are values."""
+    tree = JSON.parse(payload)
+    parts: list[Part] = []
+    for node in () if tree is None else tree.nodes:
+        if node.kind == b'"' and node.end - node.start > _LEAST_TEXT:
+            try:
+                text = json.loads(payload[node.start : node.end], strict=False).encode()
+            except ValueError:  # an escape that is none, or half a character
+                continue
+            put = partial(_put_text, payload, node.start, node.end)
+            parts.append(Part(content=text, name="", put=put))
+    return parts
+
+
+def _put_text(payload: bytes, start: int, end: int, content: bytes) -> bytes | None:
+    try:
+        text = json.dumps(content.decode(), ensure_ascii=False)
+    except ValueError:
+        return None
+    return payload[:start] + text.encode() + payload[end:]
 
 
 JSON_PASSES = (

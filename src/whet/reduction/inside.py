@@ -1,0 +1,48 @@
+"""Reducing what stands in a payload where it lies: a JSON text in a cell of a table in an archive."""
+
+from collections.abc import Callable
+
+from whet.core.verdict import Verdict
+from whet.reduction.kind import Part
+from whet.reduction.problem import Reduced
+from whet.reduction.reduction_pass import PassSearch
+from whet.search.batch import LazyBatch
+from whet.search.proposal import Search
+
+
+def reduce_inside(
+    payload: bytes,
+    parts_of: Callable[[bytes], list[Part]],
+    reduce_part: Callable[[Part], Search[Reduced, object]],
+) -> PassSearch:
+    """Reduce each part by itself, the first one first.
+
+    Args:
+        payload: where they stand.
+        parts_of: returns the parts that are worth it.
+        reduce_part: proposes better contents for one.
+    """
+    place = 0
+    while place < len(parts := parts_of(payload)):
+        payload = yield from _put_back(payload, parts[place], reduce_part(parts[place]))
+        place += 1
+    return payload
+
+
+def _put_back(payload: bytes, part: Part, search: Search[Reduced, object]) -> PassSearch:
+    best = payload
+
+    def put(candidate: Reduced) -> bytes:
+        whole = part.put(candidate.data)
+        return best if whole is None else whole  # what is no better is never tried
+
+    try:
+        wanted = next(search)
+        while True:
+            batch = LazyBatch(put(each) for each in wanted)
+            verdicts = yield batch
+            if verdicts[-1] is Verdict.BAD:
+                best = batch[len(verdicts) - 1]
+            wanted = search.send(verdicts)
+    except StopIteration:
+        return best

@@ -1,0 +1,55 @@
+"""Kinds of payload: what a payload is, which passes it gets, and which of two is better."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from whet.reduction.order import TEXT, Order
+from whet.reduction.reduction_pass import Format, ReductionPass, compose
+
+ViewT = TypeVar("ViewT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A kind of payload.
+
+    Attributes:
+        name: one word, that of its format.
+        claims: whether a payload of a file name (empty: it has none) is of this kind. It must be
+            quick to say no: it is asked about every payload.
+        passes: what is tried on it.
+        order: which of two payloads is better.
+        is_text: whether what a person reads are its bytes: then it gets the passes of text too.
+        inside: what stands in it that may be of a kind of its own; None: nothing does.
+    """
+
+    name: str
+    claims: Callable[[bytes, str], bool]
+    passes: tuple[ReductionPass[bytes], ...]
+    order: Order = TEXT
+    is_text: bool = True
+    inside: "Callable[[bytes], list[Part]] | None" = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Something that stands in a payload, as what it is by itself: unquoted, unpacked, decoded.
+
+    Attributes:
+        content: that.
+        name: a file name that fits it; empty: it has none.
+        put: returns the whole payload with other content in its place; None if there is no such
+            payload. The order of parts is the same in the result.
+    """
+
+    content: bytes
+    name: str
+    put: Callable[[bytes], bytes | None]
+
+
+def lifted(
+    format_: Format[ViewT], passes: Iterable[ReductionPass[ViewT]]
+) -> tuple[ReductionPass[bytes], ...]:
+    """Return passes over views of a format as passes over payloads."""
+    return tuple(compose(format_, each) for each in passes)
