@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
@@ -21,6 +21,8 @@ class _Ending:
 
     cleaning: int = 0
     told: int = 0
+    is_holding: bool = False
+    held: int = 0
 
 
 _ending = _Ending()
@@ -63,6 +65,27 @@ def cleaning_up() -> Generator[None, None, None]:
         _raise(_ending.told)
 
 
+@contextmanager
+def holding_signals() -> Generator[Callable[[], None], None, None]:
+    """Hold back what tells whet to end, in the main thread.
+
+    Yields:
+        lets it go on, and raises if whet was told to end meanwhile; the end of the context does too.
+    """
+
+    def let_go() -> None:
+        _ending.is_holding = False
+        number, _ending.held = _ending.held, 0
+        if number:
+            _raise(number)
+
+    _ending.is_holding = True
+    try:
+        yield let_go
+    finally:
+        let_go()
+
+
 def is_cleaning_up() -> bool:
     """Whether whet removes what it made; the tools it calls for that are to be left alone too."""
     return _ending.cleaning > 0
@@ -73,7 +96,9 @@ def _on_signal(number: int, _frame: FrameType | None) -> None:
         return
     if number in _ENDS:
         _ending.told = number
-    if not _ending.cleaning:
+    if _ending.is_holding:
+        _ending.held = number
+    elif not _ending.cleaning:
         _raise(number)
 
 

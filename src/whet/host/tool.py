@@ -5,11 +5,11 @@ import signal
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from whet.host.ending import is_cleaning_up
+from whet.host.ending import holding_signals, is_cleaning_up
 
 _running: "dict[int, subprocess.Popen[bytes]]" = {}
 """What each thread but the main one has called and waits for."""
@@ -62,31 +62,38 @@ def call_tool(
     """
     # In a session of its own no Ctrl-C of the terminal reaches it, and `end_tools_of` all of it.
     is_apart = is_cleaning_up() or threading.current_thread() is not threading.main_thread()
-    try:
-        process = subprocess.Popen(
-            command,
-            cwd=cwd,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=is_apart,
-        )
-    except FileNotFoundError as error:
-        if cwd is not None and not cwd.is_dir():
-            raise
-        raise ToolMissingError(command[0]) from error
-    if is_apart:
-        _running[threading.get_ident()] = process
-    with process:
+    # One that is interrupted while it is being started would be nobody's, and run on.
+    with nullcontext(_nothing) if is_apart else holding_signals() as let_go:
         try:
-            stdout, stderr = process.communicate(stdin, timeout_seconds)
-        except BaseException:
-            process.kill()
-            raise
-        finally:
-            _running.pop(threading.get_ident(), None)
+            process = subprocess.Popen(
+                command,
+                cwd=cwd,
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=is_apart,
+            )
+        except FileNotFoundError as error:
+            if cwd is not None and not cwd.is_dir():
+                raise
+            raise ToolMissingError(command[0]) from error
+        if is_apart:
+            _running[threading.get_ident()] = process
+        with process:
+            try:
+                let_go()
+                stdout, stderr = process.communicate(stdin, timeout_seconds)
+            except BaseException:
+                process.kill()
+                process.wait()  # `Popen` does not after a Ctrl-C
+                raise
+            finally:
+                _running.pop(threading.get_ident(), None)
     return ToolResult(exit_code=process.returncode, stdout=stdout, stderr=stderr)
+
+
+def _nothing() -> None: ...
 
 
 def end_tools_of(thread: threading.Thread) -> None:

@@ -1,0 +1,49 @@
+"""Calling the tools that whet itself needs."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from whet.host.ending import ToldToEndError, orderly_end
+from whet.host.tool import call_tool
+
+
+def children() -> list[str]:
+    return Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+
+
+def _ready_then(is_ready: threading.Event, act: Callable[[], object]) -> None:
+    is_ready.set()
+    act()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_no_tool_outlives_a_signal_that_comes_while_it_is_started(number: signal.Signals) -> None:
+    before, is_ready = children(), threading.Event()
+
+    def interrupt() -> None:
+        is_ready.wait()
+        while children() == before:
+            pass
+        os.kill(os.getpid(), number)
+
+    for _ in range(20):
+        thread = threading.Thread(target=interrupt)
+        is_ready.clear()
+        thread.start()
+        with orderly_end(), pytest.raises((KeyboardInterrupt, ToldToEndError)):
+            _ready_then(is_ready, lambda: call_tool(["sleep", "60"]))
+        thread.join()
+        assert children() == before
+
+
+def test_a_signal_while_no_tool_starts_is_what_it_was() -> None:
+    with orderly_end():
+        call_tool(["true"])
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
