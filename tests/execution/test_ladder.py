@@ -1,8 +1,11 @@
 """How many frozen copies are kept, and which."""
 
 import os
+import signal
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from workshop import SLOW, Workshop
@@ -171,3 +174,63 @@ def test_after_a_doubt_the_next_run_is_cold(workshop: Workshop) -> None:
 
 def test_a_ladder_is_empty_before_the_first_run(workshop: Workshop) -> None:
     assert WarmRuns(workshop.laboratory.belongings).rungs() == ()
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def spares(workshop: Workshop) -> set[int]:
+    """Return the copies that have made themselves ready for a run to come."""
+    runs = workshop.runs
+    assert runs._ladder is not None
+    kept = {each.pid for each in runs._ladder.stage.snapshots.values()}
+    found = set[int]()
+    for pid in descendants_of(os.getpid()):
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+        if pid not in kept and "main.py" in words:
+            found.add(pid)
+    return found
+
+
+@pytest.mark.slow
+def test_a_copy_is_ready_for_the_next_edit_before_it_is_saved(workshop: Workshop) -> None:
+    workshop.write({"main.py": f"{SLOW}def f(): return 1\n{SLOW}print(f())\n"})
+    workshop.run()
+
+    until(lambda: len(spares(workshop)) == 1)
+    (ready,) = spares(workshop)
+    workshop.write({"main.py": f"{SLOW}def f(): return 1\n{SLOW}print(f(), 2)\n"})
+    outcome = workshop.run()
+
+    assert outcome.processes[0].pid == ready
+    assert workshop.starts[-1].place == "main.py:6"
+
+
+@pytest.mark.slow
+def test_a_copy_that_was_ready_and_is_killed_is_made_again(workshop: Workshop) -> None:
+    workshop.write({"main.py": f"{SLOW}print(1)\n"})
+    workshop.run()
+    until(lambda: len(spares(workshop)) == 1)
+    for pid in spares(workshop):
+        os.kill(pid, signal.SIGKILL)
+    workshop.write({"main.py": f"{SLOW}print(2)\n"})
+
+    workshop.run()
+    workshop.write({"main.py": f"{SLOW}print(3)\n"})
+    workshop.run()
+
+    assert workshop.starts[-1].place == "main.py:3"
+
+
+@pytest.mark.slow
+def test_an_edit_that_a_ready_copy_refuses_may_be_taken_back(workshop: Workshop) -> None:
+    texts = [f"x = {x}\n{SLOW}print(x, {y})\n" for x, y in ((1, 1), (2, 1), (1, 2), (1, 3))]
+    for text in texts:
+        workshop.write({"main.py": text})
+        workshop.run()
+
+    assert [start.place for start in workshop.starts] == ["", "", "main.py:4", "main.py:4"]

@@ -76,6 +76,11 @@ class Ladder:
         """Return the snapshots, the one that saves the most first."""
         return sorted(self.stage.snapshots.values(), key=lambda each: -each.seconds)
 
+    def likely_start(self) -> Snapshot | None:
+        """Return the snapshot that the next run will probably go on from; None if there is none."""
+        deepest = self.deepest_first()
+        return next((each for each in deepest if not self.is_refused(each)), None)
+
     def rungs(self, start: Snapshot | None) -> tuple[Rung, ...]:
         """Return the snapshots as they are shown, the deepest first."""
         now = time.monotonic()

@@ -107,7 +107,8 @@ class WarmRuns:
         self._distrusted = ""
         if why:
             ladder.clear(why)
-        is_settled = not program.reset  # what was seen is looked at when the reset steps are done
+        # What was seen is looked at while the first copy makes itself ready, the reset steps done.
+        is_settled = False
         for snapshot in ladder.deepest_first():
             changed, hindrance = _fit(snapshot, is_settled=is_settled)
             if changed is not None:
@@ -121,7 +122,7 @@ class WarmRuns:
                 try:
                     outcome = run(staged)
                 except OtherPastError:
-                    refusal = _refusal(staged)
+                    refusal = _refusal(staged, is_reset=bool(program.reset))
                     why = why or f"not from {snapshot.place}: {refusal}"
                     is_settled = True
                     if staged.spoilt:
@@ -130,13 +131,13 @@ class WarmRuns:
                         ladder.refuse(snapshot, refusal)
                     continue
                 ladder.accept(snapshot)
-                self._note(ladder, staged, why)
+                self._note(slot, ladder, staged, why)
                 return outcome
             why = why or f"not from {snapshot.place}: {hindrance}"
             ladder.remove(snapshot, hindrance)
         staged = Staged(stage=ladder.stage, added=ladder.grow, debugging=self._debugging)
         outcome = run(staged)
-        self._note(ladder, staged, why)
+        self._note(slot, ladder, staged, why)
         return outcome
 
     def before(self, failure: Failure) -> list[Snapshot]:
@@ -182,9 +183,12 @@ class WarmRuns:
         self._same = same
         return self._ladder
 
-    def _note(self, ladder: Ladder, staged: Staged, why: str) -> None:
+    def _note(self, slot: Slot, ladder: Ladder, staged: Staged, why: str) -> None:
         since = self._since = staged.since
         ladder.settle(since, staged.hindrances)
+        likely = ladder.likely_start()
+        if likely is not None:
+            slot.prepare_ahead(likely.number)
         deepest = max((each.seconds for each in ladder.stage.snapshots.values()), default=-1.0)
         halt = next((each for each in ladder.missing if each.seconds > deepest), None)
         self.last = Start(
@@ -246,9 +250,11 @@ def _fit(snapshot: Snapshot, *, is_settled: bool) -> tuple[dict[str, bytes] | No
     return changed, ""
 
 
-def _refusal(staged: Staged) -> str:
-    if staged.spoilt:
+def _refusal(staged: Staged, *, is_reset: bool) -> str:
+    if staged.spoilt and is_reset:
         return f"a reset step has changed {_name(staged.spoilt)}"
+    if staged.spoilt:
+        return f"{_name(staged.spoilt)} has changed"
     names = " and ".join(sorted(map(_name, staged.changed)))
     return staged.halted or f"{names} has changed above"
 

@@ -108,7 +108,7 @@ class WarmSearch:
         if self.distrusted:
             return run(None)
         ladder = self._ladder_for(slot, program)
-        is_settled = not program.reset  # what was seen is looked at when the reset steps are done
+        is_settled = False  # what was seen is looked at while the first copy makes itself ready
         for snapshot in () if ladder.is_to_scout else _deepest_first(ladder):
             staged = Staged(stage=ladder.stage, since=snapshot)
             why = hindrance_of(snapshot, is_settled=is_settled)
@@ -118,7 +118,9 @@ class WarmSearch:
                     outcome = run(staged)
                 except OtherPastError:
                     why, is_settled = staged.last_hindrance or "the frozen copy is gone", True
-                    if staged.spoilt:
+                    if staged.spoilt and not program.reset:
+                        why = f"{Path(staged.spoilt).name} has changed"
+                    elif staged.spoilt:
                         why = ladder.why_cold = "the reset steps change what the program reads"
             if outcome is not None:
                 ladder.scouts = 0

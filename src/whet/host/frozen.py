@@ -127,22 +127,31 @@ class FrozenCopies:
             _send(line, "no")
         self.drop(number)
 
-    def prepare(self, number: int, changed: "dict[str, bytes]", *, is_debugged: bool) -> bool:
-        """Make ready to run on from a copy, with what the program's files say now.
+    def begin_to_prepare(
+        self, number: int, changed: "dict[str, bytes]", *, is_debugged: bool
+    ) -> None:
+        """Let a copy be made ready to run on from, with what the program's files say now.
 
-        Returns:
-            whether it is there and its past is what it would be with them.
+        `is_ready` says whether it is.
         """
         self._settle()
         if number not in self._ready or changed or is_debugged:
-            self._note_ready(number, self._asked(number, (changed, -1, is_debugged)))
+            self._ready.pop(number, None)
+            self._ask_ahead(number, (changed, -1, is_debugged))
+
+    def is_ready(self, number: int) -> bool:
+        """Whether a copy is there and its past is what it would be with the files as they are."""
+        self._settle()
         return number in self._ready
 
     def prepare_ahead(self, number: int) -> None:
-        """Let a copy make itself ready, as it is, for the run after this one: a fork takes long."""
+        """Let a copy make itself ready, as it is, for a run to come: a fork takes long."""
         self._settle()
+        self._ask_ahead(number, _AS_IT_IS)
+
+    def _ask_ahead(self, number: int, order: "tuple[dict[str, bytes], int, bool]") -> None:
         line = self._lines.get(number)
-        if line is not None and _send(line, _AS_IT_IS):
+        if line is not None and _send(line, order):
             self._asked_ahead = number
 
     def _settle(self) -> None:

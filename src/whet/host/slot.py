@@ -135,6 +135,10 @@ class Slot:
         """Let a frozen copy end."""
         self._spawner.drop(number)
 
+    def prepare_ahead(self, number: int) -> None:
+        """Let a frozen copy make itself ready for a run to come: a fork takes long."""
+        self._spawner.prepare_ahead(number)
+
     def _watch(
         self, program: Program, wiring: Wiring, relay: Relay, staged: Staged | None
     ) -> Answer:

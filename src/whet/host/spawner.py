@@ -159,7 +159,7 @@ class _Tree:
             self._copies.drop(as_number(body))
 
     def may_go_on(self) -> bool:
-        """Ask whet whether a copy still fits what the reset steps have made."""
+        """Ask whet whether a copy still fits what there is now, all reset steps done."""
         self._channel.send("settled")
         while (message := self._channel.receive()) is not None:
             if message[0] in {"go", "stop"}:
@@ -249,6 +249,8 @@ def main(descriptor: int) -> None:
                 _run(channel, woken, copies, as_run(body), streams)
             elif kind == "drop":
                 copies.drop(as_number(body))
+            elif kind == "ahead":
+                copies.prepare_ahead(as_number(body))
             elif kind == "on":  # the program was killed meanwhile; its copy has still to be let go
                 copies.let_go_on(as_number(body))
             # A `signal` or `kill` that comes after the end of its trial has nothing to do.
@@ -275,12 +277,12 @@ def _run(
         _become_reaper()
     tree = _Tree(channel, woken, copies)
     try:
-        if number >= 0 and not copies.prepare(number, changed, is_debugged=is_debugged):
-            channel.send("refused")
-            return
+        if number >= 0:
+            copies.begin_to_prepare(number, changed, is_debugged=is_debugged)
         failed_step, status, exits = _reset(tree, run, streams)
         wall_seconds = 0.0
-        if failed_step < 0 and number >= 0 and run[3] and not tree.may_go_on():
+        # Whet looks whether it still fits while the copy makes itself ready.
+        if failed_step < 0 and number >= 0 and not (tree.may_go_on() and copies.is_ready(number)):
             tree.end()
             channel.send("refused")
             return

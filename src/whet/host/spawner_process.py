@@ -144,6 +144,11 @@ class SpawnerProcess:
         with suppress(OSError):
             self.channel.send("drop", number)
 
+    def prepare_ahead(self, number: int) -> None:
+        """Let a frozen copy make itself ready for a run to come."""
+        with suppress(OSError):
+            self.channel.send("ahead", number)
+
     def lost(self, command: tuple[str, ...]) -> HostFailure:
         """Clean up after a spawner that died or stands still; return the error that says so."""
         with suppress(ProcessLookupError):

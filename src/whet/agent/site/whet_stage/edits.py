@@ -16,7 +16,7 @@ from .sources import Source, codes_in, key_of_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
     from types import CodeType, FrameType, FunctionType
 
     from .past import Key
@@ -41,6 +41,7 @@ class Edit:
         changed: Mapping[str, bytes],
         *,
         stack: Sequence[FrameType],
+        functions: Functions,
         are_lines_seen: bool,
     ) -> None:
         """Compare them with what the program has.
@@ -51,6 +52,7 @@ class Edit:
             changed: new texts, by path.
             stack: the frames of the program, if it does not stand at a point between statements
                 of the script; those cannot be made anew.
+            functions: finds the living functions.
             are_lines_seen: whether the program may have looked at numbers of lines.
 
         Raises:
@@ -88,7 +90,9 @@ class Edit:
                 self.nodes[id(then)] = now
                 _hand_on(old, new, key_of(then), key_of(now))
             self.sources[path] = new
-            self._codes += _replacements(old.path, space, new, comparison, script.woven)
+            self._codes += _replacements(
+                functions.of(old.path, space), new, comparison, script.woven
+            )
             if path == script.path and new.warned != old.warned:
                 raise OtherPastError  # the compiler warns before anything runs
 
@@ -140,8 +144,7 @@ def _compare(
 
 
 def _replacements(
-    path: str,
-    space: Mapping[str, object],
+    functions: Iterable[FunctionType],
     new: Source,
     comparison: Comparison,
     woven: Container[FunctionType],
@@ -155,7 +158,7 @@ def _replacements(
         keys[key] = new_key if keys.get(key, new_key) == new_key else None
     hooked = codes_in(new.code())
     found: list[tuple[FunctionType, CodeType]] = []
-    for function in functions_of(path, space):
+    for function in functions:
         code = function.__code__
         if function in woven or not _has_moved(code, comparison):
             continue
@@ -170,14 +173,37 @@ def _replacements(
     return found
 
 
-def functions_of(path: str, space: Mapping[str, object]) -> Iterator[FunctionType]:
-    """Yield the living functions of a file's text whose globals a namespace is."""
-    for function in gc.get_referrers(space):
-        if isinstance(function, types.FunctionType):
-            code = function.__code__
-            # What is being run is a function, too.
-            if code.co_filename == path and code.co_name != "<module>":
-                yield function
+class Functions:
+    """The living functions of the user's files. To find them takes long in a large program."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, list[FunctionType]] = {}
+
+    def find(self, spaces: Mapping[str, Mapping[str, object]]) -> None:
+        """Find those of all files at once: nothing of the program may run until `forget`.
+
+        Args:
+            spaces: the namespaces that are their globals, by path.
+        """
+        found: dict[str, list[FunctionType]] = {path: [] for path in spaces}
+        for function in gc.get_referrers(*spaces.values()):
+            if isinstance(function, types.FunctionType):
+                code = function.__code__
+                path = code.co_filename
+                # What is being run is a function, too.
+                if function.__globals__ is spaces.get(path) and code.co_name != "<module>":
+                    found[path].append(function)
+        self._found = found
+
+    def of(self, path: str, space: Mapping[str, object]) -> list[FunctionType]:
+        """Return those of a file whose globals a namespace is."""
+        if path not in self._found:
+            self.find({path: space})
+        return self._found[path]
+
+    def forget(self) -> None:
+        """Hold none of them any more: they are to go when the program lets them go."""
+        self._found.clear()
 
 
 def _has_moved(code: CodeType, comparison: Comparison) -> bool:

@@ -17,7 +17,7 @@ from .unseen import caller, unseen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from types import FrameType
     from typing import NoReturn, TextIO
 
@@ -116,6 +116,21 @@ def _streams() -> list[TextIO]:
 def _are_streams_own() -> bool:
     """Whether Python would call methods of the program's own when it flushes the streams."""
     return any(type(each) is not _io.TextIOWrapper for each in _streams())
+
+
+def touch_last_words() -> None:
+    """Look at what is looked at when the program ends.
+
+    A forked process gets a page of its own when it first counts a reference to something there.
+    """
+    _has_last_words()
+    finalize: type | None = getattr(sys.modules.get("weakref"), "finalize", None)
+    registry: dict[object, object] = getattr(finalize, "_registry", {})
+    for info in tuple(registry.values()):
+        arguments: tuple[Iterable[object], ...] = getattr(info, "args", None) or ()
+        for each in arguments:
+            if type(each) in {dict, list, set}:
+                tuple(each)
 
 
 def _has_last_words() -> bool:

@@ -91,15 +91,21 @@ def receive(line: _socket.socket) -> tuple[bytes, list[int]]:
 
 
 class Ready:
-    """A copy of a snapshot that has taken on new texts, and waits for its streams."""
+    """A copy of a snapshot that is to run on: it takes on new texts, then its streams.
+
+    Attributes:
+        is_fresh: it is there, and has taken on no texts yet. In the copy itself it means nothing.
+    """
 
     def __init__(self) -> None:
-        self.is_changed = False
+        self.is_fresh = False
         self._pid = 0
         self._line: _socket.socket | None = None
 
+    # ---- in the snapshot ----
+
     def begin(self) -> bool:
-        """Fork it; say whether this is still the snapshot."""
+        """Fork it, in place of an earlier one; say whether this is still the snapshot."""
         if self._line is not None:
             self._line.close()
         here, there = _socket.socketpair()
@@ -109,11 +115,17 @@ class Ready:
             os._exit(0)  # whet starts anew, or from another one
         self._line, other = (here, there) if self._pid else (there, here)
         other.close()
+        self.is_fresh = True
         return self._pid != 0
 
-    def answer(self) -> int:
-        """Return its pid; 0 if it cannot be."""
+    def tell(self, order: bytes, *, is_to_change: bool) -> int:
+        """Hand an order on; return its pid, 0 if it cannot be done."""
         assert self._line is not None
+        self.is_fresh = not is_to_change
+        try:
+            self._line.sendall(len(order).to_bytes(_LENGTH_BYTES, "little") + order)
+        except OSError:
+            return 0
         return self._pid if receive(self._line)[0] else 0
 
     def go(self, streams: list[int], terminal: int) -> int:
@@ -122,26 +134,38 @@ class Ready:
         body = marshal.dumps(terminal)
         numbers = b"".join(stream.to_bytes(_INT_BYTES, "little") for stream in streams)
         rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers)]
-        self._line.sendmsg([len(body).to_bytes(_LENGTH_BYTES, "little")], rights)
-        self._line.sendall(body)
+        try:
+            self._line.sendmsg([len(body).to_bytes(_LENGTH_BYTES, "little")], rights)
+            self._line.sendall(body)
+        except OSError:  # it was killed: there is no answer either
+            pass
         for stream in streams:
             os.close(stream)
         # Until then a signal to its group would miss it, or meet the snapshot.
         has_begun = bool(receive(self._line)[0])
         self._line.close()
         self._line = None
+        self.is_fresh = False
         return self._pid if has_begun else 0
 
-    def become(self, prepared: str, held: Streams) -> None:
-        """Be that copy: wait for the streams and take them."""
+    # ---- in the copy ----
+
+    def wait(self) -> tuple[bytes, list[int]]:
+        """Return what it is told next, and its streams if it is to run on."""
         assert self._line is not None
-        if not prepared:
-            os._exit(0)
-        send(self._line, 1)
         order, streams = receive(self._line)
         if not order:
             os._exit(0)
-        self.is_changed = prepared == "changed"
-        take_streams(held, streams, marshal.loads(order))
+        return order, streams
+
+    def answer(self) -> None:
+        """Say that it has been done."""
+        assert self._line is not None
+        send(self._line, 1)
+
+    def become(self, held: Streams, streams: list[int], terminal: int) -> None:
+        """Take the streams, and be a process that runs on."""
+        assert self._line is not None
+        take_streams(held, streams, terminal)
         send(self._line, 1)
         self._line.close()

@@ -23,8 +23,8 @@ from . import BEFORE, stdin
 from .awaited import Awaited
 from .debugger import open_at_failure, open_in
 from .descriptors import CUDA, Streams, inherit_again, opened, skip_stdin, stdin_offset
-from .edits import Edit, functions_of
-from .exit import OWN_FILES, flush, run_and_exit
+from .edits import Edit, Functions
+from .exit import OWN_FILES, flush, run_and_exit, touch_last_words
 from .freeze import Ready, fork_away, receive, send
 from .hygiene import begin, hindrance
 from .importer import own_read
@@ -205,7 +205,7 @@ class _Stage:
             self.sight.end()
             for source in self._sources.values():
                 space = source.module
-                found = () if space is None else tuple(functions_of(source.path, space))
+                found = () if space is None else Functions().of(source.path, space)
                 source.show_all(each for each in found if each not in self._script.woven)
         finally:
             self.sight.is_closed = False
@@ -370,18 +370,43 @@ class _Stage:
             order, streams = receive(line)
             if not order:
                 os._exit(0)
-            wish: tuple[dict[str, bytes], int, bool] = marshal.loads(order)
-            changed, terminal, is_debugged = wish
+            changed, terminal, is_debugged = _wish(order)
             if streams:
                 send(line, ready.go(streams, terminal))
-            elif ready.begin():
-                send(line, ready.answer())
+            elif ready.is_fresh or ready.begin():
+                is_to_change = bool(changed) or is_debugged
+                send(line, ready.tell(order, is_to_change=is_to_change))
             else:
                 line.close()
-                prepared = self._prepared(changed, at_point=kind == "statement")
-                self._become_own()  # whet may be busy with another run meanwhile
-                ready.become(prepared, held)
-                return ready.is_changed, is_debugged
+                return self._get_ready(ready, held, at_point=kind == "statement")
+
+    def _get_ready(self, ready: Ready, held: Streams, *, at_point: bool) -> tuple[bool, bool]:
+        """Be a copy that is to run on; return as `_wait` does when it is."""
+        prepared, is_debugged, functions = "same", False, Functions()
+        self._become_own()
+        while True:
+            order, streams = ready.wait()
+            if streams:
+                functions.forget()
+                ready.become(held, streams, marshal.loads(order))
+                return prepared == "changed", is_debugged
+            changed, _, is_debugged = _wish(order)
+            if changed:
+                prepared = self._prepared(changed, functions, at_point=at_point)
+            if not prepared:
+                os._exit(0)
+            ready.answer()
+            if not changed and not self._is_search:
+                self._look_ahead(functions)
+
+    def _look_ahead(self, functions: Functions) -> None:
+        """Do now what takes long: nobody waits, the next edit has not been saved yet."""
+        modules = show_own()
+        spaces = {path: source.module for path, source in self._sources.items()}
+        functions.find({path: space for path, space in spaces.items() if space is not None})
+        hide_own(modules)
+        touch_last_words()
+        self._has_last_words()
 
     def _become_own(self) -> None:
         """Be a process of its own, not the one that it was forked from."""
@@ -400,7 +425,7 @@ class _Stage:
         send(line, (kind, place, seconds, self.sight.facts(), texts, stack))
         return line
 
-    def _prepared(self, changed: dict[str, bytes], *, at_point: bool) -> str:
+    def _prepared(self, changed: dict[str, bytes], functions: Functions, *, at_point: bool) -> str:
         """Take on what files say now; say ``same`` or ``changed``, empty if that cannot be."""
         if not changed:
             return "same"
@@ -416,6 +441,7 @@ class _Stage:
                 self._script,
                 changed,
                 stack=stack,
+                functions=functions,
                 are_lines_seen=self.sight.are_lines_seen,
             )
             needs_frames = any(frame.source.path in changed for frame in self._script.frames)
@@ -478,6 +504,12 @@ class _Stage:
         self.point.begin()
         self.sight.is_closed = False
         self._pace.begin()
+
+
+def _wish(order: bytes) -> tuple[dict[str, bytes], int, bool]:
+    """Return what files say now, which stream is a terminal, and whether a debugger is to open."""
+    wish: tuple[dict[str, bytes], int, bool] = marshal.loads(order)
+    return wish
 
 
 def _is_signature(code: CodeType) -> bool:
