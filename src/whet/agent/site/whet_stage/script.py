@@ -56,7 +56,7 @@ class _Loop(itertools.chain[object]):
 class _Hooks:
     """What woven code calls."""
 
-    __slots__ = ("again", "enter", "expect", "loop", "named", "point", "pop", "set")
+    __slots__ = ("again", "enter", "expect", "loop", "named", "point", "pop", "set", "start")
     again: Callable[..., object]
     enter: Callable[..., object]
     expect: Callable[..., object]
@@ -65,20 +65,26 @@ class _Hooks:
     point: Callable[..., object]
     pop: Callable[..., object]
     set: Callable[..., object]
+    start: Callable[..., object]
 
     def __init__(self, script: Script) -> None:
         first: dict[int, bool] = {}
         self.pop, self.set = first.pop, first.__setitem__
         self.point, self.enter = script.reached, script.enter
         self.expect, self.named = script.expect, script.named
-        self.loop, self.again = script.loop, script.again
+        self.loop, self.again, self.start = script.loop, script.again, script.start
 
 
 class _Gate:
+    """What a loop asks in each round: whether it is the first one, or time to look at the clock."""
+
     __slots__ = ("n",)
 
-    def __init__(self, blocks: Iterator[Iterator[bool]]) -> None:
-        self.n = itertools.chain.from_iterable(blocks).__next__
+    def __init__(self) -> None:
+        self.n = itertools.chain.from_iterable(_blocks(is_first=False)).__next__
+
+    def begin(self) -> None:
+        self.n = itertools.chain.from_iterable(_blocks(is_first=True)).__next__
 
 
 class _Going:
@@ -110,7 +116,7 @@ class Script:
         self._entering_seconds = 0.0
         self._points: list[tuple[Frame, Path]] = []
         self._iterators: dict[int, Iterable[object]] = {}
-        self._gates: list[_Gate] = []
+        self._gates: dict[str, _Gate] = {}
         self._loops: dict[int, weakref.ref[_Loop]] = {}
         self._going: dict[str, _Going] = {}
         self._sources: Mapping[str, Source] = {}
@@ -203,8 +209,7 @@ class Script:
         if name == "hooks":
             return self._hooks
         if kind == "gate":
-            self._gates.append(_Gate(_blocks()))
-            return self._gates[-1]
+            return self._gates.setdefault(number, _Gate())
         if kind == "going":
             return self._going[number]
         return source.hook(name)
@@ -282,10 +287,10 @@ class Script:
         hooks, nothing = self._hooks, dict[object, object]()
         second = partial(nothing.get)  # returns what it is given second
         hooks.point = hooks.named = hooks.enter = hooks.loop = second
-        hooks.expect = partial(nothing.get, None)
+        hooks.expect = hooks.start = partial(nothing.get, None)
         hooks.again = partial(self._iterators.pop)
         hooks.pop, hooks.set = partial(hooks.pop), partial(hooks.set)
-        for gate in self._gates:
+        for gate in self._gates.values():
             gate.n = itertools.repeat(object=False).__next__
 
     def last_place(self) -> str:
@@ -341,6 +346,11 @@ class Script:
         function = frame.function_of(code)
         self._note_woven(function)
         return function
+
+    def start(self, number: int) -> None:
+        """Begin a loop: the gate of its first round is open."""
+        self._hooks.set(number, True)  # noqa: FBT003 - it is a dictionary's
+        self._gates[str(number)].begin()
 
     def loop(self, number: int, iterated: Iterable[object]) -> _Loop:
         """Return what a loop is to iterate over, in the place of ``iterated``."""
@@ -414,6 +424,7 @@ class Script:
         self._points.clear()
         self._loops.clear()
         self._iterators.clear()
+        self._gates.clear()
         self._going.clear()
         self._code = self._compiled()
 
@@ -449,8 +460,10 @@ class Script:
         return code or self.module_code(self.frames[0])
 
 
-def _blocks() -> Iterator[Iterator[bool]]:
+def _blocks(*, is_first: bool) -> Iterator[Iterator[bool]]:
     """Open a gate about every 5 ms, whatever a round of the loop takes."""
+    if is_first:
+        yield iter((True,))
     count, last = 1, time.perf_counter()
     while True:
         yield itertools.repeat(object=False, times=count)

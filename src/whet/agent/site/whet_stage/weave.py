@@ -111,15 +111,18 @@ class Weaver:
             loop = copy.copy(statement)
             if isinstance(loop, ast.For):
                 loop.iter = _over("hooks.loop", [ast.Constant(number), loop.iter], loop.iter)
-            first = ast.If(
-                _call("hooks.pop", [ast.Constant(number), ast.Constant(value=False)], statement),
+            begins, later = statement.body[0], self._later(statement.body, (*here, "again"))
+            rare = ast.If(
+                _call("hooks.pop", [ast.Constant(number), ast.Constant(value=False)], begins),
                 self.block(statement.body, (*here, "first")),
-                self._later_round(statement, here),
+                [self._point((*here, "again", 0), begins), *later],
             )
-            loop.body = [_placed(first, statement.body[0])]
+            # Nearly all rounds make this one call more, and that of the gate is the quickest.
+            gate = ast.If(_call(f"gate:{number}.n", [], begins), [_placed(rare, begins)], later)
+            loop.body = [_placed(gate, begins)]
             if loop.orelse:
                 loop.orelse = self.block(statement.orelse, (*here, "orelse"))
-            return [_do("hooks.set", [number, True], statement), loop]
+            return [_do("hooks.start", [number], statement), loop]
         if is_checkpoint(statement):
             after = (*here[:-1], int(here[-1]) + 1)
             return [
@@ -131,7 +134,10 @@ class Weaver:
         return [statement if call is None else self._entering(statement, here)]
 
     def _later_round(self, loop: Union[ast.For, ast.While], here: Path) -> list[ast.stmt]:
-        return [*self._gate(here, loop.body[0]), *self._later(loop.body, (*here, "again"))]
+        begins = loop.body[0]
+        point = self._point((*here, "again", 0), begins)
+        gate = ast.If(_call(f"gate:{self._number(here)}.n", [], begins), [point], [])
+        return [_placed(gate, begins), *self._later(loop.body, (*here, "again"))]
 
     def _later(self, body: list[ast.stmt], where: Path) -> list[ast.stmt]:
         """Return the statements of a block as they are, but for what leads to a checkpoint."""
@@ -185,13 +191,6 @@ class Weaver:
             _do("hooks.set", [number, True], statement),
             ast.copy_location(once, statement),
         ]
-
-    def _gate(self, here: Path, before: ast.stmt) -> list[ast.stmt]:
-        number = self._number((*here, "again", 0))
-        gate = ast.If(
-            _call(f"gate:{number}.n", [], before), [self._point((*here, "again", 0), before)], []
-        )
-        return [_placed(gate, before)]
 
     def _point(self, here: Path, before: ast.stmt, text: str = "hooks.point") -> ast.stmt:
         arguments: list[ast.expr] = [ast.Constant(self._number(here))]
