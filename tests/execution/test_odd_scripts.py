@@ -25,7 +25,7 @@ _FINDER = "import sys, importlib.util, importlib.abc\nclass Finder(importlib.abc
         pytest.param("import sys\nsys.addaudithook(lambda event, _: event.startswith('cpython.') or sys.__stdout__.write(f'{event}\\n'))\nimport colorsys\n", "import atexit\natexit.register(print, 'bye')\nfor n in range(3):\n    print(n)\n", False, id="an ear that speaks to the end"),
         pytest.param("", "import os, sys\nprint('lost')\nos.execv(sys.executable, [sys.executable, '-c', 'print(5)'])\n", True, id="another program at the end"),
         pytest.param(_AGAIN, "print(sys.argv, sorted(os.environ.keys() & {'AGAIN', 'WHET_STAGE'}))\n", False, id="itself once more"),
-        pytest.param("import atexit, os\nchild = os.fork()\nif child:\n    atexit.register(os.waitpid, child, 0)\n", "print('parent' if child else 'child')\n", False, id="a child that runs on"),
+        pytest.param("import atexit, os\nchild = os.fork()\nif child:\n    atexit.register(os.waitpid, child, 0)\n", "if child:\n    os.waitpid(child, 0)\n    atexit.unregister(os.waitpid)\nprint('parent' if child else 'child')\n", False, id="a child that runs on"),
         pytest.param("import os\nchild = os.fork()\nif not child:\n    print('child')\n    raise SystemExit(4)\nstatus = os.waitpid(child, 0)[1]\n", "print(status)\n", True, id="a child that has ended"),
         pytest.param("", "import os\nchild = os.fork()\nif not child:\n    print('child')\n    raise SystemExit(4)\nprint(os.waitpid(child, 0)[1])\n", True, id="a child at the end"),
         pytest.param("import atexit\natexit.register(print, 'bye')\nprint('before')\n", "import os\nprint('lost')\nos._exit(3)\n", True, id="an end without words"),
