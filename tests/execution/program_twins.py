@@ -240,7 +240,10 @@ def _put_back(folder: Path, files: Files) -> None:
 
 
 def _alike(text: bytes, root: Path) -> bytes:
-    return text.replace(os.fsencode(root / WARM), os.fsencode(root / COLD))
+    for changed in (bytes, bytes.upper, bytes.swapcase):  # as a program may print it
+        warm, cold = (changed(os.fsencode(root / side)) for side in (WARM, COLD))
+        text = text.replace(warm, cold)
+    return text
 
 
 def _signature(outcome: Outcome) -> str:
