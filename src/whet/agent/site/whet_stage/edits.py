@@ -5,7 +5,6 @@ Standard library only, Python 3.9 or later.
 
 from __future__ import annotations
 
-import ast
 import gc
 import sys
 import types
@@ -16,11 +15,15 @@ from .sources import Source, codes_in, key_of_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Container, Iterable, Mapping, Sequence
     from types import CodeType, FrameType, FunctionType
 
     from .past import Key
     from .script import Script
+else:
+    from . import nodes as ast
+
 
 _PARTS = ("<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>")  # of a function that runs
 _GENERATORS = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)

@@ -6,7 +6,6 @@ Standard library only, Python 3.9 or later.
 from __future__ import annotations
 
 import _io
-import ast
 import atexit
 import os
 import sys
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn, TextIO
 
-OWN_FILES = {__file__, ast.__file__}
+OWN_FILES = {__file__}
 """Files whose frames are not shown as part of a program's traceback."""
 
 

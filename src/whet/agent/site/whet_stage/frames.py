@@ -5,18 +5,18 @@ Standard library only, Python 3.9 or later.
 
 from __future__ import annotations
 
-import ast
-import copy
 import sys
 import types
 
+from .nodes import NodeTransformer, copied, copy_location, shared, walk
 from .past import FUNCTIONS, bound_names, key_of
 from .sources import key_of_code
 from .typed import cast
-from .weave import Weaver, bind, own_nodes
+from .weave import SCOPES, Weaver, bind, own_nodes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Callable, Container, Iterable, Mapping
     from types import CellType, CodeType, FunctionType
     from typing import Union
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from .past import Function
     from .sources import Source
     from .weave import Path, Rest
+else:
+    from . import nodes as ast
+
 
 _OUTER = "<outer>"  # no name that a program could have
 GENERATOR_FLAGS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
@@ -90,7 +93,8 @@ class Frame:
         """Return the same frame in another text."""
         source = sources.get(self.source.path, self.source)
         node = source.tree if self.function is None else nodes.get(id(self.node), self.node)
-        new = copy.copy(self)
+        new = object.__new__(Frame)
+        vars(new).update(vars(self))
         new.source, new.node = source, cast("ast.Module", node)
         return new
 
@@ -129,7 +133,7 @@ def may_be_entered(
 
 def _has_private_names(node: ast.FunctionDef) -> bool:
     """Whether it has names that would mean something else inside a class."""
-    for each in ast.walk(node):
+    for each in walk(node):
         name = getattr(each, "attr", None) or getattr(each, "id", None) or ""
         if isinstance(name, str) and name.startswith("__") and not name.endswith("__"):
             return True
@@ -156,12 +160,12 @@ def _compiled(frame: Frame, weaver: Weaver, found: Callable[[str], object]) -> C
     assert isinstance(node, ast.FunctionDef)
     body = weaver.block(node.body, since=frame.path, call=frame.call)
     body = source.hooked(body)
-    arguments = copy.deepcopy(node.args)
+    arguments = copied(node.args)
     if frame.path:
         names = frame.parameters = list(frame.values)
         arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
         body = [*_declarations(frame, names), *_without_declarations(body)]
-    first = copy.copy(node.body[0])
+    first = shared(node.body[0])
     line, column = node.lineno, node.col_offset
     function = ast.FunctionDef(node.name, arguments, body, [])
     outer = ast.FunctionDef(
@@ -175,9 +179,9 @@ def _compiled(frame: Frame, weaver: Weaver, found: Callable[[str], object]) -> C
             made.type_params = []
         made.lineno = made.end_lineno = line
         made.col_offset = made.end_col_offset = column
-    for each in ast.walk(outer):
+    for each in walk(outer):
         if isinstance(each, (ast.expr, ast.stmt, ast.arg)) and not hasattr(each, "lineno"):
-            ast.copy_location(each, first)
+            copy_location(each, first)
     key = key_of(node)
     code = next(
         inner
@@ -252,26 +256,13 @@ def local_names(node: Union[ast.Module, Function]) -> set[str]:
 
 
 def _without_declarations(body: list[ast.stmt]) -> list[ast.stmt]:
-    return [_NoDeclarations().visit(copy.deepcopy(statement)) for statement in body]
+    return [cast("ast.stmt", _NoDeclarations().visit(copied(statement))) for statement in body]
 
 
-class _NoDeclarations(ast.NodeTransformer):
+class _NoDeclarations(NodeTransformer):
     """Takes out `global` and `nonlocal`, which stand at the top; inner scopes keep theirs."""
 
-    def visit_Global(self, node: ast.Global) -> ast.Pass:
-        return ast.copy_location(ast.Pass(), node)
-
-    def visit_Nonlocal(self, node: ast.Nonlocal) -> ast.Pass:
-        return ast.copy_location(ast.Pass(), node)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        return node
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
-        return node
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
-        return node
-
-    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
-        return node
+    def visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            return copy_location(ast.Pass(), node)
+        return node if isinstance(node, SCOPES) else self.generic_visit(node)

@@ -5,13 +5,13 @@ Standard library only, Python 3.9 or later.
 
 from __future__ import annotations
 
-import ast
-
+from .nodes import dump, get_docstring, walk
 from .typed import cast
 from .weave import own_nodes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Callable, Mapping, Sequence
     from typing import Union
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     Callable_ = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
     Key = tuple[str, int]  # name and first line, as code has them
     Active = tuple[Path, bool]  # where it stands; whether it is in a call that the statement makes
+else:
+    from . import nodes as ast
+
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _NAMED_BY = {  # `match` is of Python 3.10
@@ -129,7 +132,7 @@ class Comparison:
                 return False
         if isinstance(old, ast.Lambda) and isinstance(new, ast.Lambda):
             self.pairs.append((old, new))
-            if ast.dump(old, include_attributes=True) != ast.dump(new, include_attributes=True):
+            if dump(old) != dump(new):
                 self.have_lambdas_moved = True
         if isinstance(old, FUNCTIONS) and isinstance(new, FUNCTIONS):
             return self._is_same_function(old, new)
@@ -137,7 +140,7 @@ class Comparison:
 
     def _is_same_function(self, old: Function, new: Function) -> bool:
         self.pairs.append((old, new))
-        if ast.get_docstring(old, clean=False) != ast.get_docstring(new, clean=False):
+        if get_docstring(old) != get_docstring(new):
             return False
         if id(old) in self._active:
             path, has_begun = self._active[id(old)]
@@ -159,7 +162,7 @@ class Comparison:
         used = {
             node.id
             for statement in old.body[: int(path[0]) + 1]
-            for node in ast.walk(statement)
+            for node in walk(statement)
             if isinstance(node, ast.Name)
         }
         return not (differing & used)

@@ -8,14 +8,13 @@ Standard library only, Python 3.9 or later.
 
 from __future__ import annotations
 
-import ast
+import _weakref
 import gc
 import itertools
 import os
 import sys
 import time
 import types
-import weakref
 from _frozen_importlib_external import SourceFileLoader
 
 from .frames import Frame, cells_of, function_code, may_be_entered
@@ -27,11 +26,15 @@ from .weave import Weaver, bind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import CodeType, FrameType, FunctionType
 
     from .pace import Pace
     from .weave import Path
+else:
+    from . import nodes as ast
+
 
 _MOST_FRAMES = 6
 _ENTERING_SHARE = 0.03  # of the time since the start may go into entering functions
@@ -117,10 +120,10 @@ class Script:
         self._points: list[tuple[Frame, Path]] = []
         self._iterators: dict[int, Iterable[object]] = {}
         self._gates: dict[str, _Gate] = {}
-        self._loops: dict[int, weakref.ref[_Loop]] = {}
+        self._loops: dict[int, _weakref.ref[_Loop]] = {}
         self._going: dict[str, _Going] = {}
         self._sources: Mapping[str, Source] = {}
-        self._woven_ones: list[weakref.ref[FunctionType]] = []
+        self._woven_ones: list[_weakref.ref[FunctionType]] = []
         self.stop: Callable[[FrameType], None] | None = None
         self._hooks = _Hooks(self)
         self._code: CodeType | None = None
@@ -137,7 +140,7 @@ class Script:
     def _note_woven(self, function: FunctionType) -> None:
         # Not a WeakSet: what it calls when one goes would be seen by a debugger.
         self._woven_ones = [each for each in self._woven_ones if each() is not None]
-        self._woven_ones.append(weakref.ref(function))
+        self._woven_ones.append(_weakref.ref(function))
 
     # ---- running it ----
 
@@ -355,7 +358,7 @@ class Script:
     def loop(self, number: int, iterated: Iterable[object]) -> _Loop:
         """Return what a loop is to iterate over, in the place of ``iterated``."""
         loop = _Loop(iterated)
-        self._loops[number] = weakref.ref(loop)
+        self._loops[number] = _weakref.ref(loop)
         return loop
 
     def again(self, number: int) -> _Loop:

@@ -8,12 +8,11 @@ Standard library only, Python 3.9 or later.
 
 from __future__ import annotations
 
-import ast
-import copy
 import itertools
 import sys
 import types
 
+from .nodes import NodeTransformer, copied, iter_child_nodes, parse, walk
 from .past import FUNCTIONS, key_of
 from .private import hide_own, is_alone, show_own
 from .typed import cast
@@ -23,11 +22,15 @@ from .weave import CHECKPOINT, MARK, bind, called_names, is_future, is_text, mus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Callable, Collection, Iterable, Iterator
     from types import CodeType, FunctionType
     from typing import Union
 
     from .past import Function, Key
+else:
+    from . import nodes as ast
+
 
 _WORD = b"checkpoint"
 _FUTURE_FLAGS = 0x1FF0000  # compile(): all that `from __future__ import` can set
@@ -69,7 +72,7 @@ class Source:
         self.path = path
         self.text = text
         with WarningsOfCompiler() as self.warned:
-            self.tree = tree = ast.parse(text, path)
+            self.tree = tree = parse(text, path)
         self.used: set[Key] = set()
         self.entered: set[Key] = set()
         self.functions: dict[Key, Function | None] = {}
@@ -83,7 +86,7 @@ class Source:
         self._clean: dict[Key, CodeType | None] = {}
         self._calls: dict[str, set[str]] | None = None
         self.hooks: list[_Hook] = []
-        for node in ast.walk(tree):
+        for node in walk(tree):
             if isinstance(node, FUNCTIONS):
                 key = key_of(node)
                 self.functions[key] = None if key in self.functions else node
@@ -134,19 +137,19 @@ class Source:
         if b"__del__" in self.text:
             return True
         return b"yield" in self.text and any(
-            isinstance(node, (ast.Try, ast.With)) and any(map(_is_yield, ast.walk(node)))
-            for node in ast.walk(self.tree)
+            isinstance(node, (ast.Try, ast.With)) and any(map(_is_yield, walk(node)))
+            for node in walk(self.tree)
         )
 
     def hooked(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """Return statements whose functions tell when they are used for the first time."""
-        return [cast("ast.stmt", _Hooks().visit(copy.deepcopy(each))) for each in body]
+        return [cast("ast.stmt", _Hooks().visit(copied(each))) for each in body]
 
     def compiled(self, body: list[ast.stmt]) -> CodeType:
         """Return the code of statements of its module."""
         tree = ast.Module(body, [])
         if self.rewrite is not None:
-            tree = copy.deepcopy(tree)
+            tree = copied(tree)
             self.rewrite(tree, self.text)
         with WarningsOfCompiler() as warned:
             code: CodeType = compile(tree, self.path, "exec", self.flags, dont_inherit=True)
@@ -222,7 +225,7 @@ class Source:
             return
         modules = show_own()
         try:
-            self.used.update(key_of(each) for each in ast.walk(node) if isinstance(each, FUNCTIONS))
+            self.used.update(key_of(each) for each in walk(node) if isinstance(each, FUNCTIONS))
             plain = codes_in(bind(self.compiled(self.tree.body), self.hook, self.same)).get(key)
         finally:
             hide_own(modules)
@@ -284,7 +287,7 @@ class _Hook:
         self.n = calls.__next__
 
 
-class _Hooks(ast.NodeTransformer):
+class _Hooks(NodeTransformer):
     """Lets each function begin with a call that tells that it is used."""
 
     def visit(self, node: ast.AST) -> ast.AST:
@@ -303,7 +306,7 @@ def _with_hook(node: Function) -> Function:
 def _hook_call(name: str, line: str, after: ast.stmt) -> ast.stmt:
     function = ast.Attribute(ast.Constant(f"{MARK}used:{name}:{line}"), "n", ast.Load())
     call = ast.Expr(ast.Call(function, [], []))
-    for each in ast.walk(call):
+    for each in walk(call):
         if isinstance(each, (ast.expr, ast.stmt)):
             each.lineno = each.end_lineno = after.lineno
             each.col_offset = each.end_col_offset = after.col_offset
@@ -334,10 +337,10 @@ def codes_in(code: CodeType) -> dict[Key, CodeType | None]:
 
 def _without_own_hooks(tree: ast.Module) -> list[ast.stmt]:
     """Return the module with hooks in inner functions alone: those are made again and again."""
-    return [cast("ast.stmt", _InnerHooks().visit(copy.deepcopy(each))) for each in tree.body]
+    return [cast("ast.stmt", _InnerHooks().visit(copied(each))) for each in tree.body]
 
 
-class _InnerHooks(ast.NodeTransformer):
+class _InnerHooks(NodeTransformer):
     def visit(self, node: ast.AST) -> ast.AST:
         if not isinstance(node, FUNCTIONS):
             return self.generic_visit(node)
@@ -347,7 +350,7 @@ class _InnerHooks(ast.NodeTransformer):
 
 def _names_to(tree: ast.AST, wanted: Function) -> list[str]:
     """Return the names of the classes around a function, and its own; none if it is no method."""
-    for node in ast.iter_child_nodes(tree):
+    for node in iter_child_nodes(tree):
         if node is wanted:
             return [wanted.name]
         if isinstance(node, (*FUNCTIONS, ast.Lambda)):

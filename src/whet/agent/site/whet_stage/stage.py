@@ -11,8 +11,6 @@ Standard library only, Python 3.9 or later. It leaves no name where the program 
 from __future__ import annotations
 
 import _socket
-import ast
-import copy
 import marshal
 import os
 import sys
@@ -46,6 +44,8 @@ if TYPE_CHECKING:
     from .suites import Guard, Rewrite
 
     Load = Callable[[str, str], "CodeType | None"]
+else:
+    pass
 
 
 def install(wish: str, anew: Callable[[], object]) -> tuple[list[Load], dict[str, Guard]]:
@@ -84,8 +84,6 @@ def _forget_modules() -> list[str]:
     The program may have an `enum.py` of its own: it must find that one, not whet's.
     """
     package = __name__.partition(".")[0]
-    for _ in ast.walk(copy.deepcopy(ast.parse("0"))):
-        pass  # both import more when they are called first
     forgotten = {name: sys.modules[name] for name in sys.modules.keys() - BEFORE}
     hide_own(BEFORE)
     forgotten[package] = sys.modules.pop(package)

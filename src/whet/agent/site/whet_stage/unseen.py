@@ -27,12 +27,7 @@ def unseen(function: Function) -> Function:
     """
     if sys.version_info < (3, 11):
         return function
-    had_opcode = "opcode" in sys.modules
-    import opcode
-
-    resume, nothing = opcode.opmap["RESUME"], opcode.opmap["NOP"]
-    if not had_opcode:
-        del sys.modules["opcode"]
+    resume, nothing = _numbers()
     code = function.__code__
     raw = bytearray(code.co_code)
     for at in range(0, len(raw), 2):
@@ -42,6 +37,19 @@ def unseen(function: Function) -> Function:
     return function
 
 
+def _numbers() -> tuple[int, int]:
+    """Return the numbers of two instructions; look them up once."""
+    if not _known:
+        had_opcode = "opcode" in sys.modules
+        import opcode
+
+        _known.extend((opcode.opmap["RESUME"], opcode.opmap["NOP"]))
+        if not had_opcode:
+            del sys.modules["opcode"]
+    return _known[0], _known[1]
+
+
+_known: list[int] = []
 _at_work: list[int] = []
 
 

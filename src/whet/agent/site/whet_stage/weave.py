@@ -14,13 +14,12 @@ Standard library only, Python 3.9 or later.
 
 from __future__ import annotations
 
-import ast
-import copy
-
+from .nodes import copied, copy_location, iter_child_nodes, shared, walk
 from .typed import cast
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Callable, Container, Sequence
     from types import CodeType
     from typing import TypeVar, Union
@@ -30,6 +29,9 @@ if TYPE_CHECKING:
     Path = tuple[Union[int, str], ...]
     Rest = tuple[str, int]  # the text of a constant, and how many values it is to be given
     Place = Union[ast.stmt, ast.expr]
+else:
+    from . import nodes as ast
+
 MARK = "\0whet:"
 _RUN_FIRST = {
     "Expr": "value", "Assign": "value", "AnnAssign": "value", "Return": "value", "Assert": "test",
@@ -39,7 +41,7 @@ _RUN_FIRST = {
     "BinOp": "left", "BoolOp": "values", "Compare": "left", "UnaryOp": "operand", "IfExp": "test",
     "Tuple": "elts", "List": "elts", "Set": "elts",
 }  # fmt: skip
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -101,14 +103,14 @@ class Weaver:
 
     def _statement(self, statement: ast.stmt, here: Path) -> list[ast.stmt]:
         if isinstance(statement, ast.If):
-            woven = copy.copy(statement)
+            woven = shared(statement)
             woven.body = self.block(statement.body, (*here, "body"))
             if statement.orelse:
                 woven.orelse = self.block(statement.orelse, (*here, "orelse"))
             return [woven]
         if isinstance(statement, (ast.For, ast.While)):
             number = self._number(here)
-            loop = copy.copy(statement)
+            loop = shared(statement)
             if isinstance(loop, ast.For):
                 loop.iter = _over("hooks.loop", [ast.Constant(number), loop.iter], loop.iter)
             begins, later = statement.body[0], self._later(statement.body, (*here, "again"))
@@ -147,7 +149,7 @@ class Weaver:
             if not self._marks(statement):
                 woven.append(statement)
             elif isinstance(statement, ast.If):
-                either = copy.copy(statement)
+                either = shared(statement)
                 either.body = self._later(statement.body, (*here, "body"))
                 either.orelse = self._later(statement.orelse, (*here, "orelse"))
                 woven.append(either)
@@ -175,7 +177,7 @@ class Weaver:
         assert isinstance(statement, (ast.For, ast.While)), name
         number = self._number(here)
         going_on = self.block(statement.body, (*here, name), rest, call)
-        loop = copy.copy(statement)
+        loop = shared(statement)
         if isinstance(loop, ast.For):
             loop.iter = _over("hooks.again", [ast.Constant(number)], loop.iter)
         loop.body = self._later_round(statement, here)
@@ -189,7 +191,7 @@ class Weaver:
         )
         return [
             _do("hooks.set", [number, True], statement),
-            ast.copy_location(once, statement),
+            copy_location(once, statement),
         ]
 
     def _point(self, here: Path, before: ast.stmt, text: str = "hooks.point") -> ast.stmt:
@@ -201,7 +203,7 @@ class Weaver:
         return _placed(ast.Expr(_call(text, arguments, before)), before)
 
     def _entering(self, statement: ast.stmt, here: Path) -> ast.stmt:
-        woven = copy.deepcopy(statement)
+        woven = copied(statement)
         call = entered_call(woven)
         assert call is not None
         called = call.func
@@ -227,7 +229,7 @@ def is_checkpoint(statement: ast.stmt) -> bool:
 def called_names(function: ast.AST) -> set[str]:
     """Return the last names of what a function calls; `CHECKPOINT` if it sets one."""
     found: set[str] = set()
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Expr) and is_checkpoint(node):
             found.add(CHECKPOINT)
         elif isinstance(node, ast.Call):
@@ -265,7 +267,7 @@ def _is_plain(function: ast.expr) -> bool:
 
 
 def _with_call(statement: ast.stmt, rest: Rest) -> ast.stmt:
-    woven = copy.deepcopy(statement)
+    woven = copied(statement)
     call = entered_call(woven)
     assert call is not None
     text, count = rest
@@ -302,12 +304,12 @@ def own_nodes(body: list[ast.stmt]) -> list[ast.AST]:
     while left:
         node = left.pop()
         found.append(node)
-        if isinstance(node, _SCOPES):
+        if isinstance(node, SCOPES):
             left += getattr(node, "decorator_list", [])
             continue
         if isinstance(node, _COMPREHENSIONS):
             continue
-        left += ast.iter_child_nodes(node)
+        left += iter_child_nodes(node)
     return found
 
 
@@ -319,7 +321,7 @@ def _call(text: str, arguments: list[ast.expr], at: Place) -> ast.expr:
 
 
 def _over(text: str, arguments: list[ast.expr], iterated: ast.expr) -> ast.expr:
-    return ast.copy_location(_call(text, arguments, iterated), iterated)
+    return copy_location(_call(text, arguments, iterated), iterated)
 
 
 def _do(text: str, arguments: list[int | bool], at: ast.stmt) -> ast.stmt:
@@ -347,7 +349,7 @@ def _placed(node: Node, at: Place) -> Node:
                 continue
             for name, value in place.items():
                 setattr(each, name, value)
-        left += ast.iter_child_nodes(each)
+        left += iter_child_nodes(each)
     return node
 
 
@@ -360,7 +362,7 @@ def _first_run(node: Place) -> Place:
     part = getattr(part, "context_expr", part)
     if not isinstance(part, ast.expr):
         return node
-    if all(map(_is_constant, ast.walk(part))):
+    if all(map(_is_constant, walk(part))):
         return part if isinstance(node, ast.stmt) else node  # it is evaluated as a whole
     return _first_run(part)
 
