@@ -1,7 +1,7 @@
 """A run that goes on inside a function, or with a new body of one, is what a cold run would be."""
 
 import pytest
-from workshop import Workshop
+from workshop import SLOW, Workshop
 
 pytestmark = pytest.mark.slow
 
@@ -442,3 +442,24 @@ def test_a_resumed_run_is_the_cold_one(
     seconds = [start.saved_seconds for start in workshop.starts]
     is_as_deep = edited == deepest or (bool(edited) and seconds[2] >= seconds[1])
     assert is_as_deep == is_warm, workshop.starts
+
+
+@pytest.mark.parametrize(
+    "decorator",
+    [
+        "def plain(f): return f\n",
+        "import functools\ndef plain(f):\n    @functools.wraps(f)\n    @(\n        lambda g: g\n    )\n"
+        "    def inner(x):\n        y = f(x)\n        return y + 5\n    return inner\n",
+    ],
+)
+def test_a_decorated_function_fails_in_the_line_in_which_it_fails_cold(
+    workshop: Workshop, decorator: str
+) -> None:
+    text = (
+        f"{SLOW}{decorator}@plain\n@plain\ndef work(x):\n    time.sleep(0.06)\n    return {{}}\n"
+        "print(work(6) + 1)\n"
+    )
+    work = text.replace("print(work(6) + 1)", "found = work(6)\nprint(found + 1)")
+    outcome = workshop.edit(work.format("x * 9"), work.format("None"))
+
+    assert outcome.exit_code == 1

@@ -167,7 +167,10 @@ def _compiled(frame: Frame, weaver: Weaver, found: Callable[[str], object]) -> C
         body = [*_declarations(frame, names), *_without_declarations(body)]
     first = shared(node.body[0])
     line, column = node.lineno, node.col_offset
-    function = ast.FunctionDef(node.name, arguments, body, [])
+    key = key_of(node)
+    # Lines count from that of the first decorator: it is named there, and never run.
+    decorators: list[ast.expr] = [ast.Constant(None, lineno=key[1])] if key[1] != line else []
+    function = ast.FunctionDef(node.name, arguments, body, decorators)
     outer = ast.FunctionDef(
         _OUTER,
         ast.arguments([], [ast.arg(name) for name in frame.cells], None, [], [], None, []),
@@ -180,15 +183,15 @@ def _compiled(frame: Frame, weaver: Weaver, found: Callable[[str], object]) -> C
         made.lineno = made.end_lineno = line
         made.col_offset = made.end_col_offset = column
     for each in walk(outer):
-        if isinstance(each, (ast.expr, ast.stmt, ast.arg)) and not hasattr(each, "lineno"):
-            copy_location(each, first)
-    key = key_of(node)
+        if isinstance(each, (ast.expr, ast.stmt, ast.arg)) and not hasattr(each, "col_offset"):
+            own_line = getattr(each, "lineno", first.lineno)
+            copy_location(each, first).lineno = own_line
     code = next(
         inner
         for inner in _inner_codes(source.compiled([outer]))
-        if inner.co_name == node.name and inner.co_firstlineno == line
+        if inner.co_name == node.name and inner.co_firstlineno == key[1]
     )
-    code = bind(code, found, source.same).replace(co_firstlineno=key[1])
+    code = bind(code, found, source.same)
     return _qualified(code, f"{_OUTER}.<locals>.{node.name}", _compiled_name(frame))
 
 
