@@ -1,0 +1,9 @@
+"""Write a JSON document as TOML: python to_toml.py FILE"""
+import json
+import sys
+
+import toml
+
+with open(sys.argv[1], encoding="utf-8") as f:
+    document = json.load(f)
+print(toml.dumps(document))
