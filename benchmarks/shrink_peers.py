@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +17,9 @@ PEER_PACKAGES = (
     "setuptools<80",  # picire imports pkg_resources
     "lithium-reducer==4.0.0",
 )
+UNUSED = "llama-cpp-python ; sys_platform == 'never'"
+"""Takes minutes to compile, and its passes are off."""
+
 GRAMMARS = ("c", "html", "python", "sql", "yaml")
 """What shrinkray has tree-sitter for among the cases; JSON it parses by itself."""
 
@@ -90,12 +94,16 @@ def install_peers() -> str:
         return ""
     own = sys.executable if sys.version_info >= (3, 12) else _python_of("3.12")
     python = PEERS / "bin" / "python"
-    why_not = _uv(
-        [
-            ["venv", "--python", own, "--clear", str(PEERS)],
-            ["pip", "install", "--python", str(python), *PEER_PACKAGES, *grammars],
-        ]
-    )
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as overrides:
+        overrides.write(UNUSED)
+        overrides.flush()
+        install = ["pip", "install", "--python", str(python), "--overrides", overrides.name]
+        why_not = _uv(
+            [
+                ["venv", "--python", own, "--clear", str(PEERS)],
+                [*install, *PEER_PACKAGES, *grammars],
+            ]
+        )
     if why_not:
         return why_not
     code = "import sysconfig; print(sysconfig.get_path('purelib'))"
