@@ -79,7 +79,7 @@ def _measure_case(
         if not place.judge(payload):
             print(f"\nskipped: {case.name}: the file as it is made here does not fail so")
             return
-        entries: list[Entry] = []
+        key = ""
         for tool in tools:
             entry = _entry(case, tool, payload, options)
             path = RESULTS / case.name / f"{tool.name.replace(' ', '-')}.json"
@@ -88,9 +88,8 @@ def _measure_case(
                 entry.run = _run(case, tool, payload, missing, options.limit)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(json.dumps(asdict(entry), indent=1, ensure_ascii=False) + "\n")
-                known = entry
-            entries.append(known)
-    print_case(entries)
+            key = entry.key
+    print_case([each for each in _kept() if each.case == case.name and each.key == key])
 
 
 def _run(

@@ -31,11 +31,12 @@ def write_panels(path: Path, panels: Mapping[str, Curves]) -> None:
     """
     rows = math.ceil(len(panels) / _COLUMNS)
     width, height = _COLUMNS * _WIDTH, _LEGEND + rows * _HEIGHT
-    longest = max((point[0] for each in panels.values() for c in each.values() for point in c), default=1)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-        'font-family="sans-serif" font-size="10" fill="#888">'
-    ]
+    longest = max(
+        (point[0] for each in panels.values() for c in each.values() for point in c), default=1
+    )
+    size = f'viewBox="0 0 {width} {height}"'
+    looks = 'font-family="sans-serif" font-size="10" fill="#888"'
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} {looks}>']
     parts += _legend()
     for number, (name, curves) in enumerate(panels.items()):
         x, y = number % _COLUMNS * _WIDTH, _LEGEND + number // _COLUMNS * _HEIGHT
@@ -88,7 +89,8 @@ def _panel(name: str, curves: Curves, longest: float) -> Iterator[str]:
 
 
 def _bytes(size: int) -> str:
-    return f"{size // 1000} KB" if size >= 1000 else f"{size} B"  # noqa: PLR2004 - a thousand
+    kilobytes = size // 1000
+    return f"{kilobytes} KB" if kilobytes else f"{size} B"
 
 
 def _line(left: float, top: float, right: float, bottom: float) -> str:

@@ -19,7 +19,18 @@ PROGRAMS = ROOT / "specimens" / "shrink"
 ORACLES = ROOT / "benchmarks" / ".venv-oracles"
 """The environment of the programs, with pinned releases."""
 
-_WORDS = tuple("amber basalt cedar delta ember fjord garnet harbor indigo juniper".split())
+_WORDS = (
+    "amber", "basalt", "cedar", "delta", "ember", "fjord", "garnet", "harbor", "indigo", "juniper",
+)  # fmt: skip
+_CURRENCIES = ("EUR", "USD", "GBP")
+_STAGES = ("build", "test", "package", "deploy")
+
+_CIRCLE = {60: ["job-200"], 130: ["job-060"], 200: ["job-130"]}
+_WRONG_REFUND = 9_182
+_GREEDY_SALES = (211, 477)
+_MASKED_ROW = 77
+_BROKEN_LAYER = 3
+_PLUGIN_OFF, _SERVICE = 17, 21
 
 
 def module() -> bytes:
@@ -39,25 +50,22 @@ def preprocessed() -> bytes:
 def manifest() -> bytes:
     """Return a description of services as nested JSON; one list deep inside is of two kinds."""
     luck = random.Random(1)
+    lists: list[list[object]] = []
 
     def schema(depth: int) -> dict[str, object]:
         fields: dict[str, object] = {}
         for name in luck.sample(_WORDS, 3):
-            field: dict[str, object] = {"title": name.title(), "required": luck.random() < 0.5}
+            field: dict[str, object] = {"title": name.title(), "required": bool(luck.randrange(2))}
             if depth:
                 field["properties"] = schema(depth - 1)
             else:
-                field["enum"] = [luck.randrange(100) for _ in range(3)]
+                lists.append([luck.randrange(100) for _ in range(3)])
+                field["enum"] = lists[-1]
             fields[name] = field
         return fields
 
     services = {f"{each}-service": {"version": 1, "schema": schema(3)} for each in _WORDS[:3]}
-    place: object = services["cedar-service"]["schema"]
-    for _ in range(3):
-        assert isinstance(place, dict)
-        place = list(place.values())[2]["properties"]
-    assert isinstance(place, dict)
-    list(place.values())[1]["enum"] = [7, {"label": "other", "value": 9}, 12]
+    lists[len(lists) * 3 // 4][1] = {"label": "other", "value": 9}
     return json.dumps({"openapi": "3.1.0", "services": services}, indent=2).encode()
 
 
@@ -66,9 +74,9 @@ def pipeline() -> bytes:
     luck = random.Random(2)
     lines = ["# The nightly pipeline.", "stages: [build, test, package, deploy]", "", "jobs:"]
     for number in range(240):
-        stage = ("build", "test", "package", "deploy")[number // 60]
-        needs = sorted({f"job-{luck.randrange(number):03}" for _ in range(3)}) if number > 4 else []
-        needs += {60: ["job-200"], 130: ["job-060"], 200: ["job-130"]}.get(number, [])
+        stage = _STAGES[number // 60]
+        needs = sorted({f"job-{luck.randrange(number):03}" for _ in range(3)}) if number else []
+        needs += _CIRCLE.get(number, [])
         lines += [
             f"  job-{number:03}:  # owned by the {luck.choice(_WORDS)} team",
             f"    stage: {stage}",
@@ -92,13 +100,13 @@ def orders() -> bytes:
     writer = csv.writer(file)
     writer.writerow(["id", "kind", "of", "currency", "amount", "day", "customer", "note"])
     for number in range(12_000):
-        kind, of, currency = "sale", "", ("EUR", "USD", "GBP")[number % 3]
-        if number % 7 == 5:
-            sold = luck.randrange(number - 4)
-            sold -= sold % 7 == 5
-            kind, of, currency = "refund", f"A{sold:05}", ("EUR", "USD", "GBP")[sold % 3]
-        if number == 9_182:
-            kind, of, currency = "refund", "A02345", "EUR"
+        kind, of, currency = "sale", "", _CURRENCIES[number % 3]
+        if number and number % 7 == 0:
+            sold = luck.randrange(number)
+            sold += sold % 7 == 0
+            kind, of, currency = "refund", f"A{sold:05}", _CURRENCIES[sold % 3]
+        if number == _WRONG_REFUND:
+            kind, of, currency = "refund", "A02346", "USD"
         note = luck.choice(("", "", luck.choice(_WORDS), "late, by post", "two\nparcels"))
         day = f"2026-{1 + number // 1000:02}-{1 + number % 28:02}"
         amount = f"{luck.randrange(100, 90_000) / 100:.2f}"
@@ -121,10 +129,16 @@ def shop() -> bytes:
             f"CREATE INDEX {table}_names ON {table} (name);",
         ]
     lines += [
-        "CREATE TABLE store (item INTEGER PRIMARY KEY, name TEXT, "
-        "amount INTEGER CONSTRAINT in_store CHECK (amount >= 0));",
-        "CREATE TABLE sales (id INTEGER PRIMARY KEY, item INTEGER REFERENCES store (item), "
-        "amount INTEGER NOT NULL);",
+        "CREATE TABLE store (",
+        "    item INTEGER PRIMARY KEY,",
+        "    name TEXT,",
+        "    amount INTEGER CONSTRAINT in_store CHECK (amount >= 0)",
+        ");",
+        "CREATE TABLE sales (",
+        "    id INTEGER PRIMARY KEY,",
+        "    item INTEGER REFERENCES store (item),",
+        "    amount INTEGER NOT NULL",
+        ");",
         "CREATE TRIGGER sold AFTER INSERT ON sales BEGIN",
         "    UPDATE store SET amount = amount - NEW.amount WHERE item = NEW.item;",
         "END;",
@@ -134,8 +148,8 @@ def shop() -> bytes:
     for number in range(600):
         table, name = luck.choice(_WORDS), luck.choice(_WORDS)
         lines.append(f"INSERT INTO {table} (name) VALUES ('{name} {number}');")
-        amount = 98 if number in {211, 477} else luck.randrange(1, 3)
-        item = 42 if number in {211, 477} else luck.randrange(43, 300)
+        amount = 98 if number in _GREEDY_SALES else luck.randrange(1, 3)
+        item = 42 if number in _GREEDY_SALES else luck.randrange(43, 300)
         lines.append(f"INSERT INTO sales (item, amount) VALUES ({item}, {amount});")
     return ("\n".join([*lines, "COMMIT;"]) + "\n").encode()
 
@@ -164,12 +178,12 @@ def page() -> bytes:
 
 
 def scores() -> bytes:
-    """Return an array of NumPy, 4 × 32 × 100, in which one row is minus infinity all along."""
+    """Return an array of NumPy, 4 by 32 by 100, in which one row is minus infinity all along."""
     luck = random.Random(5)
     shape = (4, 32, 100)
     values = [luck.gauss(0, 1) for _ in range(4 * 32 * 100)]
     for row in range(128):
-        length = 0 if row == 77 else 40 + row % 60
+        length = 0 if row == _MASKED_ROW else 40 + row % 60
         values[row * 100 + length : row * 100 + 100] = [float("-inf")] * (100 - length)
     head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}"
     head += " " * (-(len(head) + 11) % 64) + "\n"
@@ -187,9 +201,9 @@ def weights() -> bytes:
         for name, shape in shapes.items():
             count = shape[0] * (shape[1] if len(shape) > 1 else 1)
             values = [luck.gauss(0, 0.1) for _ in range(count)]
-            if layer == 3 and name == "lora_A":
+            if layer == _BROKEN_LAYER and name == "lora_A":
                 values[2 * 64 + 17] = 0.0
-            if layer == 3 and name == "lora_B":
+            if layer == _BROKEN_LAYER and name == "lora_B":
                 values[29 * 4 + 2] = float("inf")
             content = struct.pack(f"<{count}f", *values)
             header[f"model.layers.{layer}.{name}"] = {
@@ -206,13 +220,18 @@ def weights() -> bytes:
 def configuration(folder: Path) -> None:
     """Write the configuration of services as 60 files; one needs what another has switched off."""
     luck = random.Random(7)
+    is_on = [number for number in range(30) if number != _PLUGIN_OFF]
     for number in range(30):
-        plugin = {"plugin": f"plugin-{number}", "enabled": number != 17, "options": {"level": 3}}
+        plugin = {
+            "plugin": f"plugin-{number}",
+            "enabled": number != _PLUGIN_OFF,
+            "options": {"level": 3},
+        }
         _write(folder / "plugins" / f"{number:02}.json", plugin)
     for number in range(30):
-        needed = [f"plugin-{luck.choice([*range(17), *range(18, 30)])}" for _ in range(4)]
-        if number == 21:
-            needed[2] = "plugin-17"
+        needed = [f"plugin-{luck.choice(is_on)}" for _ in range(4)]
+        if number == _SERVICE:
+            needed[2] = f"plugin-{_PLUGIN_OFF}"
         words = {name: luck.choice(_WORDS) for name in ("region", "owner", "tier")}
         service = {"service": f"service-{number}", "labels": words, "needs": needed}
         _write(folder / "services" / words["region"] / f"{number:02}.json", service)

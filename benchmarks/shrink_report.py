@@ -63,7 +63,7 @@ def _rows(entries: Sequence[Entry]) -> Iterator[tuple[str, ...]]:
             spent = [f"{run.calls}", "", f"{run.cpu_seconds:.1f}", f"{run.wall_seconds:.1f}", ""]
             if run.remark.startswith("skipped"):
                 spent = [""] * 5
-            yield (entry.tool, "–", "", *spent, run.remark)
+            yield (entry.tool, "-", "", *spent, run.remark)
             continue
         remark = run.remark
         if run.elements is not None:
@@ -114,8 +114,8 @@ def _summary(entries: Sequence[Entry]) -> Iterator[str]:
         cells = [
             of_case[0].case,
             f"{of_case[0].before:,}",
-            "–" if size is None else f"{size:,}",
-            f"{peers[best]:,}" if best else "–",
+            "-" if size is None else f"{size:,}",
+            f"{peers[best]:,}" if best else "-",
             best,
             f"{peers[best] / size:.2f}" if best and size else "",
             _seconds(ours),
@@ -132,7 +132,7 @@ def best_of(*runs: Run) -> int | None:
 
 
 def _seconds(run: Run) -> str:
-    return "–" if run.size is None else f"{run.wall_seconds:.1f}"
+    return "-" if run.size is None else f"{run.wall_seconds:.1f}"
 
 
 def _as_small(runs: Mapping[str, Run], size: int | None) -> str:

@@ -16,7 +16,7 @@ import signal
 import struct
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -41,8 +41,11 @@ echo "$(date +%s.%N) $size $(stat -c %s {calls})" >> {log}
 if [ ! -e {kept}/$size ]; then cp -r "$file" {kept}/new.$$ && mv -T {kept}/new.$$ {kept}/$size; fi
 exit 0
 """
+_LOG_LINE = ("moment", "size", "calls")
 _SIZE_OF_FILE = 'stat -c %s "$file"'
-_SIZE_OF_FOLDER = "find \"$file\" -type f -printf '%s\\n' | awk '{ all += $1 } END { print all + 0 }'"
+_SIZE_OF_FOLDER = (
+    "find \"$file\" -type f -printf '%s\\n' | awk '{ all += $1 } END { print all + 0 }'"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +68,7 @@ class Run:
         cpu_seconds: of all its processes.
         wall_seconds: until it ended or was ended.
         has_ended: by itself.
+        exit_code: that of its last command; None: the limit ended it.
         points: each time that it was better off than before.
         shown: the result, if it is short and a text.
     """
@@ -75,6 +79,7 @@ class Run:
     cpu_seconds: float = 0.0
     wall_seconds: float = 0.0
     has_ended: bool = False
+    exit_code: int | None = None
     points: list[Point] = field(default_factory=list[Point])
     remark: str = ""
     shown: str = ""
@@ -161,7 +166,8 @@ def perform(
     seen: list[Point] = []
     for step in steps:
         left = limit_seconds - (time.monotonic() - started)
-        if not _ended_in_time(place, step, left, watched, seen):
+        run.exit_code = _exit_code(place, step, left, watched, seen)
+        if run.exit_code is None:
             run.has_ended = False
             run.remark = "ended by the limit"
             break
@@ -169,15 +175,15 @@ def perform(
     end_descendants()
     run.cpu_seconds = _cpu_of_children() - before
     run.calls = place.calls.stat().st_size
-    first = Point(seconds=0.0, size=size_of(place.payload) or 0, calls=0)
-    points = [Point(seconds=each.seconds - since, size=each.size, calls=each.calls) for each in seen]
-    run.points = list(_improvements([first, *points, *_logged(place, since)]))
+    points = [Point(seconds=each.seconds - since, size=each.size, calls=0) for each in seen]
+    run.points = [*points, *_logged(place, since)]
     return run
 
 
-def _ended_in_time(
+def _exit_code(
     place: Workplace, step: Sequence[str], left: float, watched: Path | None, seen: list[Point]
-) -> bool:
+) -> int | None:
+    """Run one command; return None if the limit ended it."""
     environment = {**os.environ, "TMPDIR": str(place.folder / "tmp"), "SHRINKRAY_LLM": "0"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     ends = time.monotonic() + left
@@ -194,10 +200,10 @@ def _ended_in_time(
         try:
             while process.poll() is None and time.monotonic() < ends:
                 time.sleep(_LOOK_SECONDS)
-                if watched is not None and (size := size_of(watched)) is not None:
-                    if not seen or seen[-1].size != size:
-                        seen.append(Point(seconds=time.time(), size=size, calls=0))
-            return process.poll() is not None
+                size = None if watched is None else size_of(watched)
+                if size is not None and (not seen or seen[-1].size != size):
+                    seen.append(Point(seconds=time.time(), size=size, calls=0))
+            return process.poll()
         finally:
             _end(process)
 
@@ -252,17 +258,18 @@ def _cpu_of_children() -> float:
 def _logged(place: Workplace, since: float) -> Iterator[Point]:
     for line in place.log.read_text().splitlines():
         words = line.split()
-        if len(words) == 3:  # noqa: PLR2004 - a line that was cut short when its script was ended
-            moment, size, calls = float(words[0]), int(words[1]), int(words[2])
-            yield Point(seconds=moment - since, size=size, calls=calls)
+        if len(words) == len(_LOG_LINE):  # one may be cut short as its script is ended
+            moment, size, calls = words
+            yield Point(seconds=float(moment) - since, size=int(size), calls=int(calls))
 
 
-def _improvements(points: Sequence[Point]) -> Iterator[Point]:
-    best = None
+def improvements(points: Iterable[Point]) -> list[Point]:
+    """Return those that are smaller than all before them."""
+    better: list[Point] = []
     for point in sorted(points, key=lambda each: each.seconds):
-        if best is None or point.size < best:
-            best = point.size
-            yield point
+        if not better or point.size < better[-1].size:
+            better.append(point)
+    return better
 
 
 def size_of(path: Path) -> int | None:

@@ -10,10 +10,12 @@ from shrink_cases import PATIENCE_SECONDS, Case
 from shrink_peers import PEERS
 from shrink_run import (
     JOBS,
+    Point,
     Run,
     Workplace,
     best_kept,
     elements_of,
+    improvements,
     perform,
     size_of,
 )
@@ -62,7 +64,7 @@ def _whet_warm(place: Workplace) -> list[list[str]]:
 
 
 def _shrinkray(place: Workplace) -> list[list[str]]:
-    # Its models stay off, its grammars are there. What it writes for later is not asked for.
+    # Its models stay off, its grammars are there.
     words = [str(PEERS / "bin" / "shrinkray"), "--ui", "basic", "--volume", "quiet"]
     words += ["--parallelism", str(JOBS), "--input-type", "arg", "--no-llm", "--no-history"]
     words += ["--trivial-is-not-error", "--timeout", str(PATIENCE_SECONDS)]
@@ -85,10 +87,12 @@ def _lithium(place: Workplace) -> list[list[str]]:
         f"    return subprocess.run([{str(place.oracle)!r}, args[-1]]).returncode == 0\n"
     )
     words = [str(PEERS / "bin" / "lithium"), "--tempdir"]
-    return [
-        [*words, str(place.folder / f"lithium-{number}"), unit, str(condition), str(place.payload)]
-        for number, unit in enumerate(place.case.lithium)
-    ]
+    steps: list[list[str]] = []
+    for number, unit in enumerate(place.case.lithium):
+        folder = place.folder / f"lithium-{number}"
+        folder.mkdir()
+        steps.append([*words, str(folder), unit, str(condition), str(place.payload)])
+    return steps
 
 
 def _cvise(place: Workplace) -> list[list[str]]:
@@ -134,18 +138,20 @@ TOOLS = (
 def measure(tool: Tool, place: Workplace, limit_seconds: float) -> Run:
     """Run a tool and look at what it made."""
     steps = tool.steps(place)
+    before = size_of(place.payload) or 0
     watched = tool.result(place) if tool.is_ours else None
     run = perform(place, steps, limit_seconds, watched)
+    run.points = improvements([Point(seconds=0.0, size=before, calls=0), *run.points])
     result = tool.result(place)
     left = size_of(result)
     is_whole = left is not None and place.judge(result)
     best = best_kept(place)
-    if not is_whole and best is None:
+    if run.exit_code or (not is_whole and best is None):
         run.remark = "; ".join(each for each in (run.remark, _last_words(place)) if each)
+    if not is_whole and best is None:
         return run
-    if not is_whole or (not run.has_ended and best is not None and run.points[-1].size < left):
+    if best is not None and (left is None or not is_whole or _is_behind(run, left)):
         run.remark += "" if is_whole else f"; left {_said(left)}, the best it had tried counts"
-        assert best is not None
         result = best
     run.remark = run.remark.removeprefix("; ")
     run.size = size_of(result)
@@ -154,6 +160,11 @@ def measure(tool: Tool, place: Workplace, limit_seconds: float) -> Run:
     if tool.is_ours:
         _add_trials(place, run)
     return run
+
+
+def _is_behind(run: Run, left: int) -> bool:
+    """Whether a tool was ended before it had written down the best that it had found."""
+    return not run.has_ended and run.points[-1].size < left
 
 
 def _said(left: int | None) -> str:
