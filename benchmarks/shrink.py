@@ -6,7 +6,8 @@
 Each tool gets the same file, the same oracle and as many jobs as there are cores, one after
 the other on one machine. Each result is kept as JSON in `benchmarks/results/shrink` and is not
 measured again while the case, the limit and the number of cores are the same (`--again` does);
-`--summary` writes the table and the picture of all that is there into the documentation.
+`--summary` writes the table and the picture of all that is there into the documentation, and
+what `shrink_engine.py` has measured.
 The peers and the programs that are the oracles are installed into environments of their own.
 """
 
@@ -21,11 +22,9 @@ from pathlib import Path
 
 from shrink_cases import Case, cases
 from shrink_peers import install_cvise, install_oracles, install_peers
-from shrink_report import Entry, print_case, print_summary, write_docs
+from shrink_report import RESULTS, Entry, print_case, print_summary, write_docs
 from shrink_run import JOBS, Point, Run, Workplace
 from shrink_tools import TOOLS, Tool, measure
-
-RESULTS = Path(__file__).parent / "results" / "shrink"
 
 
 def main() -> None:
@@ -39,7 +38,8 @@ def main() -> None:
             if case.name in options.cases:
                 tools = [each for each in TOOLS if each.name in options.tools]
                 _measure_case(case, tools, missing, options)
-    entries = list(_kept())
+    settings = f"{options.limit:g} s, {JOBS} jobs"
+    entries = [entry for entry in _kept() if entry.key.endswith(f", {settings}")]
     print_summary(entries)
     if options.summary:
         write_docs(entries)

@@ -1,8 +1,8 @@
 """What came of the shrink benchmark: tables, what was lost, and the docs."""
 
-import platform
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -10,7 +10,10 @@ from pathlib import Path
 from shrink_cases import cases
 from shrink_curves import write_panels
 from shrink_run import Run
+from table import table_lines
 
+RESULTS = Path(__file__).parent / "results" / "shrink"
+ENGINE_RESULTS = RESULTS / "engine.json"
 DOCS = Path(__file__).parents[1] / "docs"
 _START, _END = "<!-- bench-shrink: begin -->", "<!-- bench-shrink: end -->"
 
@@ -34,6 +37,11 @@ class Entry:
     before: int
     key: str
     run: Run
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the tool is whet."""
+        return self.tool.startswith("whet")
 
 
 _HEADER = (
@@ -86,76 +94,67 @@ def _ratio(value: float, ours: float | None) -> str:
 
 
 _SUMMARY = (
-    "case", "before", "whet", "best peer", "which", "peer / whet",
-    "whet: s", "warm: s", "peer as small: s", "calls to shrinkray's size: whet / shrinkray",
+    "case", "bytes", "whet", "best peer", "peer / whet", "whet s", "peer as small s",
+    "peer / whet", "calls to shrinkray's size: shrinkray, whet",
 )  # fmt: skip
 
 
 def print_summary(entries: Sequence[Entry]) -> None:
     """Print one line for each case."""
-    for line in _summary(entries):
-        print(line)
+    print("\n" + "\n".join(_summary(entries)))
 
 
-def _summary(entries: Sequence[Entry]) -> Iterator[str]:
-    yield ""
-    yield "| " + " | ".join(_SUMMARY) + " |"
-    yield "| :-- |" + " --: |" * (len(_SUMMARY) - 1)
+def _summary(entries: Sequence[Entry]) -> list[str]:
+    rows: list[list[str]] = []
     for _, of_case in _by_case(entries):
-        runs = {each.tool: each.run for each in of_case}
-        peers = {
-            tool: run.size
-            for tool, run in runs.items()
-            if not tool.startswith("whet") and run.size is not None
-        }
-        best = min(peers, key=lambda tool: peers[tool], default="")
-        ours, warm = runs.get("whet", Run()), runs.get("whet (warm)", Run())
-        size = best_of(ours, warm)
-        cells = [
-            of_case[0].case,
-            f"{of_case[0].before:,}",
-            "-" if size is None else f"{size:,}",
-            f"{peers[best]:,}" if best else "-",
-            best,
-            f"{peers[best] / size:.2f}" if best and size else "",
-            _seconds(ours),
-            _seconds(warm),
-            _as_small(runs, size),
-            _calls_to(ours, runs.get("shrinkray", Run())),
-        ]
-        yield "| " + " | ".join(cells) + " |"
+        peers = {each.tool: each.run for each in of_case if not each.is_ours}
+        ours = [each.run for each in of_case if each.is_ours and each.run.size is not None]
+        best = min(ours, key=lambda run: (run.size, run.wall_seconds), default=Run())
+        name, other = min(
+            peers.items(),
+            key=lambda item: (item[1].size is None, item[1].size),
+            default=("", Run()),
+        )
+        moment = _moment(peers.values(), best.size)
+        script = next((each.run for each in of_case if each.tool == "whet"), Run())
+        rows.append(
+            [
+                of_case[0].case,
+                f"{of_case[0].before:,}",
+                _sized(best),
+                f"{_sized(other)} {name}",
+                _ratio(other.size or 0, best.size),
+                f"{best.wall_seconds:.1f}",
+                "none" if moment is None else f"{moment:.1f}",
+                "" if moment is None else _ratio(moment, best.wall_seconds),
+                _calls_to(peers.get("shrinkray", Run()), script),
+            ]
+        )
+    return table_lines(_SUMMARY, rows)
 
 
-def best_of(*runs: Run) -> int | None:
-    """Return the smallest size that any of them reached."""
-    return min((run.size for run in runs if run.size is not None), default=None)
+def _sized(run: Run) -> str:
+    if run.size is None:
+        return "-"
+    return f"{run.size:,}" + ("" if run.elements is None else f" ({run.elements} numbers)")
 
 
-def _seconds(run: Run) -> str:
-    return "-" if run.size is None else f"{run.wall_seconds:.1f}"
+def _moment(runs: Iterable[Run], size: int | None) -> float | None:
+    """Return when the quickest of some runs was at a size."""
+    points = (point for run in runs for point in run.points)
+    return min((each.seconds for each in points if each.size <= (size or 0)), default=None)
 
 
-def _as_small(runs: Mapping[str, Run], size: int | None) -> str:
-    """Return when the quickest peer was as small as whet."""
-    moments = [
-        point.seconds
-        for tool, run in runs.items()
-        if not tool.startswith("whet")
-        for point in run.points
-        if size is not None and point.size <= size
-    ]
-    return f"{min(moments):.1f}" if moments else "none"
-
-
-def _calls_to(ours: Run, shrinkray: Run) -> str:
+def _calls_to(shrinkray: Run, ours: Run) -> str:
     """Return after how many calls each was at shrinkray's final size."""
     if shrinkray.size is None or ours.size is None:
         return ""
+    size = shrinkray.size
     counts = [
-        next((point.calls for point in run.points if point.size <= (shrinkray.size or 0)), None)
-        for run in (ours, shrinkray)
+        next((point.calls for point in run.points if point.size <= size), None)
+        for run in (shrinkray, ours)
     ]
-    return " / ".join("never" if count is None else f"{count:,}" for count in counts)
+    return ", ".join("never" if count is None else f"{count:,}" for count in counts)
 
 
 def _by_case(entries: Sequence[Entry]) -> Iterator[tuple[str, list[Entry]]]:
@@ -166,10 +165,18 @@ def _by_case(entries: Sequence[Entry]) -> Iterator[tuple[str, list[Entry]]]:
 def write_docs(entries: Sequence[Entry]) -> None:
     """Write the table, what was lost and the picture into the documentation."""
     page = DOCS / "benchmarks.md"
-    text = "\n".join([_START, *_summary(entries), "", *_details(entries), *_lost(entries), _END])
+    parts = [*_summary(entries), "", "![Size against time](shrink-curves.svg)", ""]
+    parts += [*_details(entries), *_lost(entries), *_engine()]
+    text = "\n".join([_START, "", *parts, _END])
     pattern = re.compile(re.escape(_START) + ".*" + re.escape(_END), re.DOTALL)
     page.write_text(pattern.sub(lambda _: text, page.read_text()))
     write_panels(DOCS / "shrink-curves.svg", _panels(entries))
+
+
+def _engine() -> Iterator[str]:
+    if ENGINE_RESULTS.exists():
+        for title, header, rows in json.loads(ENGINE_RESULTS.read_text()):
+            yield from (f"{title}, of `reduction/` alone:", "", *table_lines(header, rows), "")
 
 
 def _panels(entries: Sequence[Entry]) -> dict[str, dict[str, list[tuple[float, int]]]]:
@@ -185,15 +192,15 @@ def _panels(entries: Sequence[Entry]) -> dict[str, dict[str, list[tuple[float, i
 
 
 def _details(entries: Sequence[Entry]) -> Iterator[str]:
-    keys = sorted({entry.key.partition(", ")[2] for entry in entries})
-    yield f"Measured on {platform.machine()}, Linux {platform.release()}, with {'; '.join(keys)}:"
+    settings = sorted({entry.key.partition(", ")[2] for entry in entries})
+    yield f"All of it, with at most {' and '.join(settings)}:"
     yield ""
-    yield "| case | " + " | ".join(_HEADER) + " |"
-    yield "| :-- | :-- |" + " --: |" * (len(_HEADER) - 2) + " :-- |"
+    rows: list[list[str]] = []
     for name, of_case in _by_case(entries):
         for number, row in enumerate(_rows(of_case)):
             case = f"{name}: {of_case[0].about}" if number == 0 else ""
-            yield f"| {case} | " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+            rows.append([case, *(cell.replace("|", "\\|") for cell in row)])
+    yield from table_lines(("case", *_HEADER), rows)
     yield ""
 
 
@@ -204,16 +211,15 @@ def _lost(entries: Sequence[Entry]) -> Iterator[str]:
     yield ""
     lost = False
     for name, of_case in _by_case(entries):
-        runs = {each.tool: each.run for each in of_case}
-        size = best_of(*(run for tool, run in runs.items() if tool.startswith("whet")))
-        for tool, run in runs.items():
-            if tool.startswith("whet") or run.size is None:
+        ours = [each.run.size for each in of_case if each.is_ours and each.run.size is not None]
+        for entry in of_case:
+            size = entry.run.size
+            if entry.is_ours or size is None or size >= min(ours, default=size + 1):
                 continue
-            if size is None or run.size < size:
-                lost = True
-                ours = "nothing" if size is None else f"{size:,} bytes"
-                reason = f": {why[name]}" if why[name] else ""
-                yield f"- {name}: {tool} reached {run.size:,} bytes, whet {ours}{reason}"
+            lost = True
+            reached = f"{min(ours):,} bytes" if ours else "nothing"
+            reason = f": {why[name]}" if why[name] else "."
+            yield f"- {name}: {entry.tool} reached {size:,} bytes, whet {reached}{reason}"
     if not lost:
         yield "- nothing in size: no peer reached a smaller result in any case."
     yield ""

@@ -86,12 +86,13 @@ def _lithium(place: Workplace) -> list[list[str]]:
         "import subprocess\n\n\ndef interesting(args, prefix):\n"
         f"    return subprocess.run([{str(place.oracle)!r}, args[-1]]).returncode == 0\n"
     )
-    words = [str(PEERS / "bin" / "lithium"), "--tempdir"]
     steps: list[list[str]] = []
     for number, unit in enumerate(place.case.lithium):
         folder = place.folder / f"lithium-{number}"
         folder.mkdir()
-        steps.append([*words, str(folder), unit, str(condition), str(place.payload)])
+        # The unit must come first: after an option with a value it is not looked at.
+        words = [str(PEERS / "bin" / "lithium"), unit, "--tempdir", str(folder)]
+        steps.append([*words, str(condition), str(place.payload)])
     return steps
 
 
@@ -182,7 +183,8 @@ def _shown(data: bytes) -> str:
 
 def _last_words(place: Workplace) -> str:
     lines = place.output.read_text(errors="replace").strip().splitlines()
-    return lines[-1].strip()[:200] if lines else "no result"
+    errors = [line for line in lines if "rror" in line]
+    return [*lines, *errors][-1].strip()[:200] if lines else "no result"
 
 
 def _add_trials(place: Workplace, run: Run) -> None:

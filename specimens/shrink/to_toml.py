@@ -6,4 +6,6 @@ import toml
 
 with open(sys.argv[1], encoding="utf-8") as f:
     document = json.load(f)
+if not isinstance(document, dict):
+    sys.exit("not an object")
 print(toml.dumps(document))
