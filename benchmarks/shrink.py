@@ -14,6 +14,7 @@ The peers and the programs that are the oracles are installed into environments 
 import argparse
 import hashlib
 import json
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -30,6 +31,8 @@ from shrink_tools import TOOLS, Tool, measure
 def main() -> None:
     """Run the benchmark."""
     options = _options()
+    # As Ctrl-C does: what a tool has started is ended too.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     if not options.summary:
         if why_not := install_oracles():
             sys.exit(f"the programs to be shrunk for cannot be installed: {why_not}")

@@ -164,15 +164,17 @@ def perform(
     before = _cpu_of_children()
     started, since = time.monotonic(), time.time()
     seen: list[Point] = []
-    for step in steps:
-        left = limit_seconds - (time.monotonic() - started)
-        run.exit_code = _exit_code(place, step, left, watched, seen)
-        if run.exit_code is None:
-            run.has_ended = False
-            run.remark = "ended by the limit"
-            break
-    run.wall_seconds = time.monotonic() - started
-    end_descendants()
+    try:
+        for step in steps:
+            left = limit_seconds - (time.monotonic() - started)
+            run.exit_code = _exit_code(place, step, left, watched, seen)
+            if run.exit_code is None:
+                run.has_ended = False
+                run.remark = "ended by the limit"
+                break
+        run.wall_seconds = time.monotonic() - started
+    finally:
+        _end_descendants()
     run.cpu_seconds = _cpu_of_children() - before
     run.calls = place.calls.stat().st_size
     points = [Point(seconds=each.seconds - since, size=each.size, calls=0) for each in seen]
@@ -219,7 +221,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
             continue
 
 
-def end_descendants() -> None:
+def _end_descendants() -> None:
     """Kill whatever a tool has left behind, in whatever group, and wait for it."""
     while running := list(_descendants(os.getpid())):
         for process in running:
