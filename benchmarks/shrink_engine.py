@@ -8,6 +8,7 @@ so that the payload stays as large as it is, never.
 """
 
 import argparse
+import io
 import json
 import resource
 import subprocess
@@ -149,27 +150,30 @@ def _decisions(payload: bytes, name: str, words: Sequence[bytes], ends: float) -
 
 
 def _lines(size: int) -> tuple[bytes, str]:
-    rows = [b"%07d the quick brown fox, over the lazy dog\n" % each for each in range(size // 47)]
-    rows[len(rows) // 3] = b"kingfisher\n"
-    rows[len(rows) // 3 * 2] = b"otter\n"
-    return b"".join(rows), "lines.txt"
+    row = b"%07d the quick brown fox, over the lazy dog\n"
+    return _rows(size, row, b"kingfisher\n", b"otter\n"), "lines.txt"
 
 
 def _table(size: int) -> tuple[bytes, str]:
-    rows = [b"%07d,amber,basalt,cedar,17.25,fjord\n" % each for each in range(size // 38)]
-    rows[len(rows) // 3] = b"1,kingfisher,b,c,1,f\n"
-    rows[len(rows) // 3 * 2] = b"1,a,otter,c,1,f\n"
-    return b"id,a,b,c,d,e\n" + b"".join(rows), "table.csv"
+    row = b"%07d,amber,basalt,cedar,17.25,fjord\n"
+    rows = _rows(size, row, b"1,kingfisher,b,c,1,f\n", b"1,a,otter,c,1,f\n")
+    return b"id,a,b,c,d,e\n" + rows, "table.csv"
 
 
 def _document(size: int) -> tuple[bytes, str]:
-    rows: list[dict[str, object]] = [
-        {"id": each, "name": "amber", "tags": ["basalt", "cedar"], "ok": True}
-        for each in range(size // 70)
-    ]
-    rows[len(rows) // 3]["name"] = "kingfisher"
-    rows[len(rows) // 3 * 2]["tags"] = ["otter"]
-    return json.dumps({"rows": rows}).encode(), "document.json"
+    row = b'{"id": 1%07d, "name": "amber", "tags": ["basalt", "cedar"], "ok": true},\n'
+    rows = _rows(size, row, b'{"name": "kingfisher"},\n', b'{"tags": ["otter"]},\n')
+    return b'{"rows": [' + rows + b"{}]}", "document.json"
+
+
+def _rows(size: int, row: bytes, first: bytes, second: bytes) -> bytes:
+    """Return rows of about a size in all, one at a time: its peak counts as the reducer's."""
+    file = io.BytesIO()
+    count = size // len(row % 0)
+    needed = {count // 3: first, count // 3 * 2: second}
+    for number in range(count):
+        file.write(needed.get(number, row % number))
+    return file.getvalue()
 
 
 def _bytes(size: int) -> tuple[bytes, str]:
