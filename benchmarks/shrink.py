@@ -5,7 +5,8 @@
 
 Each tool gets the same file, the same oracle and as many jobs as there are cores, one after
 the other on one machine. Each result is kept as JSON in `benchmarks/results/shrink` and is not
-measured again while the case, the limit and the number of cores are the same (`--again` does);
+measured again while the case, the limit and the number of cores are the same; `--again` does:
+after a change of whet, `--tools whet 'whet (warm)' --again`.
 `--summary` writes the table and the picture of all that is there into the documentation, and
 what `shrink_engine.py` has measured.
 The peers and the programs that are the oracles are installed into environments of their own.
@@ -22,6 +23,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from shrink_cases import Case, cases
+from shrink_payloads import ROOT
 from shrink_peers import install_cvise, install_oracles, install_peers
 from shrink_report import RESULTS, Entry, print_case, print_summary, write_docs
 from shrink_run import JOBS, Point, Run, Workplace
@@ -112,7 +114,9 @@ def _entry(case: Case, tool: Tool, payload: Path, options: argparse.Namespace) -
     else:
         files = [payload]
     content = [each.read_bytes() for each in files]
-    digest = hashlib.sha256(b"".join(content)).hexdigest()[:12]
+    code = [Path(word).read_bytes() for word in case.program if word.endswith(".py")]
+    judge = case.judge.replace(str(ROOT), "").encode()
+    digest = hashlib.sha256(b"".join([*content, *code, judge])).hexdigest()[:12]
     return Entry(
         case=case.name,
         about=case.about,

@@ -147,7 +147,7 @@ def measure(tool: Tool, place: Workplace, limit_seconds: float) -> Run:
     left = size_of(result)
     is_whole = left is not None and place.judge(result)
     best = best_kept(place)
-    if run.exit_code or (not is_whole and best is None):
+    if (run.exit_code and left == before) or (not is_whole and best is None):
         run.remark = "; ".join(each for each in (run.remark, _last_words(place)) if each)
     if not is_whole and best is None:
         return run
