@@ -87,7 +87,7 @@ def _measure_case(
         key = ""
         for tool in tools:
             entry = _entry(case, tool, payload, options)
-            path = RESULTS / case.name / f"{tool.name.replace(' ', '-')}.json"
+            path = _place_of(case, tool)
             known = _read(path)
             if known is None or known.key != entry.key or options.again:
                 entry.run = _run(case, tool, payload, missing, options.limit)
@@ -131,9 +131,14 @@ def _kept() -> Iterator[Entry]:
     """Yield what is known, in the order of the cases and the tools."""
     for case in cases():
         for tool in TOOLS:
-            entry = _read(RESULTS / case.name / f"{tool.name.replace(' ', '-')}.json")
+            entry = _read(_place_of(case, tool))
             if entry is not None:
                 yield entry
+
+
+def _place_of(case: Case, tool: Tool) -> Path:
+    words = "".join(letter if letter.isalnum() else "-" for letter in f"{case.name} {tool.name}")
+    return RESULTS / f"{words.rstrip('-')}.json"
 
 
 def _read(path: Path) -> Entry | None:

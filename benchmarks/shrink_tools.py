@@ -74,7 +74,8 @@ def _shrinkray(place: Workplace) -> list[list[str]]:
 def _picire(place: Workplace) -> list[list[str]]:
     words = [str(PEERS / "bin" / "picire"), f"--input={place.payload}", f"--test={place.oracle}"]
     words += [f"--out={place.folder / 'picire'}", "--parallel", f"--jobs={JOBS}"]
-    words += ["--cache=content", "--log-level=WARNING"]
+    words += ["--cache=content", "--subset-iterator=skip", "--complement-iterator=backward"]
+    words += ["--log-level=WARNING"]
     if place.case.is_binary:
         return [[*words, "--atom=char", "--encoding=latin-1"]]
     return [[*words, "--atom=both", "--encoding=utf-8"]]
