@@ -60,7 +60,7 @@ def cases() -> list[Case]:
         _python("names.html", "HTML; html2text 2020.1.16", "to_text.py", payloads.page,
                 "IndexError: list index out of range", lithium=("--lines", "--attrs", "--char")),
         _python("entities.md", "Markdown; rich 14.3.1", "", payloads.characters,
-                "RuntimeError: "),
+                "RuntimeError: generator raised StopIteration"),
         _python("upgrade.diff", "git diff of two releases of json_repair", "upgrade.py",
                 payloads.upgrade, "IndexError: string index out of range"),
         _python("scores.npy", "12,800 numbers of NumPy", "softmax.py", payloads.scores,
