@@ -70,7 +70,7 @@ check-docs: $(VENV)/.ready-dev
 
 .PHONY: bench
 bench: $(VENV)/.ready-dev ## the measurements of benchmarks/, as tables with ratios
-	for script in $$(grep -l '^def main' benchmarks/*.py | grep -v '/warm\(_search\)\?\.py'); do \
+	for script in $$(grep -l '^def main' benchmarks/*.py | grep -v '/\(warm\|warm_search\|shrink\|shrink_engine\)\.py'); do \
 	    $(BIN)/python "$$script" || exit; done
 
 .PHONY: bench-warm
@@ -78,6 +78,12 @@ bench-warm: $(VENV)/.ready-dev $(VENV_PEERS)/.ready ## warm cycles of a torch pr
 	$(BIN)/python benchmarks/warm.py --python $(VENV_PEERS)/bin/python \
 	    --picture docs/warm-cycles.svg $(ARGS)
 	$(BIN)/python benchmarks/warm_search.py --python $(CURDIR)/$(VENV_PEERS)/bin/python --only trials
+
+.PHONY: bench-shrink
+bench-shrink: $(VENV)/.ready-dev ## whet shrink beside other reducers; hours; goes on where it was stopped
+	$(BIN)/python benchmarks/shrink.py $(ARGS)
+	$(BIN)/python benchmarks/shrink_engine.py
+	$(BIN)/python benchmarks/shrink.py $(ARGS) --summary
 
 .PHONY: docs
 docs: docs-generate ## the documentation, as docs/_build/html/index.html

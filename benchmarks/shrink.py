@@ -1,252 +1,153 @@
-"""`whet shrink` against shrinkray and picire: final bytes, oracle calls, seconds.
+"""`whet shrink` against shrinkray, picire, lithium and cvise: size, calls, seconds.
 
-All tools get the same input, the same oracle and as many jobs as there are cores, one after
-the other on one machine. An oracle call is counted by the oracle: it appends a byte to a file.
-The peers are installed into an environment of their own, `benchmarks/.venv-peers`.
+    python benchmarks/shrink.py [--cases NAME...] [--tools NAME...] [--limit SECONDS]
+    python benchmarks/shrink.py --summary
 
-    python benchmarks/shrink.py [--case NAME] [--tool NAME] [--limit SECONDS]
+Each tool gets the same file, the same oracle and as many jobs as there are cores, one after
+the other on one machine. Each result is kept as JSON in `benchmarks/results/shrink` and is not
+measured again while the case, the limit and the number of cores are the same; `--again` does:
+after a change of whet, `--tools whet 'whet (warm)' --again`.
+`--summary` writes the table and the picture of all that is there into the documentation, and
+what `shrink_engine.py` has measured.
+The peers and the programs that are the oracles are installed into environments of their own.
 """
 
 import argparse
-import os
-import shlex
-import shutil
-import subprocess
+import hashlib
+import json
+import signal
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from shrink_cases import Case, cases
-
-from whet.core.verdict import Verdict
-from whet.reduction.problem import Reduced
-from whet.reduction.reducer import reduce_payload
-
-PEERS = Path(__file__).parent / ".venv-peers"
-PEER_PACKAGES = ("shrinkray==26.9.13.0", "picire==21.8", "setuptools<81")  # pkg_resources
-JOBS = os.cpu_count() or 1
-SHOWN_BYTES = 300
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
-    """One run of one tool.
-
-    Attributes:
-        payload: the input file.
-        oracle: the command that judges a file.
-        calls: one byte for each call of the oracle.
-        limit_seconds: when the tool is ended.
-    """
-
-    payload: Path
-    oracle: Path
-    calls: Path
-    limit_seconds: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
-    """What a tool made of a task; ``remark`` says why it is no full result."""
-
-    payload: bytes
-    calls: int
-    wall_seconds: float
-    remark: str = ""
-
-
-def shrink_with_whet(task: Task) -> tuple[Path, str]:
-    """Run the command line as a user does."""
-    result = task.payload.with_name("result")
-    oracle, payload = str(task.oracle), str(task.payload)
-    words = [sys.executable, "-m", "whet", "shrink", payload, "-o", str(result)]
-    words += ["--jobs", str(JOBS), "--interesting", oracle]
-    return result, _limited(words, task)
-
-
-def shrink_with_whet_library(task: Task) -> tuple[Path, str]:
-    """Drive the reducer alone: what the notebook and the command line cost is left out."""
-    result = task.payload.with_name("result")
-    ends = time.monotonic() + task.limit_seconds
-    search = reduce_payload(task.payload.read_bytes(), name=task.payload.name)
-    with ThreadPoolExecutor(JOBS) as pool:
-        try:
-            batch = next(search)
-            while time.monotonic() < ends:
-                verdicts: list[Verdict] = []
-                for candidate, verdict in _answers(pool, batch, task):
-                    verdicts.append(verdict)
-                    if verdict is Verdict.BAD:
-                        result.write_bytes(candidate.data)
-                        break
-                batch = search.send(verdicts)
-        except StopIteration:
-            return result, ""
-    return result, "ended by the limit"
-
-
-def _answers(
-    pool: ThreadPoolExecutor, batch: Iterable[Reduced], task: Task
-) -> Iterator[tuple[Reduced, Verdict]]:
-    """Yield the verdicts in order, with as many asked ahead as there are cores."""
-    waiting: list[tuple[Reduced, Future[Verdict]]] = []
-    for candidate in batch:
-        waiting.append((candidate, pool.submit(_judge, candidate.data, task)))
-        if len(waiting) == JOBS:
-            first, future = waiting.pop(0)
-            yield first, future.result()
-    for first, future in waiting:
-        yield first, future.result()
-
-
-def _judge(data: bytes, task: Task) -> Verdict:
-    with tempfile.NamedTemporaryFile(suffix=task.payload.suffix) as file:
-        file.write(data)
-        file.flush()
-        answer = subprocess.run([task.oracle, file.name], check=False, capture_output=True)
-    return Verdict.BAD if answer.returncode == 0 else Verdict.GOOD
-
-
-def shrink_with_shrinkray(task: Task) -> tuple[Path, str]:
-    """Run Shrink Ray; it changes the file in place."""
-    words = [str(PEERS / "bin" / "shrinkray"), "--ui", "basic", "--volume", "quiet"]
-    words += ["--parallelism", str(JOBS), "--input-type", "arg"]
-    return task.payload, _limited([*words, str(task.oracle), str(task.payload)], task)
-
-
-def shrink_with_picire(task: Task) -> tuple[Path, str]:
-    """Run picire by lines, then by characters."""
-    out = task.payload.with_name("picire")
-    words = [str(PEERS / "bin" / "picire"), f"--input={task.payload}", f"--test={task.oracle}"]
-    words += [f"--out={out}", "--atom=both", "--parallel", f"--jobs={JOBS}"]
-    return out / task.payload.name, _limited(words, task)
-
-
-TOOLS: dict[str, Callable[[Task], tuple[Path, str]]] = {
-    "whet": shrink_with_whet,
-    "whet (library)": shrink_with_whet_library,
-    "shrinkray": shrink_with_shrinkray,
-    "picire": shrink_with_picire,
-}
-
-
-def _limited(words: list[str], task: Task) -> str:
-    """Run a tool; return what went wrong."""
-    process = subprocess.Popen(
-        words,
-        cwd=task.payload.parent,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    try:
-        said, _ = process.communicate(timeout=task.limit_seconds)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, 15)
-        try:
-            process.communicate(timeout=5)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            process.communicate()
-        return "ended by the limit"
-    lines = said.decode("utf-8", "replace").strip().splitlines()
-    return "" if process.returncode == 0 else f"exit {process.returncode}: {(lines or [''])[-1]}"
-
-
-def measure(tool: str, case: Case, limit_seconds: float) -> Score:
-    """Run one tool on one case in a folder of its own."""
-    with tempfile.TemporaryDirectory(prefix="whet-bench-") as name:
-        folder = Path(name)
-        payload, calls, oracle = folder / case.name, folder / "calls", folder / "oracle.sh"
-        payload.write_bytes(case.payload)
-        calls.touch()
-        oracle.write_text(
-            f"#!/bin/sh\nprintf . >> {shlex.quote(str(calls))}\n"
-            f'exec {shlex.quote(sys.executable)} -I -S {shlex.quote(str(case.oracle))} "$1"\n'
-        )
-        oracle.chmod(0o755)
-        task = Task(payload=payload, oracle=oracle, calls=calls, limit_seconds=limit_seconds)
-        started = time.monotonic()
-        result, remark = TOOLS[tool](task)
-        wall_seconds = time.monotonic() - started
-        tested = calls.stat().st_size
-        if not result.exists():
-            return Score(payload=b"", calls=tested, wall_seconds=wall_seconds, remark=remark)
-        if subprocess.run([oracle, result], check=False, capture_output=True).returncode != 0:
-            remark = remark or "the result is not interesting"
-        return Score(
-            payload=result.read_bytes(), calls=tested, wall_seconds=wall_seconds, remark=remark
-        )
-
-
-def peer_python() -> str:
-    """Return a Python 3.12 or newer, as shrinkray needs one: a path, or a version for uv to fetch."""
-    versions = Path.home() / ".pyenv" / "versions"  # uv sees pyenv's shims only, which may be off
-    if sys.version_info >= (3, 12):
-        return sys.executable
-    found = sorted(versions.glob("3.1[2-9]*/bin/python3"))
-    return str(found[0]) if found else "3.12"
-
-
-def install_peers() -> str:
-    """Install the peers if they are not there; return why that is not possible."""
-    if all((PEERS / "bin" / name).exists() for name in ("shrinkray", "picire")):
-        return ""
-    uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-    if uv is None:
-        return "uv is missing: `pip install uv`"
-    for words in (
-        ["venv", "--python", peer_python(), "--clear", str(PEERS)],
-        ["pip", "install", "--python", str(PEERS / "bin" / "python"), *PEER_PACKAGES],
-    ):
-        done = subprocess.run([uv, *words], check=False, capture_output=True, text=True)
-        if done.returncode:
-            return f"`uv {' '.join(words)}`: {done.stderr.strip()}"
-    return ""
-
-
-def show(case: Case, scores: dict[str, Score]) -> None:
-    """Print one case as a table; a ratio above 1 means that whet needs less."""
-    print(f"\n{case.name}: {len(case.payload):,} bytes, {JOBS} jobs")
-    print(
-        f"  {'tool':<16}{'bytes':>7}{'ratio':>7}{'calls':>8}{'ratio':>7}{'seconds':>9}{'ratio':>7}"
-    )
-    ours = scores.get("whet") or scores.get("whet (library)")
-    for tool, score in scores.items():
-        row = f"  {tool:<16}"
-        for value, base, form in (
-            (len(score.payload), len(ours.payload) if ours else 0, ">7"),
-            (score.calls, ours.calls if ours else 0, ">8"),
-            (score.wall_seconds, ours.wall_seconds if ours else 0, ">9.1f"),
-        ):
-            row += f"{value:{form}}" + (f"{value / base:>7.2f}" if base else f"{'':>7}")
-        print(f"{row}  {score.remark}".rstrip())
-    for tool, score in scores.items():
-        if score.payload and len(score.payload) <= SHOWN_BYTES:
-            print(f"  {tool}: {score.payload.decode('utf-8', 'backslashreplace')!r}")
-    sys.stdout.flush()
+from shrink_payloads import ROOT
+from shrink_peers import install_cvise, install_oracles, install_peers
+from shrink_report import RESULTS, Entry, print_case, print_summary, write_docs
+from shrink_run import JOBS, Point, Run, Workplace
+from shrink_tools import TOOLS, Tool, measure
 
 
 def main() -> None:
     """Run the benchmark."""
+    options = _options()
+    # As Ctrl-C does: what a tool has started is ended too.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    if not options.summary:
+        if why_not := install_oracles():
+            sys.exit(f"the programs to be shrunk for cannot be installed: {why_not}")
+        missing = _missing(options.tools)
+        for case in cases():
+            if case.name in options.cases:
+                tools = [each for each in TOOLS if each.name in options.tools]
+                _measure_case(case, tools, missing, options)
+    settings = f"{options.limit:g} s, {JOBS} jobs"
+    entries = [entry for entry in _kept() if entry.key.endswith(f", {settings}")]
+    print_summary(entries)
+    if options.summary:
+        write_docs(entries)
+
+
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--case", action="append", help="name of an input file")
-    parser.add_argument("--tool", action="append", choices=list(TOOLS))
-    parser.add_argument("--limit", type=float, default=300.0, help="seconds for one tool")
-    arguments = parser.parse_args()
-    tools = arguments.tool or list(TOOLS)
-    if missing := {"shrinkray", "picire"} & set(tools) and install_peers():
-        print(f"without the peers: {missing}")
-        tools = [tool for tool in tools if tool.startswith("whet")]
+    names = [case.name for case in cases()]
+    tools = [tool.name for tool in TOOLS]
+    parser.add_argument("--cases", nargs="+", choices=names, default=names, metavar="NAME")
+    parser.add_argument("--tools", nargs="+", choices=tools, default=tools, metavar="NAME")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds for a tool and a case")
+    parser.add_argument("--again", action="store_true", help="measure what is known, too")
+    parser.add_argument("--summary", action="store_true", help="write the docs; measure nothing")
+    return parser.parse_args()
+
+
+def _missing(tools: Sequence[str]) -> dict[str, str]:
+    """Install the peers that are asked for; return why some are not there."""
+    of_python = {"shrinkray", "picire", "lithium"} & set(tools)
+    why_not = {name: reason for name in of_python if (reason := install_peers())}
+    if "cvise" in tools and (reason := install_cvise()):
+        why_not["cvise"] = reason
+    return why_not
+
+
+def _measure_case(
+    case: Case, tools: Sequence[Tool], missing: dict[str, str], options: argparse.Namespace
+) -> None:
+    """Run each tool on one case; keep what each made as soon as it is there."""
+    with tempfile.TemporaryDirectory(prefix="whet-bench-") as name:
+        payload = Path(name) / case.name
+        if case.is_folder:
+            payload.mkdir()
+        case.make(payload)
+        place = Workplace(Path(name), case)
+        if not place.judge(payload):
+            print(f"\nskipped: {case.name}: the file as it is made here does not fail so")
+            return
+        key = ""
+        for tool in tools:
+            entry = _entry(case, tool, payload, options)
+            path = _place_of(case, tool)
+            known = _read(path)
+            if known is None or known.key != entry.key or options.again:
+                entry.run = _run(case, tool, payload, missing, options.limit)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(json.dumps(asdict(entry), indent=1, ensure_ascii=False) + "\n")
+            key = entry.key
+    print_case([each for each in _kept() if each.case == case.name and each.key == key])
+
+
+def _run(
+    case: Case, tool: Tool, payload: Path, missing: dict[str, str], limit_seconds: float
+) -> Run:
+    if why_not := missing.get(tool.name) or tool.refuses(case):
+        return Run(remark=f"skipped: {why_not}")
+    with tempfile.TemporaryDirectory(prefix="whet-bench-") as name:
+        place = Workplace(Path(name), case)
+        place.prepare(payload)
+        return measure(tool, place, limit_seconds)
+
+
+def _entry(case: Case, tool: Tool, payload: Path, options: argparse.Namespace) -> Entry:
+    if case.is_folder:
+        files = sorted(each for each in payload.rglob("*") if each.is_file())
+    else:
+        files = [payload]
+    content = [each.read_bytes() for each in files]
+    code = [Path(word).read_bytes() for word in case.program if word.endswith(".py")]
+    judge = case.judge.replace(str(ROOT), "").encode()
+    digest = hashlib.sha256(b"".join([*content, *code, judge])).hexdigest()[:12]
+    return Entry(
+        case=case.name,
+        about=case.about,
+        tool=tool.name,
+        before=sum(map(len, content)),
+        key=f"{digest}, {options.limit:g} s, {JOBS} jobs",
+        run=Run(),
+    )
+
+
+def _kept() -> Iterator[Entry]:
+    """Yield what is known, in the order of the cases and the tools."""
     for case in cases():
-        if arguments.case and case.name not in arguments.case:
-            continue
-        show(case, {tool: measure(tool, case, arguments.limit) for tool in tools})
+        for tool in TOOLS:
+            entry = _read(_place_of(case, tool))
+            if entry is not None:
+                yield entry
+
+
+def _place_of(case: Case, tool: Tool) -> Path:
+    words = "".join(letter if letter.isalnum() else "-" for letter in f"{case.name} {tool.name}")
+    return RESULTS / f"{words.rstrip('-')}.json"
+
+
+def _read(path: Path) -> Entry | None:
+    if not path.exists():
+        return None
+    data = json.loads(path.read_text())
+    run = data.pop("run")
+    points = [Point(**each) for each in run.pop("points")]
+    return Entry(**data, run=Run(**run, points=points))
 
 
 if __name__ == "__main__":

@@ -65,16 +65,15 @@ def in_turns(
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a Markdown table; the first column is words, the others are numbers."""
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     print(f"\n### {title}\n")
-    print(_line(header, widths))
-    print(
-        "|"
-        + "|".join([":" + "-" * (widths[0] + 1), *("-" * (w + 1) + ":" for w in widths[1:])])
-        + "|"
-    )
-    for row in rows:
-        print(_line(row, widths))
+    print("\n".join(table_lines(header, rows)))
+
+
+def table_lines(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a Markdown table."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    rule = [":" + "-" * (widths[0] + 1), *("-" * (width + 1) + ":" for width in widths[1:])]
+    return [_line(header, widths), f"|{'|'.join(rule)}|", *(_line(row, widths) for row in rows)]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
