@@ -448,8 +448,10 @@ def test_a_resumed_run_is_the_cold_one(
     "decorator",
     [
         "def plain(f): return f\n",
-        "import functools\ndef plain(f):\n    @functools.wraps(f)\n    @(\n        lambda g: g\n    )\n"
-        "    def inner(x):\n        y = f(x)\n        return y + 5\n    return inner\n",
+        (
+            "import functools\ndef plain(f):\n    @functools.wraps(f)\n    @(\n        lambda g: g\n    )\n"
+            "    def inner(x):\n        y = f(x)\n        return y + 5\n    return inner\n"
+        ),
     ],
 )
 def test_a_decorated_function_fails_in_the_line_in_which_it_fails_cold(
