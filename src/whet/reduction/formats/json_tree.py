@@ -7,31 +7,15 @@ recursion: a nesting of any depth is read.
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeAlias
 
+from whet.reduction.formats.tree import Node
 from whet.reduction.reduction_pass import Format, last_view
 
-
-@dataclass(slots=True)
-class JsonNode:
-    """A value.
-
-    Attributes:
-        kind: its first byte for containers and strings, ``0`` for numbers and names.
-        start: where it starts.
-        end: where it ends.
-        outer_start: where its key starts, if it has one.
-        depth: how many containers it stands in.
-        children: what stands in it.
-    """
-
-    kind: bytes
-    start: int
-    end: int
-    outer_start: int
-    depth: int
-    children: list["JsonNode"] = field(default_factory=list["JsonNode"])
+JsonNode: TypeAlias = Node
+"""A value; its kind is its first byte for containers and strings, ``0`` for numbers and names."""
 
 
 @dataclass(frozen=True, slots=True)
