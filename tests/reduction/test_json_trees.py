@@ -74,7 +74,9 @@ def test_siblings_within_siblings_are_cut_together() -> None:
     assert splice(b"[[1,2],3,4]", edits) == b"[4]"
 
 
-@pytest.mark.parametrize("name", ["hoist alike values", "lift items", "lift values"])
+@pytest.mark.parametrize(
+    "name", ["hoist largest alike values", "hoist alike values", "lift items", "lift values"]
+)
 def test_every_candidate_is_json(name: str) -> None:
     examples = [
         b'[{"a":[{"b":[1,{"c":[]}]},{"d":{"e":[{"f":0}]}}]}]',

@@ -104,6 +104,11 @@ JSON_PASSES = (
     ReductionPass(
         name="hoist only children", stage=Stage.STRUCTURE, search=_TREES.hoist_only_children
     ),
+    ReductionPass(
+        name="hoist largest alike values",
+        stage=Stage.STRUCTURE,
+        search=_TREES.hoist_largest_alike,
+    ),
     ReductionPass(name="delete values", stage=Stage.STRUCTURE, search=_TREES.delete),
     ReductionPass(name="hoist children", stage=Stage.STRUCTURE, search=_TREES.hoist_children),
     ReductionPass(name="hoist alike values", stage=Stage.STRUCTURE, search=_TREES.hoist_alike),

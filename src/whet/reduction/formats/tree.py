@@ -19,6 +19,9 @@ nesting of thousands of levels would cost as many rounds."""
 MOST_ROUNDS = 32
 """So many children of each parent are tried in its place; by then most of them have gone."""
 
+FEW_CUTS = 8
+"""Into so many parts a large payload is cut before its small ones are looked at."""
+
 
 @dataclass(slots=True)
 class Node:
@@ -111,6 +114,20 @@ class TreeSearch(Generic[TreeT]):
         """
         return self._hoist_in_turn(tree, _next_alike)
 
+    def hoist_largest_alike(self, tree: TreeT) -> PassSearch:
+        """Do that with the largest such nodes, many at once: the first cut in a deep nesting."""
+        payload, before = tree.payload, None
+        while payload != before:
+            before = payload
+            pairs = list(_pairs(tree.nodes, _largest_alike, 0))
+            changes = self._hoists(tree, pairs)
+            payload = yield from make_changes(payload, changes, grain=-(-len(pairs) // FEW_CUTS))
+            following = self.parse(payload)
+            if following is None:
+                break
+            tree = following
+        return payload
+
     def _hoist_in_turn(self, tree: TreeT, below: Callable[[Node], Sequence[Node]]) -> PassSearch:
         payload = tree.payload
         for place in range(MOST_ROUNDS):
@@ -164,3 +181,7 @@ def _next_alike(node: Node) -> list[Node]:
         found += [child for child in at.children if child.kind == node.kind]
         waiting += [child for child in reversed(at.children) if child.kind != node.kind]
     return found
+
+
+def _largest_alike(node: Node) -> list[Node]:
+    return sorted(_next_alike(node), key=lambda below: below.start - below.end)[:1]
