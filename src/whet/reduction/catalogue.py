@@ -8,6 +8,13 @@ from whet.reduction.formats.csv_table import CSV
 from whet.reduction.formats.json_passes import JSON_PASSES, texts_in_json
 from whet.reduction.formats.json_tree import JSON
 from whet.reduction.formats.looks import LOOKS_PASSES
+from whet.reduction.formats.markup_passes import (
+    HTML_PASSES,
+    XML_PASSES,
+    parts_in_html,
+    parts_in_xml,
+)
+from whet.reduction.formats.markup_tree import HTML, XML, is_html, is_xml
 from whet.reduction.formats.pieces import (
     BYTES,
     DELETE_BYTES,
@@ -34,6 +41,8 @@ def _is_json(payload: bytes, name: str) -> bool:
 
 STRUCTURED = (
     Kind(name="json", claims=_is_json, passes=lifted(JSON, JSON_PASSES), inside=texts_in_json),
+    Kind(name="html", claims=is_html, passes=lifted(HTML, HTML_PASSES), inside=parts_in_html),
+    Kind(name="xml", claims=is_xml, passes=lifted(XML, XML_PASSES), inside=parts_in_xml),
     Kind(
         name="csv",
         claims=lambda payload, _: CSV.parse(payload) is not None,

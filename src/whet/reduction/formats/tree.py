@@ -34,6 +34,8 @@ class Node:
         outer_start: where its key starts, if it has one.
         depth: how many nodes it stands in.
         children: what stands in it.
+        inner_start: where an element of markup ends its start tag.
+        inner_end: where its end tag starts; the same as its end if it has none.
     """
 
     kind: bytes
@@ -42,6 +44,8 @@ class Node:
     outer_start: int
     depth: int
     children: list["Node"] = field(default_factory=list["Node"])
+    inner_start: int = 0
+    inner_end: int = 0
 
 
 class Tree(Protocol):
