@@ -4,6 +4,7 @@ import io
 import json
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
+from xml.parsers import expat
 
 import pytest
 from hypothesis import given
@@ -51,8 +52,9 @@ XMLS = [
     '<?xml version="1.0" encoding="iso-8859-1"?><a>caf\xe9<b/></a>'.encode("latin-1"),
 ]
 HTMLS = [
-    b"<!DOCTYPE html>\n<html><head><title>a<b></title><script>if (a</b/.x) {}</script></head>\n"
-    b"<body class=x><p>one<p>two<br><img src=\"a.png\" alt='it is'><ul><li>1<li>2</ul></body></html>",
+    b"""<!DOCTYPE html>
+<html><head><title>a<b></title><script>if (a</b/.x) {}</script></head>
+<body class=x><p>one<p>two<br><img src="a.png" alt='it is'><ul><li>1<li>2</ul></body></html>""",
     b"<table><tr><td>1<td>2<tr><td>3</table></div> 1 < 2 & so <- on",
     b"<div><p>a</div><p>b</p></p><!-- open",
     b"<html><p title=it's>x</html>",
@@ -60,9 +62,10 @@ HTMLS = [
 
 
 def is_xml(payload: bytes) -> bool:
+    """Return whether it is well-formed; prefixes that are not declared are another question."""
     try:
-        ET.fromstring(payload)
-    except ET.ParseError:
+        expat.ParserCreate().Parse(payload, 1)
+    except expat.ExpatError:
         return False
     return True
 
