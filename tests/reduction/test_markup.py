@@ -63,8 +63,10 @@ HTMLS = [
 
 def is_xml(payload: bytes) -> bool:
     """Return whether it is well-formed; prefixes that are not declared are another question."""
+    parser = expat.ParserCreate()
     try:
-        expat.ParserCreate().Parse(payload, 1)
+        for piece, is_final in ((payload, False), (b"", True)):
+            parser.Parse(piece, is_final)
     except expat.ExpatError:
         return False
     return True

@@ -27,6 +27,8 @@ from whet.reduction.formats.pieces import (
     WORDS,
 )
 from whet.reduction.formats.values import VALUE_PASSES, WORD_PASSES
+from whet.reduction.formats.yaml_passes import YAML_PASSES, parts_in_yaml
+from whet.reduction.formats.yaml_tree import YAML, is_yaml
 from whet.reduction.kind import Kind, lifted
 
 
@@ -43,6 +45,7 @@ STRUCTURED = (
     Kind(name="json", claims=_is_json, passes=lifted(JSON, JSON_PASSES), inside=texts_in_json),
     Kind(name="html", claims=is_html, passes=lifted(HTML, HTML_PASSES), inside=parts_in_html),
     Kind(name="xml", claims=is_xml, passes=lifted(XML, XML_PASSES), inside=parts_in_xml),
+    Kind(name="yaml", claims=is_yaml, passes=lifted(YAML, YAML_PASSES), inside=parts_in_yaml),
     Kind(
         name="csv",
         claims=lambda payload, _: CSV.parse(payload) is not None,

@@ -102,9 +102,9 @@ class TreeSearch(Generic[TreeT]):
         return sorted(found, key=lambda change: min(edit.start for edit in change))
 
     def hoist_only_children(self, tree: TreeT) -> PassSearch:
-        """Put an only child in its parent's place: what peels a deep nesting."""
+        """Put only children in their parents' places, many at once: what peels a deep nesting."""
         alone = [(node, node.children[0]) for node in tree.nodes if len(node.children) == 1]
-        return make_changes(tree.payload, self._hoists(tree, alone))
+        return make_changes(tree.payload, self._hoists(tree, alone), grain=_coarse(alone))
 
     def hoist_children(self, tree: TreeT) -> PassSearch:
         """Put the first child in its parent's place, then the second, and so on."""
@@ -125,7 +125,7 @@ class TreeSearch(Generic[TreeT]):
             before = payload
             pairs = list(_pairs(tree.nodes, _largest_alike, 0))
             changes = self._hoists(tree, pairs)
-            payload = yield from make_changes(payload, changes, grain=-(-len(pairs) // FEW_CUTS))
+            payload = yield from make_changes(payload, changes, grain=_coarse(pairs))
             following = self.parse(payload)
             if following is None:
                 break
@@ -148,6 +148,10 @@ class TreeSearch(Generic[TreeT]):
     def _hoists(self, tree: TreeT, pairs: Sequence[tuple[Node, Node]]) -> list[Change]:
         changes = (self.hoist(tree, node, below) for node, below in pairs)
         return [change for change in changes if change is not None]
+
+
+def _coarse(pairs: Sequence[object]) -> int:
+    return max(1, -(-len(pairs) // FEW_CUTS))
 
 
 def hoisting(_tree: object, node: Node, below: Node) -> Change:
