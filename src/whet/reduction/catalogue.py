@@ -5,6 +5,7 @@ from whet.reduction.formats.blocks import BLOCK_PASSES, BLOCKS
 from whet.reduction.formats.brackets import BRACKET_PASSES, BRACKETS
 from whet.reduction.formats.csv_passes import CSV_PASSES, cells_in_csv
 from whet.reduction.formats.csv_table import CSV
+from whet.reduction.formats.encoded import ENCODED
 from whet.reduction.formats.json_passes import JSON_PASSES, texts_in_json
 from whet.reduction.formats.json_tree import JSON
 from whet.reduction.formats.looks import LOOKS_PASSES
@@ -42,6 +43,7 @@ def _is_json(payload: bytes, name: str) -> bool:
 
 
 STRUCTURED = (
+    ENCODED,
     Kind(name="json", claims=_is_json, passes=lifted(JSON, JSON_PASSES), inside=texts_in_json),
     Kind(name="html", claims=is_html, passes=lifted(HTML, HTML_PASSES), inside=parts_in_html),
     Kind(name="xml", claims=is_xml, passes=lifted(XML, XML_PASSES), inside=parts_in_xml),
