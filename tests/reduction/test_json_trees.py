@@ -98,3 +98,38 @@ def test_a_nesting_of_100_000_levels_is_searched(opening: bytes, closing: bytes)
 
     assert done.reduction.payload == b"7"
     assert done.calls < 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("filler", "needle", "ends"),
+    [
+        (b"12,", b'"needle",', (b"[", b"1]")),
+        (b'{"a":[1],"b":"x]y"},', b'{"needle":1},', (b'{"rows":[', b"1]}")),
+        (b"<b>xy</b>", b"<b>needle</b>", (b"<a>", b"</a>")),
+        (b"ab ", b"needle ", (b"", b"")),
+    ],
+)
+def test_a_single_long_line_is_cut_coarsely_first(
+    filler: bytes, needle: bytes, ends: tuple[bytes, bytes]
+) -> None:
+    half = filler * (3 * 2**20 // len(filler))
+    payload = ends[0] + half + needle + half + ends[1]
+    sizes: list[int] = []
+
+    def holds(payload: bytes) -> bool:
+        sizes.append(len(payload))
+        return b"needle" in payload
+
+    done = shrunk(payload, fails_if(holds))
+
+    assert done.reduction.payload == b"needle"
+    assert done.calls < 160
+    # The first cuts are large: what is run after some calls is a tenth.
+    assert sum(size > len(payload) // 10 for size in sizes) < 20
+
+
+def test_what_only_looks_like_json_is_cut_as_text() -> None:
+    payload = b"[" + b"no json here\n" * 100_000 + b"needle\n}"
+
+    assert shrunk(payload, fails_if(lambda it: b"needle" in it)).reduction.payload == b"needle"

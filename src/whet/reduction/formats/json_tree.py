@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
+from whet.reduction.formats.coarse import HUGE_BYTES, LARGE_BYTES
 from whet.reduction.formats.tree import Node
 from whet.reduction.reduction_pass import Format, last_view
 
@@ -111,7 +112,9 @@ class _Reader:
 
 
 def parse_json(payload: bytes) -> JsonTree | None:
-    """Return the tree of a JSON text or of JSON lines; None if it is neither."""
+    """Return the tree of a JSON text or of JSON lines; None if it is neither, or huge."""
+    if len(payload) > HUGE_BYTES:
+        return None
     reader = _Reader()
     position = 3 if payload.startswith(b"\xef\xbb\xbf") else 0
     while match := _TOKEN.match(payload, position):
@@ -141,3 +144,11 @@ def dump_json(tree: JsonTree) -> bytes:
 
 
 JSON = Format(name="json", parse=last_view(parse_json), dumps=dump_json)
+
+
+def looks_like_json(payload: bytes) -> bool:
+    """Return whether a large payload starts and ends as JSON does; of others, whether it is."""
+    if len(payload) <= LARGE_BYTES:
+        return JSON.parse(payload) is not None
+    start, end = payload[:64].removeprefix(b"\xef\xbb\xbf").lstrip(), payload[-64:].rstrip()
+    return start[:1] in {b"[", b"{"} and end[-1:] in {b"]", b"}"}

@@ -4,12 +4,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from whet.reduction.formats.coarse import HUGE_BYTES, LARGE_BYTES
 from whet.reduction.formats.markup_scan import BYTE_ORDER_MARK, Piece, scan_html, scan_xml
 from whet.reduction.formats.tree import Node
 from whet.reduction.reduction_pass import Format, last_view
-
-LARGEST_TREE_BYTES = 16 * 1024 * 1024
-"""A larger document is cut as text until it is smaller: its tree would take its size 20 times."""
 
 ELEMENT = b"<"
 """First byte of the kind of an element; the rest is its name."""
@@ -144,7 +142,7 @@ def parse_html(payload: bytes) -> Markup | None:
 
 
 def _parse(payload: bytes, *, is_html: bool) -> Markup | None:
-    if len(payload) > LARGEST_TREE_BYTES or b"<" not in payload:
+    if len(payload) > HUGE_BYTES or b"<" not in payload:
         return None
     builder = _Builder(payload, is_html)
     for piece in _scan(payload, is_html=is_html):
@@ -191,5 +189,5 @@ def is_xml(payload: bytes, _name: str) -> bool:
 
 
 def is_too_large(payload: bytes) -> bool:
-    """Return whether no tree is made of a payload until it is smaller."""
-    return len(payload) > LARGEST_TREE_BYTES
+    """Return whether a payload is claimed by its looks, as reading it takes long."""
+    return len(payload) > LARGE_BYTES
