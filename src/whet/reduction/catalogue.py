@@ -29,6 +29,17 @@ from whet.reduction.formats.pieces import (
     TOKENS,
     WORDS,
 )
+from whet.reduction.formats.sections import (
+    INI,
+    INI_PASSES,
+    LOG,
+    LOG_PASSES,
+    TOML,
+    TOML_PASSES,
+    is_ini,
+    is_log,
+    is_toml,
+)
 from whet.reduction.formats.values import VALUE_PASSES, WORD_PASSES
 from whet.reduction.formats.yaml_passes import YAML_PASSES, parts_in_yaml
 from whet.reduction.formats.yaml_tree import YAML, is_yaml
@@ -71,12 +82,15 @@ STRUCTURED = (
         inside=parts_in_xml,
     ),
     Kind(name="yaml", claims=is_yaml, passes=lifted(YAML, YAML_PASSES), inside=parts_in_yaml),
+    Kind(name="toml", claims=is_toml, passes=lifted(TOML, TOML_PASSES)),
+    Kind(name="ini", claims=is_ini, passes=lifted(INI, INI_PASSES)),
     Kind(
         name="csv",
         claims=lambda payload, _: CSV.parse(payload) is not None,
         passes=lifted(CSV, CSV_PASSES),
         inside=cells_in_csv,
     ),
+    Kind(name="log", claims=is_log, passes=lifted(LOG, LOG_PASSES)),
 )
 """A payload is of the first of these kinds that claims it, or of none."""
 
