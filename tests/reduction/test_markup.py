@@ -25,7 +25,7 @@ ATOM = "http://www.w3.org/2005/Atom"
 def feed(entries: int) -> bytes:
     """An Atom feed with extensions of other namespaces, as ElementTree writes it."""
     ET.register_namespace("", ATOM)
-    ET.register_namespace("media", "http://search.yahoo.com/mrss/")
+    ET.register_namespace("media", "http://example.org/media/")
     root = ET.Element(f"{{{ATOM}}}feed")
     ET.SubElement(root, f"{{{ATOM}}}title").text = "News & views <daily>"
     for number in range(entries):
@@ -34,7 +34,7 @@ def feed(entries: int) -> bytes:
         ET.SubElement(entry, f"{{{ATOM}}}link", {"rel": "self", "href": f"/{number}"})
         size = "large" if number == entries // 2 else str(number)
         ET.SubElement(
-            entry, "{http://search.yahoo.com/mrss/}content", {"url": f"/i/{number}", "size": size}
+            entry, "{http://example.org/media/}content", {"url": f"/i/{number}", "size": size}
         )
     ET.indent(root)
     file = io.BytesIO()
@@ -142,7 +142,7 @@ def test_every_candidate_is_a_document(kind: str) -> None:
 
 
 def test_one_attribute_in_a_feed_leaves_its_element_alone() -> None:
-    content = "{http://search.yahoo.com/mrss/}content"
+    content = "{http://example.org/media/}content"
 
     def is_wrong(payload: bytes) -> bool:
         sizes = [each.get("size", "0") for each in ET.fromstring(payload).iter(content)]

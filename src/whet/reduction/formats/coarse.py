@@ -100,7 +100,8 @@ def _places(payload: bytes, nesting: Nesting) -> Iterator[tuple[int, int]]:
         between, start = _counted(payload, counted_to, start, nesting)
         depth += sum(step * between.count(text) for text, step in nesting.counts)
         counted_to = start
-        here, found = depth, []
+        here = depth
+        found: list[tuple[int, int]] = []
         for match in nesting.token.finditer(payload, start, start + WINDOW_BYTES):
             if match["place"]:
                 found.append((here, match.end() if nesting.is_behind else match.start()))

@@ -149,12 +149,13 @@ _INI_NAMES = (".ini", ".cfg", ".conf", ".env", ".properties", ".desktop", ".serv
 
 
 def is_ini(payload: bytes, name: str) -> bool:
-    """Return whether a payload is INI: by its name, or as it starts with a header."""
+    """Return whether a payload is INI: by its name, or by a header before options."""
+    is_named = name.lower().endswith(_INI_NAMES)
     start = payload[:256].removeprefix(b"\xef\xbb\xbf").lstrip()
-    if not name.lower().endswith(_INI_NAMES) and not _HEADER.match(start):
+    if not is_named and not _HEADER.match(start):
         return False
     text = INI.parse(payload)
-    return text is not None and (bool(text.sections) or name.lower().endswith(_INI_NAMES))
+    return text is not None and (is_named or bool(text.sections and text.entries))
 
 
 _TOML_START = re.compile(
