@@ -11,6 +11,7 @@ from whet.reduction.formats.encoded import ENCODED
 from whet.reduction.formats.json_passes import JSON_PASSES, texts_in_json
 from whet.reduction.formats.json_tree import JSON, looks_like_json
 from whet.reduction.formats.looks import LOOKS_PASSES
+from whet.reduction.formats.mail import MAIL, MAIL_PASSES, is_mail, parts_in_mail
 from whet.reduction.formats.markup_passes import (
     HTML_PASSES,
     XML_PASSES,
@@ -81,6 +82,7 @@ STRUCTURED = (
         passes=(_coarse("xml", TAGS), *lifted(XML, XML_PASSES)),
         inside=parts_in_xml,
     ),
+    Kind(name="mail", claims=is_mail, passes=lifted(MAIL, MAIL_PASSES), inside=parts_in_mail),
     Kind(name="yaml", claims=is_yaml, passes=lifted(YAML, YAML_PASSES), inside=parts_in_yaml),
     Kind(name="toml", claims=is_toml, passes=lifted(TOML, TOML_PASSES)),
     Kind(name="ini", claims=is_ini, passes=lifted(INI, INI_PASSES)),
