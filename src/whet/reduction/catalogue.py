@@ -3,11 +3,22 @@
 from whet.core.errors import UnknownFormat
 from whet.reduction.formats.blocks import BLOCK_PASSES, BLOCKS
 from whet.reduction.formats.brackets import BRACKET_PASSES, BRACKETS
+from whet.reduction.formats.coarse import BRACKETS as NESTED_BRACKETS
+from whet.reduction.formats.coarse import TAGS, Nesting, cutting_coarsely
 from whet.reduction.formats.csv_passes import CSV_PASSES, cells_in_csv
 from whet.reduction.formats.csv_table import CSV
+from whet.reduction.formats.encoded import ENCODED
 from whet.reduction.formats.json_passes import JSON_PASSES, texts_in_json
-from whet.reduction.formats.json_tree import JSON
+from whet.reduction.formats.json_tree import JSON, looks_like_json
 from whet.reduction.formats.looks import LOOKS_PASSES
+from whet.reduction.formats.mail import MAIL, MAIL_PASSES, is_mail, parts_in_mail
+from whet.reduction.formats.markup_passes import (
+    HTML_PASSES,
+    XML_PASSES,
+    parts_in_html,
+    parts_in_xml,
+)
+from whet.reduction.formats.markup_tree import HTML, XML, is_html, is_xml
 from whet.reduction.formats.pieces import (
     BYTES,
     DELETE_BYTES,
@@ -19,8 +30,22 @@ from whet.reduction.formats.pieces import (
     TOKENS,
     WORDS,
 )
+from whet.reduction.formats.sections import (
+    INI,
+    INI_PASSES,
+    LOG,
+    LOG_PASSES,
+    TOML,
+    TOML_PASSES,
+    is_ini,
+    is_log,
+    is_toml,
+)
 from whet.reduction.formats.values import VALUE_PASSES, WORD_PASSES
+from whet.reduction.formats.yaml_passes import YAML_PASSES, parts_in_yaml
+from whet.reduction.formats.yaml_tree import YAML, is_yaml
 from whet.reduction.kind import Kind, lifted
+from whet.reduction.reduction_pass import ReductionPass, Stage
 
 
 def _always(_payload: bytes, _name: str) -> bool:
@@ -29,17 +54,45 @@ def _always(_payload: bytes, _name: str) -> bool:
 
 def _is_json(payload: bytes, name: str) -> bool:
     is_table = name.endswith((".csv", ".tsv")) and CSV.parse(payload) is not None
-    return not is_table and JSON.parse(payload) is not None
+    return not is_table and looks_like_json(payload)
+
+
+def _coarse(name: str, nesting: Nesting) -> ReductionPass[bytes]:
+    search = cutting_coarsely(nesting)
+    return ReductionPass(name=f"cut {name} coarsely", stage=Stage.STRUCTURE, search=search)
 
 
 STRUCTURED = (
-    Kind(name="json", claims=_is_json, passes=lifted(JSON, JSON_PASSES), inside=texts_in_json),
+    ENCODED,
+    Kind(
+        name="json",
+        claims=_is_json,
+        passes=(_coarse("json", NESTED_BRACKETS), *lifted(JSON, JSON_PASSES)),
+        inside=texts_in_json,
+    ),
+    Kind(
+        name="html",
+        claims=is_html,
+        passes=(_coarse("html", TAGS), *lifted(HTML, HTML_PASSES)),
+        inside=parts_in_html,
+    ),
+    Kind(
+        name="xml",
+        claims=is_xml,
+        passes=(_coarse("xml", TAGS), *lifted(XML, XML_PASSES)),
+        inside=parts_in_xml,
+    ),
+    Kind(name="mail", claims=is_mail, passes=lifted(MAIL, MAIL_PASSES), inside=parts_in_mail),
+    Kind(name="yaml", claims=is_yaml, passes=lifted(YAML, YAML_PASSES), inside=parts_in_yaml),
+    Kind(name="toml", claims=is_toml, passes=lifted(TOML, TOML_PASSES)),
+    Kind(name="ini", claims=is_ini, passes=lifted(INI, INI_PASSES)),
     Kind(
         name="csv",
         claims=lambda payload, _: CSV.parse(payload) is not None,
         passes=lifted(CSV, CSV_PASSES),
         inside=cells_in_csv,
     ),
+    Kind(name="log", claims=is_log, passes=lifted(LOG, LOG_PASSES)),
 )
 """A payload is of the first of these kinds that claims it, or of none."""
 

@@ -63,12 +63,12 @@ def splice(payload: bytes, edits: Iterable[Edit]) -> bytes:
     previous_end, is_leading = -1, False
     for edit in edits:
         start, end = edit.start, edit.end
+        if start < position and end <= position:
+            continue
         if edit.before >= 0:
             is_leading = edit.before == start or (is_leading and edit.before == previous_end)
             start, end = (start, edit.after) if is_leading else (edit.before, end)
             previous_end = edit.end
-        if start < position and end <= position:
-            continue
         pieces.append(payload[position:start])  # empty where an edit overlaps the last cut
         pieces.append(edit.text)
         position = end

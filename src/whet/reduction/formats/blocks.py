@@ -1,6 +1,6 @@
 """Text with indented blocks, such as Python or YAML: a line and what stands deeper below it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from whet.reduction.edit import Change, Edit, make_changes
@@ -39,7 +39,7 @@ class BlockText:
     """
 
     payload: bytes
-    bounds: tuple[int, ...]
+    bounds: Sequence[int]
     indents: tuple[int | None, ...]
     blocks: tuple[Block, ...]
 

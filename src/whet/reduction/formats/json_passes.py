@@ -6,70 +6,49 @@ from functools import partial
 
 from whet.reduction.edit import Change, Edit, make_changes, siblings
 from whet.reduction.formats.json_tree import JSON, JsonNode, JsonTree
+from whet.reduction.formats.tree import TreeSearch, hoisting
 from whet.reduction.kind import Part
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
-
-SINGLE_LEVELS = 8
-"""Levels that are searched one after the other; what lies deeper is searched at once, as a
-nesting of thousands of levels would cost as many rounds."""
 
 _LEAST_TEXT = 6  # a string of fewer bytes holds nothing that has parts of its own
 
 
-def _delete_values(tree: JsonTree) -> PassSearch:
-    """Delete members and elements, level by level from the top.
-
-    This is hierarchical delta debugging (Misherghi and Su 2006).
-    """
-    for depth in range(SINGLE_LEVELS):
-        payload = yield from make_changes(tree.payload, list(_deletions(tree, depth, depth)))
-        if not payload.strip():  # the last of JSON lines has gone
-            return payload
-        tree = _parsed(payload)
-        if all(node.depth <= depth for node in tree.nodes):
-            return payload
-    deepest = max(node.depth for node in tree.nodes)
-    deletions = list(_deletions(tree, SINGLE_LEVELS, deepest))
-    return (yield from make_changes(tree.payload, deletions))
+def _cuts(tree: JsonTree, node: JsonNode | None) -> list[Change]:
+    nodes = tree.roots if node is None else node.children
+    if node is None and len(nodes) == 1:
+        return []
+    return [[edit] for edit in siblings([(each.outer_start, each.end) for each in nodes])]
 
 
-def _deletions(tree: JsonTree, top: int, bottom: int) -> Iterator[Change]:
-    """Yield the deletions of the values from level ``top`` to level ``bottom``."""
-    found: list[Edit] = []
-    if top == 0 and len(tree.roots) > 1:
-        found += _cuts(tree.roots)
+_TREES = TreeSearch(parse=JSON.parse, cuts=_cuts, hoist=hoisting)
+
+
+def _lift_items(tree: JsonTree) -> PassSearch:
+    """Put what stands in a container into its parent of the same kind, beside its siblings."""
+    return make_changes(
+        tree.payload,
+        [
+            _lift(child.outer_start, child, child.children[0].outer_start)
+            for node in tree.nodes
+            for child in node.children
+            if child.kind == node.kind and child.children
+        ],
+    )
+
+
+def _lift_values(tree: JsonTree) -> PassSearch:
+    """Put the values of an object into the array that it stands in, without their keys."""
+    changes: list[Change] = []
     for node in tree.nodes:
-        if top <= node.depth + 1 <= bottom:
-            found += _cuts(node.children)
-    found.sort(key=lambda edit: edit.start)
-    for edit in found:
-        yield [edit]
+        for child in node.children if node.kind == b"[" else ():
+            if child.kind == b"{" and child.children:
+                keys = [Edit(each.outer_start, each.start) for each in child.children[1:]]
+                changes.append([*_lift(child.start, child, child.children[0].start), *keys])
+    return make_changes(tree.payload, changes)
 
 
-def _cuts(nodes: list[JsonNode]) -> list[Edit]:
-    return siblings([(node.outer_start, node.end) for node in nodes])
-
-
-def _hoist_only_children(tree: JsonTree) -> PassSearch:
-    """Put an only child in its parent's place: what peels a deep nesting."""
-    alone = (node for node in tree.nodes if len(node.children) == 1)
-    return make_changes(tree.payload, [_hoist(node, node.children[0]) for node in alone])
-
-
-def _hoist_children(tree: JsonTree) -> PassSearch:
-    """Put the first child in its parent's place, then the second, and so on."""
-    payload, place = tree.payload, 0
-    while any(len(node.children) > place for node in tree.nodes):
-        parents = [node for node in tree.nodes if len(node.children) > place]
-        hoists = [_hoist(node, node.children[place]) for node in parents]
-        payload = yield from make_changes(tree.payload, hoists)
-        tree = _parsed(payload)
-        place += 1
-    return payload
-
-
-def _hoist(parent: JsonNode, child: JsonNode) -> Change:
-    return [Edit(parent.start, child.start), Edit(child.end, parent.end)]
+def _lift(start: int, node: JsonNode, first: int) -> Change:
+    return [Edit(start, first), Edit(node.children[-1].end, node.end)]
 
 
 def _replacing(
@@ -88,12 +67,6 @@ def _replacing(
 
 def _better_with(text: bytes, nodes: Iterable[JsonNode]) -> Iterator[JsonNode]:
     return (node for node in nodes if node.end - node.start > len(text))
-
-
-def _parsed(payload: bytes) -> JsonTree:
-    tree = JSON.parse(payload)
-    assert tree is not None, "an edit of JSON is JSON"
-    return tree
 
 
 def _always(_node: JsonNode) -> bool:
@@ -128,9 +101,19 @@ def _put_text(payload: bytes, start: int, end: int, content: bytes) -> bytes | N
 
 
 JSON_PASSES = (
-    ReductionPass(name="hoist only children", stage=Stage.STRUCTURE, search=_hoist_only_children),
-    ReductionPass(name="delete values", stage=Stage.STRUCTURE, search=_delete_values),
-    ReductionPass(name="hoist children", stage=Stage.STRUCTURE, search=_hoist_children),
+    ReductionPass(
+        name="hoist only children", stage=Stage.STRUCTURE, search=_TREES.hoist_only_children
+    ),
+    ReductionPass(
+        name="hoist largest alike values",
+        stage=Stage.STRUCTURE,
+        search=_TREES.hoist_largest_alike,
+    ),
+    ReductionPass(name="delete values", stage=Stage.STRUCTURE, search=_TREES.delete),
+    ReductionPass(name="hoist children", stage=Stage.STRUCTURE, search=_TREES.hoist_children),
+    ReductionPass(name="hoist alike values", stage=Stage.STRUCTURE, search=_TREES.hoist_alike),
+    ReductionPass(name="lift items", stage=Stage.STRUCTURE, search=_lift_items),
+    ReductionPass(name="lift values", stage=Stage.STRUCTURE, search=_lift_values),
     ReductionPass(name="put 0 for values", stage=Stage.VALUES, search=_replacing(b"0", _always)),
     ReductionPass(name='put "" for values', stage=Stage.VALUES, search=_replacing(b'""', _always)),
     ReductionPass(

@@ -7,31 +7,16 @@ recursion: a nesting of any depth is read.
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeAlias
 
+from whet.reduction.formats.coarse import HUGE_BYTES, LARGE_BYTES
+from whet.reduction.formats.tree import Node
 from whet.reduction.reduction_pass import Format, last_view
 
-
-@dataclass(slots=True)
-class JsonNode:
-    """A value.
-
-    Attributes:
-        kind: its first byte for containers and strings, ``0`` for numbers and names.
-        start: where it starts.
-        end: where it ends.
-        outer_start: where its key starts, if it has one.
-        depth: how many containers it stands in.
-        children: what stands in it.
-    """
-
-    kind: bytes
-    start: int
-    end: int
-    outer_start: int
-    depth: int
-    children: list["JsonNode"] = field(default_factory=list["JsonNode"])
+JsonNode: TypeAlias = Node
+"""A value; its kind is its first byte for containers and strings, ``0`` for numbers and names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +112,9 @@ class _Reader:
 
 
 def parse_json(payload: bytes) -> JsonTree | None:
-    """Return the tree of a JSON text or of JSON lines; None if it is neither."""
+    """Return the tree of a JSON text or of JSON lines; None if it is neither, or huge."""
+    if len(payload) > HUGE_BYTES:
+        return None
     reader = _Reader()
     position = 3 if payload.startswith(b"\xef\xbb\xbf") else 0
     while match := _TOKEN.match(payload, position):
@@ -157,3 +144,11 @@ def dump_json(tree: JsonTree) -> bytes:
 
 
 JSON = Format(name="json", parse=last_view(parse_json), dumps=dump_json)
+
+
+def looks_like_json(payload: bytes) -> bool:
+    """Return whether a large payload starts and ends as JSON does; of others, whether it is."""
+    if len(payload) <= LARGE_BYTES:
+        return JSON.parse(payload) is not None
+    start, end = payload[:64].removeprefix(b"\xef\xbb\xbf").lstrip(), payload[-64:].rstrip()
+    return start[:1] in {b"[", b"{"} and end[-1:] in {b"]", b"}"}

@@ -1,11 +1,15 @@
 """Payloads as a row of pieces: lines, tokens, words, bytes."""
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from whet.reduction.edit import Edit, delete_pieces, make_changes
 from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage, last_view
+
+MOST_PIECES = 256 * 1024
+"""Of a large payload short pieces are taken together, so that their places fit into memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +23,7 @@ class Pieces:
     """
 
     payload: bytes
-    bounds: tuple[int, ...]
+    bounds: Sequence[int]
 
     def texts(self) -> list[bytes]:
         """Return the pieces."""
@@ -51,8 +55,20 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 def _parse_with(pattern: re.Pattern[bytes], payload: bytes) -> Pieces:
     start = len(_BYTE_ORDER_MARK) if payload.startswith(_BYTE_ORDER_MARK) else 0
-    ends = [match.end() for match in pattern.finditer(payload, start)]
-    return Pieces(payload, (start, *ends))
+    ends = (match.end() for match in pattern.finditer(payload, start))
+    least = len(payload) // MOST_PIECES
+    return Pieces(payload, (start, *(_spread(ends, start, least) if least else ends)))
+
+
+def _spread(ends: Iterable[int], start: int, least: int) -> Iterator[int]:
+    """Yield those ends that are so many bytes behind the last one, and the end of all."""
+    end = start
+    for end in ends:
+        if end - start >= least:
+            start = end
+            yield end
+    if end != start:
+        yield end
 
 
 def parse_lines(payload: bytes) -> Pieces:
@@ -72,7 +88,7 @@ def parse_words(payload: bytes) -> Pieces:
 
 def parse_bytes(payload: bytes) -> Pieces:
     """Cut a payload into its bytes."""
-    return Pieces(payload, tuple(range(len(payload) + 1)))
+    return Pieces(payload, range(len(payload) + 1))
 
 
 LINES = Format(name="lines", parse=last_view(parse_lines), dumps=dump_pieces)
