@@ -1,0 +1,40 @@
+"""The kinds of payload that hold arrays."""
+
+from dataclasses import replace
+
+from whet.reduction.formats.array_passes import SHAPE_PASSES
+from whet.reduction.formats.array_text import array_text
+from whet.reduction.formats.array_values import ARRAY_VALUE_PASSES
+from whet.reduction.formats.arrays import Arrays, Layout, order_of
+from whet.reduction.formats.npy import NPY, NPZ
+from whet.reduction.formats.safetensors import SAFETENSORS
+from whet.reduction.kind import Kind, lifted
+from whet.reduction.reduction_pass import Format, ReductionPass
+
+
+def _named(reduction_pass: ReductionPass[bytes], kind: str) -> ReductionPass[bytes]:
+    """Return a pass under a name that tells it from the same pass of another kind."""
+    return replace(reduction_pass, name=f"{reduction_pass.name} ({kind})")
+
+
+def _kind(layout: Layout) -> Kind:
+    format_: Format[Arrays] = layout.format()
+
+    def shown(payload: bytes) -> str:
+        view = format_.parse(payload)
+        return "" if view is None else "\n\n".join(map(array_text, view.entries))
+
+    return Kind(
+        name=layout.name,
+        claims=lambda payload, _name: format_.parse(payload) is not None,
+        passes=tuple(
+            _named(each, layout.name)
+            for each in lifted(format_, (*SHAPE_PASSES, *ARRAY_VALUE_PASSES))
+        ),
+        order=order_of(format_),
+        is_text=False,
+        shown=shown,
+    )
+
+
+ARRAY_KINDS = tuple(map(_kind, (NPY, NPZ, SAFETENSORS)))

@@ -1,0 +1,177 @@
+"""What can be made smaller in arrays: fewer of them, shorter axes, fewer axes, plainer types."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from whet.reduction.formats.arrays import Arrays, Entry, type_rank
+from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
+from whet.search.delta import Kept
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Axis: TypeAlias = tuple[int, int]
+"""The place of an array among the others, and the number of one of its axes."""
+
+COARSE_PARTS = 8
+"""First each axis is cut in so many parts at most, so that all of them are short before one is
+searched to its end: the candidates of that cost what the whole array costs to read."""
+
+
+def _delete_arrays(view: Arrays) -> PassSearch:
+    def render(kept: Kept) -> Iterator[Entry]:
+        left: set[tuple[str | int, ...]] = set()
+        for index in kept.elements():
+            entry = view.entries[index]
+            folder = entry.path[:-1]
+            if not folder or folder in left or folder not in folders:
+                left.add(entry.path)
+                yield entry
+
+    folders = {each.path for each in view.entries}
+    return view.searched(len(view.entries), render)
+
+
+def _shorten_axes(view: Arrays) -> PassSearch:
+    """Cut axes of one length together, as they tend to be one and the same, then each by itself."""
+    for parts in (COARSE_PARTS, 0):
+        for length in sorted(_shared_lengths(view), reverse=True):
+            together = [axis for axis in _axes(view) if _length(view, axis) == length]
+            if len(together) > 1:
+                view = view.after((yield from _shorten(view, together, parts)))
+        for axis in list(_axes(view)):
+            view = view.after((yield from _shorten(view, [axis], parts)))
+    return view.payload
+
+
+def _shared_lengths(view: Arrays) -> list[int]:
+    lengths = Counter(_length(view, axis) for axis in _axes(view))
+    return [length for length, times in lengths.items() if times > 1 and length > 1]
+
+
+def _axes(view: Arrays) -> Iterator[Axis]:
+    for place, entry in enumerate(view.entries):
+        for axis in range(len(entry.shape)):
+            yield place, axis
+
+
+def _length(view: Arrays, axis: Axis) -> int:
+    return view.entries[axis[0]].shape[axis[1]]
+
+
+def _shorten(view: Arrays, axes: list[Axis], parts: int) -> PassSearch:
+    length = _length(view, axes[0])
+    grain = max(1, length // parts) if parts else 1
+
+    def render(kept: Kept) -> Iterator[Entry]:
+        blocks = (*kept.blocks[: kept.start], *kept.blocks[kept.stop :])
+        for place, entry in enumerate(view.entries):
+            array = entry.array
+            for _, axis in (each for each in axes if each[0] == place):
+                assert array is not None, "a folder has no axes"
+                array = _taken(array, axis, blocks)
+            yield entry if array is entry.array or array is None else entry.with_array(array)
+
+    return view.searched(length, render, grain=grain)
+
+
+def _taken(array: "NDArray[Any]", axis: int, blocks: tuple[range, ...]) -> "NDArray[Any]":
+    import numpy as np
+
+    before = (slice(None),) * axis
+    joined = _joined(blocks)
+    if len(joined) == 1:
+        return array[(*before, joined[0])]
+    if len(joined) > len(blocks) // 2 + COARSE_PARTS:
+        places = np.fromiter((index for block in blocks for index in block), np.intp)
+        return np.take(array, places, axis)
+    pieces = [array[(*before, each)] for each in joined]
+    return np.concatenate(pieces, axis) if pieces else array[(*before, slice(0))]
+
+
+def _joined(blocks: tuple[range, ...]) -> list[slice]:
+    """Return the runs of neighbours as slices."""
+    found: list[slice] = []
+    for block in blocks:
+        if found and found[-1].stop == block.start:
+            found[-1] = slice(found[-1].start, block.stop)
+        else:
+            found.append(slice(block.start, block.stop))
+    return found
+
+
+def _drop_axes(view: Arrays) -> PassSearch:
+    """Drop axes of length 1, all at once, then one by one; then make one axis of all."""
+    most = max((len(each.shape) for each in view.entries), default=0)
+    view = view.after((yield from _reshape(view, lambda shape: [n for n in shape if n != 1])))
+    for axis in reversed(range(most)):
+        view = view.after((yield from _reshape(view, _without(axis))))
+    return (yield from _reshape(view, lambda _shape: [-1]))
+
+
+def _without(axis: int) -> Callable[[tuple[int, ...]], list[int]]:
+    def shape_without(shape: tuple[int, ...]) -> list[int]:
+        is_there = axis < len(shape) and shape[axis] == 1
+        return [*shape[:axis], *shape[axis + 1 :]] if is_there else list(shape)
+
+    return shape_without
+
+
+def _reshape(view: Arrays, change: Callable[[tuple[int, ...]], list[int]]) -> PassSearch:
+    changes: list[tuple[int, Entry]] = []
+    for place, entry in enumerate(view.entries):
+        if entry.array is not None and len(entry.shape) > 0:
+            shape = [n if n >= 0 else entry.size for n in change(entry.shape)]
+            if len(shape) < len(entry.shape):
+                changes.append((place, entry.with_array(entry.array.reshape(shape))))
+    return view.changed(changes)
+
+
+def _plain_types(view: Arrays) -> PassSearch:
+    """Put plainer types for others, the plainest first."""
+    for name in view.layout.types:
+        changes = [(place, new) for place, new in _converted(view, name)]
+        view = view.after((yield from view.changed(changes)))
+    return view.payload
+
+
+def _converted(view: Arrays, name: str) -> Iterable[tuple[int, Entry]]:
+    for place, entry in enumerate(view.entries):
+        if entry.array is not None and entry.note is None and type_rank(entry, view.layout):
+            new = view.layout.convert(entry, name)
+            if new is not None and type_rank(new, view.layout) < type_rank(entry, view.layout):
+                yield place, new
+
+
+def _drop_fields(view: Arrays) -> PassSearch:
+    """Drop the fields of records."""
+    for place, entry in enumerate(view.entries):
+        names = None if entry.array is None else entry.array.dtype.names
+        if names is not None:
+            view = view.after((yield from _keep_fields(view, place, names)))
+    return view.payload
+
+
+def _keep_fields(view: Arrays, place: int, names: tuple[str, ...]) -> PassSearch:
+    from numpy.lib.recfunctions import repack_fields
+
+    entry = view.entries[place]
+
+    def render(kept: Kept) -> Iterator[Entry]:
+        left = [names[index] for index in kept.elements()]
+        array = entry.array
+        assert array is not None, "a folder has no fields"
+        changed = entry.with_array(repack_fields(array[left])) if left else entry
+        return (changed if at == place else each for at, each in enumerate(view.entries))
+
+    return view.searched(len(names), render)
+
+
+SHAPE_PASSES = (
+    ReductionPass(name="delete arrays", stage=Stage.STRUCTURE, search=_delete_arrays),
+    ReductionPass(name="shorten axes", stage=Stage.STRUCTURE, search=_shorten_axes),
+    ReductionPass(name="drop axes", stage=Stage.STRUCTURE, search=_drop_axes),
+    ReductionPass(name="drop fields", stage=Stage.STRUCTURE, search=_drop_fields),
+    ReductionPass(name="plain types", stage=Stage.TOKENS, search=_plain_types),
+)
