@@ -20,6 +20,7 @@ from whet.reduction.formats.pieces import (
     TOKENS,
     WORDS,
 )
+from whet.reduction.formats.table_kinds import TABLE_KINDS
 from whet.reduction.formats.values import VALUE_PASSES, WORD_PASSES
 from whet.reduction.kind import Kind, lifted
 
@@ -35,6 +36,7 @@ def _is_json(payload: bytes, name: str) -> bool:
 
 STRUCTURED = (
     *ARRAY_KINDS,
+    *TABLE_KINDS,
     Kind(name="json", claims=_is_json, passes=lifted(JSON, JSON_PASSES), inside=texts_in_json),
     Kind(
         name="csv",

@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LINE = 78
+EXACT = 1e15
+"""Larger whole numbers are written with an exponent."""
+
 MOST_ELEMENTS = 1000
 """Of larger arrays the values are left out in the middle."""
 
@@ -36,7 +39,7 @@ def _values(values: "NDArray[Any]") -> str:
 
 def _lines(value: object, *, depth: int) -> list[str]:
     line = _on_one_line(value)
-    if len(line) <= LINE or depth < 2 or not isinstance(value, list):
+    if len(line) <= LINE or depth <= 1 or not isinstance(value, list):
         return [line]
     rows = [_lines(each, depth=depth - 1) for each in value]
     found = [f" {line}" if line else "" for row in rows for line in (*row[:-1], f"{row[-1]},")]
@@ -46,6 +49,6 @@ def _lines(value: object, *, depth: int) -> list[str]:
 def _on_one_line(value: object) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_on_one_line, value))}]"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+    if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
         return str(int(value))
     return repr(value)

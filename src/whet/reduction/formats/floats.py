@@ -21,6 +21,9 @@ def _to_bfloat16(values: "NDArray[Any]") -> "NDArray[Any]":
     return (np.ascontiguousarray(values, np.float32).view(np.uint32) >> 16).astype(np.uint16)
 
 
+_BITS_OF_E4M3 = 4
+
+
 @lru_cache(maxsize=4)
 def _numbers(exponent_bits: int) -> "NDArray[Any]":
     """Return the number of each of the 256 bytes, for 4 or 5 bits of exponent.
@@ -36,16 +39,19 @@ def _numbers(exponent_bits: int) -> "NDArray[Any]":
     fraction = mantissa / 2**mantissa_bits
     normal = (1 + fraction) * 2.0 ** (exponent - bias)
     found = np.where(exponent > 0, normal, fraction * 2.0 ** (1 - bias)).astype(np.float32)
-    if exponent_bits == 4:
+    if exponent_bits == _BITS_OF_E4M3:
         found[127] = np.nan
     else:
         found[124:] = (np.inf, np.nan, np.nan, np.nan)
-    return np.concatenate((found, -found))
+    both: NDArray[Any] = np.concatenate((found, -found))
+    return both
 
 
 def _float8(name: str, exponent_bits: int) -> Codec:
     def decode(bits: "NDArray[Any]") -> "NDArray[Any]":
-        return _numbers(exponent_bits)[bits]
+        import numpy as np
+
+        return np.take(_numbers(exponent_bits), bits)
 
     def encode(values: "NDArray[Any]") -> "NDArray[Any]":
         """Round down to what there is; each number that there is stays what it is."""
@@ -56,7 +62,8 @@ def _float8(name: str, exponent_bits: int) -> Codec:
         size = np.abs(values).astype(np.float32)
         places = np.searchsorted(known, size, side="right") - 1
         places = np.where(np.isnan(size), 127, places)
-        return (places + 128 * np.signbit(values)).astype(np.uint8)
+        found: NDArray[Any] = (places + 128 * np.signbit(values)).astype(np.uint8)
+        return found
 
     return Codec(name=name, bits="|u1", decode=decode, encode=encode)
 

@@ -55,8 +55,8 @@ def write_array(array: "NDArray[Any]") -> bytes:
     if len(str(fields["descr"])) > 2**15:  # more names of fields than its header has room for
         write = np.lib.format.write_array_header_2_0
     write(header, fields)
-    order = "F" if fields["fortran_order"] else "C"
-    return b"".join((header.getvalue(), array.tobytes(order)))
+    raw = array.tobytes("F") if fields["fortran_order"] else array.tobytes()
+    return b"".join((header.getvalue(), raw))
 
 
 def convert(entry: Entry, name: str) -> Entry | None:

@@ -27,6 +27,7 @@ MOST_DIGITS = 6
 _CHUNK = 1 << 20
 """Elements looked at together: what a look at a large array costs in memory."""
 
+_LARGE = 1000
 _EXACT = 10**15
 """Up to here floating point numbers tell whole numbers apart: they are searched one by one."""
 
@@ -128,7 +129,7 @@ def _shorter(value: float) -> list[float]:
 def _smaller_power(value: float, put: Callable[[float], bytes]) -> Search[bytes, float]:
     """Put a power of ten for a large number, the smallest that fails."""
     size = abs(value)
-    if size < 1000:
+    if size < _LARGE:
         return value
     sign = 1 if value > 0 else -1
     good, bad = 0, int(math.log10(size)) + 1

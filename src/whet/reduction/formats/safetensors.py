@@ -35,7 +35,7 @@ MOST_HEADER_BYTES = 100_000_000
 def _read(payload: bytes) -> Sequence[Entry] | None:
     length = int.from_bytes(payload[:_LENGTH_BYTES], "little")
     start = _LENGTH_BYTES + length
-    is_one = 2 <= length <= MOST_HEADER_BYTES and start <= len(payload)
+    is_one = 0 < length <= MOST_HEADER_BYTES and start <= len(payload)
     if not is_one or payload[_LENGTH_BYTES : _LENGTH_BYTES + 1] != b"{":
         return None
     header: dict[str, Any] = json.loads(payload[_LENGTH_BYTES:start])
