@@ -8,6 +8,7 @@ from whet.reduction.formats.array_values import ARRAY_VALUE_PASSES
 from whet.reduction.formats.arrays import Arrays, Layout, order_of
 from whet.reduction.formats.npy import NPY, NPZ
 from whet.reduction.formats.safetensors import SAFETENSORS
+from whet.reduction.formats.torch_file import TORCH
 from whet.reduction.kind import Kind, lifted
 from whet.reduction.reduction_pass import Format, ReductionPass
 
@@ -37,4 +38,4 @@ def _kind(layout: Layout) -> Kind:
     )
 
 
-ARRAY_KINDS = tuple(map(_kind, (NPY, NPZ, SAFETENSORS)))
+ARRAY_KINDS = tuple(map(_kind, (NPY, NPZ, TORCH, SAFETENSORS)))

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from whet.reduction.edit import first_that_fails
 from whet.reduction.formats.arrays import Arrays, Entry, type_rank
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 from whet.search.delta import Kept
@@ -25,35 +26,64 @@ def _delete_arrays(view: Arrays) -> PassSearch:
         for index in kept.elements():
             entry = view.entries[index]
             folder = entry.path[:-1]
-            if not folder or folder in left or folder not in folders:
+            if not entry.path or folder in left or folder not in folders:
                 left.add(entry.path)
                 yield entry
 
-    folders = {each.path for each in view.entries}
+    folders = {each.path for each in view.entries}  # not all formats have any
     return view.searched(len(view.entries), render)
 
 
 def _shorten_axes(view: Arrays) -> PassSearch:
-    """Cut axes of one length together, as they tend to be one and the same, then each by itself."""
+    """Cut axes in large parts, then to the end those of which a part or an end could go.
+
+    Axes of one length are cut together first, as they tend to be one and the same.
+    """
+    before = dict(_lengths(view))
     for parts in (COARSE_PARTS, 0):
         for length in sorted(_shared_lengths(view), reverse=True):
-            together = [axis for axis in _axes(view) if _length(view, axis) == length]
+            together = [axis for axis, found in _lengths(view) if found == length]
             if len(together) > 1:
-                view = view.after((yield from _shorten(view, together, parts)))
-        for axis in list(_axes(view)):
-            view = view.after((yield from _shorten(view, [axis], parts)))
+                view = view.after((yield from _shorten_some(view, together, parts, before)))
+        for axis in list(before):
+            view = view.after((yield from _shorten_some(view, [axis], parts, before)))
+    return view.payload
+
+
+def _shorten_some(
+    view: Arrays, axes: list[Axis], parts: int, before: dict[Axis, int]
+) -> PassSearch:
+    if parts == 0 and before[axes[0]] == _length(view, axes[0]):
+        payload = yield from _shorten_ends(view, axes)
+        if payload is view.payload:
+            return payload
+        view = view.after(payload)
+    return (yield from _shorten(view, axes, parts))
+
+
+def _shorten_ends(view: Arrays, axes: list[Axis]) -> PassSearch:
+    length = _length(view, axes[0])
+    ends = (range(length - 1), range(1, length))
+    candidates = (view.written(_cut(view, axes, (left,))) for left in ends)
+    return (yield from first_that_fails(candidates if length else ())) or view.payload
+
+
+def _delete_indices(view: Arrays) -> PassSearch:
+    """Delete single indices of axes of which no larger part could go."""
+    for axis, _ in list(_lengths(view)):
+        view = view.after((yield from _shorten(view, [axis], 0)))
     return view.payload
 
 
 def _shared_lengths(view: Arrays) -> list[int]:
-    lengths = Counter(_length(view, axis) for axis in _axes(view))
+    lengths = Counter(length for _, length in _lengths(view))
     return [length for length, times in lengths.items() if times > 1 and length > 1]
 
 
-def _axes(view: Arrays) -> Iterator[Axis]:
+def _lengths(view: Arrays) -> Iterator[tuple[Axis, int]]:
     for place, entry in enumerate(view.entries):
-        for axis in range(len(entry.shape)):
-            yield place, axis
+        for axis, length in enumerate(entry.shape):
+            yield (place, axis), length
 
 
 def _length(view: Arrays, axis: Axis) -> int:
@@ -64,16 +94,21 @@ def _shorten(view: Arrays, axes: list[Axis], parts: int) -> PassSearch:
     length = _length(view, axes[0])
     grain = max(1, length // parts) if parts else 1
 
-    def render(kept: Kept) -> Iterator[Entry]:
-        blocks = (*kept.blocks[: kept.start], *kept.blocks[kept.stop :])
-        for place, entry in enumerate(view.entries):
-            array = entry.array
-            for _, axis in (each for each in axes if each[0] == place):
-                assert array is not None, "a folder has no axes"
-                array = _taken(array, axis, blocks)
-            yield entry if array is entry.array or array is None else entry.with_array(array)
+    return view.searched(
+        length,
+        lambda kept: _cut(view, axes, (*kept.blocks[: kept.start], *kept.blocks[kept.stop :])),
+        grain=grain,
+    )
 
-    return view.searched(length, render, grain=grain)
+
+def _cut(view: Arrays, axes: list[Axis], blocks: tuple[range, ...]) -> Iterator[Entry]:
+    """Return all arrays with nothing but these indices left of some axes."""
+    for place, entry in enumerate(view.entries):
+        array = entry.array
+        for _, axis in (each for each in axes if each[0] == place):
+            assert array is not None, "a folder has no axes"
+            array = _taken(array, axis, blocks)
+        yield entry if array is entry.array or array is None else entry.with_array(array)
 
 
 def _taken(array: "NDArray[Any]", axis: int, blocks: tuple[range, ...]) -> "NDArray[Any]":
@@ -138,7 +173,7 @@ def _plain_types(view: Arrays) -> PassSearch:
 
 def _converted(view: Arrays, name: str) -> Iterable[tuple[int, Entry]]:
     for place, entry in enumerate(view.entries):
-        if entry.array is not None and entry.note is None and type_rank(entry, view.layout):
+        if entry.array is not None and not entry.is_fixed and type_rank(entry, view.layout):
             new = view.layout.convert(entry, name)
             if new is not None and type_rank(new, view.layout) < type_rank(entry, view.layout):
                 yield place, new
@@ -173,5 +208,6 @@ SHAPE_PASSES = (
     ReductionPass(name="shorten axes", stage=Stage.STRUCTURE, search=_shorten_axes),
     ReductionPass(name="drop axes", stage=Stage.STRUCTURE, search=_drop_axes),
     ReductionPass(name="drop fields", stage=Stage.STRUCTURE, search=_drop_fields),
+    ReductionPass(name="delete indices", stage=Stage.LOOKS, search=_delete_indices),
     ReductionPass(name="plain types", stage=Stage.TOKENS, search=_plain_types),
 )

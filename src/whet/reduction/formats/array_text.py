@@ -11,6 +11,7 @@ LINE = 78
 EXACT = 1e15
 """Larger whole numbers are written with an exponent."""
 
+FEW = 20
 MOST_ELEMENTS = 1000
 """Of larger arrays the values are left out in the middle."""
 
@@ -19,7 +20,9 @@ def array_text(entry: Entry) -> str:
     """Return the name, the type, the shape and the values of an array."""
     name = "/".join(map(str, entry.path))
     if entry.array is None:
-        return f"{name}/" if entry.note is None else f"{name}: {entry.note}"
+        return f"{name}: {entry.note}" if entry.note else f"{name}/"
+    if entry.is_fixed:
+        return f"{name}: {entry.array.item()!r}"
     head = f"{entry.dtype} {_shape(entry.shape)}"
     values = _values(entry.values())
     return f"{name}: {head}\n{values}" if name else f"{head}\n{values}"
@@ -32,6 +35,8 @@ def _shape(shape: tuple[int, ...]) -> str:
 def _values(values: "NDArray[Any]") -> str:
     import numpy as np
 
+    if values.size > FEW and (values == values.flat[0]).all():
+        return f"all {_on_one_line(values.flat[0].item())}"
     if values.size > MOST_ELEMENTS:
         return np.array2string(values, threshold=20, edgeitems=2, separator=", ")
     return "\n".join(_lines(values.tolist(), depth=values.ndim))

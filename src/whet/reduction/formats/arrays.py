@@ -53,12 +53,14 @@ class Entry:
         array: what is stored; None: this is a folder.
         codec: what is stored are bits of this type.
         note: what only the format understands.
+        is_fixed: its type must stay.
     """
 
     path: tuple[str | int, ...]
     array: "Array | None" = None
     codec: Codec | None = None
     note: object = None
+    is_fixed: bool = False
 
     @property
     def size(self) -> int:
@@ -85,7 +87,9 @@ class Entry:
     def with_values(self, values: "Array") -> "Entry":
         """Return it with other numbers, of its own type."""
         assert self.array is not None, "a folder has no values"
-        return self.with_array(values if self.codec is None else self.codec.encode(values))
+        if self.codec is None:
+            return self.with_array(values)
+        return self.with_array(self.codec.encode(values).reshape(values.shape))
 
     def with_array(self, array: "Array") -> "Entry":
         """Return it with another array stored."""
@@ -214,7 +218,7 @@ def order_of(format_: Format[Arrays]) -> Order:
 
 def type_rank(entry: Entry, layout: Layout) -> int:
     """Return how far from plain the type of an array is, its order in memory included."""
-    if entry.array is None or entry.note is not None:
+    if entry.array is None or entry.is_fixed:
         return 0
     types = layout.types
     rank = types.index(entry.dtype) if entry.dtype in types else len(types)

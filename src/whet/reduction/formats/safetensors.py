@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from whet.reduction.formats.arrays import Entry, Layout
@@ -105,7 +106,8 @@ def convert(entry: Entry, name: str) -> Entry | None:
     if values.dtype.kind == "c" or values.dtype.names is not None:
         values = values.real
     with np.errstate(all="ignore"):
-        return Entry(path=entry.path, array=np.ascontiguousarray(values).astype(name))
+        array = np.ascontiguousarray(values).astype(name).reshape(entry.shape)
+        return replace(entry, array=array, codec=None)
 
 
 SAFETENSORS = Layout(
