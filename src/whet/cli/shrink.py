@@ -16,6 +16,7 @@ from whet.cli.progress import Progress
 from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
+from whet.reduction.catalogue import readable
 from whet.workbench.bench import open_workbench
 from whet.workbench.investigation import ShrunkPayload
 from whet.workbench.shrink import ShrinkOptions, shrink
@@ -106,6 +107,8 @@ def _show(result: ShrunkPayload) -> None:
     for other in result.also_found:
         where = f" at {other.place}" if other.place else ""
         answer(f"  also found: {other.summary}{where} in {shown_bytes(len(other.payload))}")
-    if result.after_bytes <= _SHOWN_BYTES:
+    text = readable(result.content, name=result.result)
+    if text is None and result.after_bytes <= _SHOWN_BYTES:
         text = result.content.decode("utf-8", "backslashreplace")
+    if text is not None:
         answer("\n" + "\n".join(f"    {line}" for line in text.splitlines()))

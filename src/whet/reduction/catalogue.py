@@ -83,3 +83,9 @@ def kinds_of(payload: bytes, *, name: str = "", format_name: str | None = None) 
     if own is None:
         return PLAIN
     return (own, *PLAIN) if own.is_text else (own,)
+
+
+def readable(payload: bytes, *, name: str = "") -> str | None:
+    """Return what a person reads of a payload instead of its bytes; None: they read these."""
+    shown = kinds_of(payload, name=name)[0].shown
+    return None if shown is None else shown(payload)

@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 from whet.reduction.formats.array_passes import SHAPE_PASSES
-from whet.reduction.formats.array_text import array_text
+from whet.reduction.formats.array_text import arrays_text
 from whet.reduction.formats.array_values import ARRAY_VALUE_PASSES
 from whet.reduction.formats.arrays import Arrays, Layout, order_of
+from whet.reduction.formats.hdf5 import HDF5
 from whet.reduction.formats.npy import NPY, NPZ
 from whet.reduction.formats.safetensors import SAFETENSORS
 from whet.reduction.formats.torch_file import TORCH
@@ -23,7 +24,7 @@ def _kind(layout: Layout) -> Kind:
 
     def shown(payload: bytes) -> str:
         view = format_.parse(payload)
-        return "" if view is None else "\n\n".join(map(array_text, view.entries))
+        return "" if view is None else arrays_text(view.entries)
 
     return Kind(
         name=layout.name,
@@ -38,4 +39,4 @@ def _kind(layout: Layout) -> Kind:
     )
 
 
-ARRAY_KINDS = tuple(map(_kind, (NPY, NPZ, TORCH, SAFETENSORS)))
+ARRAY_KINDS = tuple(map(_kind, (NPY, NPZ, TORCH, SAFETENSORS, HDF5)))

@@ -1,7 +1,7 @@
 """What can be made smaller in arrays: fewer of them, shorter axes, fewer axes, plainer types."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from whet.reduction.edit import first_that_fails
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 Axis: TypeAlias = tuple[int, int]
 """The place of an array among the others, and the number of one of its axes."""
+
+_SORTS = {"i": "int", "u": "int", "f": "float", "c": "float", "b": "bool"}
+"""How the names of the types of a kind of numbers start."""
 
 COARSE_PARTS = 8
 """First each axis is cut in so many parts at most, so that all of them are short before one is
@@ -164,17 +167,19 @@ def _reshape(view: Arrays, change: Callable[[tuple[int, ...]], list[int]]) -> Pa
 
 
 def _plain_types(view: Arrays) -> PassSearch:
-    """Put plainer types for others, the plainest first."""
-    for name in view.layout.types:
-        changes = [(place, new) for place, new in _converted(view, name)]
-        view = view.after((yield from view.changed(changes)))
+    """Put plainer types for others: one for numbers of the same sort, else any."""
+    for alike in (True, False):
+        for name in view.layout.types:
+            changes = list(_converted(view, name, alike=alike))
+            view = view.after((yield from view.changed(changes)))
     return view.payload
 
 
-def _converted(view: Arrays, name: str) -> Iterable[tuple[int, Entry]]:
+def _converted(view: Arrays, name: str, *, alike: bool) -> Iterator[tuple[int, Entry]]:
     for place, entry in enumerate(view.entries):
         if entry.array is not None and not entry.is_fixed and type_rank(entry, view.layout):
-            new = view.layout.convert(entry, name)
+            sort = _SORTS.get(entry.values().dtype.kind, "")
+            new = view.layout.convert(entry, name) if name.startswith(sort) or not alike else None
             if new is not None and type_rank(new, view.layout) < type_rank(entry, view.layout):
                 yield place, new
 

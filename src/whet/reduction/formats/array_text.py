@@ -1,6 +1,7 @@
 """Arrays as a person reads them."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 from whet.reduction.formats.arrays import Entry
 
@@ -8,6 +9,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LINE = 78
+SHORT = 40
 EXACT = 1e15
 """Larger whole numbers are written with an exponent."""
 
@@ -16,8 +18,13 @@ MOST_ELEMENTS = 1000
 """Of larger arrays the values are left out in the middle."""
 
 
-def array_text(entry: Entry) -> str:
-    """Return the name, the type, the shape and the values of an array."""
+def arrays_text(entries: Sequence[Entry]) -> str:
+    """Return all arrays as a person reads them; the outermost folder goes without saying."""
+    held = [each for each in entries if each.path or each.array is not None]
+    return "\n".join(map(_array_text, held))
+
+
+def _array_text(entry: Entry) -> str:
     name = "/".join(map(str, entry.path))
     if entry.array is None:
         return f"{name}: {entry.note}" if entry.note else f"{name}/"
@@ -25,7 +32,8 @@ def array_text(entry: Entry) -> str:
         return f"{name}: {entry.array.item()!r}"
     head = f"{entry.dtype} {_shape(entry.shape)}"
     values = _values(entry.values())
-    return f"{name}: {head}\n{values}" if name else f"{head}\n{values}"
+    gap = " " if name and "\n" not in values and len(values) <= SHORT else "\n"
+    return f"{name}: {head}{gap}{values}" if name else f"{head}\n{values}"
 
 
 def _shape(shape: tuple[int, ...]) -> str:
@@ -39,21 +47,25 @@ def _values(values: "NDArray[Any]") -> str:
         return f"all {_on_one_line(values.flat[0].item())}"
     if values.size > MOST_ELEMENTS:
         return np.array2string(values, threshold=20, edgeitems=2, separator=", ")
-    return "\n".join(_lines(values.tolist(), depth=values.ndim))
+    if values.dtype.kind == "f":  # so that float32 shows no more digits than it has
+        values = values.astype(str).astype(float)
+    return "\n".join(_lines(values))
 
 
-def _lines(value: object, *, depth: int) -> list[str]:
-    line = _on_one_line(value)
-    if len(line) <= LINE or depth <= 1 or not isinstance(value, list):
+def _lines(values: "NDArray[Any]") -> list[str]:
+    line = _on_one_line(values.tolist())
+    if len(line) <= LINE or values.ndim <= 1:
         return [line]
-    rows = [_lines(each, depth=depth - 1) for each in value]
-    found = [f" {line}" if line else "" for row in rows for line in (*row[:-1], f"{row[-1]},")]
+    found: list[str] = []
+    for row in values:
+        *lines, last = _lines(row)
+        found += [*(f" {line}" for line in lines), f" {last},"]
     return [f"[{found[0][1:]}", *found[1:-1], f"{found[-1][:-1]}]"]
 
 
 def _on_one_line(value: object) -> str:
     if isinstance(value, list):
-        return f"[{', '.join(map(_on_one_line, value))}]"
+        return f"[{', '.join(map(_on_one_line, cast('list[object]', value)))}]"
     if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
         return str(int(value))
     return repr(value)

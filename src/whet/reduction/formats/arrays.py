@@ -105,7 +105,7 @@ class Layout:
         read: returns what stands in a payload; None if it is not of the format. It may raise
             ``ValueError``, ``KeyError``, ``OSError`` and ``EOFError`` as well.
         write: returns a payload that holds these.
-        types: its types, the plainest first; what is not named here is less plain than they.
+        types: its plain types.
         convert: returns an array of one of them; None if it cannot be.
     """
 
@@ -220,10 +220,9 @@ def type_rank(entry: Entry, layout: Layout) -> int:
     """Return how far from plain the type of an array is, its order in memory included."""
     if entry.array is None or entry.is_fixed:
         return 0
-    types = layout.types
-    rank = types.index(entry.dtype) if entry.dtype in types else len(types)
     fields = 0 if entry.array.dtype.names is None else len(entry.array.dtype.names)
-    return 2 * (rank + fields) + (not entry.array.flags.c_contiguous)
+    is_plain = entry.dtype in layout.types
+    return fields + (not is_plain) + (not entry.array.flags.c_contiguous)
 
 
 def type_name(array: "Array") -> str:

@@ -38,7 +38,8 @@ def _numbers(exponent_bits: int) -> "NDArray[Any]":
     exponent, mantissa = bits >> mantissa_bits, bits & (2**mantissa_bits - 1)
     fraction = mantissa / 2**mantissa_bits
     normal = (1 + fraction) * 2.0 ** (exponent - bias)
-    found = np.where(exponent > 0, normal, fraction * 2.0 ** (1 - bias)).astype(np.float32)
+    smallest = fraction * 2.0 ** (1 - bias)
+    found: NDArray[Any] = np.array(np.where(exponent > 0, normal, smallest), np.float32)
     if exponent_bits == _BITS_OF_E4M3:
         found[127] = np.nan
     else:

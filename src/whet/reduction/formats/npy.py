@@ -69,7 +69,7 @@ def convert(entry: Entry, name: str) -> Entry | None:
         return None
     if entry.array.dtype.kind not in "biufcmM":
         return None
-    values = entry.array.real if entry.array.dtype.kind == "c" else entry.array
+    values = np.real(entry.array) if entry.array.dtype.kind == "c" else entry.array
     with np.errstate(all="ignore"):
         return entry.with_array(np.ascontiguousarray(values).astype(name).reshape(entry.shape))
 

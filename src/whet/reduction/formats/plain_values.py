@@ -38,7 +38,7 @@ def unplainness(values: "NDArray[Any]") -> float:
 
     kind = values.dtype.kind
     if kind == "c":
-        return unplainness(values.real) + unplainness(values.imag)
+        return unplainness(np.real(values)) + unplainness(np.imag(values))
     if kind in "US":
         return float(np.char.str_len(values).sum()) if values.size else 0.0
     if kind not in "biuf":

@@ -103,8 +103,8 @@ def convert(entry: Entry, name: str) -> Entry | None:
     import numpy as np
 
     values = entry.values()
-    if values.dtype.kind == "c" or values.dtype.names is not None:
-        values = values.real
+    if values.dtype.kind == "c":
+        values = np.real(values)
     with np.errstate(all="ignore"):
         array = np.ascontiguousarray(values).astype(name).reshape(entry.shape)
         return replace(entry, array=array, codec=None)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from whet.reduction.formats.array_values import followed
-from whet.reduction.formats.plain_values import simplest_number, simpler_values
+from whet.reduction.formats.plain_values import simpler_values, simplest_number
 from whet.reduction.formats.tables import MOST_CELLS, Cells, Sheet, Tables, cost_of_cell
 from whet.reduction.kind import Part
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
@@ -175,22 +175,19 @@ def _simplify_cells(view: Tables) -> PassSearch:
     return view.payload
 
 
-def _simpler_cell(cell: object, put: Callable[[object], bytes]) -> Search[bytes, object]:
+def _simpler_cell(cell: object, put: Callable[[object], bytes]) -> Search[bytes, None]:
     if isinstance(cell, bool):
-        return None
+        return
     if isinstance(cell, int | float) and cell not in {0, 1}:
         whole = isinstance(cell, int)
-        return (
-            yield from simplest_number(
-                cell, lambda value: put(int(value) if whole else float(value)), is_whole=whole
-            )
+        yield from simplest_number(
+            cell, lambda value: put(int(value) if whole else float(value)), is_whole=whole
         )
-    if isinstance(cell, str) and len(cell) > 1:
-        return (yield from _shorter_text(cell, put))
-    return None
+    elif isinstance(cell, str) and len(cell) > 1:
+        yield from _shorter_text(cell, put)
 
 
-def _shorter_text(text: str, put: Callable[[object], bytes]) -> Search[bytes, object]:
+def _shorter_text(text: str, put: Callable[[object], bytes]) -> Search[bytes, None]:
     search = minimize(len(text))
     batch = next(search)
     try:
@@ -198,7 +195,7 @@ def _shorter_text(text: str, put: Callable[[object], bytes]) -> Search[bytes, ob
             texts = ["".join(text[index] for index in kept.elements()) for kept in batch]
             batch = search.send((yield [put(each) for each in texts]))
     except StopIteration:
-        return None
+        return
 
 
 def _put(view: Tables, place: int, row: int, column: int, value: object) -> bytes:

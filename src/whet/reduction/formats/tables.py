@@ -6,20 +6,24 @@ cells, fewer columns, plainer types, plainer cells.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import Protocol, TypeAlias
 
 from whet.reduction.edit import rendered
 from whet.reduction.formats.plain_values import cost_of_number
 from whet.reduction.order import Order
-from whet.reduction.reduction_pass import Format, PassSearch, last_view
+from whet.reduction.reduction_pass import Format, PassSearch
 from whet.search.delta import Kept, minimize
 
 MOST_CELLS = 100_000
 """In tables of more cells, single cells are neither changed nor compared."""
 
-NOTHING = 5.0
-"""How far a missing value is from plain: farther than 0 or a letter."""
+VIEWS = 3
+"""The views of the best payload and of two candidates are kept: to read one takes long."""
+
+NOTHING = 0.5
+"""How far a missing value is from plain: farther than 0 or an empty text, not so far as 1."""
 
 OTHER = 100.0
 
@@ -99,7 +103,7 @@ class TableLayout:
 
     def format(self) -> "Format[Tables]":
         """Return the format that reads it."""
-        return Format(name=self.name, parse=last_view(self.parse), dumps=dump_tables)
+        return Format(name=self.name, parse=lru_cache(maxsize=VIEWS)(self.parse), dumps=dump_tables)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from whet.reduction.formats.torch_pickle import (
     Name,
     Storage,
     TensorRecord,
+    as_parts,
     dump_pickle,
     load_pickle,
 )
@@ -42,6 +43,7 @@ _STORAGES = {
     "ComplexDoubleStorage": "<c16",
     _BFLOAT16: BFLOAT16.bits,
 }
+_CONTAINERS = ("dict", "OrderedDict", "list", "tuple")
 _DATA = "/data.pkl"
 DEEPEST = 100
 MOST_VALUES = 1_000_000
@@ -53,15 +55,20 @@ class _Held:
     """What an entry is in the tree, apart from its numbers.
 
     Attributes:
-        value: a container without what it holds, `None`, a name, or the type of a number.
+        kind: a container (``dict``, ``OrderedDict``, ``list``, ``tuple``), the type of a plain
+            value, ``tensor`` or ``constant``.
+        constant: `None` or a name.
         tensor: of a tensor.
     """
 
-    value: object = None
+    kind: str
+    constant: Name | None = None
     tensor: TensorRecord | None = None
 
     def __str__(self) -> str:
-        return getattr(self.value, "name", repr(self.value))
+        if self.kind != "constant":
+            return self.kind
+        return "None" if self.constant is None else f"{self.constant.module}.{self.constant.name}"
 
 
 def _read(payload: bytes) -> Sequence[Entry] | None:
@@ -126,29 +133,30 @@ def _entries(path: tuple[str | int, ...], value: object, storages: _Storages) ->
         raise ValueError("a nesting without an end")
     if isinstance(value, TensorRecord):
         array, codec = storages.tensor(value)
-        yield Entry(path=path, array=array, codec=codec, note=_Held(tensor=value))
-    elif isinstance(value, dict | list | tuple):
-        yield Entry(path=path, note=_Held(type(value)()))
+        yield Entry(path=path, array=array, codec=codec, note=_Held("tensor", tensor=value))
+    elif type(value).__name__ in _CONTAINERS:
+        yield Entry(path=path, note=_Held(type(value).__name__))
         for key, part in _parts(value):
             yield from _entries((*path, key), part, storages)
     elif isinstance(value, bool | int | float | str):
         array = np.array(value)
         if array.dtype.hasobject:
             raise ValueError("a number of more than 64 bits")
-        yield Entry(path=path, array=array, note=_Held(type(value)), is_fixed=True)
+        yield Entry(path=path, array=array, note=_Held(type(value).__name__), is_fixed=True)
     elif value is None or isinstance(value, Name):
-        yield Entry(path=path, note=_Held(value))
+        yield Entry(path=path, note=_Held("constant", value))
     else:
         raise ValueError(f"{type(value).__name__} is no data")
 
 
-def _parts(value: "dict[object, object] | list[object] | tuple[object, ...]") -> Iterator[Any]:
-    if not isinstance(value, dict):
-        yield from enumerate(value)
+def _parts(value: object) -> Iterator[tuple[str | int, object]]:
+    parts = as_parts(value)
+    if not issubclass(type(value), dict):
+        yield from enumerate(parts)
         return
-    for key, part in dict.items(value):
+    for key, part in zip(parts[::2], parts[1::2], strict=True):
         if isinstance(key, bool) or not isinstance(key, str | int):
-            raise ValueError("a key that is neither a text nor a number")
+            raise TypeError("a key that is neither a text nor a number")
         yield key, part
 
 
@@ -167,16 +175,21 @@ class _Writer:
         assert isinstance(held, _Held), "it was read here"
         if held.tensor is not None:
             return self._tensor(entry, held.tensor)
-        if entry.array is not None and isinstance(held.value, type):
-            return held.value(entry.array.item())
+        if entry.array is not None:
+            return entry.array.item()
         inner = self._inner.get(entry.path, [])
-        if isinstance(held.value, OrderedDict):
-            return OrderedDict((each.path[-1], self.value(each)) for each in inner)
-        if isinstance(held.value, dict):
-            return {each.path[-1]: self.value(each) for each in inner}
-        if isinstance(held.value, list | tuple):
-            return type(held.value)(self.value(each) for each in inner)
-        return held.value
+        pairs = [(each.path[-1], self.value(each)) for each in inner]
+        match held.kind:
+            case "OrderedDict":
+                return OrderedDict(pairs)
+            case "dict":
+                return dict(pairs)
+            case "list":
+                return [value for _, value in pairs]
+            case "tuple":
+                return tuple(value for _, value in pairs)
+            case _:
+                return held.constant
 
     def _tensor(self, entry: Entry, record: TensorRecord) -> TensorRecord:
         array = entry.array

@@ -10,12 +10,11 @@ import pickle
 import pickletools
 import struct
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import cast
 
-_FORBIDDEN = {"INST", "OBJ", "NEWOBJ", "NEWOBJ_EX", "EXT1", "EXT2", "EXT4", "BUILDBUFFER"}
-_FORBIDDEN |= {"NEXT_BUFFER", "READONLY_BUFFER", "PERSID"}
+_FORBIDDEN = {"INST", "OBJ", "NEWOBJ", "NEWOBJ_EX", "EXT1", "EXT2", "EXT4", "PERSID"}
 _MEMO = {"PUT", "BINPUT", "LONG_BINPUT"}
 
 _PROTOCOL = b"\x80\x02"
@@ -60,9 +59,6 @@ class Name:
     name: str
 
 
-Rebuild: TypeAlias = Callable[..., object]
-
-
 def load_pickle(payload: bytes) -> object:
     """Return the data of a pickle, with stand-ins for what is of torch.
 
@@ -72,7 +68,7 @@ def load_pickle(payload: bytes) -> object:
     for opcode, argument, _ in pickletools.genops(payload):
         if opcode.name in _FORBIDDEN:
             raise ValueError(f"the pickle makes objects ({opcode.name})")
-        if opcode.name in _MEMO and int(argument) > len(payload):
+        if opcode.name in _MEMO and int(argument or 0) > len(payload):
             raise ValueError("the pickle asks for more memory than it can use")
     try:
         return _Reader(io.BytesIO(payload)).load()
@@ -104,26 +100,32 @@ def _tensor(
     requires_grad: object,
     *_rest: object,
 ) -> TensorRecord:
-    match storage, offset, size, stride:
-        case Storage(), int(), tuple(), tuple():
-            lengths, steps = _numbers(size), _numbers(stride)
-            if len(lengths) == len(steps) and offset >= 0:
-                return TensorRecord(storage, offset, lengths, steps, bool(requires_grad))
-        case _:
-            pass
-    raise ValueError("the pickle holds a tensor of another form")
+    lengths, steps = _numbers(size), _numbers(stride)
+    is_whole = isinstance(offset, int) and offset >= 0 and len(lengths) == len(steps)
+    if not isinstance(storage, Storage) or not isinstance(offset, int) or not is_whole:
+        raise ValueError("the pickle holds a tensor of another form")
+    return TensorRecord(storage, offset, lengths, steps, bool(requires_grad))
 
 
-def _numbers(found: "tuple[object, ...]") -> tuple[int, ...]:
-    numbers = tuple(each for each in found if isinstance(each, int) and each >= 0)
-    if len(numbers) != len(found):
+def as_parts(value: object) -> "list[object]":
+    """Return what is in a list or a tuple, and keys and values in turn of a dictionary."""
+    if isinstance(value, dict):
+        found = cast("dict[object, object]", value)
+        return [part for key in found for part in (key, found[key])]
+    return list(cast("Iterable[object]", value))
+
+
+def _numbers(found: object) -> tuple[int, ...]:
+    parts = as_parts(found)
+    numbers = tuple(each for each in parts if isinstance(each, int) and each >= 0)
+    if len(numbers) != len(parts):
         raise ValueError("the pickle holds a shape that is none")
     return numbers
 
 
 def _parameter(data: object, requires_grad: object, *_rest: object) -> TensorRecord:
     if not isinstance(data, TensorRecord):
-        raise ValueError("the pickle holds a parameter that is no tensor")
+        raise TypeError("the pickle holds a parameter that is no tensor")
     view = data.storage, data.offset, data.size, data.stride
     return TensorRecord(*view, bool(requires_grad), is_parameter=True)
 
@@ -187,19 +189,21 @@ def _tensor_dumped(value: TensorRecord) -> Iterator[bytes]:
         yield from _sequence(b"(", (*view, value.requires_grad, hooks), b"tR")
 
 
+_CONTAINERS: dict[type[object], tuple[bytes, bytes]] = {
+    tuple: (b"(", b"t"),
+    list: (b"](", b"e"),
+    dict: (b"}(", b"u"),
+    OrderedDict: (b"ccollections\nOrderedDict\n)R(", b"u"),
+}
+"""How each starts and ends."""
+
+
 def _container(value: object) -> Iterator[bytes]:
-    match value:
-        case tuple():
-            yield from _sequence(b"(", value, b"t")
-        case list():
-            yield from _sequence(b"](", value, b"e")
-        case dict():
-            is_ordered = isinstance(value, OrderedDict)
-            pairs = [part for pair in dict.items(value) for part in pair]
-            start = b"ccollections\nOrderedDict\n)R(" if is_ordered else b"}("
-            yield from _sequence(start, pairs, b"u")
-        case _:
-            raise ValueError(f"{type(value).__name__} has no place in a torch file")
+    kind = type(value)
+    if kind not in _CONTAINERS:
+        raise ValueError(f"{kind.__name__} has no place in a torch file")
+    start, end = _CONTAINERS[kind]
+    yield from _sequence(start, as_parts(value), end)
 
 
 def _sequence(start: bytes, values: "Sequence[object]", end: bytes) -> Iterator[bytes]:
