@@ -43,6 +43,8 @@ def _shape(shape: tuple[int, ...]) -> str:
 def _values(values: "NDArray[Any]") -> str:
     import numpy as np
 
+    if values.size == 0:
+        return "[]"
     if values.size > FEW and (values == values.flat[0]).all():
         return f"all {_on_one_line(values.flat[0].item())}"
     if values.size > MOST_ELEMENTS:

@@ -1,12 +1,13 @@
 """Plainer values in arrays: zeros, then 0, 1, 2, 3 …, then as few other numbers as can be."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from whet.core.verdict import Verdict
 from whet.reduction.formats.arrays import Arrays, Entry
-from whet.reduction.formats.plain_values import simplest_number
+from whet.reduction.formats.plain_values import shorter_text, simplest_number
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 from whet.search.batch import LazyBatch
 from whet.search.delta import Kept
@@ -66,6 +67,16 @@ def _ranks(values: "NDArray[Any]") -> "NDArray[Any] | None":
         return None
     _, places = np.unique(values, return_inverse=True)
     return places.reshape(values.shape).astype(values.dtype)
+
+
+def _from_zero(values: "NDArray[Any]") -> "NDArray[Any] | None":
+    """Return whole numbers that differ as these do, the smallest of them 0."""
+    import numpy as np
+
+    if values.dtype.kind not in "iuf":
+        return None
+    with np.errstate(all="ignore"):
+        return np.rint(values - values.min()).astype(values.dtype)
 
 
 def _putting(number: int, text: str) -> Callable[[Arrays], PassSearch]:
@@ -136,47 +147,55 @@ def _different(values: "NDArray[Any]", other: "NDArray[Any]") -> "NDArray[Any]":
     return np.flatnonzero(values.reshape(-1) != other.reshape(-1))
 
 
-def _simplify_numbers(view: Arrays) -> PassSearch:
-    """Bring each number down by itself."""
+def _simplify_elements(view: Arrays) -> PassSearch:
+    """Bring each number down by itself, and shorten each text."""
     for place in range(len(view.entries)):
-        if _is_plain(view.entries[place]) and view.entries[place].values().dtype.kind in "iuf":
-            view = view.after((yield from _simplify_array(view, place)))
+        if _is_plain(view.entries[place]):
+            kind = view.entries[place].values().dtype.kind
+            if kind in "iuf":
+                view = view.after((yield from _simplify_numbers(view, place)))
+            elif kind == "U":
+                view = view.after((yield from _shorten_texts(view, place)))
     return view.payload
 
 
-def _simplify_array(view: Arrays, place: int) -> PassSearch:
+def _simplify_numbers(view: Arrays, place: int) -> PassSearch:
     import numpy as np
 
     first = view.entries[place].values().reshape(-1)
     for element in np.flatnonzero((first != 0) & (first != 1)):
-        entry = view.entries[place]
-        value = entry.values().reshape(-1)[element].item()
-        put = _Put(view, place, int(element))
-        simplest = simplest_number(value, put, is_whole=entry.values().dtype.kind in "iu")
-        view = view.after((yield from followed(simplest, view.payload)))
+        values = view.entries[place].values()
+        search = simplest_number(
+            values.reshape(-1)[element].item(),
+            partial(_put, view, place, int(element)),
+            is_whole=values.dtype.kind in "iu",
+        )
+        view = view.after((yield from followed(search, view.payload)))
     return view.payload
 
 
-class _Put:
-    """Puts a number in the place of one element."""
+def _shorten_texts(view: Arrays, place: int) -> PassSearch:
+    for element in range(view.entries[place].size):
+        text = str(view.entries[place].values().reshape(-1)[element])
+        if len(text) > 1:
+            search = shorter_text(text, partial(_put, view, place, element))
+            view = view.after((yield from followed(search, view.payload)))
+    return view.payload
 
-    def __init__(self, view: Arrays, place: int, element: int) -> None:
-        self._view, self._place, self._element = view, place, element
 
-    def __call__(self, number: float) -> bytes:
-        import numpy as np
+def _put(view: Arrays, place: int, element: int, value: float | str) -> bytes:
+    """Return the payload with another value in the place of one element."""
+    import numpy as np
 
-        entry = self._view.entries[self._place]
-        values = entry.values().reshape(-1).copy()
-        try:
-            with np.errstate(all="ignore"):
-                values[self._element] = number
-        except OverflowError:  # the type holds no such number
-            return self._view.payload
-        changed = entry.with_values(values.reshape(entry.shape))
-        return self._view.written(
-            changed if at == self._place else each for at, each in enumerate(self._view.entries)
-        )
+    entry = view.entries[place]
+    values = entry.values().reshape(-1).copy()
+    try:
+        with np.errstate(all="ignore"):
+            values[element] = value
+    except OverflowError:  # the type holds no such number
+        return view.payload
+    changed = entry.with_values(values.reshape(entry.shape))
+    return view.written(changed if at == place else each for at, each in enumerate(view.entries))
 
 
 def followed(search: Search[bytes, object], best: bytes) -> PassSearch:
@@ -201,7 +220,8 @@ ARRAY_VALUE_PASSES = (
     _pass("put zeros for arrays", _replacing(_zeros)),
     _pass("put 0, 1, 2 ... in arrays", _replacing(_count)),
     _pass("put ranks in arrays", _replacing(_ranks)),
+    _pass("put differences in arrays", _replacing(_from_zero)),
     _pass("put 0 for elements", _putting(0, "")),
     _pass("put 1 for elements", _putting(1, "a")),
-    _pass("simplify numbers", _simplify_numbers),
+    _pass("simplify elements", _simplify_elements),
 )

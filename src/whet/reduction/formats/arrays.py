@@ -5,6 +5,7 @@ elements, fewer arrays, a simpler shape, a plainer type, plainer values.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -103,7 +104,7 @@ class Layout:
     Attributes:
         name: the format.
         read: returns what stands in a payload; None if it is not of the format. It may raise
-            ``ValueError``, ``KeyError``, ``OSError`` and ``EOFError`` as well.
+            anything as well.
         write: returns a payload that holds these.
         types: its plain types.
         convert: returns an array of one of them; None if it cannot be.
@@ -119,10 +120,9 @@ class Layout:
         """Return the arrays of a payload; None if it is not of the format."""
         if not payload or find_spec("numpy") is None:
             return None
-        try:
+        entries = None
+        with suppress(Exception):  # a library raises what it likes on what is broken
             entries = self.read(payload)
-        except (ValueError, KeyError, OSError, EOFError, TypeError, SyntaxError, RuntimeError):
-            return None  # broken in one of the ways that a library may find out
         return None if entries is None else Arrays(payload, tuple(entries), self)
 
     def format(self) -> "Format[Arrays]":

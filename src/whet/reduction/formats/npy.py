@@ -39,7 +39,11 @@ def read_array(payload: bytes) -> "NDArray[Any] | None":
     for length in shape:
         size *= length
     start = stream.tell()
-    if dtype.itemsize == 0 or start + size * dtype.itemsize > len(payload):
+    if (
+        min(shape, default=0) < 0
+        or dtype.itemsize == 0
+        or start + size * dtype.itemsize > len(payload)
+    ):
         return None
     flat = np.frombuffer(payload, dtype, count=size, offset=start)
     return flat.reshape(shape, order="F" if is_fortran else "C")
@@ -103,6 +107,8 @@ def _read_npz(payload: bytes) -> Sequence[Entry] | None:
 
 
 def _write_npz(entries: Sequence[Entry]) -> bytes:
+    if not entries:
+        return b""  # an empty archive is no longer one of arrays
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for each in entries:

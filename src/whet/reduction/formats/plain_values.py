@@ -6,11 +6,14 @@ numbers, then fractions by their digits, then infinity and what is no number.
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from whet.core.verdict import Verdict
 from whet.reduction.edit import first_that_fails
 from whet.reduction.formats.values import smallest_integer
+from whet.search.batch import LazyBatch
+from whet.search.delta import minimize
 from whet.search.proposal import Search
 
 if TYPE_CHECKING:
@@ -106,6 +109,21 @@ def simplest_number(
     if value == int(value) and 1 < abs(value) < _EXACT:
         sign = 1 if value > 0 else -1
         yield from smallest_integer(int(abs(value)), lambda each: put(sign * each))
+
+
+def shorter_text(text: str, put: Callable[[str], bytes]) -> Search[bytes, None]:
+    """Delete as many characters of a text as the failure survives.
+
+    Args:
+        text: what stands there.
+        put: the payload with another text there.
+    """
+    search = minimize(len(text))
+    batch = next(search)
+    with suppress(StopIteration):
+        while True:
+            texts = ("".join(text[index] for index in kept.elements()) for kept in batch)
+            batch = search.send((yield LazyBatch(map(put, texts))))
 
 
 def _first(numbers: "list[float]", put: Callable[[float], bytes]) -> Search[bytes, float | None]:

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from whet.reduction.formats.array_values import followed
-from whet.reduction.formats.plain_values import simpler_values, simplest_number
+from whet.reduction.formats.plain_values import shorter_text, simpler_values, simplest_number
 from whet.reduction.formats.tables import MOST_CELLS, Cells, Sheet, Tables, cost_of_cell
 from whet.reduction.kind import Part
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
-from whet.search.delta import Kept, minimize
+from whet.search.delta import Kept
 from whet.search.proposal import Search
 
 COARSE_PARTS = 8
@@ -184,18 +184,7 @@ def _simpler_cell(cell: object, put: Callable[[object], bytes]) -> Search[bytes,
             cell, lambda value: put(int(value) if whole else float(value)), is_whole=whole
         )
     elif isinstance(cell, str) and len(cell) > 1:
-        yield from _shorter_text(cell, put)
-
-
-def _shorter_text(text: str, put: Callable[[object], bytes]) -> Search[bytes, None]:
-    search = minimize(len(text))
-    batch = next(search)
-    try:
-        while True:
-            texts = ["".join(text[index] for index in kept.elements()) for kept in batch]
-            batch = search.send((yield [put(each) for each in texts]))
-    except StopIteration:
-        return
+        yield from shorter_text(cell, put)
 
 
 def _put(view: Tables, place: int, row: int, column: int, value: object) -> bytes:

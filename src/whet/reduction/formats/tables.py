@@ -5,6 +5,7 @@ cells, fewer columns, plainer types, plainer cells.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.util import find_spec
@@ -96,10 +97,9 @@ class TableLayout:
         """Return the sheets of a payload; None if it is not of the format."""
         if not self.claims(payload) or find_spec(self.library) is None:
             return None
-        try:
+        with suppress(Exception):  # a library raises what it likes on what is broken
             return Tables(payload, tuple(self.read(payload)), self)
-        except Exception:  # noqa: BLE001 - a library on a broken file raises what it likes
-            return None
+        return None
 
     def format(self) -> "Format[Tables]":
         """Return the format that reads it."""
