@@ -1,5 +1,6 @@
 """Tables as a person reads them."""
 
+from whet.core.quantity import shown_count
 from whet.reduction.formats.tables import Sheet
 
 MOST_ROWS = 30
@@ -8,6 +9,9 @@ MOST_ROWS = 30
 
 def sheet_text(sheet: Sheet) -> str:
     """Return the columns with their types, and the rows below them."""
+    if not sheet.heads:
+        text = f"{shown_count(sheet.rows, 'row')} without columns"
+        return f"{sheet.name}: {text}" if sheet.name else text
     blocks = [range(min(sheet.rows, MOST_ROWS))]
     shown = sheet.with_rows(blocks)
     columns = [
@@ -21,7 +25,7 @@ def sheet_text(sheet: Sheet) -> str:
     lines = [f"{sheet.name}:", *lines] if sheet.name else lines
     if sheet.rows > MOST_ROWS:
         lines.append(f"... {sheet.rows - MOST_ROWS} more rows")
-    return "\n".join(lines) if columns else f"{sheet.name or 'a table'} without columns"
+    return "\n".join(lines)
 
 
 def _cell_text(cell: object) -> str:
