@@ -136,11 +136,8 @@ def test_how_a_file_is_stored_is_kept_only_where_it_matters() -> None:
         found = pyarrow.parquet.ParquetFile(io.BytesIO(it)).metadata
         return found.num_row_groups == 1 and found.row_group(0).column(0).compression == "SNAPPY"
 
-    shown = str(left_of(parquet(people()), has_groups, 1400))
-
-    assert shown.splitlines()[0] == "id: int64"
-    assert shown.splitlines()[-1] == "... 971 more rows"
-    assert left_of(parquet(people(30)), is_packed, 60) == "id: int64\n0"
+    assert left_of(parquet(people()), has_groups, 100) == "id: int64\n0\n0"
+    assert left_of(parquet(people(30)), is_packed, 60) == "id: int64"
 
 
 def test_two_cells_of_a_workbook() -> None:

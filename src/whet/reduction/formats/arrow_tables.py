@@ -8,6 +8,9 @@ from typing import Any
 from whet.reduction.formats.tables import Cells, Sheet, TableLayout
 
 _PLAIN = ("int64", "double", "string", "bool")
+SINGLE_GROUPS = 1000
+"""So many row groups at most: each costs time to write."""
+
 _PARQUET_MAGIC = b"PAR1"
 _ARROW_MAGIC = b"ARROW1"
 
@@ -59,7 +62,8 @@ class ArrowSheet:
         schema = self.table.schema
         columns = sum(str(each.type) not in _PLAIN for each in schema)
         columns += sum(not each.nullable or bool(each.metadata) for each in schema)
-        return columns + bool(schema.metadata) + (self.stored != Stored())
+        pieces = min(self.stored.group_rows, self.rows)
+        return columns + bool(schema.metadata) + bool(self.stored.compression) + pieces
 
     def with_rows(self, blocks: Sequence[range]) -> Sheet:
         """Return it with these rows alone."""
@@ -81,14 +85,27 @@ class ArrowSheet:
         made = _pyarrow().array(cells, field.type)
         return replace(self, table=self.table.set_column(column, field, made))
 
+    def stored_plainly(self) -> list[Sheet]:
+        """Return it stored in plainer ways: bare, in one piece, or in smaller ones."""
+        found: list[Sheet] = []
+        bare = self.table.schema.remove_metadata()
+        if self.stored != Stored() or self.table.schema.metadata:
+            found.append(ArrowSheet(self.table.cast(bare), Stored()))
+        if self.stored.compression:
+            found.append(replace(self, stored=replace(self.stored, compression="")))
+        size = 1 if self.rows <= SINGLE_GROUPS else self.rows // SINGLE_GROUPS
+        if self.stored.group_rows > size:
+            found.append(replace(self, stored=replace(self.stored, group_rows=size)))
+        return found
+
     def plainer(self) -> list[Sheet]:
-        """Return it with plainer columns, and stored in plainer ways."""
+        """Return it with plainer columns."""
         pa = _pyarrow()
         schema = self.table.schema
-        bare = pa.schema([pa.field(each.name, each.type) for each in schema])
-        found: list[Sheet] = [replace(self, table=self.table.cast(bare), stored=Stored())]
-        if self.stored != Stored():
-            found.append(replace(self, stored=Stored()))
+        bare = pa.schema([pa.field(each.name, each.type) for each in schema], schema.metadata)
+        found: list[Sheet] = []
+        if bare != schema:
+            found.append(replace(self, table=self.table.cast(bare)))
         for column, field in enumerate(schema):
             if str(field.type) not in _PLAIN:
                 found += self._casts(column)
@@ -129,7 +146,7 @@ def _read_parquet(payload: bytes) -> list[Sheet]:
     codec = ""
     if groups and found.num_columns:
         codec = found.row_group(0).column(0).compression
-    size = found.row_group(0).num_rows if groups > 1 else 0
+    size = max(found.row_group(0).num_rows, 1) if groups > 1 else 0
     stored = Stored("" if codec in {"", "UNCOMPRESSED"} else codec, size)
     return [ArrowSheet(file.read(), stored)]
 
@@ -154,7 +171,7 @@ def _read_arrow(payload: bytes) -> list[Sheet]:
 
     read: Any = ipc
     file = read.open_file(io.BytesIO(payload))
-    size = file.get_batch(0).num_rows if file.num_record_batches > 1 else 0
+    size = max(file.get_batch(0).num_rows, 1) if file.num_record_batches > 1 else 0
     return [ArrowSheet(file.read_all(), Stored("", size))]
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from whet.reduction.edit import first_that_fails
 from whet.reduction.formats.array_values import followed
 from whet.reduction.formats.plain_values import shorter_text, simpler_values, simplest_number
 from whet.reduction.formats.tables import MOST_CELLS, Cells, Sheet, Tables, cost_of_cell
@@ -59,28 +60,26 @@ def _grain(size: int, parts: int) -> int:
     return max(1, size // parts) if parts else 1
 
 
+def _store_plainly(view: Tables) -> PassSearch:
+    """Drop what only says how the file is stored."""
+    return _plainest(view, lambda sheet: sheet.stored_plainly())
+
+
 def _plainer(view: Tables) -> PassSearch:
-    """Put plainer types for columns, and drop what only says how the file is stored."""
+    """Put plainer types for columns."""
+    return _plainest(view, lambda sheet: sheet.plainer())
+
+
+def _plainest(view: Tables, changes: Callable[[Sheet], list[Sheet]]) -> PassSearch:
     for place in range(len(view.sheets)):
         while True:
-            candidates = [view.with_sheet(place, sheet) for sheet in view.sheets[place].plainer()]
-            payload = yield from _first(view.payload, candidates)
-            if payload is view.payload:
+            sheets = changes(view.sheets[place])
+            candidates = (view.with_sheet(place, each) for each in sheets)
+            payload = yield from first_that_fails(candidates)
+            if payload is None:
                 break
             view = view.after(payload)
     return view.payload
-
-
-def _first(payload: bytes, candidates: list[bytes]) -> PassSearch:
-    for candidate in candidates:
-        changed = yield from followed(_proposing(candidate), payload)
-        if changed is not payload:
-            return changed
-    return payload
-
-
-def _proposing(candidate: bytes) -> Search[bytes, None]:
-    yield [candidate]
 
 
 def _fill_columns(view: Tables) -> PassSearch:
@@ -216,6 +215,7 @@ def _put_text(view: Tables, place: int, row: int, column: int, content: bytes) -
 
 
 TABLE_PASSES = (
+    ReductionPass(name="store plainly", stage=Stage.STRUCTURE, search=_store_plainly),
     ReductionPass(name="delete sheets", stage=Stage.STRUCTURE, search=_delete_sheets),
     ReductionPass(
         name="delete rows and columns", stage=Stage.STRUCTURE, search=_delete_rows_and_columns

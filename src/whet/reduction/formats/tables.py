@@ -70,8 +70,12 @@ class Sheet(Protocol):
         """Return it with other cells in a column, of the same type."""
         ...
 
+    def stored_plainly(self) -> "list[Sheet]":
+        """Return it stored in plainer ways; the plainest first."""
+        ...
+
     def plainer(self) -> "list[Sheet]":
-        """Return it with plainer types and stored in plainer ways; the plainest first."""
+        """Return it with plainer names and types; the plainest first."""
         ...
 
 
