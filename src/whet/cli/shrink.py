@@ -22,6 +22,7 @@ from whet.workbench.investigation import ShrunkPayload
 from whet.workbench.shrink import ShrinkOptions, shrink
 
 _SHOWN_BYTES = 2000
+_SHOWN_LINES = 60
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="FILE... -- COMMAND...")
@@ -111,4 +112,6 @@ def _show(result: ShrunkPayload) -> None:
     if text is None and result.after_bytes <= _SHOWN_BYTES:
         text = result.content.decode("utf-8", "backslashreplace")
     if text is not None:
-        answer("\n" + "\n".join(f"    {line}" for line in text.splitlines()))
+        lines = text.splitlines()
+        lines[_SHOWN_LINES:] = ["..."] if len(lines) > _SHOWN_LINES else []
+        answer("\n" + "\n".join(f"    {line}" for line in lines))
