@@ -134,7 +134,8 @@ def test_how_a_file_is_stored_is_kept_only_where_it_matters() -> None:
 
     def is_packed(it: bytes) -> bool:
         found = pyarrow.parquet.ParquetFile(io.BytesIO(it)).metadata
-        return found.num_row_groups == 1 and found.row_group(0).column(0).compression == "SNAPPY"
+        codec = found.row_group(0).column(0).compression
+        return bool(found.num_row_groups == 1 and codec == "SNAPPY")
 
     assert left_of(parquet(people()), has_groups, 100) == "id: int64\n0\n0"
     assert left_of(parquet(people(30)), is_packed, 60) == "id: int64"

@@ -76,7 +76,8 @@ def _from_zero(values: "NDArray[Any]") -> "NDArray[Any] | None":
     if values.dtype.kind not in "iuf":
         return None
     with np.errstate(all="ignore"):
-        return np.rint(values - values.min()).astype(values.dtype)
+        found: NDArray[Any] = np.rint(values - values.min()).astype(values.dtype)
+    return found
 
 
 def _putting(number: int, text: str) -> Callable[[Arrays], PassSearch]:
