@@ -337,6 +337,7 @@ def test_a_pickle_that_is_no_data_is_no_checkpoint(data: bytes) -> None:
     assert TORCH.parse(file.getvalue()) is None
 
 
+@pytest.mark.slow
 def test_what_is_broken_or_too_large_is_no_array() -> None:
     whole = npy(noise(4, 4))
     header = b'{"w":{"dtype":"F32","shape":[9],"data_offsets":[0,36]}}'
@@ -349,10 +350,24 @@ def test_what_is_broken_or_too_large_is_no_array() -> None:
         npz(a=noise(3))[:-30],
         hdf5(lambda file: file.create_dataset("a", data=noise(9)))[:600],
         hdf5(lambda file: file.create_dataset("a", (10**12,), "f8", chunks=(1000,))),
-        npz(a=np.zeros(2**26)),  # half a gigabyte in half a megabyte
+        npz(a=np.zeros(2**25)),  # a quarter of a gigabyte in a quarter of a megabyte
     ]
 
     assert [kinds_of(payload)[0].name in EXAMPLES for payload in broken] == [False] * len(broken)
+
+
+def test_what_hdf5_cannot_hold_is_no_candidate() -> None:
+    payload = hdf5(fill_small)
+    view = HDF5.parse(payload)
+    assert view is not None
+
+    written = view.written(
+        entry.with_array(np.zeros(10**5)) if "@note" in entry.path else entry
+        for entry in view.entries
+    )  # an attribute of 64 KiB at most
+
+    assert written == b""
+    assert KINDS["hdf5"].order.is_better(payload, written)
 
 
 EXAMPLES = {

@@ -7,6 +7,7 @@ elements, fewer arrays, a simpler shape, a plainer type, plainer values.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -26,6 +27,16 @@ MOST_EXPANSION = 200
 bytes, is no payload of arrays: it would not fit into memory."""
 
 MOST_EXPANDED = 256 * 1024 * 1024
+
+
+UNWRITABLE = (ValueError, TypeError, OSError, RuntimeError, OverflowError)
+"""What libraries raise when they are asked to write what their format cannot hold."""
+
+
+@lru_cache
+def is_installed(library: str) -> bool:
+    """Return whether a library is there; it is imported when it is used."""
+    return find_spec(library) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +129,7 @@ class Layout:
 
     def parse(self, payload: bytes) -> "Arrays | None":
         """Return the arrays of a payload; None if it is not of the format."""
-        if not payload or find_spec("numpy") is None:
+        if not payload or not is_installed("numpy"):
             return None
         entries = None
         with suppress(Exception):  # a library raises what it likes on what is broken
@@ -182,8 +193,11 @@ class Arrays:
         return self.searched(len(changes), render)
 
     def written(self, entries: Iterable[Entry]) -> bytes:
-        """Return the payload that holds these instead."""
-        return self.layout.write(list(entries))
+        """Return the payload that holds these instead; nothing if the format cannot hold them."""
+        try:
+            return self.layout.write(list(entries))
+        except UNWRITABLE:
+            return b""
 
 
 def dump_arrays(view: Arrays) -> bytes:

@@ -7,10 +7,9 @@ the view, so that the first candidate already lacks it.
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from whet.reduction.formats.arrays import Entry, Layout, is_bomb
+from whet.reduction.formats.arrays import Entry, Layout, is_bomb, is_installed
 from whet.reduction.formats.npy import convert
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def _h5py() -> Any:
 
 
 def _read(payload: bytes) -> Sequence[Entry] | None:
-    if not payload.startswith(MAGIC) or find_spec("h5py") is None:
+    if not payload.startswith(MAGIC) or not is_installed("h5py"):
         return None
     with _h5py().File(io.BytesIO(payload), "r") as file:
         room = _Room(payload)

@@ -74,7 +74,7 @@ def _plainest(view: Tables, changes: Callable[[Sheet], list[Sheet]]) -> PassSear
     for place in range(len(view.sheets)):
         while True:
             sheets = changes(view.sheets[place])
-            candidates = (view.with_sheet(place, each) for each in sheets)
+            candidates = (view.with_sheet(place, partial(_instead, each)) for each in sheets)
             payload = yield from first_that_fails(candidates)
             if payload is None:
                 break
@@ -186,11 +186,17 @@ def _simpler_cell(cell: object, put: Callable[[object], bytes]) -> Search[bytes,
         yield from shorter_text(cell, put)
 
 
+def _instead(sheet: Sheet, _other: Sheet) -> Sheet:
+    return sheet
+
+
 def _put(view: Tables, place: int, row: int, column: int, value: object) -> bytes:
-    sheet = view.sheets[place]
-    cells = list(sheet.column(column))
-    cells[row] = value
-    return view.with_sheet(place, sheet.with_column(column, cells))
+    def make(sheet: Sheet) -> Sheet:
+        cells = list(sheet.column(column))
+        cells[row] = value
+        return sheet.with_column(column, cells)
+
+    return view.with_sheet(place, make)
 
 
 def texts_in_tables(view: Tables | None) -> list[Part]:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib.util import find_spec
 from typing import Protocol, TypeAlias
 
 from whet.reduction.edit import rendered
+from whet.reduction.formats.arrays import UNWRITABLE, is_installed
 from whet.reduction.formats.plain_values import cost_of_number
 from whet.reduction.order import Order
 from whet.reduction.reduction_pass import Format, PassSearch
@@ -99,7 +99,7 @@ class TableLayout:
 
     def parse(self, payload: bytes) -> "Tables | None":
         """Return the sheets of a payload; None if it is not of the format."""
-        if not self.claims(payload) or find_spec(self.library) is None:
+        if not self.claims(payload) or not is_installed(self.library):
             return None
         with suppress(Exception):  # a library raises what it likes on what is broken
             return Tables(payload, tuple(self.read(payload)), self)
@@ -151,19 +151,23 @@ class Tables:
             return self.payload
         search = minimize(size, grain=grain)
         return (
-            yield from rendered(search, lambda kept: self.written(render(kept)), start=self.payload)
+            yield from rendered(
+                search, lambda kept: self.written(lambda: render(kept)), start=self.payload
+            )
         )
 
-    def written(self, sheets: Iterable[Sheet]) -> bytes:
-        """Return the payload that holds these instead; nothing if none can."""
+    def written(self, make: Callable[[], Iterable[Sheet]]) -> bytes:
+        """Return the payload that holds other sheets; nothing if the format cannot hold them."""
         try:
-            return self.layout.write(list(sheets))
-        except (ValueError, TypeError, NotImplementedError, OverflowError):
+            return self.layout.write(list(make()))
+        except UNWRITABLE:
             return b""
 
-    def with_sheet(self, place: int, sheet: Sheet) -> bytes:
+    def with_sheet(self, place: int, make: Callable[[Sheet], Sheet]) -> bytes:
         """Return the payload with another sheet in the place of one."""
-        return self.written(sheet if at == place else each for at, each in enumerate(self.sheets))
+        return self.written(
+            lambda: (make(each) if at == place else each for at, each in enumerate(self.sheets))
+        )
 
 
 def dump_tables(view: Tables) -> bytes:
