@@ -467,3 +467,24 @@ def test_a_large_array_takes_less_than_twenty_times_its_size() -> None:
 
     assert readable(done.reduction.payload) == "float64 (200, 0)\n[]"
     assert peak < 20 * len(payload)
+
+
+@pytest.mark.slow
+def test_where_all_shapes_must_stay_zeros_come_first() -> None:
+    shapes = {f"layer.{n}": (16, 12 + n % 3) for n in range(30)}
+    named = {name: noise(*shape, dtype="f4") for name, shape in shapes.items()}
+    named["layer.7"][3, 4] = np.nan
+
+    def holds(it: bytes) -> bool:
+        found = safetensors.numpy.load(it)
+        fits = {name: tensor.shape for name, tensor in found.items()} == shapes
+        return fits and bool(np.isnan(found["layer.7"]).any())
+
+    done = shrunk(safetensors.numpy.save(named), fails_if(holds))
+
+    assert str(readable(done.reduction.payload)).count("all 0") == 29
+    zeros = [each.by_pass for each, verdict in done.told if verdict is Verdict.BAD]
+    last = len(zeros) - zeros[::-1].index("put zeros for arrays (safetensors)")
+    bad = [at for at, (_, verdict) in enumerate(done.told) if verdict is Verdict.BAD]
+    assert bad[last - 1] <= 80
+    assert done.calls <= 900

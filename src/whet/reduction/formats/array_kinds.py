@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from whet.reduction.formats.array_passes import SHAPE_PASSES
+from whet.reduction.formats.array_passes import DELETE_ARRAYS, SHAPE_PASSES
 from whet.reduction.formats.array_text import arrays_text
-from whet.reduction.formats.array_values import ARRAY_VALUE_PASSES
+from whet.reduction.formats.array_values import ARRAY_VALUE_PASSES, PUT_ZEROS
 from whet.reduction.formats.arrays import Arrays, Layout, order_of
 from whet.reduction.formats.hdf5 import HDF5
 from whet.reduction.formats.npy import NPY, NPZ
@@ -12,6 +12,8 @@ from whet.reduction.formats.safetensors import SAFETENSORS
 from whet.reduction.formats.torch_file import TORCH
 from whet.reduction.kind import Kind, lifted
 from whet.reduction.reduction_pass import Format, ReductionPass
+
+PASSES = (DELETE_ARRAYS, PUT_ZEROS, *SHAPE_PASSES, *ARRAY_VALUE_PASSES)
 
 
 def _named(reduction_pass: ReductionPass[bytes], kind: str) -> ReductionPass[bytes]:
@@ -29,10 +31,7 @@ def _kind(layout: Layout) -> Kind:
     return Kind(
         name=layout.name,
         claims=lambda payload, _name: format_.parse(payload) is not None,
-        passes=tuple(
-            _named(each, layout.name)
-            for each in lifted(format_, (*SHAPE_PASSES, *ARRAY_VALUE_PASSES))
-        ),
+        passes=tuple(_named(each, layout.name) for each in lifted(format_, PASSES)),
         order=order_of(format_),
         is_text=False,
         shown=shown,

@@ -12,6 +12,9 @@ from whet.search.delta import Kept
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+MANY_AXES = 8
+"""Of more axes only the halves are tried first: else those of which nothing can go take most."""
+
 Axis: TypeAlias = tuple[int, int]
 """The place of an array among the others, and the number of one of its axes."""
 
@@ -43,7 +46,7 @@ def _shorten_axes(view: Arrays) -> PassSearch:
     Axes of one length are cut together first, as they tend to be one and the same.
     """
     before = dict(_lengths(view))
-    for parts in (COARSE_PARTS, 0):
+    for parts in (COARSE_PARTS if len(before) <= MANY_AXES else 2, 0):
         for length in sorted(_shared_lengths(view), reverse=True):
             together = [axis for axis, found in _lengths(view) if found == length]
             if len(together) > 1:
@@ -208,8 +211,9 @@ def _keep_fields(view: Arrays, place: int, names: tuple[str, ...]) -> PassSearch
     return view.searched(len(names), render)
 
 
+DELETE_ARRAYS = ReductionPass(name="delete arrays", stage=Stage.STRUCTURE, search=_delete_arrays)
+
 SHAPE_PASSES = (
-    ReductionPass(name="delete arrays", stage=Stage.STRUCTURE, search=_delete_arrays),
     ReductionPass(name="shorten axes", stage=Stage.STRUCTURE, search=_shorten_axes),
     ReductionPass(name="drop axes", stage=Stage.STRUCTURE, search=_drop_axes),
     ReductionPass(name="drop fields", stage=Stage.STRUCTURE, search=_drop_fields),

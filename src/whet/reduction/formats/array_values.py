@@ -217,8 +217,13 @@ def _pass(name: str, search: Callable[[Arrays], PassSearch]) -> ReductionPass[Ar
     return ReductionPass(name=name, stage=Stage.VALUES, search=search)
 
 
+PUT_ZEROS = ReductionPass(
+    name="put zeros for arrays", stage=Stage.STRUCTURE, search=_replacing(_zeros)
+)
+"""Early, as a few candidates say it of all arrays, and where shapes must fit a network there are
+thousands of axes of which nothing can go."""
+
 ARRAY_VALUE_PASSES = (
-    _pass("put zeros for arrays", _replacing(_zeros)),
     _pass("put 0, 1, 2 ... in arrays", _replacing(_count)),
     _pass("put ranks in arrays", _replacing(_ranks)),
     _pass("put differences in arrays", _replacing(_from_zero)),
