@@ -16,11 +16,13 @@ from whet.cli.progress import Progress
 from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
+from whet.reduction.catalogue import readable
 from whet.workbench.bench import open_workbench
 from whet.workbench.investigation import ShrunkPayload
 from whet.workbench.shrink import ShrinkOptions, shrink
 
 _SHOWN_BYTES = 2000
+_SHOWN_LINES = 60
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="FILE... -- COMMAND...")
@@ -106,6 +108,10 @@ def _show(result: ShrunkPayload) -> None:
     for other in result.also_found:
         where = f" at {other.place}" if other.place else ""
         answer(f"  also found: {other.summary}{where} in {shown_bytes(len(other.payload))}")
-    if result.after_bytes <= _SHOWN_BYTES:
+    text = readable(result.content, name=result.result)
+    if text is None and result.after_bytes <= _SHOWN_BYTES:
         text = result.content.decode("utf-8", "backslashreplace")
-        answer("\n" + "\n".join(f"    {line}" for line in text.splitlines()))
+    if text is not None:
+        lines = text.splitlines()
+        lines[_SHOWN_LINES:] = ["..."] if len(lines) > _SHOWN_LINES else []
+        answer("\n" + "\n".join(f"    {line}" for line in lines))

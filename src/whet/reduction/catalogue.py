@@ -1,6 +1,7 @@
 """Which kinds of payload there are, and of which of them a payload is."""
 
 from whet.core.errors import UnknownFormat
+from whet.reduction.formats.array_kinds import ARRAY_KINDS
 from whet.reduction.formats.blocks import BLOCK_PASSES, BLOCKS
 from whet.reduction.formats.brackets import BRACKET_PASSES, BRACKETS
 from whet.reduction.formats.coarse import BRACKETS as NESTED_BRACKETS
@@ -41,6 +42,7 @@ from whet.reduction.formats.sections import (
     is_log,
     is_toml,
 )
+from whet.reduction.formats.table_kinds import TABLE_KINDS
 from whet.reduction.formats.values import VALUE_PASSES, WORD_PASSES
 from whet.reduction.formats.yaml_passes import YAML_PASSES, parts_in_yaml
 from whet.reduction.formats.yaml_tree import YAML, is_yaml
@@ -63,6 +65,8 @@ def _coarse(name: str, nesting: Nesting) -> ReductionPass[bytes]:
 
 
 STRUCTURED = (
+    *ARRAY_KINDS,
+    *TABLE_KINDS,
     ENCODED,
     Kind(
         name="json",
@@ -132,3 +136,9 @@ def kinds_of(payload: bytes, *, name: str = "", format_name: str | None = None) 
     if own is None:
         return PLAIN
     return (own, *PLAIN) if own.is_text else (own,)
+
+
+def readable(payload: bytes, *, name: str = "") -> str | None:
+    """Return what a person reads of a payload instead of its bytes; None: they read these."""
+    shown = kinds_of(payload, name=name)[0].shown
+    return None if shown is None else shown(payload)

@@ -7,13 +7,18 @@ some edits made, so that it costs a few slices, not a new rendering of a whole t
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import TypeAlias
 
 from whet.core.verdict import Verdict
 from whet.search.batch import LazyBatch
-from whet.search.delta import Kept, minimize
+from whet.search.delta import BATCH_WIDTH, Kept, minimize
 from whet.search.proposal import Search
+
+BATCH_BYTES = 64 * 1024 * 1024
+"""A batch holds the candidates that a driver has read: of large payloads, fewer."""
+
+LEAST_WIDTH = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ def make_changes(
         edits.sort(key=_position)
         return splice(payload, edits)
 
-    return _rendered(minimize(len(changes), grain=grain), render)
+    return rendered(minimize(len(changes), grain=grain), render, start=payload)
 
 
 def delete_pieces(payload: bytes, bounds: Sequence[int], *, grain: int = 1) -> Search[bytes, bytes]:
@@ -109,7 +114,7 @@ def delete_pieces(payload: bytes, bounds: Sequence[int], *, grain: int = 1) -> S
             shared = _Shared(payload, bounds, kept.blocks)
         return b"".join((head, shared.without(kept.start, kept.stop), tail))
 
-    return _rendered(minimize(len(bounds) - 1, grain=grain), render)
+    return rendered(minimize(len(bounds) - 1, grain=grain), render, start=payload)
 
 
 class _Shared:
@@ -134,14 +139,31 @@ def first_that_fails(candidates: Iterable[bytes]) -> Search[bytes, bytes | None]
     return batch[len(verdicts) - 1] if verdicts[-1] is Verdict.BAD else None
 
 
-def _rendered(search: Search[Kept, Kept], render: Callable[[Kept], bytes]) -> Search[bytes, bytes]:
+def rendered(
+    search: Search[Kept, Kept], render: Callable[[Kept], bytes], *, start: bytes
+) -> Search[bytes, bytes]:
+    """Propose the payloads of what a search would keep; return the last that is BAD.
+
+    Args:
+        search: proposes what to keep.
+        render: returns the payload of that.
+        start: what is left if none is BAD. Of large ones few candidates are in memory at once.
+    """
+    width = max(LEAST_WIDTH, min(BATCH_WIDTH, BATCH_BYTES // (len(start) + 1)))
+    best = start
     try:
         batch = next(search)
         while True:
-            batch = search.send((yield LazyBatch(render(kept) for kept in batch)))
-    except StopIteration as end:
-        result: Kept = end.value
-        return render(result)
+            candidates = map(render, batch)
+            verdicts: list[Verdict] = []
+            while proposed := LazyBatch(islice(candidates, width)):
+                verdicts += yield proposed
+                if verdicts[-1] is Verdict.BAD:
+                    best = proposed[(len(verdicts) - 1) % width]
+                    break
+            batch = search.send(verdicts)
+    except StopIteration:
+        return best
 
 
 def _others(kept: Kept, size: int) -> Iterator[int]:

@@ -22,6 +22,7 @@ class Kind:
         order: which of two payloads is better.
         is_text: whether what a person reads are its bytes: then it gets the passes of text too.
         inside: what stands in it that may be of a kind of its own; None: nothing does.
+        shown: what a person reads instead of its bytes; None: these are what they read.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Kind:
     order: Order = TEXT
     is_text: bool = True
     inside: "Callable[[bytes], list[Part]] | None" = None
+    shown: Callable[[bytes], str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

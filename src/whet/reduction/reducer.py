@@ -11,6 +11,7 @@ from itertools import islice
 
 from whet.core.verdict import Verdict
 from whet.reduction.catalogue import PLAIN, kinds_of
+from whet.reduction.edit import BATCH_BYTES, LEAST_WIDTH
 from whet.reduction.inside import reduce_inside
 from whet.reduction.kind import Kind, Part
 from whet.reduction.problem import Reduced, ReductionProblem
@@ -18,11 +19,6 @@ from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 from whet.search.batch import LazyBatch
 from whet.search.delta import BATCH_WIDTH
 from whet.search.proposal import Search
-
-BATCH_BYTES = 64 * 1024 * 1024
-"""A batch holds the candidates that a driver has read: of large payloads, fewer."""
-
-MINIMAL_BATCH_WIDTH = 8
 
 _OPENING = (b"{", b"[", b"<")
 
@@ -187,9 +183,7 @@ class Reducer:
     ) -> Search[Reduced, Sequence[Verdict]]:
         """Return the verdicts on what a pass proposes, up to the first BAD one."""
         source = iter(enumerate(wanted))
-        width = max(
-            MINIMAL_BATCH_WIDTH, min(BATCH_WIDTH, BATCH_BYTES // (len(self.problem.best) + 1))
-        )
+        width = max(LEAST_WIDTH, min(BATCH_WIDTH, BATCH_BYTES // (len(self.problem.best) + 1)))
         last = -1
         proposed: dict[bytes, int] = {}  # digests, with their place in `wanted`
 

@@ -1,6 +1,6 @@
 """What can be made smaller in CSV."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from whet.reduction.edit import Change, Edit, delete_pieces, make_changes, siblings
@@ -26,6 +26,39 @@ def _delete_cells(table: CsvTable) -> PassSearch:
     """Delete single cells: what makes a ragged row."""
     changes = [[edit] for row in table.rows for edit in siblings(row.cells)]
     return make_changes(table.payload, changes)
+
+
+def _filling_columns(text: bytes | None) -> Callable[[CsvTable], PassSearch]:
+    """Put one text into all cells of a column below the first row.
+
+    Where many rows have to stay, this says for a column in one trial what takes one for each of
+    its cells.
+
+    Args:
+        text: that; None: what stands in the second row.
+    """
+
+    def search(table: CsvTable) -> PassSearch:
+        changes = list(_whole_columns(table, text))
+        return make_changes(table.payload, changes)
+
+    return search
+
+
+def _whole_columns(table: CsvTable, text: bytes | None) -> Iterator[Change]:
+    columns: dict[int, list[Edit]] = {}
+    for row in table.rows[1:]:
+        for column, (start, end) in enumerate(row.cells):
+            columns.setdefault(column, []).append(Edit(start, end))
+    for edits in columns.values():
+        put = table.payload[edits[0].start : edits[0].end] if text is None else text
+        change = [
+            Edit(each.start, each.end, put)
+            for each in edits
+            if table.payload[each.start : each.end] != put and each.end > each.start
+        ]
+        if len(change) > 1:  # a single cell is for the passes of cells
+            yield change
 
 
 def _unquote(table: CsvTable) -> PassSearch:
@@ -72,6 +105,11 @@ def _put_cell(payload: bytes, start: int, end: int, content: bytes) -> bytes:
 CSV_PASSES = (
     ReductionPass(name="delete rows", stage=Stage.STRUCTURE, search=_delete_rows),
     ReductionPass(name="delete columns", stage=Stage.STRUCTURE, search=_delete_columns),
+    ReductionPass(name="empty columns", stage=Stage.VALUES, search=_filling_columns(b"")),
+    ReductionPass(name="put 0 in columns", stage=Stage.VALUES, search=_filling_columns(b"0")),
+    ReductionPass(name="put 1 in columns", stage=Stage.VALUES, search=_filling_columns(b"1")),
+    ReductionPass(name="put a in columns", stage=Stage.VALUES, search=_filling_columns(b"a")),
+    ReductionPass(name="repeat in columns", stage=Stage.VALUES, search=_filling_columns(None)),
     ReductionPass(name="put 0 in cells", stage=Stage.VALUES, search=_filling(b"0")),
     ReductionPass(name="empty cells", stage=Stage.VALUES, search=_filling(b"")),
     ReductionPass(name="put a in cells", stage=Stage.VALUES, search=_filling(b"a")),

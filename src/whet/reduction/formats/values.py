@@ -62,7 +62,7 @@ def _smallest(head: bytes, number: bytes, tail: bytes) -> Search[bytes, bytes]:
     if not number.isdigit() or len(number) > MAX_DIGITS:
         return number
     value = int(number)
-    smallest = yield from _smallest_integer(value, lambda each: head + b"%d" % each + tail)
+    smallest = yield from smallest_integer(value, lambda each: head + b"%d" % each + tail)
     return number if smallest == value else b"%d" % smallest
 
 
@@ -75,7 +75,7 @@ def _shorter_forms(number: bytes) -> list[bytes]:
     return [form for form in forms if form != number]
 
 
-def _smallest_integer(value: int, render: Callable[[int], bytes]) -> Search[bytes, int]:
+def smallest_integer(value: int, render: Callable[[int], bytes]) -> Search[bytes, int]:
     """Go down by halves of the digits, then by halves; where only ``value - 1`` fails, search.
 
     Two candidates tell a number that is needed as it is.

@@ -1,0 +1,41 @@
+"""The kinds of payload that hold arrays."""
+
+from dataclasses import replace
+
+from whet.reduction.formats.array_passes import DELETE_ARRAYS, SHAPE_PASSES
+from whet.reduction.formats.array_text import arrays_text
+from whet.reduction.formats.array_values import ARRAY_VALUE_PASSES, PUT_ZEROS
+from whet.reduction.formats.arrays import Arrays, Layout, order_of
+from whet.reduction.formats.hdf5 import HDF5
+from whet.reduction.formats.npy import NPY, NPZ
+from whet.reduction.formats.safetensors import SAFETENSORS
+from whet.reduction.formats.torch_file import TORCH
+from whet.reduction.kind import Kind, lifted
+from whet.reduction.reduction_pass import Format, ReductionPass
+
+PASSES = (DELETE_ARRAYS, PUT_ZEROS, *SHAPE_PASSES, *ARRAY_VALUE_PASSES)
+
+
+def _named(reduction_pass: ReductionPass[bytes], kind: str) -> ReductionPass[bytes]:
+    """Return a pass under a name that tells it from the same pass of another kind."""
+    return replace(reduction_pass, name=f"{reduction_pass.name} ({kind})")
+
+
+def _kind(layout: Layout) -> Kind:
+    format_: Format[Arrays] = layout.format()
+
+    def shown(payload: bytes) -> str:
+        view = format_.parse(payload)
+        return "" if view is None else arrays_text(view.entries)
+
+    return Kind(
+        name=layout.name,
+        claims=lambda payload, _name: format_.parse(payload) is not None,
+        passes=tuple(_named(each, layout.name) for each in lifted(format_, PASSES)),
+        order=order_of(format_),
+        is_text=False,
+        shown=shown,
+    )
+
+
+ARRAY_KINDS = tuple(map(_kind, (NPY, NPZ, TORCH, SAFETENSORS, HDF5)))

@@ -1,0 +1,73 @@
+"""Arrays as a person reads them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from whet.reduction.formats.arrays import Entry
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LINE = 78
+SHORT = 40
+EXACT = 1e15
+"""Larger whole numbers are written with an exponent."""
+
+FEW = 20
+MOST_ELEMENTS = 1000
+"""Of larger arrays the values are left out in the middle."""
+
+
+def arrays_text(entries: Sequence[Entry]) -> str:
+    """Return all arrays as a person reads them; the outermost folder goes without saying."""
+    held = [each for each in entries if each.path or each.array is not None]
+    return "\n".join(map(_array_text, held))
+
+
+def _array_text(entry: Entry) -> str:
+    name = "/".join(map(str, entry.path))
+    if entry.array is None:
+        return f"{name}: {entry.note}" if entry.note else f"{name}/"
+    if entry.is_fixed:
+        return f"{name}: {entry.array.item()!r}"
+    head = f"{entry.dtype} {_shape(entry.shape)}"
+    values = _values(entry.values())
+    gap = " " if name and "\n" not in values and len(values) <= SHORT else "\n"
+    return f"{name}: {head}{gap}{values}" if name else f"{head}\n{values}"
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+
+
+def _values(values: "NDArray[Any]") -> str:
+    import numpy as np
+
+    if values.size == 0:
+        return "[]"
+    if values.size > FEW and (values == values.flat[0]).all():
+        return f"all {_on_one_line(values.flat[0].item())}"
+    if values.size > MOST_ELEMENTS:
+        return np.array2string(values, threshold=20, edgeitems=2, separator=", ")
+    if values.dtype.kind == "f":  # so that float32 shows no more digits than it has
+        values = values.astype(str).astype(float)
+    return "\n".join(_lines(values))
+
+
+def _lines(values: "NDArray[Any]") -> list[str]:
+    line = _on_one_line(values.tolist())
+    if len(line) <= LINE or values.ndim <= 1:
+        return [line]
+    found: list[str] = []
+    for row in values:
+        *lines, last = _lines(row)
+        found += [*(f" {line}" for line in lines), f" {last},"]
+    return [f"[{found[0][1:]}", *found[1:-1], f"{found[-1][:-1]}]"]
+
+
+def _on_one_line(value: object) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_on_one_line, cast('list[object]', value)))}]"
+    if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
+        return str(int(value))
+    return repr(value)

@@ -1,0 +1,210 @@
+"""Parquet, Feather and Arrow files, through pyarrow; what is written is of the same format."""
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from whet.reduction.formats.tables import Cells, Sheet, TableLayout
+
+_PLAIN = ("int64", "double", "string", "bool")
+SINGLE_GROUPS = 1000
+"""So many row groups at most: each costs time to write."""
+
+_PARQUET_MAGIC = b"PAR1"
+_ARROW_MAGIC = b"ARROW1"
+
+
+def _pyarrow() -> Any:
+    import pyarrow as pa
+
+    return pa
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """How a table is stored in its file.
+
+    Attributes:
+        compression: the name of the codec; empty: none.
+        group_rows: rows of a row group or a batch; 0: all of them are in one.
+    """
+
+    compression: str = ""
+    group_rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowSheet:
+    """A table of pyarrow with how it is stored; a `Sheet`."""
+
+    table: Any
+    stored: Stored
+
+    @property
+    def name(self) -> str:
+        """It has none."""
+        return ""
+
+    @property
+    def heads(self) -> Sequence[str]:
+        """The names and types of its columns."""
+        return [f"{each.name}: {each.type}" for each in self.table.schema]
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return int(self.table.num_rows)
+
+    @property
+    def strangeness(self) -> int:
+        """How many columns have no plain type or must not be null, and what is stored beside."""
+        schema = self.table.schema
+        columns = sum(str(each.type) not in _PLAIN for each in schema)
+        columns += sum(not each.nullable or bool(each.metadata) for each in schema)
+        pieces = min(self.stored.group_rows, self.rows)
+        return columns + bool(schema.metadata) + bool(self.stored.compression) + pieces
+
+    def with_rows(self, blocks: Sequence[range]) -> Sheet:
+        """Return it with these rows alone."""
+        pieces = [self.table.slice(each.start, len(each)) for each in blocks]
+        table = _pyarrow().concat_tables(pieces) if pieces else self.table.slice(0, 0)
+        return replace(self, table=table)
+
+    def with_columns(self, columns: Sequence[int]) -> Sheet:
+        """Return it with these columns alone."""
+        return replace(self, table=self.table.select(list(columns)))
+
+    def column(self, column: int) -> Cells:
+        """Return the cells of a column, as values of Python."""
+        return list(self.table.column(column).to_pylist())
+
+    def with_column(self, column: int, cells: Cells) -> Sheet:
+        """Return it with other cells in a column."""
+        field = self.table.schema.field(column)
+        made = _pyarrow().array(cells, field.type)
+        return replace(self, table=self.table.set_column(column, field, made))
+
+    def stored_plainly(self) -> list[Sheet]:
+        """Return it stored in plainer ways: bare, in one piece, or in smaller ones."""
+        found: list[Sheet] = []
+        bare = self.table.schema.remove_metadata()
+        if self.stored != Stored() or self.table.schema.metadata:
+            found.append(ArrowSheet(self.table.cast(bare), Stored()))
+        if self.stored.compression:
+            found.append(replace(self, stored=replace(self.stored, compression="")))
+        size = 1 if self.rows <= SINGLE_GROUPS else self.rows // SINGLE_GROUPS
+        if self.stored.group_rows > size:
+            found.append(replace(self, stored=replace(self.stored, group_rows=size)))
+        return found
+
+    def plainer(self) -> list[Sheet]:
+        """Return it with plainer columns."""
+        pa = _pyarrow()
+        schema = self.table.schema
+        bare = pa.schema([pa.field(each.name, each.type) for each in schema], schema.metadata)
+        found: list[Sheet] = []
+        if bare != schema:
+            found.append(replace(self, table=self.table.cast(bare)))
+        for column, field in enumerate(schema):
+            if str(field.type) not in _PLAIN:
+                found += self._casts(column)
+        return found
+
+    def _casts(self, column: int) -> list[Sheet]:
+        pa = _pyarrow()
+        found: list[Sheet] = []
+        for type_ in _plain_types(self.table.schema.field(column).type):
+            try:
+                cast = self.table.column(column).cast(type_, safe=False)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                continue
+            field = pa.field(self.table.schema.field(column).name, type_)
+            found.append(replace(self, table=self.table.set_column(column, field, cast)))
+        return found
+
+
+def _plain_types(type_: Any) -> list[Any]:
+    """Return the plain types that come closest to a type."""
+    pa = _pyarrow()
+    inner = type_.value_type if pa.types.is_dictionary(type_) else type_
+    if pa.types.is_integer(inner):
+        return [pa.int64()]
+    if pa.types.is_floating(inner) or pa.types.is_decimal(inner):
+        return [pa.float64(), pa.int64()]
+    if pa.types.is_boolean(inner):
+        return [pa.bool_()]
+    return [pa.int64(), pa.string()] if pa.types.is_temporal(inner) else [pa.string()]
+
+
+def _read_parquet(payload: bytes) -> list[Sheet]:
+    from pyarrow import parquet
+
+    read: Any = parquet
+    file = read.ParquetFile(io.BytesIO(payload))
+    found, groups = file.metadata, file.metadata.num_row_groups
+    codec = ""
+    if groups and found.num_columns:
+        codec = found.row_group(0).column(0).compression
+    size = max(found.row_group(0).num_rows, 1) if groups > 1 else 0
+    stored = Stored("" if codec in {"", "UNCOMPRESSED"} else codec, size)
+    return [ArrowSheet(file.read(), stored)]
+
+
+def _write_parquet(sheets: Sequence[Sheet]) -> bytes:
+    from pyarrow import parquet
+
+    write: Any = parquet
+    stream = io.BytesIO()
+    sheet = _only(sheets)
+    write.write_table(
+        sheet.table.combine_chunks(),
+        stream,
+        compression=sheet.stored.compression or "NONE",
+        row_group_size=sheet.stored.group_rows or None,
+    )
+    return stream.getvalue()
+
+
+def _read_arrow(payload: bytes) -> list[Sheet]:
+    from pyarrow import ipc
+
+    read: Any = ipc
+    file = read.open_file(io.BytesIO(payload))
+    size = max(file.get_batch(0).num_rows, 1) if file.num_record_batches > 1 else 0
+    return [ArrowSheet(file.read_all(), Stored("", size))]
+
+
+def _write_arrow(sheets: Sequence[Sheet]) -> bytes:
+    from pyarrow import ipc
+
+    write: Any = ipc
+    stream = io.BytesIO()
+    sheet = _only(sheets)
+    with write.new_file(stream, sheet.table.schema) as writer:
+        writer.write_table(
+            sheet.table.combine_chunks(), max_chunksize=sheet.stored.group_rows or None
+        )
+    return stream.getvalue()
+
+
+def _only(sheets: Sequence[Sheet]) -> ArrowSheet:
+    if len(sheets) != 1 or not isinstance(sheets[0], ArrowSheet):
+        raise ValueError("the file holds one table")
+    return sheets[0]
+
+
+PARQUET = TableLayout(
+    name="parquet",
+    library="pyarrow",
+    claims=lambda payload: payload.startswith(_PARQUET_MAGIC) and payload.endswith(_PARQUET_MAGIC),
+    read=_read_parquet,
+    write=_write_parquet,
+)
+ARROW = TableLayout(
+    name="arrow",
+    library="pyarrow",
+    claims=lambda payload: payload.startswith(_ARROW_MAGIC) and payload.endswith(_ARROW_MAGIC),
+    read=_read_arrow,
+    write=_write_arrow,
+)

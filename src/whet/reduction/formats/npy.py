@@ -1,0 +1,124 @@
+"""`.npy` and `.npz`: arrays of numpy. Nothing in them is ever unpickled."""
+
+import io
+import zipfile
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from whet.reduction.formats.arrays import Entry, Layout, is_bomb
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MAGIC = b"\x93NUMPY"
+ZIP_MAGIC = b"PK\x03\x04"
+_SUFFIX = ".npy"
+
+
+def read_array(payload: bytes) -> "NDArray[Any] | None":
+    """Return the array of a `.npy` file; it shares the memory of the bytes.
+
+    Returns:
+        None if it is none, if it holds objects (which only a pickle can say) or too few bytes.
+    """
+    import numpy as np
+
+    if not payload.startswith(MAGIC):
+        return None
+    stream = io.BytesIO(payload)
+    version = np.lib.format.read_magic(stream)
+    if version == (1, 0):
+        shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    elif version == (2, 0):
+        shape, is_fortran, dtype = np.lib.format.read_array_header_2_0(stream)
+    else:
+        return None
+    if dtype.hasobject:
+        return None
+    size = 1
+    for length in shape:
+        size *= length
+    start = stream.tell()
+    if (
+        min(shape, default=0) < 0
+        or dtype.itemsize == 0
+        or start + size * dtype.itemsize > len(payload)
+    ):
+        return None
+    flat = np.frombuffer(payload, dtype, count=size, offset=start)
+    return flat.reshape(shape, order="F" if is_fortran else "C")
+
+
+def write_array(array: "NDArray[Any]") -> bytes:
+    """Return a `.npy` file."""
+    import numpy as np
+
+    header = io.BytesIO()
+    fields = np.lib.format.header_data_from_array_1_0(array)
+    write = np.lib.format.write_array_header_1_0
+    if len(str(fields["descr"])) > 2**15:  # more names of fields than its header has room for
+        write = np.lib.format.write_array_header_2_0
+    write(header, fields)
+    raw = array.tobytes("F") if fields["fortran_order"] else array.tobytes()
+    return b"".join((header.getvalue(), raw))
+
+
+def convert(entry: Entry, name: str) -> Entry | None:
+    """Return an array of another type; None if that cannot hold what it holds."""
+    import numpy as np
+
+    if entry.array is None:
+        return None
+    if name not in {"float64", "int64", "bool"}:
+        return None
+    if entry.array.dtype.kind not in "biufcmM":
+        return None
+    values = np.real(entry.array) if entry.array.dtype.kind == "c" else entry.array
+    with np.errstate(all="ignore"):
+        return entry.with_array(np.ascontiguousarray(values).astype(name).reshape(entry.shape))
+
+
+def _read_npy(payload: bytes) -> Sequence[Entry] | None:
+    array = read_array(payload)
+    return None if array is None else [Entry(path=("",), array=array)]
+
+
+def _write_npy(entries: Sequence[Entry]) -> bytes:
+    arrays = [each.array for each in entries if each.array is not None]
+    return write_array(arrays[0]) if arrays else b""
+
+
+def _read_npz(payload: bytes) -> Sequence[Entry] | None:
+    if not payload.startswith(ZIP_MAGIC):
+        return None
+    with zipfile.ZipFile(io.BytesIO(payload)) as archive:
+        members = archive.infolist()
+        if not members or not all(each.filename.endswith(_SUFFIX) for each in members):
+            return None
+        if is_bomb(payload, sum(each.file_size for each in members)):
+            return None
+        entries: list[Entry] = []
+        for each in members:
+            array = read_array(archive.read(each))
+            if array is None:
+                return None
+            entries.append(Entry(path=(each.filename.removesuffix(_SUFFIX),), array=array))
+    return entries
+
+
+def _write_npz(entries: Sequence[Entry]) -> bytes:
+    if not entries:
+        return b""  # an empty archive is no longer one of arrays
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for each in entries:
+            if each.array is not None:  # a fixed date, so that the same arrays are the same bytes
+                info = zipfile.ZipInfo(f"{each.path[0]}{_SUFFIX}")
+                archive.writestr(info, write_array(each.array))
+    return stream.getvalue()
+
+
+_TYPES = ("float64", "int64", "bool")
+
+NPY = Layout(name="npy", read=_read_npy, write=_write_npy, types=_TYPES, convert=convert)
+NPZ = Layout(name="npz", read=_read_npz, write=_write_npz, types=_TYPES, convert=convert)

@@ -1,0 +1,297 @@
+"""Tables are shrunk by rows and columns, types and cells; real files all of them."""
+
+import csv
+import datetime as dt
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+from odd_oracles import Judge, fails_if, shrunk, shrunk_ahead
+
+from whet.core.verdict import Verdict
+from whet.reduction.catalogue import KINDS, kinds_of, readable
+from whet.reduction.formats.arrow_tables import ARROW, PARQUET
+from whet.reduction.formats.excel import EXCEL
+from whet.testing.reduction import check_format, check_pass
+
+ROWS = 12_000
+
+
+def people(rows: int = ROWS) -> Any:
+    ids = list(range(rows))
+    ids[rows // 4] = ids[3 * rows // 4]
+    return pa.table(
+        {
+            "id": pa.array(ids, pa.int32()),
+            "city": pa.array(["Oslo", "Rome", "Bern"] * (rows // 3)).dictionary_encode(),
+            "amount": [number * 0.37 for number in range(rows - 1)] + [-7.25],
+            "born": pa.array(range(rows), pa.timestamp("s")),
+            "more": [json.dumps({"a": [1, 2, {"k": number}]}) for number in range(rows)],
+        },
+        metadata={"by": "a test"},
+    )
+
+
+def parquet(table: Any) -> bytes:
+    file = io.BytesIO()
+    pyarrow.parquet.write_table(table, file, compression="snappy", row_group_size=1000)
+    return file.getvalue()
+
+
+def feather(table: Any) -> bytes:
+    file = io.BytesIO()
+    pyarrow.feather.write_feather(table, file, compression="lz4")
+    return file.getvalue()
+
+
+def table_of(payload: bytes) -> Any:
+    if payload.startswith(b"PAR1"):
+        return pyarrow.parquet.read_table(io.BytesIO(payload))
+    return pyarrow.feather.read_table(io.BytesIO(payload))
+
+
+def column(payload: bytes, name: str) -> list[Any]:
+    found: list[Any] = table_of(payload).column(name).to_pylist()
+    return found
+
+
+def workbook() -> bytes:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "Data of 2024"
+    sheet.append(["id", "name", "amount", "born"])
+    first = dt.datetime.fromisoformat("2024-01-01")
+    for number in range(120):
+        born = first + dt.timedelta(days=4 * number)
+        sheet.append([number, f"n{number}", number * 1.5, born])
+    sheet["B9"] = "oops"
+    sheet["C100"] = "=A1+1"
+    book.create_sheet("Notes")["B2"] = "hello"
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def cells_of(payload: bytes) -> list[Any]:
+    book = openpyxl.load_workbook(io.BytesIO(payload))
+    return [cell for sheet in book for row in sheet.iter_rows(values_only=True) for cell in row]
+
+
+def left_of(payload: bytes, holds: Callable[[bytes], object], most_calls: int) -> str | None:
+    judge = fails_if(lambda it: bool(holds(it)))
+    assert judge(payload) is Verdict.BAD
+    done = shrunk(payload, judge)
+    assert done.calls <= most_calls, "ask for the reason before raising this"
+    return readable(done.reduction.payload)
+
+
+def has_twins(payload: bytes) -> bool:
+    found = column(payload, "id")
+    return len(set(found)) < len(found)
+
+
+@pytest.mark.parametrize("write", [parquet, feather])
+def test_two_rows_of_thousands_that_interact(write: Callable[[Any], bytes]) -> None:
+    assert left_of(write(people()), has_twins, 60) == "id: int64\n0\n0"
+
+
+def test_values_of_two_columns_in_two_rows() -> None:
+    def holds(it: bytes) -> bool:
+        is_cold = any((value or 0) < -3 for value in column(it, "amount"))
+        return is_cold and "Rome" in column(it, "city")
+
+    assert left_of(parquet(people()), holds, 110) == (
+        "city: string  amount: double\n'Rome'        0.0\n''            -4.0"
+    )
+
+
+def test_a_type_stays_where_it_matters() -> None:
+    def holds(it: bytes) -> bool:
+        return any(str(each.type) == "timestamp[s]" for each in table_of(it).schema)
+
+    assert left_of(feather(people()), holds, 25) == "born: timestamp[s]"
+
+
+def test_json_in_a_cell_is_shrunk_as_json() -> None:
+    def holds(it: bytes) -> bool:
+        return any(json.loads(each)["a"][2]["k"] == 700 for each in column(it, "more"))
+
+    shown = left_of(parquet(people(3000)), holds, 330)
+
+    assert shown == "more: string\n" + repr('{"a":[0,0,{"k":700}]}')
+
+
+def test_how_a_file_is_stored_is_kept_only_where_it_matters() -> None:
+    def has_groups(it: bytes) -> bool:
+        file = pyarrow.parquet.ParquetFile(io.BytesIO(it))
+        return file.num_row_groups > 1 and "id" in file.schema.names
+
+    def is_packed(it: bytes) -> bool:
+        found = pyarrow.parquet.ParquetFile(io.BytesIO(it)).metadata
+        codec = found.row_group(0).column(0).compression
+        return bool(found.num_row_groups == 1 and codec == "SNAPPY")
+
+    assert left_of(parquet(people()), has_groups, 100) == "id: int64\n0\n0"
+    assert left_of(parquet(people(30)), is_packed, 60) == "id: int64"
+
+
+@pytest.mark.slow
+def test_two_cells_of_a_workbook() -> None:
+    def holds(it: bytes) -> bool:
+        cells = cells_of(it)
+        is_late = any(isinstance(each, dt.datetime) and each.year == 2025 for each in cells)
+        return is_late and "oops" in cells
+
+    shown = str(left_of(workbook(), holds, 80))
+
+    assert shown.splitlines()[:3] == ["a:", "A       B", "'oops'  None"]
+    assert len(shown.splitlines()) == 4
+
+
+@pytest.mark.slow
+def test_a_formula_of_a_workbook_stays_one() -> None:
+    def holds(it: bytes) -> bool:
+        sheet = openpyxl.load_workbook(io.BytesIO(it))["Data of 2024"]
+        return any(str(each).startswith("=A") for row in sheet.values for each in row)
+
+    assert left_of(workbook(), holds, 40) == "Data of 2024:\nA\n'=A'"
+
+
+def table(*, twins: bool) -> bytes:
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(["id", "name", "city", "amount", "note"])
+    for number in range(ROWS):
+        note = f'said "hi", then\nleft {number}' if number % 50 == 0 else f"n{number}"
+        row = [number, f"user{number}", "Rome", number * 0.37, note]
+        if number == 3000:
+            row[0] = 9000 if twins else number
+            row[2] = "Rome" if twins else "Paris"
+        if number == 8000 and not twins:
+            row[3] = -17.25
+        writer.writerow(row)
+    return file.getvalue().encode()
+
+
+def rows_of(payload: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(payload.decode(), newline="")))
+
+
+@pytest.mark.slow
+def test_two_equal_rows_of_a_csv() -> None:
+    def holds(it: bytes) -> bool:
+        found = [row["id"] for row in rows_of(it)]
+        return len(set(found)) < len(found)
+
+    payload = table(twins=True)
+    done = shrunk(payload, fails_if(holds), name="x.csv")
+
+    assert done.reduction.payload == b"id\n0\n0"
+    assert done.calls <= 100
+
+
+@pytest.mark.slow
+def test_two_rows_of_a_csv_that_interact_are_left_in_few_calls() -> None:
+    def holds(it: bytes) -> bool:
+        rows = rows_of(it)
+        is_there = any(row["city"] == "Paris" for row in rows)
+        return is_there and any(float(row["amount"] or 0) < 0 for row in rows)
+
+    done = shrunk(table(twins=False), fails_if(holds), name="x.csv")
+
+    assert done.reduction.payload == b"city,amount\nParis,-1"
+    small = next(
+        at
+        for at, (each, verdict) in enumerate(done.told)
+        if verdict is Verdict.BAD and len(rows_of(each.data)) <= 2
+    )
+    assert small <= 60
+    assert done.calls <= 250
+
+
+def test_where_hundreds_of_rows_stay_a_column_takes_one_trial() -> None:
+    def holds(it: bytes) -> bool:
+        rows = rows_of(it)
+        return sum(float(row["amount"]) >= 0 and row["city"] != "" for row in rows) >= 50
+
+    done = shrunk(table(twins=False), fails_if(holds), name="x.csv", format_name="csv")
+
+    assert done.reduction.payload.splitlines() == [b"city,amount", *[b"0,0"] * 50]
+    made = {each.by_pass: verdict for each, verdict in done.told if verdict is Verdict.BAD}
+    assert "put 0 in columns" in made
+
+
+def rugged(table_: Any) -> Any:
+    return table_.slice(0, 6)
+
+
+EXAMPLES = {
+    "parquet": [parquet(rugged(people(12)))],
+    "arrow": [feather(rugged(people(12)))],
+    "excel": [workbook()],
+}
+
+
+@pytest.mark.parametrize("layout", [PARQUET, ARROW, EXCEL], ids=lambda it: it.name)
+def test_formats_keep_their_promises(layout: Any) -> None:
+    examples = [payload for payloads in EXAMPLES.values() for payload in payloads]
+
+    check_format(layout.format(), [b"", b"PAR1", *examples])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["parquet", "arrow"])
+def test_passes_keep_their_promises(name: str) -> None:
+    kind = KINDS[name]
+    for each in kind.passes:
+        check_pass(
+            each,
+            EXAMPLES[name],
+            is_valid=lambda payload: not payload or kind.claims(payload, ""),
+            order=kind.order,
+        )
+
+
+def test_a_workbook_of_the_same_cells_is_the_same_bytes() -> None:
+    view = EXCEL.parse(workbook())
+    assert view is not None
+
+    again = view.written(lambda: view.sheets)
+
+    assert view.written(lambda: view.sheets) == again
+    assert kinds_of(again)[0].name == "excel"
+    assert cells_of(again) == cells_of(workbook())
+
+
+def test_the_number_of_jobs_changes_nothing() -> None:
+    payload = parquet(people(60))
+
+    for jobs in (2, 5):
+        judge: Judge = fails_if(has_twins)
+        assert shrunk_ahead(payload, judge, jobs) == shrunk(payload, judge).reduction
+
+
+def test_a_broken_table_is_no_table() -> None:
+    whole = parquet(people(30))
+    broken = [whole[:400] + whole[-8:], b"PAR1PAR1", b"ARROW1ARROW1", workbook()[:3000]]
+
+    assert [kinds_of(each)[0].name in {"parquet", "arrow", "excel"} for each in broken] == [
+        False
+    ] * len(broken)
+
+
+def test_a_number_that_a_column_cannot_hold_is_no_candidate() -> None:
+    payload = parquet(pa.table({"a": pa.array([7], pa.int8())}))
+    view = PARQUET.parse(payload)
+    assert view is not None
+
+    written = view.with_sheet(0, lambda sheet: sheet.with_column(0, [10**6]))
+
+    assert written == b""
+    assert KINDS["parquet"].order.is_better(payload, written)
