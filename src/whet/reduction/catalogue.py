@@ -1,6 +1,7 @@
 """Which kinds of payload there are, and of which of them a payload is."""
 
 from whet.core.errors import UnknownFormat
+from whet.reduction.containers import CONTAINERS
 from whet.reduction.formats.blocks import BLOCK_PASSES, BLOCKS
 from whet.reduction.formats.brackets import BRACKET_PASSES, BRACKETS
 from whet.reduction.formats.csv_passes import CSV_PASSES, cells_in_csv
@@ -33,6 +34,7 @@ def _is_json(payload: bytes, name: str) -> bool:
 
 
 STRUCTURED = (
+    *CONTAINERS,
     Kind(name="json", claims=_is_json, passes=lifted(JSON, JSON_PASSES), inside=texts_in_json),
     Kind(
         name="csv",

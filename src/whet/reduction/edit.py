@@ -89,7 +89,7 @@ def make_changes(
         edits.sort(key=_position)
         return splice(payload, edits)
 
-    return _rendered(minimize(len(changes), grain=grain), render)
+    return rendered(minimize(len(changes), grain=grain), render)
 
 
 def delete_pieces(payload: bytes, bounds: Sequence[int], *, grain: int = 1) -> Search[bytes, bytes]:
@@ -109,7 +109,7 @@ def delete_pieces(payload: bytes, bounds: Sequence[int], *, grain: int = 1) -> S
             shared = _Shared(payload, bounds, kept.blocks)
         return b"".join((head, shared.without(kept.start, kept.stop), tail))
 
-    return _rendered(minimize(len(bounds) - 1, grain=grain), render)
+    return rendered(minimize(len(bounds) - 1, grain=grain), render)
 
 
 class _Shared:
@@ -134,7 +134,13 @@ def first_that_fails(candidates: Iterable[bytes]) -> Search[bytes, bytes | None]
     return batch[len(verdicts) - 1] if verdicts[-1] is Verdict.BAD else None
 
 
-def _rendered(search: Search[Kept, Kept], render: Callable[[Kept], bytes]) -> Search[bytes, bytes]:
+def rendered(search: Search[Kept, Kept], render: Callable[[Kept], bytes]) -> Search[bytes, bytes]:
+    """Turn a search for what is kept into one for payloads.
+
+    Args:
+        search: proposes what is kept.
+        render: returns the payload of that.
+    """
     try:
         batch = next(search)
         while True:

@@ -1,0 +1,249 @@
+"""Archives: members first, then each where it lies."""
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+import os
+import struct
+import tarfile
+import tracemalloc
+import zipfile
+import zlib
+from pathlib import Path
+
+import pytest
+from archives import PACKERS, documents, has_list, tarred, untarred, unzipped, zipped
+from hypothesis import given
+from hypothesis import strategies as st
+from odd_oracles import fails_if, shrunk
+
+from whet.reduction.catalogue import KINDS, kinds_of
+from whet.reduction.formats.tar_archive import TAR, parse_tar
+from whet.reduction.formats.zip_archive import ZIP, parse_zip
+from whet.testing.reduction import check_format, check_pass
+
+LONG = "/".join(["folder" * 5] * 9) + "/ä.txt"
+MEMBERS = {"a/b.json": b'{"x": [1, 2]}', "a/c.txt": b"text\n" * 300, "empty": b"", LONG: b"e"}
+
+
+def names(payload: bytes) -> list[str]:
+    return [each.name for each in kinds_of(payload)]
+
+
+def test_formats_keep_their_promises() -> None:
+    zips = [zipped(MEMBERS), zipped(MEMBERS, zipfile.ZIP_STORED), zipped({})]
+    check_format(ZIP, [*zips, zips[0] + b"?", b"PK\x05\x06", b""])
+    tars = [tarred(MEMBERS, form) for form in (tarfile.PAX_FORMAT, tarfile.GNU_FORMAT)]
+    check_format(TAR, [*tars, bytes(1024), tars[0][:700], b"", b"ustar"])
+
+
+@pytest.mark.parametrize("name", ["zip", "tar"])
+def test_passes_keep_their_promises(name: str) -> None:
+    payload = {"zip": zipped, "tar": tarred}[name](MEMBERS)
+    read = {"zip": unzipped, "tar": untarred}[name]
+
+    def is_readable(payload: bytes) -> bool:
+        return read(payload).keys() <= MEMBERS.keys()
+
+    for each in KINDS[name].passes:
+        check_pass(each, [payload], is_valid=is_readable, order=KINDS[name].order)
+
+
+@given(st.dictionaries(st.sampled_from("abcdef"), st.binary(max_size=40)), st.integers(0, 5))
+def test_any_zip_and_tar_is_read_as_the_standard_library_reads_it(
+    members: dict[str, bytes], method: int
+) -> None:
+    packed = zipped(
+        members, [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2][method % 3]
+    )
+    for payload, parse in ((packed, parse_zip), (tarred(members), parse_tar)):
+        archive = parse(payload)
+        assert archive is not None
+        found = {each.path.decode(): archive.codec.content(each) for each in archive.members}
+        assert found == members
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
+def test_one_of_forty_documents_in_a_zip_is_left_and_reduced(method: int) -> None:
+    payload = zipped(documents(40, 17), method)
+
+    done = shrunk(payload, fails_if(lambda it: has_list(unzipped(it))))
+
+    assert unzipped(done.reduction.payload) == {"dir1/f17.json": b'{"a":{"b":[]}}'}
+    with zipfile.ZipFile(io.BytesIO(done.reduction.payload)) as archive:
+        (info,) = archive.infolist()
+    assert (info.date_time, info.compress_type) == ((1980, 1, 1, 0, 0, 0), method)
+    assert done.calls < 130
+
+
+@pytest.mark.parametrize("packer", ["", *PACKERS])
+def test_one_of_forty_documents_in_a_tar_is_left_and_reduced(packer: str) -> None:
+    payload = PACKERS.get(packer, bytes)(tarred(documents(40, 17)))
+
+    done = shrunk(payload, fails_if(lambda it: has_list(untarred(it))))
+
+    assert names(payload) == [packer or "tar"]
+    assert untarred(done.reduction.payload) == {"dir1/f17.json": b'{"a":{"b":[]}}'}
+    with tarfile.open(fileobj=io.BytesIO(done.reduction.payload)) as archive:
+        (info,) = archive
+    assert (info.mtime, info.uname) == (0, "")
+    assert len(done.reduction.payload) <= 2048
+    assert done.calls < 130
+
+
+def test_a_json_text_in_a_cell_of_a_table_in_a_zip_in_a_tar_is_reduced_where_it_lies() -> None:
+    table = io.StringIO()
+    document = {"a": {"b": [7, 8], "c": "x" * 50}, "rest": [{"n": n} for n in range(9)]}
+    csv.writer(table).writerows(
+        [[row, json.dumps(document if row == 3 else {"a": {"b": row}})] for row in range(8)]
+    )
+    inner = zipped({"notes.txt": b"nothing\n" * 50, "t.csv": table.getvalue().encode()})
+
+    def is_wrong(payload: bytes) -> bool:
+        members = unzipped(untarred(payload)["in/x.zip"])
+        rows = [row for row in csv.reader(io.StringIO(members["t.csv"].decode())) if row]
+        return any(has_list({"": row[1].encode()}) for row in rows)
+
+    done = shrunk(tarred({"in/x.zip": inner, "in/y": b"z" * 99}), fails_if(is_wrong))
+
+    (row,) = csv.reader(
+        io.StringIO(unzipped(untarred(done.reduction.payload)["in/x.zip"])["t.csv"].decode())
+    )
+    assert json.loads(row[1]) == {"a": {"b": []}}
+    assert done.calls < 250
+
+
+def test_files_that_must_be_there_are_emptied_at_once() -> None:
+    members = {f"pkg/m{number}.py": b"def f():\n    return 1\n" * 20 for number in range(30)}
+
+    done = shrunk(zipped(members), fails_if(lambda it: unzipped(it).keys() == members.keys()))
+
+    assert set(unzipped(done.reduction.payload).values()) == {b""}
+    assert done.calls < 130
+
+
+def test_a_folder_of_an_archive_goes_at_once() -> None:
+    members = {f"src/m{number}.py": b"x" for number in range(3)}
+    members |= {f"tests/deep/t{number}.py": b"x" for number in range(200)}
+
+    judge = fails_if(
+        lambda it: [name for name in unzipped(it) if "src" in name] == list(members)[:3]
+    )
+    done = shrunk(zipped(members), judge)
+
+    assert list(unzipped(done.reduction.payload)) == list(members)[:3]
+    assert done.calls < 30
+
+
+def test_a_member_that_cannot_be_read_is_cut_or_kept_as_it_is() -> None:
+    payload = zipped({"secret": b"a" * 100, "open": b"b" * 100}, zipfile.ZIP_STORED)
+    archive = parse_zip(payload)
+    assert archive is not None
+    secret = bytearray(payload)
+    for sign, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        secret[payload.index(sign) + flags] |= 1
+
+    def is_wrong(payload: bytes) -> bool:
+        with zipfile.ZipFile(io.BytesIO(payload)) as archive:
+            return any(each.flag_bits & 1 for each in archive.infolist())
+
+    done = shrunk(bytes(secret), fails_if(is_wrong))
+
+    with zipfile.ZipFile(io.BytesIO(done.reduction.payload)) as archive:
+        (info,) = archive.infolist()
+    assert (info.filename, info.file_size) == ("secret", 100)
+    assert b"a" * 100 in done.reduction.payload
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+def test_a_text_in_a_compressed_file_is_reduced_as_what_it_is(packer: str) -> None:
+    unpack = {"gzip": gzip.decompress, "bz2": bz2.decompress, "xz": lzma.decompress}[packer]
+    lines = b"".join(b"line %d\n" % number for number in range(3000))
+
+    def is_wrong(payload: bytes) -> bool:
+        try:
+            return b"2718" in unpack(payload)
+        except (OSError, EOFError, lzma.LZMAError):
+            return False
+
+    done = shrunk(PACKERS[packer](lines), fails_if(is_wrong))
+
+    assert unpack(done.reduction.payload) == b"2718"
+    assert done.calls < 80
+
+
+def bombs() -> list[bytes]:
+    zeros = zlib.compressobj(9, zlib.DEFLATED, 31)
+    piece = bytes(1 << 20)
+    gzip_bomb = b"".join([zeros.compress(piece) for _ in range(200)]) + zeros.flush()
+    file = io.BytesIO()
+    with (
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("zeros", "w") as member,
+    ):
+        for _ in range(200):
+            member.write(piece)
+    return [gzip_bomb, file.getvalue()]
+
+
+@pytest.mark.slow
+def test_a_bomb_is_bytes_and_takes_no_memory() -> None:
+    for payload in bombs():
+        tracemalloc.start()
+        assert names(payload)[-1] == "bytes"
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 60 << 20
+
+
+@pytest.mark.slow
+def test_a_bomb_that_lies_about_its_size_is_not_unpacked() -> None:
+    payload = bytearray(bombs()[1])
+    for sign, at in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
+        struct.pack_into("<L", payload, payload.index(sign) + at, 10)
+
+    archive = parse_zip(bytes(payload))
+
+    assert archive is not None
+    assert archive.codec.content(archive.members[0]) is None
+
+
+@pytest.mark.parametrize("cut", [1, 30, 200, 600])
+def test_what_is_broken_is_bytes(cut: int) -> None:
+    for payload in (zipped(MEMBERS), *(pack(tarred(MEMBERS)) for pack in PACKERS.values())):
+        assert names(payload[:-cut])[-1] == "bytes"
+        assert names(payload[:-cut])[0] not in ("zip", *PACKERS)
+    broken = tarred(MEMBERS)
+    assert names(broken[:100] + b"9" + broken[101:])[0] != "tar"
+
+
+def test_an_archive_that_holds_itself_is_weighed_and_reduced_to_an_end() -> None:
+    payload = zipped({"x": b"needle"})
+    for _ in range(8):
+        payload = zipped({"in.zip": payload, "more": b"text"})
+
+    def depth(payload: bytes) -> int:
+        members = unzipped(payload)
+        return depth(members["in.zip"]) + 1 if "in.zip" in members else "x" in members and 1
+
+    done = shrunk(payload, fails_if(lambda it: depth(it) == 9))
+
+    assert list(unzipped(done.reduction.payload)) == ["in.zip"]
+    assert done.calls < 120
+
+
+def test_a_package_in_a_zip_is_a_zip() -> None:
+    file = io.BytesIO()
+    top = Path(zipfile.__file__).parent / "json"
+    with zipfile.PyZipFile(file, "w") as archive:
+        archive.writepy(os.fspath(top))
+
+    payload = file.getvalue()
+
+    assert names(payload) == ["zip"]
+    done = shrunk(payload, fails_if(lambda it: any("scanner" in name for name in unzipped(it))))
+    assert list(unzipped(done.reduction.payload)) == ["json/scanner.pyc"]
+    assert unzipped(done.reduction.payload)["json/scanner.pyc"] == b""
