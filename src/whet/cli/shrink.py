@@ -1,5 +1,7 @@
 """``whet shrink``: the smallest file that still fails the same way."""
 
+from collections.abc import Mapping
+
 import click
 
 from whet.cli.console import answer, answer_json
@@ -21,6 +23,7 @@ from whet.workbench.investigation import ShrunkPayload
 from whet.workbench.shrink import ShrinkOptions, shrink
 
 _SHOWN_BYTES = 2000
+_SHOWN_FILES = 40
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="FILE... -- COMMAND...")
@@ -98,7 +101,7 @@ def _show(result: ShrunkPayload) -> None:
     trials += f" ({result.warm} warm)" if result.warm else ""
     answer(f"{result.original}: {sizes} in {trials}, {shown_seconds(result.wall_seconds)}")
     answer(f"  {result.stopped.value}: {result.result}")
-    if not result.content:
+    if not result.content or result.files == {}:
         answer("  the failure does not depend on what this file holds: an empty one shows it too")
     if result.cold_because:
         which = "some trials" if result.warm else "each trial"
@@ -106,6 +109,22 @@ def _show(result: ShrunkPayload) -> None:
     for other in result.also_found:
         where = f" at {other.place}" if other.place else ""
         answer(f"  also found: {other.summary}{where} in {shown_bytes(len(other.payload))}")
-    if result.after_bytes <= _SHOWN_BYTES:
+    if result.files is not None:
+        _show_files(result.files)
+    elif result.after_bytes <= _SHOWN_BYTES and b"\0" not in result.content:
         text = result.content.decode("utf-8", "backslashreplace")
         answer("\n" + "\n".join(f"    {line}" for line in text.splitlines()))
+
+
+def _show_files(files: Mapping[str, bytes]) -> None:
+    """Show what is left of a folder: its files, and what stands in them if that is little."""
+    is_short = sum(map(len, files.values())) <= _SHOWN_BYTES
+    lines = [""]
+    for path, content in list(files.items())[:_SHOWN_FILES]:
+        lines.append(f"    {path}  ({shown_bytes(len(content))})")
+        if is_short and b"\0" not in content:
+            text = content.decode("utf-8", "backslashreplace")
+            lines += [f"        {line}" for line in text.splitlines()]
+    if len(files) > _SHOWN_FILES:
+        lines.append(f"    and {len(files) - _SHOWN_FILES} more")
+    answer("\n".join(lines))

@@ -351,7 +351,12 @@ def line_for(bench: Workbench, trial: Trial) -> str:
         blob = str(bench.notebook.blobs.path_of(payload.digest))
         path = _path_beside(payload.digest, payload.name, payload.beside)
         files[payload.digest] = PlacedFile(path=path)
-        copies.append(f"cp {quote_word(blob)} {quote_word(path)}")
+        blob, placed = quote_word(blob), quote_word(path)
+        copies.append(
+            f"mkdir {placed} && tar -xf {blob} -C {placed}"
+            if payload.folder
+            else f"cp {blob} {placed}"
+        )
     setup, prefix, placed = _environment(bench, trial)
     return " && ".join([*copies, *setup, one_liner(placed, files, prefix=prefix)])
 
