@@ -12,6 +12,7 @@ import tarfile
 import tracemalloc
 import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -152,15 +153,20 @@ def test_a_member_that_cannot_be_read_is_cut_or_kept_as_it_is() -> None:
 
     done = shrunk(bytes(secret), fails_if(is_wrong))
 
-    with zipfile.ZipFile(io.BytesIO(done.reduction.payload)) as archive:
-        (info,) = archive.infolist()
+    with zipfile.ZipFile(io.BytesIO(done.reduction.payload)) as left:
+        (info,) = left.infolist()
     assert (info.filename, info.file_size) == ("secret", 100)
     assert b"a" * 100 in done.reduction.payload
 
 
 @pytest.mark.parametrize("packer", PACKERS)
 def test_a_text_in_a_compressed_file_is_reduced_as_what_it_is(packer: str) -> None:
-    unpack = {"gzip": gzip.decompress, "bz2": bz2.decompress, "xz": lzma.decompress}[packer]
+    unpackers: dict[str, Callable[[bytes], bytes]] = {
+        "gzip": gzip.decompress,
+        "bz2": bz2.decompress,
+        "xz": lzma.decompress,
+    }
+    unpack = unpackers[packer]
     lines = b"".join(b"line %d\n" % number for number in range(3000))
 
     def is_wrong(payload: bytes) -> bool:

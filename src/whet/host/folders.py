@@ -18,6 +18,7 @@ from whet.core.errors import PayloadMissing, PayloadTooLarge, PayloadUnreadable
 from whet.core.quantity import shown_bytes
 from whet.host.belongings import Belongings
 from whet.host.files import remove_tree, storage_error
+from whet.host.project import STATE_FOLDER
 
 if TYPE_CHECKING:
     import tarfile
@@ -144,7 +145,9 @@ def _entries(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
     while waiting:
         below = waiting.pop()
         with os.scandir(os.path.join(folder, below)) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
+            # What whet writes down while it works is no part of a payload.
+            named = sorted(found, key=lambda entry: entry.name)
+        entries = [entry for entry in named if entry.name != STATE_FOLDER]
         for entry in entries:
             path = f"{below}/{entry.name}" if below else entry.name
             yield path, entry.stat(follow_symlinks=False)

@@ -28,6 +28,11 @@ def result_path(
         CannotWrite: if its folder is not there, or may not be written to.
     """
     named = Path(os.path.abspath(output)) if output else original.parent
+    if original.is_dir() and named.resolve().is_relative_to(original.resolve()):
+        raise BadUsage(
+            f"`-o {output}` lies in the folder that is shrunk, which is never touched",
+            hint="name another place, or leave it out: the result goes beside the original",
+        )
     if output and not named.is_dir():
         if not is_alone:
             raise BadUsage(
