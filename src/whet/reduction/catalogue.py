@@ -9,6 +9,7 @@ from whet.reduction.formats.csv_table import CSV
 from whet.reduction.formats.json_passes import JSON_PASSES, texts_in_json
 from whet.reduction.formats.json_tree import JSON
 from whet.reduction.formats.looks import LOOKS_PASSES
+from whet.reduction.formats.picture import IMAGE, IMAGE_ORDER, IMAGE_PASSES, parse_picture
 from whet.reduction.formats.pieces import (
     BYTES,
     DELETE_BYTES,
@@ -20,6 +21,7 @@ from whet.reduction.formats.pieces import (
     TOKENS,
     WORDS,
 )
+from whet.reduction.formats.sound import WAV, WAV_ORDER, WAV_PASSES, parse_wav
 from whet.reduction.formats.values import VALUE_PASSES, WORD_PASSES
 from whet.reduction.kind import Kind, lifted
 
@@ -35,6 +37,20 @@ def _is_json(payload: bytes, name: str) -> bool:
 
 STRUCTURED = (
     *CONTAINERS,
+    Kind(
+        name="image",
+        claims=lambda payload, _: parse_picture(payload) is not None,
+        passes=lifted(IMAGE, IMAGE_PASSES),
+        order=IMAGE_ORDER,
+        is_text=False,
+    ),
+    Kind(
+        name="wav",
+        claims=lambda payload, _: parse_wav(payload) is not None,
+        passes=lifted(WAV, WAV_PASSES),
+        order=WAV_ORDER,
+        is_text=False,
+    ),
     Kind(name="json", claims=_is_json, passes=lifted(JSON, JSON_PASSES), inside=texts_in_json),
     Kind(
         name="csv",

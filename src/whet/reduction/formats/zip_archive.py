@@ -109,7 +109,8 @@ def _member(raw: bytes, at: int, size: int, entry: bytes) -> Member:
 
 
 def _build(head: bytes, members: Sequence[Member], tail: bytes) -> bytes:
-    pieces, entries, at = [head], [], len(head)
+    pieces, entries = [head], list[bytes]()
+    at = len(head)
     for member in members:
         place = struct.pack("<L", at)
         entries.append(member.entry[: _ENTRY.size - 4] + place + member.entry[_ENTRY.size :])
