@@ -20,8 +20,8 @@ FORMATS = ["PNG", "BMP", "GIF", "TIFF", "WEBP", "JPEG"]
 
 def written(image: Image.Image, form: str, **options: object) -> bytes:
     file = io.BytesIO()
-    lossless = {"lossless": True} if form == "WEBP" else {}
-    image.save(file, form, **lossless, **options)
+    save: Callable[..., None] = image.save
+    save(file, form, lossless=True, **options)
     return file.getvalue()
 
 

@@ -55,9 +55,9 @@ def command(
 ) -> int:
     """Find the smallest file that still fails the same way.
 
-    FILE is found among the command's arguments, or `{}` marks its place. It is never touched:
-    the result stands beside it (`data.shrunk.csv`), the best so far at every moment. Stop it
-    with Ctrl-C; the same command goes on where it stopped.
+    FILE, or a folder, is found among the command's arguments, or `{}` marks its place. It is
+    never touched: the result stands beside it (`data.shrunk.csv`), the best so far at every
+    moment. Stop it with Ctrl-C; the same command goes on where it stopped.
     """
     request = trial_request(ctx)
     options = ShrinkOptions(
@@ -108,7 +108,8 @@ def _show(result: ShrunkPayload) -> None:
         answer(f"  {which} ran from the start: {result.cold_because}")
     for other in result.also_found:
         where = f" at {other.place}" if other.place else ""
-        answer(f"  also found: {other.summary}{where} in {shown_bytes(len(other.payload))}")
+        size = "" if result.files is not None else f" in {shown_bytes(len(other.payload))}"
+        answer(f"  also found: {other.summary}{where}{size}")
     if result.files is not None:
         _show_files(result.files)
     elif result.after_bytes <= _SHOWN_BYTES and b"\0" not in result.content:

@@ -166,7 +166,7 @@ def _compressed_kind(compression: Compression) -> Kind:
         claims=lambda payload, _: bool(content_of(payload)),
         passes=(
             ReductionPass(
-                name=f"pack {compression.name} again", stage=Stage.LOOKS, search=pack_again
+                name=f"pack {compression.name} again", stage=Stage.STRUCTURE, search=pack_again
             ),
         ),
         order=Order(NestedWeight(weigh), rank),

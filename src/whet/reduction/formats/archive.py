@@ -178,10 +178,10 @@ def _change_members(archive: Archive, change: Callable[[Member], Member | None])
 
 
 def files_in(archive: Archive) -> Iterator[Part]:
-    """Yield what the files of an archive hold."""
+    """Yield what the files of an archive hold; empty ones too, so that none changes its place."""
     for index, member in enumerate(archive.members):
         content = archive.codec.content(member) if member.what == FILE else None
-        if content:
+        if content is not None:
             put = partial(_put, archive, index)
             yield Part(content=content, name=member.name, put=put)
 
@@ -195,6 +195,8 @@ def _put(archive: Archive, index: int, content: bytes) -> bytes | None:
 
 def archive_passes(parse: Parse, noun: str) -> tuple[ReductionPass[Archive], ...]:
     """Return what is tried on archives of a format; ``noun`` keeps the passes' names apart."""
+    # What is plain must be so before what stands in it is reduced: a candidate that differs in a
+    # time alone is another candidate, and all that was tried inside would be tried again.
     return (
         ReductionPass(
             name=f"delete folders of {noun}",
@@ -208,6 +210,6 @@ def archive_passes(parse: Parse, noun: str) -> tuple[ReductionPass[Archive], ...
             name=f"empty members of {noun}", stage=Stage.STRUCTURE, search=_empty_members
         ),
         ReductionPass(
-            name=f"make members of {noun} plain", stage=Stage.LOOKS, search=_plain_members
+            name=f"make members of {noun} plain", stage=Stage.STRUCTURE, search=_plain_members
         ),
     )

@@ -5,10 +5,10 @@ import math
 import struct
 import warnings
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from whet.reduction.edit import first_that_fails
 from whet.reduction.formats.grid import keep_some, zero_some
@@ -43,6 +43,21 @@ _BROKEN = (
     OverflowError, MemoryError, Warning, struct.error, zlib.error,
 )  # fmt: skip
 """What Pillow raises on images that are none, or are broken."""
+
+
+class _Pixels(Protocol):
+    """An image as the bytes of its pixels, with the types that Pillow leaves open."""
+
+    def tobytes(self) -> bytes: ...
+    def frombytes(self, data: bytes, /) -> None: ...
+
+
+def _values(frames: Iterable[_Pixels]) -> bytes:
+    return b"".join(frame.tobytes() for frame in frames)
+
+
+def _fill(frame: _Pixels, values: bytes) -> None:
+    frame.frombytes(values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +128,9 @@ def _saved(picture: Picture, frames: Sequence["Image"]) -> bytes:
     options = dict(_OPTIONS[picture.format])
     if len(frames) > 1 and picture.format in _ANIMATED:
         options |= {"save_all": True, "append_images": list(frames[1:])}
+    save: Callable[..., None] = frames[0].save  # which options there are is the format's matter
     try:
-        frames[0].save(file, picture.format, **options)
+        save(file, picture.format, **options)
     except _BROKEN:
         return picture.payload
     return file.getvalue()
@@ -161,7 +177,7 @@ def _keeping(
 
 
 def _pixel_bytes(picture: Picture) -> int:
-    size = len(picture.frames[0].tobytes())
+    size = len(_values(picture.frames[:1]))
     pixels = picture.width * picture.height
     return size // pixels if size % pixels == 0 else 1  # one bit a pixel: eight in a byte
 
@@ -173,7 +189,8 @@ def _of_pixels(picture: Picture, values: bytes) -> bytes:
     length = len(values) // len(picture.frames)
     for number, frame in enumerate(picture.frames):
         pixels = values[number * length : (number + 1) * length]
-        made = Image.frombytes(frame.mode, frame.size, pixels)
+        made = Image.new(frame.mode, frame.size)
+        _fill(made, pixels)
         palette = frame.getpalette() if frame.mode == "P" else None
         if palette:
             made.putpalette(palette)
@@ -184,7 +201,7 @@ def _of_pixels(picture: Picture, values: bytes) -> bytes:
 
 def _make_black(picture: Picture) -> PassSearch:
     width = _pixel_bytes(picture)
-    values = b"".join(frame.tobytes() for frame in picture.frames)
+    values = _values(picture.frames)
     return zero_some(
         picture.payload, values, width, partial(_of_pixels, picture), zero=bytes(width)
     )
@@ -229,7 +246,7 @@ def _weight(payload: bytes) -> float:
 def _rank(payload: bytes) -> tuple[object, ...]:
     picture = _parse(payload)
     assert picture is not None, "only what has a weight is ranked"
-    values = b"".join(frame.tobytes() for frame in picture.frames)
+    values = _values(picture.frames)
     lit = len(values) - values.count(0)
     return (_mode_rank(picture.mode), lit, sum(values), *TEXT.rank(payload))
 
