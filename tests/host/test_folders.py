@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from whet.core.errors import PayloadTooLarge, PayloadUnreadable
+from whet.core.errors import PayloadMissing, PayloadTooLarge, PayloadUnreadable
 from whet.host import folders
 from whet.host.belongings import Belongings
 from whet.host.folders import pack_folder, put_folder_back, replace_folder, unpack_folder
@@ -161,3 +161,45 @@ def test_nothing_is_unpacked_outside_of_the_folder(tmp_path: Path) -> None:
         unpack_folder(file.getvalue(), tmp_path / "in")
 
     assert not (tmp_path / "outside").exists()
+
+
+def test_a_full_disk_leaves_the_last_result_whole(folder: Path, tmp_path: Path) -> None:
+    script = (
+        "import resource, sys, pathlib\n"
+        "from whet.core.errors import DiskFull\n"
+        "from whet.host.belongings import Belongings\n"
+        "from whet.host.folders import pack_folder, replace_folder\n"
+        "top = pathlib.Path(sys.argv[1])\n"
+        "result, data = top.with_name('result'), pack_folder(top)\n"
+        "belongings = Belongings(pathlib.Path(sys.argv[2]))\n"
+        "replace_folder(result, data, belongings)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "try:\n"
+        "    replace_folder(result, data, belongings)\n"
+        "except DiskFull:\n"
+        "    sys.exit(7)\n"
+    )
+
+    words = [sys.executable, "-c", script, str(folder), str(tmp_path / "made")]
+
+    assert subprocess.run(words, check=False).returncode == 7
+    assert looks(tmp_path / "result") == looks(folder)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "made", "result"]
+
+
+def test_where_names_cannot_be_exchanged_the_folder_is_replaced_in_two_steps(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    belongings, result = Belongings(tmp_path / "made"), tmp_path / "result"
+    replace_folder(result, bytes(1024), belongings)
+    monkeypatch.setattr(folders, "_EXCHANGE", 1 << 30)  # the kernel knows no such flag
+
+    replace_folder(result, pack_folder(folder), belongings)
+
+    assert looks(result) == looks(folder)
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_a_folder_that_is_gone_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PayloadMissing, match="nothing"):
+        pack_folder(tmp_path / "nothing")

@@ -256,7 +256,9 @@ def test_what_is_broken_is_bytes(cut: int) -> None:
     for payload in (zipped(MEMBERS), *(pack(tarred(MEMBERS)) for pack in PACKERS.values())):
         assert names(payload[:-cut])[-1] == "bytes"
         assert names(payload[:-cut])[0] not in ("zip", *PACKERS)
+        assert names(payload[:cut] + b"????" + payload[cut + 4 :])[-1] == "bytes"
     broken = tarred(MEMBERS)
+    assert parse_tar(broken[:124] + b"eight" + broken[129:]) is None
     assert names(broken[:100] + b"9" + broken[101:])[0] != "tar"
 
 
@@ -287,3 +289,86 @@ def test_a_package_in_a_zip_is_a_zip() -> None:
     done = shrunk(payload, fails_if(lambda it: any("scanner" in name for name in unzipped(it))))
     assert list(unzipped(done.reduction.payload)) == ["json/scanner.pyc"]
     assert unzipped(done.reduction.payload)["json/scanner.pyc"] == b""
+
+
+SMALL = {"a/": b"", "a/b": b"text " * 9, "c": b""}
+
+
+@given(
+    st.sampled_from([zipped(SMALL), tarred(SMALL), tarred(MEMBERS, tarfile.GNU_FORMAT)]),
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=3),
+)
+def test_an_archive_with_any_bytes_changed_is_refused_or_can_be_built_again(
+    payload: bytes, changes: list[tuple[float, int]]
+) -> None:
+    changed = bytearray(payload)
+    for place, byte in changes:
+        changed[int(place * (len(payload) - 1))] = byte
+    for parse in (parse_zip, parse_tar):
+        archive = parse(bytes(changed))
+        if archive is not None:
+            assert archive.having(archive.members) == changed
+            for member in archive.members:
+                archive.codec.content(member)
+                archive.codec.plain(member)
+
+
+@pytest.mark.parametrize(
+    ("at", "byte", "is_read"),
+    [
+        (0, 0, False),  # the sign of the first member
+        (26, 255, False),  # a name longer than all
+        (-22 + 4, 1, False),  # a disk of many
+        (-22 + 10, 9, False),  # more members than there are
+        (-22 + 12, 0, False),  # a directory of another size
+        (-22 + 20, 7, False),  # a comment that is not there
+    ],
+)
+def test_a_zip_that_does_not_hold_together_is_refused(at: int, byte: int, *, is_read: bool) -> None:
+    payload = bytearray(zipped({"a": b"b" * 9}))
+    payload[at] = byte
+
+    assert (parse_zip(bytes(payload)) is not None) == is_read
+
+
+def test_members_that_lie_upon_each_other_are_refused() -> None:
+    payload = bytearray(zipped({"a": b"x" * 50, "b": b"y" * 50}, zipfile.ZIP_STORED))
+    second = payload.rindex(b"PK\x01\x02")
+    payload[second + 42 : second + 46] = struct.pack("<L", 0)
+
+    assert parse_zip(bytes(payload)) is None
+
+
+def test_what_is_not_of_a_kind_is_never_better() -> None:
+    for name in ("zip", "tar", "gzip", "bz2", "xz", "image", "wav"):
+        assert KINDS[name].order.weight(b"PK nothing") == float("inf")
+
+
+def test_a_file_of_many_streams_is_read_as_one() -> None:
+    payload = gzip.compress(b"one ") + gzip.compress(b"two")
+
+    done = shrunk(payload, fails_if(lambda it: b"e t" in gzip.decompress(it)))
+
+    assert gzip.decompress(done.reduction.payload) == b"e t"
+
+
+def test_a_tar_with_links_and_long_names_loses_what_it_can() -> None:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name, sign, target in (
+            (LONG, tarfile.SYMTYPE, "x" * 150),
+            ("hard", tarfile.LNKTYPE, LONG),
+            ("dir", tarfile.DIRTYPE, ""),
+        ):
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname, info.mtime = sign, target, 1.5
+            archive.addfile(info)
+
+    def holds(payload: bytes) -> bool:
+        with tarfile.open(fileobj=io.BytesIO(payload)) as archive:
+            return [each.linkname for each in archive] == ["x" * 150]
+
+    done = shrunk(file.getvalue(), fails_if(holds))
+
+    assert holds(done.reduction.payload)
+    assert len(done.reduction.payload) == 512 + 512 + 512 + 1024

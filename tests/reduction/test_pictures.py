@@ -1,6 +1,7 @@
 """Images: as few pixels as the failure needs, in the format that they came in."""
 
 import io
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -167,3 +168,26 @@ def test_a_picture_in_a_zip_is_reduced_as_one() -> None:
     left = opened(unzipped(done.reduction.payload)["a.png"])
     assert (left.size, left.mode) == ((1, 3), "1")
     assert done.calls < 60
+
+
+def test_a_format_that_has_no_such_pixels_keeps_its_own() -> None:
+    payload = written(photo((16, 16)), "JPEG")
+
+    done = shrunk(payload, fails_if(lambda it: opened(it).mode == "RGB"))
+
+    assert opened(done.reduction.payload).mode == "RGB"
+    assert opened(done.reduction.payload).size == (1, 1)
+
+
+def test_frames_of_two_sizes_are_bytes() -> None:
+    payload = written(photo((8, 8)), "TIFF", save_all=True, append_images=[photo((4, 4))])
+
+    assert kinds_of(payload)[-1].name == "bytes"
+
+
+def test_without_the_library_an_image_is_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    payload = written(photo((8, 8)), "PNG")
+    monkeypatch.setitem(sys.modules, "PIL", None)
+
+    assert parse_picture(payload + b"\n") is None
+    assert kinds_of(payload + b"\n")[-1].name == "bytes"

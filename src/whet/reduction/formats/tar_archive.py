@@ -86,8 +86,6 @@ def _checksum(block: bytes) -> int:
 
 
 def _number(field: bytes) -> int | None:
-    if field[:1] == b"\x80":
-        return int.from_bytes(field[1:], "big")
     digits = field.strip(b" \0")
     try:
         return int(digits or b"0", 8)
