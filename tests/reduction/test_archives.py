@@ -256,6 +256,8 @@ def test_what_is_broken_is_bytes(cut: int) -> None:
     for payload in (zipped(MEMBERS), *(pack(tarred(MEMBERS)) for pack in PACKERS.values())):
         assert names(payload[:-cut])[-1] == "bytes"
         assert names(payload[:-cut])[0] not in ("zip", *PACKERS)
+    for pack in PACKERS.values():
+        payload = pack(os.urandom(900))
         assert names(payload[:cut] + b"????" + payload[cut + 4 :])[-1] == "bytes"
     broken = tarred(MEMBERS)
     assert parse_tar(broken[:124] + b"eight" + broken[129:]) is None

@@ -55,14 +55,14 @@ class Codec:
     Attributes:
         build: the archive of a head, members and a tail.
         content: what a file holds, unpacked; None if it cannot be read.
-        with_content: the member with other content, packed as before; None if that cannot be.
+        with_content: a file whose content can be read with other content, packed as before.
         plain: the member without what nobody reads, such as times and owners.
         plain_tail: the shortest tail.
     """
 
     build: Callable[[bytes, Sequence[Member], bytes], bytes]
     content: Callable[[Member], bytes | None]
-    with_content: Callable[[Member, bytes], Member | None]
+    with_content: Callable[[Member, bytes], Member]
     plain: Callable[[Member], Member]
     plain_tail: bytes
 
@@ -186,10 +186,8 @@ def files_in(archive: Archive) -> Iterator[Part]:
             yield Part(content=content, name=member.name, put=put)
 
 
-def _put(archive: Archive, index: int, content: bytes) -> bytes | None:
+def _put(archive: Archive, index: int, content: bytes) -> bytes:
     new = archive.codec.with_content(archive.members[index], content)
-    if new is None:
-        return None
     return archive.having((*archive.members[:index], new, *archive.members[index + 1 :]))
 
 

@@ -134,7 +134,7 @@ def _content(member: Member) -> bytes | None:
     return content if content is not None and zlib.crc32(content) == checksum else None
 
 
-def _with_content(member: Member, content: bytes) -> Member | None:
+def _with_content(member: Member, content: bytes) -> Member:
     method = _ENTRY.unpack_from(member.entry)[4]
     if method == _STORED:
         packed = content
