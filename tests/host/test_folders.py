@@ -117,6 +117,8 @@ def test_what_a_command_changed_is_put_back_and_what_it_made_stays(folder: Path)
     (folder / "up").unlink()
     (folder / "empty").rmdir()
     (folder / "new").write_text("made")
+    (folder / "sub" / "__pycache__").mkdir()
+    (folder / "sub" / "__pycache__" / "m.pyc").write_text("code")
 
     assert put_folder_back(folder, data)
     assert looks(folder) == {**before, "new": looks(folder)["new"]}

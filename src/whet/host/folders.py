@@ -31,6 +31,7 @@ MOST_FILES = 20_000
 
 _USUAL_FOLDER = 0o755
 _UNLOCKED = 0o700
+_BYTE_CODE = "__pycache__"
 _EXCHANGE = 2
 _AT_CWD = -100
 
@@ -120,23 +121,35 @@ def replace_folder(folder: Path, data: bytes, belongings: Belongings) -> None:
 def put_folder_back(folder: Path, data: bytes) -> bool:
     """Put back what is changed or gone of a packed folder; return whether that was needed.
 
-    What is new in it stays: it is what the command left there.
+    What is new in it stays: it is what the command left there, or the user wrote meanwhile. Byte
+    code goes, or the same command would next time start from another folder.
 
     Raises:
         CannotWrite, DiskFull: if it cannot be written.
     """
     changed = False
+    packed: set[str] = set()
     try:
         folder.mkdir(exist_ok=True)
         with _opened(data) as archive:
             for member in archive:
+                packed.add(member.name)
                 path = _place(folder, member)
                 if not _is_as_packed(archive, member, path):
                     changed = True
                     _restore(archive, member, path)
+        _remove_byte_code(folder, packed)
     except OSError as error:
         raise storage_error(error, folder) from error
     return changed
+
+
+def _remove_byte_code(folder: Path, packed: set[str]) -> None:
+    for path, status in reversed(list(_entries(folder))):
+        if _BYTE_CODE in path.split("/") and path not in packed:
+            remove = os.rmdir if stat.S_ISDIR(status.st_mode) else os.unlink
+            with suppress(OSError):  # a folder that holds what was packed
+                remove(folder / path)
 
 
 def _entries(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
