@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -157,3 +158,18 @@ def test_a_folder_that_cannot_be_shrunk_is_refused(
     assert said.code == code
     assert slug in said.stderr
     assert "data" in said.stderr
+
+
+def test_a_trial_on_a_folder_is_one_line_that_any_shell_runs(whet: Whet) -> None:
+    whet.write("d/x/in.txt", "a needle\n")
+    whet.write("s.sh", '#!/bin/sh\n! grep -rq needle "$1"\n').chmod(0o755)
+    whet("shrink", "d", "--", "./s.sh", "d")
+
+    line = whet("one-liner", "1").stdout
+    done = subprocess.run(["sh", "-c", line], cwd=whet.folder, check=False)
+
+    assert "tar -xf" in line
+    assert done.returncode == 1
+    target = line.split()[2]
+    assert (Path(target) / "x" / "in.txt").read_text() == "a needle\n"
+    shutil.rmtree(target)
