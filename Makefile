@@ -115,9 +115,9 @@ system-if-root:
 
 .PHONY: lock
 lock: $(VENV)/.ready-dev ## resolve the dependencies anew; ARGS=--upgrade for the newest
-	$(LOCK) --group dev -o locks/dev.txt
+	$(LOCK) --group dev --extra formats -o locks/dev.txt
 	$(LOCK) --group build --group demo -c locks/dev.txt -o locks/demo.txt
-	$(LOCK) --group ml -c locks/dev.txt -o locks/ml.txt
+	$(LOCK) --group ml --extra formats -c locks/dev.txt -o locks/ml.txt
 
 .PHONY: clean
 clean: ## remove the environments and all that was built

@@ -75,11 +75,11 @@ def test_a_payload_that_is_empty(whet: Whet) -> None:
             value="data.txt")  # fmt: skip
 
 
-def test_a_payload_that_is_a_folder(whet: Whet) -> None:
+def test_a_folder_cannot_be_read_from_standard_input(whet: Whet) -> None:
     (whet.folder / "data").mkdir()
 
-    refused(whet, "shrink", "data", "--", "ls", "data", slug="payload-is-folder", code=65,
-            value="data")  # fmt: skip
+    refused(whet, "shrink", "data", "--stdin", "data", "--", "cat", slug="payload-is-folder",
+            code=65, value="data")  # fmt: skip
 
 
 @pytest.mark.needs("unshare")

@@ -27,6 +27,28 @@ CASES = {
 }
 
 
+FOLDERS = {
+    "its name": (["p", "sub"], "p /copy"),
+    "with a slash": (["p", "./sub/"], "p /copy/"),
+    "a file in it": (["p", "sub/d.txt"], "p /copy/d.txt"),
+    "a test in it": (["p", "./sub/d.txt::test_a"], "p /copy/d.txt::test_a"),
+    "an option's value": (["p", "--in=sub/d.txt"], "p --in=/copy/d.txt"),
+    "a shell's text": (["sh", "-c", "cd sub && p ../d.txt"], "sh -c cd /copy && p ../d.txt"),
+    "a shell's text with files in it": (
+        ["sh", "-c", "p sub/d.txt sub/more/x subs/d.txt other/sub/d.txt"],
+        "sh -c p /copy/d.txt /copy/more/x subs/d.txt other/sub/d.txt",
+    ),
+    "a mark": (["p", "{}/d.txt"], "p /copy/d.txt"),
+}
+
+
+@pytest.mark.parametrize("case", FOLDERS)
+def test_a_folder_is_found_where_files_in_it_are_named(folder: Path, case: str) -> None:
+    command, expected = FOLDERS[case]
+
+    assert bound(folder, command, "sub")[0] == expected
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "sub").mkdir()

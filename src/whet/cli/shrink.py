@@ -1,5 +1,7 @@
 """``whet shrink``: the smallest file that still fails the same way."""
 
+from collections.abc import Mapping
+
 import click
 
 from whet.cli.console import answer, answer_json
@@ -23,6 +25,7 @@ from whet.workbench.shrink import ShrinkOptions, shrink
 
 _SHOWN_BYTES = 2000
 _SHOWN_LINES = 60
+_SHOWN_FILES = 40
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="FILE... -- COMMAND...")
@@ -54,9 +57,9 @@ def command(
 ) -> int:
     """Find the smallest file that still fails the same way.
 
-    FILE is found among the command's arguments, or `{}` marks its place. It is never touched:
-    the result stands beside it (`data.shrunk.csv`), the best so far at every moment. Stop it
-    with Ctrl-C; the same command goes on where it stopped.
+    FILE, or a folder, is found among the command's arguments, or `{}` marks its place. It is
+    never touched: the result stands beside it (`data.shrunk.csv`), the best so far at every
+    moment. Stop it with Ctrl-C; the same command goes on where it stopped.
     """
     request = trial_request(ctx)
     options = ShrinkOptions(
@@ -100,18 +103,41 @@ def _show(result: ShrunkPayload) -> None:
     trials += f" ({result.warm} warm)" if result.warm else ""
     answer(f"{result.original}: {sizes} in {trials}, {shown_seconds(result.wall_seconds)}")
     answer(f"  {result.stopped.value}: {result.result}")
-    if not result.content:
+    if not result.content or result.files == {}:
         answer("  the failure does not depend on what this file holds: an empty one shows it too")
     if result.cold_because:
         which = "some trials" if result.warm else "each trial"
         answer(f"  {which} ran from the start: {result.cold_because}")
     for other in result.also_found:
         where = f" at {other.place}" if other.place else ""
-        answer(f"  also found: {other.summary}{where} in {shown_bytes(len(other.payload))}")
+        size = "" if result.files is not None else f" in {shown_bytes(len(other.payload))}"
+        answer(f"  also found: {other.summary}{where}{size}")
+    if result.files is None:
+        _show_content(result)
+    else:
+        _show_files(result.files)
+
+
+def _show_content(result: ShrunkPayload) -> None:
+    """Show what is left of a file, as a person reads it."""
     text = readable(result.content, name=result.result)
-    if text is None and result.after_bytes <= _SHOWN_BYTES:
+    if text is None and result.after_bytes <= _SHOWN_BYTES and b"\0" not in result.content:
         text = result.content.decode("utf-8", "backslashreplace")
     if text is not None:
         lines = text.splitlines()
         lines[_SHOWN_LINES:] = ["..."] if len(lines) > _SHOWN_LINES else []
         answer("\n" + "\n".join(f"    {line}" for line in lines))
+
+
+def _show_files(files: Mapping[str, bytes]) -> None:
+    """Show what is left of a folder: its files, and what stands in them if that is little."""
+    is_short = sum(map(len, files.values())) <= _SHOWN_BYTES
+    lines = [""]
+    for path, content in list(files.items())[:_SHOWN_FILES]:
+        lines.append(f"    {path}  ({shown_bytes(len(content))})")
+        if is_short and b"\0" not in content:
+            text = content.decode("utf-8", "backslashreplace")
+            lines += [f"        {line}" for line in text.splitlines()]
+    if len(files) > _SHOWN_FILES:
+        lines.append(f"    and {len(files) - _SHOWN_FILES} more")
+    answer("\n".join(lines))

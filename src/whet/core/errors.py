@@ -157,7 +157,20 @@ class PayloadEmpty(WhetError):
 
 
 class PayloadIsFolder(WhetError):
-    """The file to be shrunk is a folder. Name one file in it."""
+    """What a command should read from standard input is a folder. Name one file in it.
+
+    A folder among the command's arguments can be shrunk: `whet shrink FOLDER -- COMMAND FOLDER`.
+    """
+
+    exit_code = DATA
+
+
+class PayloadTooLarge(WhetError):
+    """The folder to be shrunk holds too much: each trial gets a copy of it.
+
+    Move out what the failure does not need, such as `.git`, environments and build folders, or
+    name a folder below it.
+    """
 
     exit_code = DATA
 

@@ -68,6 +68,8 @@ class PayloadBinding:
         digest: SHA-256 of the payload, its name in the blob store.
         more: the other places in the command that name the same file.
         beside: folder whose other files the payload needs beside it; empty: none.
+        folder: if the payload is a folder, the one that it lies in, and what it holds is bytes of
+            `whet.host.folders`; empty: it is a file.
     """
 
     argument: int | None
@@ -76,6 +78,7 @@ class PayloadBinding:
     digest: str
     more: tuple[PayloadPlace, ...] = ()
     beside: str = ""
+    folder: str = ""
 
     @property
     def places(self) -> tuple[PayloadPlace, ...]:
@@ -93,12 +96,14 @@ class PayloadBinding:
 def put_path(word: str, text: str, path: str) -> str:
     """Return ``word`` with ``path`` for each ``text`` in it that is a whole path.
 
-    In ``sh -c 'cat d.txt old/d.txt dd.txt'`` one of them is ``d.txt``.
+    In ``sh -c 'cat d.txt old/d.txt dd.txt'`` one of them is ``d.txt``. A text that ends with a
+    slash is a folder whose files are named: ``d/`` in ``d/a.txt``.
     """
+    path += "/" if text[-1:] == "/" else ""
     if word == text:
         return path
     begins = r"(?<![\w./-])" if text[:1] != "{" else ""
-    ends = r"(?![\w/-]|\.\w)" if text[-1:] != "}" else ""
+    ends = r"(?![\w/-]|\.\w)" if text[-1:] not in {"}", "/"} else ""
     return re.sub(f"{begins}{re.escape(text)}{ends}", lambda _: path, word)
 
 
@@ -271,6 +276,7 @@ def _payload_from_json(data: JsonObject) -> PayloadBinding:
             for place in records(data, "more")
         ),
         beside=text(data, "beside", ""),
+        folder=text(data, "folder", ""),
     )
 
 

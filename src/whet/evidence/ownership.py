@@ -155,12 +155,16 @@ class Ownership:
         return _ELSEWHERE.sub("", absolute, count=1)
 
     def _neighbour(self, path: str) -> str:
-        """Return where a file lies that is linked beside a payload's copy, the copy included."""
+        """Return where a file lies that is linked beside a payload's copy, the copy included.
+
+        So does a file in the copy of a folder.
+        """
         found = _SLOT.search(path)
         number = -1 if found is None else int(found["number"])
-        if found is None or number >= len(self.payloads) or not self.payloads[number].beside:
+        if found is None or number >= len(self.payloads):
             return ""
-        return join(self.payloads[number].beside, path[found.end() :])
+        place = self.payloads[number].folder or self.payloads[number].beside
+        return join(place, path[found.end() :]) if place else ""
 
     def _payload_file(self, payload: PayloadBinding) -> str:
         """Name a payload's copy as the original is named, where the command says that."""

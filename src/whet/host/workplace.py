@@ -9,6 +9,7 @@ from whet.core.errors import HostFailure
 from whet.core.trial import PayloadBinding
 from whet.host.belongings import Belongings
 from whet.host.files import empty_of_files, remove_tree, storage_error, write_all
+from whet.host.folders import unpack_folder
 
 _COPY_BYTES = 1 << 20
 _PROGRAM_MODE, _DATA_MODE = 0o755, 0o644
@@ -89,6 +90,9 @@ class Workplace:
             self._make(folder)
             if binding.beside:
                 _link_neighbours(binding, folder)
+            if binding.folder:
+                unpack_folder(content if isinstance(content, bytes) else content.read_bytes(), path)
+                return path
             # The first word of a command is started, so it has to be a program.
             is_program = any(place.argument == 0 for place in binding.places)
             mode = _PROGRAM_MODE if is_program else _DATA_MODE

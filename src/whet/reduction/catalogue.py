@@ -2,6 +2,7 @@
 
 from whet.core.errors import UnknownFormat
 from whet.reduction.formats.array_kinds import ARRAY_KINDS
+from whet.reduction.containers import CONTAINERS
 from whet.reduction.formats.blocks import BLOCK_PASSES, BLOCKS
 from whet.reduction.formats.brackets import BRACKET_PASSES, BRACKETS
 from whet.reduction.formats.coarse import BRACKETS as NESTED_BRACKETS
@@ -20,6 +21,7 @@ from whet.reduction.formats.markup_passes import (
     parts_in_xml,
 )
 from whet.reduction.formats.markup_tree import HTML, XML, is_html, is_xml
+from whet.reduction.formats.picture import IMAGE, IMAGE_ORDER, IMAGE_PASSES, parse_picture
 from whet.reduction.formats.pieces import (
     BYTES,
     DELETE_BYTES,
@@ -43,6 +45,7 @@ from whet.reduction.formats.sections import (
     is_toml,
 )
 from whet.reduction.formats.table_kinds import TABLE_KINDS
+from whet.reduction.formats.sound import WAV, WAV_ORDER, WAV_PASSES, parse_wav
 from whet.reduction.formats.values import VALUE_PASSES, WORD_PASSES
 from whet.reduction.formats.yaml_passes import YAML_PASSES, parts_in_yaml
 from whet.reduction.formats.yaml_tree import YAML, is_yaml
@@ -67,6 +70,21 @@ def _coarse(name: str, nesting: Nesting) -> ReductionPass[bytes]:
 STRUCTURED = (
     *ARRAY_KINDS,
     *TABLE_KINDS,
+    *CONTAINERS,
+    Kind(
+        name="image",
+        claims=lambda payload, _: parse_picture(payload) is not None,
+        passes=lifted(IMAGE, IMAGE_PASSES),
+        order=IMAGE_ORDER,
+        is_text=False,
+    ),
+    Kind(
+        name="wav",
+        claims=lambda payload, _: parse_wav(payload) is not None,
+        passes=lifted(WAV, WAV_PASSES),
+        order=WAV_ORDER,
+        is_text=False,
+    ),
     ENCODED,
     Kind(
         name="json",

@@ -15,17 +15,18 @@ def reduce_inside(
     parts_of: Callable[[bytes], list[Part]],
     reduce_part: Callable[[Part], Search[Reduced, object]],
 ) -> PassSearch:
-    """Reduce each part by itself, the first one first.
+    """Reduce each part by itself, the longest one first: what goes from it speeds up the most.
 
     Args:
         payload: where they stand.
         parts_of: returns the parts that are worth it.
         reduce_part: proposes better contents for one.
     """
-    place = 0
-    while place < len(parts := parts_of(payload)):
-        payload = yield from _put_back(payload, parts[place], reduce_part(parts[place]))
-        place += 1
+    sizes = [len(part.content) for part in parts_of(payload)]
+    for place in sorted(range(len(sizes)), key=lambda place: -sizes[place]):
+        parts = parts_of(payload)
+        if place < len(parts):  # fewer may be worth it now
+            payload = yield from _put_back(payload, parts[place], reduce_part(parts[place]))
     return payload
 
 

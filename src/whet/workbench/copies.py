@@ -16,6 +16,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import PayloadBinding, Trial
 from whet.core.verdict import Verdict
 from whet.host.files import put_back
+from whet.host.folders import pack_folder, put_folder_back
 from whet.workbench.bench import Place, Workbench, oracle_of
 from whet.workbench.payload import PLACEHOLDER
 from whet.workbench.reproduce import Baseline, reproduce
@@ -144,7 +145,7 @@ class _Original:
         return baseline.oracle.judge(whole) is Verdict.BAD
 
     def _run(self, trial: Trial, oracle: Oracle) -> Outcome:
-        before = [path.read_bytes() for path in self._files]
+        before = [_packed(path) for path in self._files]
         with self._bench.executor(self._record, place=self._place) as executor:
             future = executor.submit(trial)
             outcome = future.result()
@@ -161,7 +162,7 @@ class _Original:
             )
         )
         for path, data in zip(self._files, before, strict=True):
-            if put_back(path, data):
+            if put_folder_back(path, data) if path.is_dir() else put_back(path, data):
                 self._bench.emit(Notice(text=f"the command changed `{path}`: it was put back"))
         return outcome
 
@@ -190,6 +191,10 @@ def _with_neighbours(trial: Trial, files: Sequence[Path]) -> Trial | None:
             return None
         payloads.append(replace(payload, beside=str(path.parent)))
     return replace(trial, payloads=tuple(payloads))
+
+
+def _packed(path: Path) -> bytes:
+    return pack_folder(path) if path.is_dir() else path.read_bytes()
 
 
 def _listed(files: Sequence[Path]) -> str:

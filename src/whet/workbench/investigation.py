@@ -1,5 +1,6 @@
 """What an investigation found out, as values that the report renders."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from whet.core.budget import StopReason
@@ -154,6 +155,7 @@ class ShrunkPayload:
         also_found: other failures met on the way.
         warm: how many of the trials ran on from a frozen copy of the program.
         cold_because: why others did not; empty if there is nothing to say.
+        files: of a folder, what each file in it holds; None: it is a file.
     """
 
     original: str
@@ -168,11 +170,14 @@ class ShrunkPayload:
     also_found: tuple[AlsoFound, ...] = ()
     warm: int = 0
     cold_because: str = ""
+    files: Mapping[str, bytes] | None = None
 
     @property
     def after_bytes(self) -> int:
         """Size of the smaller payload."""
-        return len(self.content)
+        if self.files is None:
+            return len(self.content)
+        return sum(map(len, self.files.values()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """Finding the payload in the command, and reading it."""
 
+import os
 import re
 import stat
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from whet.core.errors import (
     PayloadUnreadable,
 )
 from whet.core.trial import PayloadBinding, PayloadPlace, put_path
+from whet.host.folders import pack_folder
 
 PLACEHOLDER = "{}"
 
@@ -44,7 +46,8 @@ def read_payload(path: Path, shown: str, *, may_be_empty: bool = False) -> bytes
         ) from error
     except IsADirectoryError as error:
         raise PayloadIsFolder(
-            f"`{shown}` is a folder", hint=f"name one file in it: `ls {shown}`"
+            f"`{shown}` is a folder, not a file to be read",
+            hint=f"name one file in it: `ls {shown}`",
         ) from error
     except OSError as error:
         raise PayloadUnreadable(
@@ -52,6 +55,24 @@ def read_payload(path: Path, shown: str, *, may_be_empty: bool = False) -> bytes
         ) from error
     if not data and not may_be_empty:
         raise PayloadEmpty(f"`{shown}` is empty", hint="name the file that the failure needs")
+    return data
+
+
+def read_folder(path: Path, shown: str) -> bytes:
+    """Return what a folder holds, packed.
+
+    Args:
+        path: the folder.
+        shown: its name as the user wrote it.
+
+    Raises:
+        PayloadTooLarge, PayloadUnreadable, PayloadMissing, PayloadEmpty: as they say.
+    """
+    data = pack_folder(path, shown)
+    if not data.strip(b"\0"):
+        raise PayloadEmpty(
+            f"`{shown}` is an empty folder", hint="name the one that the failure needs"
+        )
     return data
 
 
@@ -87,19 +108,25 @@ def bind_payloads(
                 hint="write `{}` where the file's name belongs, or `--stdin FILE`",
             )
     return tuple(
-        _binding((cwd / shown).name, digest, found[shown], reads_stdin=reads[shown])
+        _binding(Path(os.path.abspath(cwd / shown)), digest, found[shown], reads_stdin=reads[shown])
         for shown, digest in files
     )
 
 
 def _binding(
-    name: str, digest: str, places: Sequence[PayloadPlace], *, reads_stdin: bool
+    path: Path, digest: str, places: Sequence[PayloadPlace], *, reads_stdin: bool
 ) -> PayloadBinding:
+    name, folder = path.name, str(path.parent) if path.is_dir() else ""
     if reads_stdin:
         return PayloadBinding(argument=None, text="", name=name, digest=digest, more=tuple(places))
     first, *others = places
     return PayloadBinding(
-        argument=first.argument, text=first.text, name=name, digest=digest, more=tuple(others)
+        argument=first.argument,
+        text=first.text,
+        name=name,
+        digest=digest,
+        more=tuple(others),
+        folder=folder,
     )
 
 
@@ -123,7 +150,16 @@ def _named(command: tuple[str, ...], cwd: Path, shown: str) -> list[PayloadPlace
             places.append(PayloadPlace(argument=index, text=word))
         elif value and (value == shown or is_same_file(cwd / value, path)):
             places.append(PayloadPlace(argument=index, text=value))
+        elif path.is_dir() and (text := _way_into(word, cwd, path) or _way_into(value, cwd, path)):
+            places.append(PayloadPlace(argument=index, text=text))
     return places
+
+
+def _way_into(word: str, cwd: Path, folder: Path) -> str:
+    """Return what of a path names a folder that it leads into, as in `data/a.txt`; or nothing."""
+    ends = [match.end() for match in re.finditer("/", word)]
+    ways = (word[:end] for end in ends if end < len(word))
+    return next((way for way in ways if is_same_file(cwd / way, folder)), "")
 
 
 def _marked(command: tuple[str, ...], files: Sequence[str]) -> dict[str, list[PayloadPlace]]:
@@ -156,6 +192,8 @@ def _inside(command: tuple[str, ...], cwd: Path, shown: str) -> list[PayloadPlac
         }
         if put_path(word, shown, "") != word:
             texts.add(shown)
+        if path.is_dir():
+            texts |= {_way_into(text, cwd, path) for text in _BETWEEN_PATHS.split(word)} - {""}
         places += [PayloadPlace(argument=index, text=text) for text in sorted(texts)]
     return places
 

@@ -351,7 +351,9 @@ def line_for(bench: Workbench, trial: Trial) -> str:
         blob = str(bench.notebook.blobs.path_of(payload.digest))
         path = _path_beside(payload.digest, payload.name, payload.beside)
         files[payload.digest] = PlacedFile(path=path)
-        copies.append(f"cp {quote_word(blob)} {quote_word(path)}")
+        source, target = quote_word(blob), quote_word(path)
+        unpack = f"mkdir -p {target} && tar -xf {source} -C {target}"
+        copies.append(unpack if payload.folder else f"cp {source} {target}")
     setup, prefix, placed = _environment(bench, trial)
     return " && ".join([*copies, *setup, one_liner(placed, files, prefix=prefix)])
 

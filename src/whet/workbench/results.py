@@ -4,8 +4,9 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
-from whet.core.errors import BadUsage, CannotWrite
+from whet.core.errors import BadUsage, CannotWrite, WhetError
 from whet.core.output import digest_of
+from whet.host.folders import pack_folder
 from whet.workbench.bench import Workbench
 from whet.workbench.payload import is_same_file, shrunk_path
 
@@ -27,6 +28,11 @@ def result_path(
         CannotWrite: if its folder is not there, or may not be written to.
     """
     named = Path(os.path.abspath(output)) if output else original.parent
+    if original.is_dir() and named.resolve().is_relative_to(original.resolve()):
+        raise BadUsage(
+            f"`-o {output}` lies in the folder that is shrunk, which is never touched",
+            hint="name another place, or leave it out: the result goes beside the original",
+        )
     if output and not named.is_dir():
         if not is_alone:
             raise BadUsage(
@@ -55,9 +61,13 @@ def _may_go(bench: Workbench, path: Path) -> bool:
     """Whether nothing stands there, or what the notebook holds anyway, such as an old result."""
     if not os.path.lexists(path):
         return True
-    if path.is_symlink() or not path.is_file():
+    if path.is_symlink() or not (path.is_file() or path.is_dir()):
         return False
-    return bench.notebook.blobs.path_of(digest_of(path.read_bytes())).is_file()
+    try:
+        content = pack_folder(path) if path.is_dir() else path.read_bytes()
+    except WhetError:
+        return False
+    return bench.notebook.blobs.path_of(digest_of(content)).is_file()
 
 
 def _writable(path: Path) -> Path:

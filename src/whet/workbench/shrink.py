@@ -13,7 +13,7 @@ from whet.execution.warm_search import WarmSearch
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.copies import reproduce_on_copies
 from whet.workbench.investigation import ShrunkPayload
-from whet.workbench.payload import bind_payloads, read_payload
+from whet.workbench.payload import bind_payloads, read_folder, read_payload
 from whet.workbench.reproduce import Baseline
 from whet.workbench.request import TrialRequest
 from whet.workbench.results import result_path
@@ -52,8 +52,8 @@ def shrink(
 
     Raises:
         BadUsage, CannotWrite: if a result would be lost, or cannot be written.
-        PayloadMissing, PayloadEmpty, PayloadIsFolder, PayloadUnreadable,
-        PayloadNotInCommand: if a file cannot be shrunk.
+        PayloadMissing, PayloadEmpty, PayloadTooLarge, PayloadUnreadable,
+        PayloadNotInCommand: if a file or folder cannot be shrunk.
         BaselineDoesNotFail: if the command passes.
         CopyFailsOtherwise: if it does not fail on a copy of the files as it does on them.
     """
@@ -99,11 +99,14 @@ def read_all(
     payloads: list[Payload] = []
     for shown in files:
         path = Path(os.path.abspath(Path(request.cwd or bench.project.folder, shown)))
-        data = read_payload(path, shown)
+        is_folder = path.is_dir()
+        data = read_folder(path, shown) if is_folder else read_payload(path, shown)
         taken = {payload.result for payload in payloads}
         is_alone = len(files) == 1
         target = result_path(bench, path, output, taken=taken, is_alone=is_alone)
-        payloads.append(Payload(shown=shown, path=path, result=target, data=data))
+        payloads.append(
+            Payload(shown=shown, path=path, result=target, data=data, is_folder=is_folder)
+        )
     return payloads
 
 
@@ -138,7 +141,7 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
     trial = with_patience(trial, baseline)
     oracle = held_to_statement(baseline, trial)
     work = Shrinking(bench, trial, position, payload, oracle, guard=guard)
-    why_cold = "`--cold`" if options.cold else why_not_warm(baseline)
+    why_cold = "`--cold`" if options.cold else why_not_warm(baseline, trial)
     warm = None
     if not why_cold:
         warm = WarmSearch(bench.belongings, position=position, judge=oracle.judge)

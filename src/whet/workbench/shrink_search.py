@@ -10,7 +10,6 @@ from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.execution.caching import CachingExecutor
 from whet.execution.warm_search import WarmSearch
-from whet.host.files import write_atomically
 from whet.reduction.reducer import Reduction, reduce_payload
 from whet.workbench.bench import Place, RecordedExecutor, Workbench
 from whet.workbench.driver import HOLDS_NO_MORE, Driver, Ended, announce, stop_reason_of
@@ -19,8 +18,10 @@ from whet.workbench.reproduce import Baseline
 from whet.workbench.shrinking import Shrinking
 
 
-def why_not_warm(baseline: Baseline) -> str:
+def why_not_warm(baseline: Baseline, trial: Trial) -> str:
     """Return why no trial of a search may run on from a frozen copy; empty if it may."""
+    if any(payload.folder for payload in trial.payloads):
+        return "a payload is a folder"
     if baseline.repeats > 1:
         return "it fails only sometimes: how often is measured from the start"
     if isinstance(baseline.oracle, BadIf) and baseline.oracle.condition.weighs_resources:
@@ -169,12 +170,12 @@ class ShrinkSearch:
     def _result(self, reason: StopReason) -> ShrunkPayload:
         work, payload = self.work, self.work.payload
         if work.best == payload.data:
-            write_atomically(payload.result, work.best)
+            work.write_best()
         reasons = "" if self.warm is None else "; ".join(self.warm.reasons)
         return ShrunkPayload(
             original=payload.shown,
             result=str(payload.result),
-            before_bytes=len(payload.data),
+            before_bytes=payload.size_of(payload.data),
             content=work.best,
             stopped=reason,
             trials=self._trials - self._cached,
@@ -184,6 +185,7 @@ class ShrinkSearch:
             also_found=tuple(work.others.values()),
             warm=0 if self.warm is None else self.warm.warm_runs,
             cold_because=self.why_cold or reasons,
+            files=payload.files_of(work.best) if payload.is_folder else None,
         )
 
 

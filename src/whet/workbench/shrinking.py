@@ -10,6 +10,8 @@ from whet.core.oracle import Oracle, SameFailure
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.files import write_atomically
+from whet.host.folders import replace_folder
+from whet.reduction.formats.tar_archive import parse_tar
 from whet.reduction.problem import Reduced
 from whet.workbench.bench import Workbench
 from whet.workbench.driver import Question
@@ -37,13 +39,28 @@ class Payload:
         shown: its name as the user wrote it.
         path: where it lies.
         result: where the smaller one goes.
-        data: what it holds.
+        data: what it holds; of a folder, packed.
+        is_folder: it is a folder.
     """
 
     shown: str
     path: Path
     result: Path
     data: bytes
+    is_folder: bool = False
+
+    def size_of(self, content: bytes) -> int:
+        """Return how many bytes stand in its file or files when it holds ``content``."""
+        return sum(map(len, self.files_of(content).values())) if self.is_folder else len(content)
+
+    def files_of(self, content: bytes) -> dict[str, bytes]:
+        """Return what stands in each file of a folder when it holds ``content``."""
+        archive = parse_tar(content)
+        assert archive is not None, "a folder travels as an archive"
+        return {
+            member.path.decode("utf-8", "backslashreplace"): member.packed
+            for member in archive.members
+        }
 
 
 class Shrinking:
@@ -120,7 +137,14 @@ class Shrinking:
         del self.accepted[steps:]
         self.best = self.content_of(self.accepted[-1]) if steps else self.payload.data
         self._came_warm.clear()
-        write_atomically(self.payload.result, self.best)
+        self.write_best()
+
+    def write_best(self) -> None:
+        """Put the best payload so far on disk, whole."""
+        if self.payload.is_folder:
+            replace_folder(self.payload.result, self.best, self._bench.belongings)
+        else:
+            write_atomically(self.payload.result, self.best)
 
     def _keep_other(self, event: TrialFinished) -> None:
         failure = event.outcome.failure
@@ -142,11 +166,14 @@ class Shrinking:
 
     def found_bad(self, candidate: Reduced) -> None:
         """Put a smaller payload on disk."""
-        before, self.best = len(self.best), candidate.data
+        before = self.payload.size_of(self.best)
+        self.best = candidate.data
         self.accepted.append(self._bench.shelf.keep(candidate.data))
-        write_atomically(self.payload.result, candidate.data)
+        self.write_best()
         self._bench.emit(
             PayloadReduced(
-                before_bytes=before, after_bytes=len(candidate.data), by_pass=candidate.by_pass
+                before_bytes=before,
+                after_bytes=self.payload.size_of(candidate.data),
+                by_pass=candidate.by_pass,
             )
         )
