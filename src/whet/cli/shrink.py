@@ -13,10 +13,12 @@ from whet.cli.options import (
     trial_request,
 )
 from whet.cli.progress import Progress
+from whet.cli.shrink_command import check_words, shrink_command
 from whet.core.budget import Budget
-from whet.core.errors import INCOMPLETE
+from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.workbench.bench import open_workbench
+from whet.workbench.command_search import CommandOptions
 from whet.workbench.investigation import ShrunkPayload
 from whet.workbench.shrink import ShrinkOptions, shrink
 
@@ -24,7 +26,7 @@ _SHOWN_BYTES = 2000
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="FILE... -- COMMAND...")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, metavar="FILE...")
 @trial_options
 @click.option(
     "-o",
@@ -32,6 +34,17 @@ _SHOWN_BYTES = 2000
     default="",
     metavar="OUT",
     help="Where the smaller file goes: a file, or a folder.",
+)
+@click.option("--arguments", "what", flag_value="arguments", help="Shrink the command's arguments.")
+@click.option("--environment", "what", flag_value="environment", help="Shrink the environment.")
+@click.option(
+    "--tests",
+    "what",
+    flag_value="tests",
+    help="Shrink the tests that pytest runs before one fails.",
+)
+@click.option(
+    "--towards", default="", metavar="DEFAULTS", help="Keep the settings of FILE that matter alone."
 )
 @jobs_option
 @budget_option
@@ -44,6 +57,8 @@ def command(
     files: tuple[str, ...],
     *,
     output: str,
+    what: str | None,
+    towards: str,
     jobs: int | None,
     budget: float | None,
     cold: bool,
@@ -55,10 +70,23 @@ def command(
     FILE is found among the command's arguments, or `{}` marks its place. It is never touched:
     the result stands beside it (`data.shrunk.csv`), the best so far at every moment. Stop it
     with Ctrl-C; the same command goes on where it stopped.
+
+    `--arguments`, `--environment` and `--tests [TEST]` make the command itself smaller: the
+    result is a line to paste into a shell.
     """
     request = trial_request(ctx)
+    limit = Budget(wall_seconds=budget)
+    if what is not None:
+        check_words(what, files, output, towards)
+        command_options = CommandOptions(budget=limit, jobs=jobs)
+        return shrink_command(what, files, request, command_options, as_json=as_json)
+    if not files:
+        raise BadUsage(
+            "no file is named",
+            hint="`whet shrink FILE -- COMMAND`, or one of `--arguments`, `--environment`, `--tests`",
+        )
     options = ShrinkOptions(
-        files=files, result=output, budget=Budget(wall_seconds=budget), jobs=jobs, cold=cold
+        files=files, result=output, budget=limit, jobs=jobs, cold=cold, towards=towards
     )
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         results = shrink(bench, request, options)

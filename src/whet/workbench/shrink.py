@@ -36,6 +36,7 @@ class ShrinkOptions:
         budget: when to stop.
         jobs: trials at once; None: all cores.
         cold: run each trial from its start.
+        towards: file with the defaults that the one file is brought nearer to; empty: none.
     """
 
     files: tuple[str, ...]
@@ -43,6 +44,7 @@ class ShrinkOptions:
     budget: Budget = field(default_factory=Budget)
     jobs: int | None = None
     cold: bool = False
+    towards: str = ""
 
 
 def shrink(
