@@ -15,10 +15,12 @@ from whet.cli.options import (
 from whet.cli.progress import Progress
 from whet.cli.shrink_command import check_words, shrink_command
 from whet.core.budget import Budget
+from whet.core.difference import Change
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.workbench.bench import open_workbench
 from whet.workbench.command_search import CommandOptions
+from whet.workbench.defaults import shrink_towards
 from whet.workbench.investigation import ShrunkPayload
 from whet.workbench.shrink import ShrinkOptions, shrink
 
@@ -85,11 +87,13 @@ def command(
             "no file is named",
             hint="`whet shrink FILE -- COMMAND`, or one of `--arguments`, `--environment`, `--tests`",
         )
-    options = ShrinkOptions(
-        files=files, result=output, budget=limit, jobs=jobs, cold=cold, towards=towards
-    )
+    options = ShrinkOptions(files=files, result=output, budget=limit, jobs=jobs, cold=cold)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
-        results = shrink(bench, request, options)
+        results = (
+            shrink_towards(bench, request, options, towards)
+            if towards
+            else shrink(bench, request, options)
+        )
     if as_json:
         answer_json({"payloads": [payload_json(result) for result in results]})
     else:
@@ -113,6 +117,12 @@ def payload_json(result: ShrunkPayload) -> dict[str, object]:
         "cold_because": result.cold_because,
         "wall_seconds": round(result.wall_seconds, 3),
         "guarded_by": result.guarded_by,
+        "changes": None
+        if result.changes is None
+        else [
+            {"name": each.name, "before": each.before, "after": each.after}
+            for each in result.changes
+        ],
         "also_found": [
             {"summary": other.summary, "place": other.place, "bytes": len(other.payload)}
             for other in result.also_found
@@ -134,6 +144,20 @@ def _show(result: ShrunkPayload) -> None:
     for other in result.also_found:
         where = f" at {other.place}" if other.place else ""
         answer(f"  also found: {other.summary}{where} in {shown_bytes(len(other.payload))}")
-    if result.after_bytes <= _SHOWN_BYTES:
+    if result.changes is not None:
+        _show_changes(result.changes)
+    elif result.after_bytes <= _SHOWN_BYTES:
         text = result.content.decode("utf-8", "backslashreplace")
         answer("\n" + "\n".join(f"    {line}" for line in text.splitlines()))
+
+
+def _show_changes(changes: tuple[Change, ...]) -> None:
+    if not changes:
+        answer("  the failure does not depend on a setting: it comes with the defaults too")
+    for each in changes:
+        if each.before is None:
+            answer(f"    {each.name}: new, {each.after}")
+        elif each.after is None:
+            answer(f"    {each.name}: gone, was {each.before}")
+        else:
+            answer(f"    {each.name}: {each.before} → {each.after}")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from whet.core.budget import StopReason
+from whet.core.difference import Change
 from whet.core.failure import Failure
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
@@ -154,6 +155,7 @@ class ShrunkPayload:
         also_found: other failures met on the way.
         warm: how many of the trials ran on from a frozen copy of the program.
         cold_because: why others did not; empty if there is nothing to say.
+        changes: of a configuration: in what it still differs from its defaults.
     """
 
     original: str
@@ -168,6 +170,7 @@ class ShrunkPayload:
     also_found: tuple[AlsoFound, ...] = ()
     warm: int = 0
     cold_because: str = ""
+    changes: tuple[Change, ...] | None = None
 
     @property
     def after_bytes(self) -> int:

@@ -36,7 +36,7 @@ class ShrinkOptions:
         budget: when to stop.
         jobs: trials at once; None: all cores.
         cold: run each trial from its start.
-        towards: file with the defaults that the one file is brought nearer to; empty: none.
+        defaults: what the one file is brought nearer to; None: nothing.
     """
 
     files: tuple[str, ...]
@@ -44,7 +44,7 @@ class ShrinkOptions:
     budget: Budget = field(default_factory=Budget)
     jobs: int | None = None
     cold: bool = False
-    towards: str = ""
+    defaults: bytes | None = None
 
 
 def shrink(
@@ -147,7 +147,7 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
     search = ShrinkSearch(
         bench=bench, work=work, oracle=oracle, repeats=baseline.repeats, record=record,
         place=place, jobs=options.jobs or bench.jobs, budget=options.budget, warm=warm,
-        why_cold=why_cold,
+        why_cold=why_cold, defaults=options.defaults,
     )  # fmt: skip
     return search.run()
 

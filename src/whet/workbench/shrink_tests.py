@@ -128,7 +128,7 @@ class _Pytest:
 
     def _settle(self, outcome: Outcome, failing: str) -> None:
         """Have tests run one after the other in the order of the words; check that they do."""
-        if self._trial_sees("pytest-randomly"):
+        if self._trial_sees("pytest-randomly") and "no:randomly" not in self.command.options:
             self.command = _with(self.command, ("-p", "no:randomly"))
         if outcome.stdout.search(_SIDE_BY_SIDE) is not None:
             self.command = _with(self.command, ("-n0",))
