@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from whet.reduction.commands.candidates import keep_few, never_twice, plainer_text
+from whet.reduction.candidates import keep_few, never_twice, plainer_text
 from whet.search.proposal import Search
 
 Words: TypeAlias = tuple[str, ...]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from whet.core.verdict import Verdict
-from whet.reduction.commands.candidates import keep_few, never_twice
+from whet.reduction.candidates import keep_few, never_twice
 from whet.search.proposal import Search
 
 Tests: TypeAlias = tuple[str, ...]

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import TypeAlias
 
-from whet.reduction.commands.candidates import keep_few, never_twice, plainer_text
+from whet.reduction.candidates import keep_few, never_twice, plainer_text
 from whet.search.proposal import Search
 
 Variables: TypeAlias = tuple[tuple[str, str], ...]

@@ -9,6 +9,7 @@ from numbers import Number
 from typing import TypeVar
 
 from whet.core.verdict import Verdict
+from whet.reduction.candidates import keep_few
 from whet.reduction.objects.tree import Leaf
 from whet.reduction.reducer import reduce_payload
 from whet.search.batch import LazyBatch
@@ -17,6 +18,8 @@ from whet.search.proposal import Search
 CandidateT = TypeVar("CandidateT")
 
 _FEW = 4  # 0, 1, 2 and 3 are read at a glance
+_SHORT = 40  # characters
+_PLAIN = "0a"  # what reads best among characters
 _EXACT = 2.0**53  # so far each whole number is a float of its own
 
 
@@ -202,11 +205,42 @@ def _fewer_digits(value: float) -> Iterable[object]:
 
 
 def _text(value: str) -> Search[object, object]:
+    if len(value) <= _SHORT:
+        return (yield from _as(_short(value), str))
     return (yield from _as_payload(value.encode("utf-8", "surrogatepass"), _decoded, value))
 
 
 def _bytes(value: bytes) -> Search[object, object]:
+    if len(value) <= _SHORT:
+        return (
+            yield from _as(_short(value.decode("latin-1")), lambda text: text.encode("latin-1"))
+        )
     return (yield from _as_payload(value, bytes, value))
+
+
+def _short(text: str) -> Search[str, str]:
+    """Leave out characters, then put plain ones in the place of others.
+
+    What is short has no structure that a format would see, and formats take longer to look.
+    """
+    best = yield from keep_few(text, "".join, text)
+    for index in range(len(best)):
+        plain = [f"{best[:index]}{sign}{best[index + 1 :]}" for sign in _PLAIN]
+        better = plain[: plain.index(best)] if best in plain else plain
+        found = yield from first_bad(better)
+        best = best if found is None else found
+    return best
+
+
+def _as(search: Search[str, str], read: Callable[[str], object]) -> Search[object, object]:
+    """Propose what a search over texts proposes, as something else."""
+    try:
+        wanted = next(search)
+        while True:
+            wanted = search.send((yield LazyBatch(map(read, wanted))))
+    except StopIteration as end:
+        result: str = end.value
+        return read(result)
 
 
 def _decoded(data: bytes) -> object:

@@ -141,13 +141,24 @@ def make_plain(tree: Node) -> NodeSearch:
 
 def put_nothing(tree: Node) -> NodeSearch:
     """Put None in the place of what has parts, or an inside that nobody knows, and cannot go."""
-    nothing = atom(None)
-    changes: dict[Path, Node] = {}
-    for path, node in walk(tree):
-        is_inside = any(path[: len(above)] == above for above in changes)
-        if path and not is_inside and node is not ABSENT and not isinstance(node, Atom):
-            changes[path] = nothing
-    return (yield from _change(tree, changes))
+    depth = 0
+    while level := [(path, node) for path, node in walk(tree) if len(path) >= depth]:
+        depth += 1
+        changes: dict[Path, Node] = {
+            path: _NOTHING
+            for path, node in level
+            if len(path) == depth and not isinstance(node, Atom) and not _is_empty(node)
+        }
+        tree = yield from _change(tree, changes)
+    return tree
+
+
+_NOTHING = atom(None)
+
+
+def _is_empty(node: Node) -> bool:
+    # An empty list says more than None does.
+    return node is ABSENT or (isinstance(node, Branch) and not node.children)
 
 
 def _change(tree: Node, changes: dict[Path, Node]) -> NodeSearch:

@@ -164,7 +164,9 @@ def _joining(
 
 
 def _update(container: object, children: list[object]) -> None:
-    cast("dict[object, object]", container).update(cast("list[tuple[object, object]]", children))
+    for key, value in cast("list[tuple[object, object]]", children):
+        # Not `update`: a `Counter` would count.
+        cast("dict[object, object]", container)[key] = value
 
 
 def _extend(container: object, children: list[object]) -> None:

@@ -49,17 +49,33 @@ class Shape:
     defaults: tuple[bool, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class Branch:
-    """A container.
+    """A container; never changed. Trees share what was not cut, and each knows its hash.
 
     Attributes:
         shape: how it is put together.
         children: what it is put together of.
     """
 
-    shape: Shape
-    children: "tuple[Node, ...]"
+    __slots__ = ("_hash", "children", "shape")
+
+    def __init__(self, shape: Shape, children: "tuple[Node, ...]") -> None:
+        self.shape = shape
+        self.children = children
+        self._hash = hash(children)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return (
+            isinstance(other, Branch)
+            and self._hash == other._hash
+            and self.shape is other.shape
+            and self.children == other.children
+        )
 
 
 Node: TypeAlias = Branch | Leaf

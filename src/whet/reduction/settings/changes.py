@@ -48,7 +48,7 @@ def shown(value: object) -> str:
 
 def differences(before: object, after: object, path: tuple[Step, ...] = ()) -> Iterator[Setting]:
     """Yield each setting in which two documents differ, in the order of the second."""
-    if isinstance(after, dict) and after and (before is MISSING or isinstance(before, dict)):
+    if _are_tables(before, after):
         old = {} if before is MISSING else cast("dict[str, object]", before)
         new = cast("dict[str, object]", after)
         for key, value in new.items():
@@ -62,6 +62,11 @@ def differences(before: object, after: object, path: tuple[Step, ...] = ()) -> I
             yield from differences(left, right, (*path, index))
     elif not _is_same(before, after):
         yield Setting(path, before, after)
+
+
+def _are_tables(before: object, after: object) -> bool:
+    """Whether the second is a table that can be compared key by key."""
+    return type(after) is dict and after != {} and (before is MISSING or type(before) is dict)
 
 
 def _are_lists_of_one_length(before: object, after: object) -> bool:
@@ -86,10 +91,11 @@ def applied(defaults: object, settings: Iterable[Setting]) -> object:
 def _set(document: object, path: tuple[Step, ...], value: object) -> None:
     place = cast("dict[Step, object]", document)
     for step in path[:-1]:
-        # A table that only the other document has is made for its first setting.
-        if isinstance(place, dict) and step not in place:
+        try:
+            place = cast("dict[Step, object]", place[step])
+        except KeyError:  # a table that only the other document has: made for its first setting
             place[step] = {}
-        place = cast("dict[Step, object]", place[step])
+            place = cast("dict[Step, object]", place[step])
     if value is MISSING:
         del place[path[-1]]
     else:

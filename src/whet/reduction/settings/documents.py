@@ -52,7 +52,7 @@ def data_of(kind: DocumentKind | None, text: bytes) -> object:
         data = kind.read(text.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise UnreadableError(str(error)) from error
-    return data if isinstance(data, dict) else None
+    return cast("object", data) if isinstance(data, dict) else None
 
 
 def _read_json(text: str) -> object:

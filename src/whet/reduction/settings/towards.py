@@ -6,7 +6,7 @@ from itertools import accumulate
 
 from whet.core.difference import Change
 from whet.core.verdict import Verdict
-from whet.reduction.commands.candidates import keep_few
+from whet.reduction.candidates import keep_few
 from whet.reduction.edit import Edit, make_changes
 from whet.reduction.problem import Reduced
 from whet.reduction.reducer import Reduction

@@ -1,4 +1,4 @@
-"""What the searches over commands share: candidates made of parts that are kept."""
+"""What searches over other things than payloads share: candidates made of parts that are kept."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
@@ -86,7 +86,7 @@ def never_twice(
         while True:
             places: list[int] = []
             batch = LazyBatch(_fresh(wanted, told, places))
-            verdicts = (yield batch) if batch else []
+            verdicts = (yield batch) if batch else ()
             told.update(batch[number] for number in range(len(verdicts)))
             if verdicts and verdicts[-1] is Verdict.BAD:
                 answers = [*[Verdict.GOOD] * places[len(verdicts) - 1], Verdict.BAD]
