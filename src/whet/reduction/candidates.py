@@ -1,5 +1,6 @@
 """What searches over other things than payloads share: candidates made of parts that are kept."""
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
@@ -10,7 +11,10 @@ from whet.search.delta import Kept, minimize
 from whet.search.proposal import Search
 
 CandidateT = TypeVar("CandidateT", bound=Hashable)
+_SHORT_NAME = re.compile(r"[A-Za-z][\w.-]{0,11}")
+
 PartT = TypeVar("PartT")
+ResultT = TypeVar("ResultT")
 
 
 def keep_few(
@@ -47,10 +51,10 @@ def plainer_text(
     """Look for the plainest text in the place of one; return what is made of it.
 
     A text with a slash is left as it is: it may be a path, and a program that is given half of a
-    path may write where nobody meant it to.
+    path may write where nobody meant it to. So is a short name, such as ``train``: it reads well.
     """
     best = start
-    if "/" in text:
+    if "/" in text or _SHORT_NAME.fullmatch(text):
         return best
     search = reduce_payload(text.encode("utf-8", "surrogateescape"))
     try:
@@ -77,10 +81,15 @@ def _texts(payloads: Iterable[bytes], places: list[int]) -> Iterator[str]:
 
 
 def never_twice(
-    search: Search[CandidateT, CandidateT], start: CandidateT
-) -> Search[CandidateT, CandidateT]:
-    """Answer what was told before, so that no candidate is proposed twice."""
-    told = {start}
+    search: Search[CandidateT, ResultT], *known: CandidateT
+) -> Search[CandidateT, ResultT]:
+    """Answer what was told before, so that no candidate is proposed twice.
+
+    Args:
+        search: what proposes.
+        known: candidates that need not be asked about: none of them would be progress.
+    """
+    told = set(known)
     try:
         wanted = next(search)
         while True:
@@ -94,7 +103,7 @@ def never_twice(
                 answers = [Verdict.GOOD] * len(wanted)
             wanted = search.send(answers)
     except StopIteration as end:
-        result: CandidateT = end.value
+        result: ResultT = end.value
         return result
 
 

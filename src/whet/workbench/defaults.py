@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from whet.core.errors import BadUsage, PayloadUnreadable
+from whet.core.errors import BadUsage, SettingsUnreadable
 from whet.reduction.settings.documents import UnreadableError, data_of, document_kind_of
 from whet.reduction.settings.towards import changes_towards
 from whet.workbench.bench import Workbench
@@ -27,6 +27,7 @@ def shrink_towards(
     Raises:
         BadUsage: if there is more than one file, or nothing in which the two differ.
         PayloadMissing, PayloadIsFolder, PayloadUnreadable: if one of the two cannot be read.
+        SettingsUnreadable: if one of the two does not parse.
         BaselineDoesNotFail: if the command passes.
     """
     if len(options.files) != 1:
@@ -54,7 +55,7 @@ def _check(shown: str, name: str, content: bytes) -> None:
         data_of(kind, content)
     except UnreadableError as error:
         assert kind is not None, "lines are always read"
-        raise PayloadUnreadable(
+        raise SettingsUnreadable(
             f"`{shown}` is not {kind.name}: {error}",
             hint="repair it, or give both files a name that ends in `.txt`, to compare their lines",
         ) from error

@@ -21,9 +21,14 @@ _FLAGS = frozenset(
 
 _SHORT_WITH_VALUE = frozenset({"-W", "-c", "-k", "-m", "-n", "-o", "-p", "-r"})
 
+_OF_MEMORY = frozenset(
+    {"--ff", "--failed-first", "--lf", "--last-failed", "--nf", "--new-first", "--stepwise",
+     "--stepwise-skip", "--sw", "--sw-skip"}
+)  # fmt: skip
+"""Options that choose tests or their order by earlier runs: each run, of whet too, changes that."""
+
 _OF_ORDER = re.compile(
-    r"--(?:lf|last-failed|ff|failed-first|nf|new-first|sw|stepwise|stepwise-skip|sw-skip|co"
-    r"|collect-only|random-order(?:-.*)?(?:=.*)?|randomly-.*|(?:dist|numprocesses|maxprocesses)(?:=.*)?)"
+    r"--(?:co|collect-only|random-order(?:-.*)?(?:=.*)?|randomly-.*|(?:dist|numprocesses|maxprocesses)(?:=.*)?)"
     r"|-n(?:\d+|auto|logical)?"
 )
 """Options that choose tests or their order, or run them side by side."""
@@ -74,7 +79,9 @@ def _options(words: Sequence[str], cwd: Path) -> list[str]:
     while index < len(words):
         word = words[index]
         count = 1 + _takes_next(words, index)
-        is_order = word in _OF_ORDER_WITH_VALUE or _OF_ORDER.fullmatch(word)
+        is_order = (
+            word in _OF_ORDER_WITH_VALUE | _OF_MEMORY or _OF_ORDER.fullmatch(word) is not None
+        )
         if not is_order and (word.startswith("-") or not _chooses(word, cwd)):
             kept += words[index : index + count]
         index += count
@@ -87,9 +94,8 @@ def _takes_next(words: Sequence[str], index: int) -> bool:
     if not word.startswith("-") or index + 1 == len(words) or words[index + 1].startswith("-"):
         return False
     if word.startswith("--"):
-        is_flag = word in _FLAGS or (
-            word not in _OF_ORDER_WITH_VALUE and _OF_ORDER.fullmatch(word) is not None
-        )
+        is_order = word not in _OF_ORDER_WITH_VALUE and _OF_ORDER.fullmatch(word) is not None
+        is_flag = word in _FLAGS | _OF_MEMORY or is_order
         return "=" not in word and not is_flag
     return word in _SHORT_WITH_VALUE
 
@@ -98,12 +104,17 @@ def _chooses(word: str, cwd: Path) -> bool:
     return (cwd / word.partition("::")[0]).exists()
 
 
+def without_memory(command: Sequence[str]) -> tuple[str, ...]:
+    """Return a command that does not look at what came of earlier runs."""
+    return tuple(word for word in command if word not in _OF_MEMORY)
+
+
 def words_for(tests: Sequence[str], cwd: Path) -> tuple[str, ...]:
     """Return the words that name tests for a pytest that starts in ``cwd``.
 
-    pytest shows them as seen from its own root, which may stand above.
+    When it collects, pytest shows them as seen from its own root, which may stand above.
     """
-    root = _root_of(tests[0], cwd)
+    root = _root_of(tests[0], cwd) if tests else cwd
     if root == cwd:
         return tuple(tests)
     return tuple(_seen_from(cwd, root, each) for each in tests)

@@ -15,7 +15,12 @@ from whet.reduction.commands.selection import Tests, reduce_tests
 from whet.search.proposal import Search
 from whet.workbench.bench import Workbench
 from whet.workbench.command_search import CommandOptions, CommandSearch, ShrunkCommand
-from whet.workbench.pytest_command import PytestCommand, read_pytest_command, words_for
+from whet.workbench.pytest_command import (
+    PytestCommand,
+    read_pytest_command,
+    without_memory,
+    words_for,
+)
 from whet.workbench.reproduce import reproduce
 from whet.workbench.reproducer import line_for
 from whet.workbench.request import TrialRequest
@@ -52,8 +57,7 @@ def shrink_tests(
     found: list[Tests | None] = []
 
     def as_trial(tests: Tests) -> Trial:
-        words = words_for(tests, Path(trial.cwd))
-        return replace(patient, command=pytest.command.on(words))
+        return replace(patient, command=pytest.command.on(tests))
 
     def begin(_: Tests) -> Search[Tests, None]:
         found.append((yield from reduce_tests(collected, failing)))
@@ -105,7 +109,8 @@ class _Pytest:
         """Return all tests in order, the one that fails, and what judges whether it does."""
         seed = outcome.stdout.search(_SEED)
         seeded = (f"--randomly-seed={seed.decode()}",) if seed else ()
-        collected = self._collect((*self._trial.command, *seeded))
+        whole = (*without_memory(self._trial.command), *seeded)
+        collected = self._collect(whole)
         if not collected:
             raise BadUsage(
                 f"pytest collects no tests for `{' '.join(self._trial.command)}`",
@@ -113,7 +118,7 @@ class _Pytest:
             )
         failed = failed_tests(outcome, collected)
         if not failed:  # its summary is turned off
-            outcome = self._run((*self._trial.command, *seeded, *_SUMMARY))
+            outcome = self._run((*whole, *_SUMMARY))
             failed = failed_tests(outcome, collected)
             self.command = _with(self.command, _SUMMARY)
         failing = _chosen(named, collected, tuple(failed))
@@ -132,11 +137,11 @@ class _Pytest:
             self.command = _with(self.command, ("-p", "no:randomly"))
         if outcome.stdout.search(_SIDE_BY_SIDE) is not None:
             self.command = _with(self.command, ("-n0",))
-        words = words_for((failing,), Path(self._trial.cwd))
-        chosen = self._collect(self.command.on(words))
+        alone = self.command.on((failing,))
+        chosen = self._collect(alone)
         if chosen != (failing,):
             raise BadUsage(
-                f"`{' '.join(self.command.on(words))}` collects {len(chosen)} tests, not that one",
+                f"`{' '.join(alone)}` collects {len(chosen)} tests, not that one",
                 hint="write each option with its value as one word: `--option=value`",
             )
 
@@ -145,7 +150,9 @@ class _Pytest:
         return package in packages
 
     def _collect(self, command: Sequence[str]) -> Tests:
-        return collected_tests(self._run((*command, "--collect-only", "--verbosity=-1")))
+        """Return the tests as seen from where pytest starts: so its summary names them too."""
+        names = collected_tests(self._run((*command, "--collect-only", "--verbosity=-1")))
+        return words_for(names, Path(self._trial.cwd))
 
     def _run(self, command: tuple[str, ...]) -> Outcome:
         with self._bench.executor(self._record) as executor:

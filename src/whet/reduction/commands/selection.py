@@ -24,6 +24,10 @@ def reduce_tests(collected: Tests, failing: str) -> Search[Tests, Tests | None]:
     Returns:
         The tests that are left; None if it fails in none of these ways.
     """
+    return never_twice(_reduce(collected, failing))
+
+
+def _reduce(collected: Tests, failing: str) -> Search[Tests, Tests | None]:
     place = collected.index(failing)
     alone: Tests = (failing,)
     starts = dict.fromkeys([alone, (*collected[:place], failing), collected])
@@ -40,4 +44,4 @@ def reduce_tests(collected: Tests, failing: str) -> Search[Tests, Tests | None]:
     def render(kept: Sequence[int]) -> Tests:
         return tuple(start[each] for each in sorted([*kept, place]))
 
-    return (yield from never_twice(keep_few(others, render, start), start))
+    return (yield from keep_few(others, render, start))

@@ -66,7 +66,9 @@ def differences(before: object, after: object, path: tuple[Step, ...] = ()) -> I
 
 def _are_tables(before: object, after: object) -> bool:
     """Whether the second is a table that can be compared key by key."""
-    return type(after) is dict and after != {} and (before is MISSING or type(before) is dict)
+    if type(after) is not dict:
+        return False
+    return type(before) is dict or (before is MISSING and after != {})
 
 
 def _are_lists_of_one_length(before: object, after: object) -> bool:
