@@ -173,6 +173,17 @@ def test_an_exception_is_the_same_one_from_the_same_line() -> None:
     assert whet.shrink(orders, total) == [{"price": ""}]
 
 
+def test_another_expression_of_the_line_is_another_failure() -> None:
+    def total(orders: list[dict[str, Any]]) -> int:
+        return sum(order["price"] for order in orders)
+
+    orders: list[dict[str, Any]] = [{"id": n, "price": n} for n in range(50)]
+    orders[30]["price"] = None
+
+    # `[None]` raises a TypeError in that line too: it has no `["price"]`.
+    assert whet.shrink(orders, total) == [{"price": None}]
+
+
 def test_a_value_that_does_not_fail_is_refused_by_name() -> None:
     def is_long(text: str) -> bool:
         return len(text) > 100

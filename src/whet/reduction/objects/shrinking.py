@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Self, TypeVar, cast
 
 from whet.core.errors import BaselineDoesNotFail
@@ -15,6 +16,7 @@ from whet.search.proposal import run_search
 ValueT = TypeVar("ValueT")
 
 _LONGEST = 60
+_UNIT = 2  # bytes of code that each have a position
 
 
 def shrink(
@@ -27,8 +29,8 @@ def shrink(
         smallest = whet.shrink(orders, lambda orders: total(orders) < 0)  # it returns true
         smallest = whet.shrink(orders, total)  # it raises
 
-    Where it raises, the same way is an exception of the same class from the same line of code;
-    any other exception, and none, is not it. Where it returns, what is true fails, and an
+    Where it raises, the same way is an exception of the same class from the same expression of
+    the same line of code; any other exception, and none, is not it. Where it returns, what is true fails, and an
     exception does not.
 
     Lists, tuples, sets, dictionaries and records (data classes, named tuples, attrs and pydantic
@@ -151,10 +153,12 @@ class _Raised:
 
 
 def _place_of(error: Exception) -> Hashable:
-    """Return the class of an exception and the line that raised it."""
+    """Return the class of an exception and the expression that raised it: its lines and columns."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     if trace is None:
         return (type(error), "", 0)
-    return (type(error), trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+    code = trace.tb_frame.f_code
+    expression = next(islice(code.co_positions(), trace.tb_lasti // _UNIT, None), None)
+    return (type(error), code.co_filename, trace.tb_lineno, expression)
