@@ -4,6 +4,7 @@ import copy
 import datetime as dt
 import decimal
 import math
+import sys
 import threading
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
@@ -171,6 +172,19 @@ def test_an_exception_is_the_same_one_from_the_same_line() -> None:
     orders[30]["price"] = "seven"
 
     assert whet.shrink(orders, total) == [{"price": ""}]
+
+
+def test_an_exit_and_a_failed_test_are_failures() -> None:
+    def leave(numbers: list[int]) -> None:
+        if 7 in numbers:
+            sys.exit(3)
+
+    def check(numbers: list[int]) -> None:
+        if max(numbers) > 5:
+            pytest.fail("too large")
+
+    assert whet.shrink([1, 7, 9], leave) == [7]
+    assert whet.shrink([1, 7, 9], check) == [6]
 
 
 def test_another_expression_of_the_line_is_another_failure() -> None:

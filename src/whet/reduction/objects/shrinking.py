@@ -139,20 +139,20 @@ class _Calls:
 
 
 class _Raised:
-    """Takes what a block raises."""
+    """Takes what a block raises: `sys.exit` and `pytest.fail` are failures too, Ctrl-C is none."""
 
-    error: Exception | None = None
+    error: BaseException | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
-        if isinstance(error, Exception):
+        if not isinstance(error, KeyboardInterrupt | GeneratorExit):
             self.error = error
         return self.error is not None
 
 
-def _place_of(error: Exception) -> Hashable:
+def _place_of(error: BaseException) -> Hashable:
     """Return the class of an exception and the expression that raised it: its lines and columns."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
