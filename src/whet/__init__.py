@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from whet.core.output import Output
     from whet.core.trial import Limits, PayloadBinding, ResetStep, Trial
     from whet.core.verdict import Verdict
+    from whet.reduction.objects.shrinking import shrink
 
 __version__ = "0.1.0"
 
@@ -47,6 +48,7 @@ __all__ = [
     "WhetError",
     "__version__",
     "checkpoint",
+    "shrink",
 ]
 
 _HOMES = {
@@ -72,6 +74,7 @@ _HOMES = {
     "Trial": "trial",
     "Verdict": "verdict",
     "WhetError": "errors",
+    "shrink": "reduction.objects.shrinking",
 }
 
 
@@ -98,13 +101,14 @@ def _text(name: object) -> str:
 if not TYPE_CHECKING:  # a checker that saw it would let every misspelt name pass
 
     def __getattr__(name: str) -> object:
-        """Load the public ``name`` from its home in `whet.core` (PEP 562)."""
+        """Load the public ``name`` from its home, in `whet.core` unless it says more (PEP 562)."""
         home = _HOMES.get(name)
         if home is None:
             raise AttributeError(f"module 'whet' has no attribute {name!r}")
         from importlib import import_module
 
-        value: object = getattr(import_module(f"whet.core.{home}"), name)
+        module = import_module(f"whet.{home}" if "." in home else f"whet.core.{home}")
+        value: object = getattr(module, name)
         globals()[name] = value  # the next look-up does not come here
         return value
 

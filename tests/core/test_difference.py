@@ -31,6 +31,7 @@ trials = st.builds(
     command=st.lists(words, max_size=2).map(tuple),
     cwd=st.sampled_from(["/", "/r"]),
     environment=maps,
+    unset=st.lists(st.sampled_from("XY"), max_size=2).map(tuple),
     stdin=st.sampled_from(["empty", "inherited"]),
     reset=st.lists(st.builds(ResetStep, command=words, must_succeed=st.booleans()), max_size=2).map(
         tuple
@@ -96,6 +97,7 @@ def test_each_change_is_one_readable_line(a: Trial, b: Trial) -> None:
         (replace(RUN, command=("python", "a b")), "command: `python train.py` → `python 'a b'`"),
         (replace(RUN, cwd="/r/sub"), "folder: `/r` → `/r/sub`"),
         (replace(RUN, environment={"SEED": "1"}), "variable SEED: new, `1`"),
+        (replace(RUN, unset=("HOME", "LANG")), "variables unset: new, `HOME LANG`"),
         (replace(RUN, revision="abc"), "revision: new, `abc`"),
         (replace(RUN, packages={"numpy": "2.0"}), "release numpy: new, `2.0`"),
         (replace(RUN, limits=Limits(wall_seconds=2.5)), "limit of seconds: new, `2.5`"),

@@ -68,6 +68,7 @@ code_states = st.builds(
 trials = st.builds(
     Trial,
     command=st.lists(texts, max_size=3).map(tuple),
+    unset=st.lists(texts, max_size=2).map(tuple),
     cwd=texts,
     environment=names,
     stdin=texts,
@@ -202,3 +203,10 @@ def test_every_error_has_a_page_and_a_code_of_sysexits(error: type[WhetError]) -
     assert error.__doc__
     assert 64 <= error.exit_code <= 78
     assert error("what", hint="next").hint == "next"
+
+
+def test_a_trial_that_unsets_nothing_has_the_key_that_it_always_had() -> None:
+    trial = Trial(command=("true",), cwd="/")
+
+    assert "unset" not in trial.to_json()
+    assert replace(trial, unset=("HOME",)).key != trial.key

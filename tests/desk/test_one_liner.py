@@ -67,6 +67,17 @@ def test_payload_environment_reset_and_stdin_stand_in_the_line(tmp_path: Path) -
     assert (tmp_path / "made").exists()
 
 
+@pytest.mark.parametrize("shell", SHELLS)
+def test_variables_that_are_not_inherited_are_unset(shell: str) -> None:
+    code = "import os; print('HOME' in os.environ, 'a b' in os.environ, os.environ['X'])"
+    trial = Trial(
+        command=(sys.executable, "-c", code), cwd="/", environment={"X": "it's"},
+        unset=("HOME", "a b"),
+    )  # fmt: skip
+
+    assert run_line(one_liner(trial, {}), shell) == b"False False it's\n"
+
+
 def test_a_reset_step_that_must_succeed_stops_the_line(tmp_path: Path) -> None:
     trial = Trial(
         command=("echo", "ran"),

@@ -56,6 +56,7 @@ def _show(entry: Entry) -> None:
 def _asked(trial: Trial) -> list[tuple[str, str]]:
     rows = [("command", shlex.join(trial.command)), ("folder", trial.cwd)]
     rows += [("env", f"{name}={value}") for name, value in trial.environment.items()]
+    rows += [("unset", " ".join(trial.unset))] if trial.unset else []
     rows += [("reset", step.command) for step in trial.reset]
     rows += [("payload", f"{payload.name}  {payload.digest[:12]}") for payload in trial.payloads]
     if trial.revision:

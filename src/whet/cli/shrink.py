@@ -15,11 +15,15 @@ from whet.cli.options import (
     trial_request,
 )
 from whet.cli.progress import Progress
+from whet.cli.shrink_command import check_words, shrink_command
 from whet.core.budget import Budget
-from whet.core.errors import INCOMPLETE
+from whet.core.difference import Change
+from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.reduction.catalogue import readable
 from whet.workbench.bench import open_workbench
+from whet.workbench.command_search import CommandOptions
+from whet.workbench.defaults import shrink_towards
 from whet.workbench.investigation import ShrunkPayload
 from whet.workbench.shrink import ShrinkOptions, shrink
 
@@ -29,7 +33,7 @@ _SHOWN_FILES = 40
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="FILE... -- COMMAND...")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, metavar="FILE...")
 @trial_options
 @click.option(
     "-o",
@@ -37,6 +41,17 @@ _SHOWN_FILES = 40
     default="",
     metavar="OUT",
     help="Where the smaller file goes: a file, or a folder.",
+)
+@click.option("--arguments", "what", flag_value="arguments", help="Shrink the command's arguments.")
+@click.option("--environment", "what", flag_value="environment", help="Shrink the environment.")
+@click.option(
+    "--tests",
+    "what",
+    flag_value="tests",
+    help="Shrink the tests that pytest runs before one fails.",
+)
+@click.option(
+    "--towards", default="", metavar="DEFAULTS", help="Keep the settings of FILE that matter alone."
 )
 @jobs_option
 @budget_option
@@ -49,6 +64,8 @@ def command(
     files: tuple[str, ...],
     *,
     output: str,
+    what: str | None,
+    towards: str,
     jobs: int | None,
     budget: float | None,
     cold: bool,
@@ -60,13 +77,28 @@ def command(
     FILE, or a folder, is found among the command's arguments, or `{}` marks its place. It is
     never touched: the result stands beside it (`data.shrunk.csv`), the best so far at every
     moment. Stop it with Ctrl-C; the same command goes on where it stopped.
+
+    `--arguments`, `--environment` and `--tests [TEST]` make the command itself smaller: the
+    result is a line to paste into a shell.
     """
     request = trial_request(ctx)
-    options = ShrinkOptions(
-        files=files, result=output, budget=Budget(wall_seconds=budget), jobs=jobs, cold=cold
-    )
+    limit = Budget(wall_seconds=budget)
+    if what is not None:
+        check_words(what, files, output, towards)
+        command_options = CommandOptions(budget=limit, jobs=jobs)
+        return shrink_command(what, files, request, command_options, as_json=as_json)
+    if not files:
+        raise BadUsage(
+            "no file is named",
+            hint="`whet shrink FILE -- COMMAND`, or one of `--arguments`, `--environment`, `--tests`",
+        )
+    options = ShrinkOptions(files=files, result=output, budget=limit, jobs=jobs, cold=cold)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
-        results = shrink(bench, request, options)
+        results = (
+            shrink_towards(bench, request, options, towards)
+            if towards
+            else shrink(bench, request, options)
+        )
     if as_json:
         answer_json({"payloads": [payload_json(result) for result in results]})
     else:
@@ -90,6 +122,12 @@ def payload_json(result: ShrunkPayload) -> dict[str, object]:
         "cold_because": result.cold_because,
         "wall_seconds": round(result.wall_seconds, 3),
         "guarded_by": result.guarded_by,
+        "changes": None
+        if result.changes is None
+        else [
+            {"name": each.name, "before": each.before, "after": each.after}
+            for each in result.changes
+        ],
         "also_found": [
             {"summary": other.summary, "place": other.place, "bytes": len(other.payload)}
             for other in result.also_found
@@ -112,10 +150,12 @@ def _show(result: ShrunkPayload) -> None:
         where = f" at {other.place}" if other.place else ""
         size = "" if result.files is not None else f" in {shown_bytes(len(other.payload))}"
         answer(f"  also found: {other.summary}{where}{size}")
-    if result.files is None:
-        _show_content(result)
-    else:
+    if result.changes is not None:
+        _show_changes(result.changes)
+    elif result.files is not None:
         _show_files(result.files)
+    else:
+        _show_content(result)
 
 
 def _show_content(result: ShrunkPayload) -> None:
@@ -141,3 +181,15 @@ def _show_files(files: Mapping[str, bytes]) -> None:
     if len(files) > _SHOWN_FILES:
         lines.append(f"    and {len(files) - _SHOWN_FILES} more")
     answer("\n".join(lines))
+
+
+def _show_changes(changes: tuple[Change, ...]) -> None:
+    if not changes:
+        answer("  the failure does not depend on a setting: it comes with the defaults too")
+    for each in changes:
+        if each.before is None:
+            answer(f"    {each.name}: new, {each.after}")
+        elif each.after is None:
+            answer(f"    {each.name}: gone, was {each.before}")
+        else:
+            answer(f"    {each.name}: {each.before} → {each.after}")

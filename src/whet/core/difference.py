@@ -102,6 +102,7 @@ def compare(
         *_values("stdin", before.stdin, after.stdin),
         *_values("reset", _resets(before), _resets(after)),
         *_maps("variable", before.environment, after.environment),
+        *_values("variables unset", _unset(before), _unset(after)),
         *_values("folder", before.cwd, after.cwd),
         *_limits(before.limits, after.limits),
         *_maps("measure", before.measures, after.measures),
@@ -238,6 +239,10 @@ def _files(before: str, after: str) -> tuple[Change, ...]:
 def _resets(trial: Trial) -> str | None:
     steps = [f"{step.command}{' &&' if step.must_succeed else ' ;'}" for step in trial.reset]
     return " ".join(steps) or None
+
+
+def _unset(trial: Trial) -> str | None:
+    return " ".join(trial.unset) or None
 
 
 def _limits(before: Limits, after: Limits) -> tuple[Change, ...]:

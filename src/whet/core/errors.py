@@ -181,6 +181,17 @@ class PayloadUnreadable(WhetError):
     exit_code = NO_PERMISSION
 
 
+class SettingsUnreadable(WhetError):
+    """A configuration, or the file with its defaults, is not what its name says that it is.
+
+    `whet shrink config.yaml --towards defaults.yaml` compares the two setting by setting, so
+    both must parse as what `config.yaml` is by its name: JSON, YAML, TOML or INI. The message
+    says where one of them does not. Other files are compared line by line.
+    """
+
+    exit_code = DATA
+
+
 class PayloadNotInCommand(WhetError):
     """The file to be shrunk does not stand in the command, so it cannot be varied.
 

@@ -172,6 +172,7 @@ class Trial:
         command: argument vector, never a shell string.
         cwd: absolute folder that the command starts in.
         environment: overrides for this trial alone.
+        unset: variables that are not inherited, sorted.
         stdin: ``STDIN_EMPTY``, ``STDIN_INHERITED`` or the digest of what is read.
         reset: steps before the command, in order.
         payloads: files that a search varies.
@@ -195,6 +196,7 @@ class Trial:
     limits: Limits = field(default_factory=Limits)
     measures: Mapping[str, str] = field(default_factory=_no_strings)
     surroundings: Surroundings = field(default_factory=Surroundings)
+    unset: tuple[str, ...] = ()
 
     def with_payload(self, digest: str, position: int = 0) -> "Trial":
         """Return the trial that differs from this one in one payload alone."""
@@ -225,6 +227,8 @@ class Trial:
             "limits": _fields(self.limits),
             "measures": dict(self.measures),
             "surroundings": _fields(self.surroundings),
+            # Where there is none it says nothing: the keys of all other trials stay as they were.
+            **({"unset": list(self.unset)} if self.unset else {}),
         }
 
     @classmethod
@@ -247,6 +251,7 @@ class Trial:
             limits=_limits_from_json(record(data, "limits")),
             measures=text_map(data, "measures"),
             surroundings=Surroundings(**text_map(data, "surroundings")),
+            unset=texts(data, "unset") if "unset" in data else (),
         )
 
 

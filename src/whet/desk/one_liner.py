@@ -86,7 +86,7 @@ def _command(trial: Trial, files: Mapping[str, PlacedFile], prefix: Sequence[str
     words = [*prefix, *(quote_word(word) for word in placed_command(trial, files))]
     if trial.limits.wall_seconds is not None:
         words = ["timeout", "--signal=KILL", f"{trial.limits.wall_seconds:g}", *words]
-    words = [*_environment(trial.environment), *words]
+    words = [*_environment(trial.environment, trial.unset), *words]
     redirected = _stdin(trial, files)
     return " ".join([*words, *redirected])
 
@@ -114,16 +114,16 @@ def _is_stdin(payload: PayloadBinding) -> bool:
     return payload.argument is None
 
 
-def _environment(overrides: Mapping[str, str]) -> list[str]:
+def _environment(overrides: Mapping[str, str], unset: Sequence[str] = ()) -> list[str]:
     assignments = [
         f"{name}={quote_word(value)}"
         if _IDENTIFIER.fullmatch(name)
         else quote_word(f"{name}={value}")
         for name, value in overrides.items()
     ]
-    if all(_IDENTIFIER.fullmatch(name) for name in overrides):
+    if not unset and all(_IDENTIFIER.fullmatch(name) for name in overrides):
         return assignments
-    return ["env", *assignments]
+    return ["env", *(f"-u {quote_word(name)}" for name in unset), *assignments]
 
 
 def _reset(step: ResetStep) -> str:

@@ -212,7 +212,7 @@ class ColdExecutor:
         return Program(
             command=tuple(command),
             environment=environment_of_trial(
-                self._environment,
+                _inherited(self._environment, trial),
                 trial.environment,
                 trial.cwd,
                 agent_folder=workplace.agent_folder,
@@ -225,6 +225,12 @@ class ColdExecutor:
             payloads=tuple(paths),
             contents=(trial.stdin, *(binding.digest for binding in trial.payloads)),
         )
+
+
+def _inherited(environment: Mapping[str, str], trial: Trial) -> Mapping[str, str]:
+    if not trial.unset:
+        return environment
+    return {name: value for name, value in environment.items() if name not in trial.unset}
 
 
 class _Job:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from whet.core.budget import StopReason
+from whet.core.difference import Change
 from whet.core.failure import Failure
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
@@ -156,6 +157,7 @@ class ShrunkPayload:
         warm: how many of the trials ran on from a frozen copy of the program.
         cold_because: why others did not; empty if there is nothing to say.
         files: of a folder, what each file in it holds; None: it is a file.
+        changes: of a configuration: in what it still differs from its defaults.
     """
 
     original: str
@@ -171,6 +173,7 @@ class ShrunkPayload:
     warm: int = 0
     cold_because: str = ""
     files: Mapping[str, bytes] | None = None
+    changes: tuple[Change, ...] | None = None
 
     @property
     def after_bytes(self) -> int:

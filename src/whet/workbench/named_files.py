@@ -28,7 +28,7 @@ _SOURCES = frozenset({".py", ".pyw", ".sh", ".js", ".mjs", ".pl", ".rb", ".R", "
 def payload_names(trial: Trial, stdin: str) -> list[str]:
     """Return the files that the command names, the largest first, less the program itself."""
     words, cwd = trial.command, Path(trial.cwd)
-    first = _first_argument(words, cwd)
+    first = first_argument(words, cwd)
     names = [word for word in words[first:] if _is_payload(cwd / word)]
     if _is_test_run(words[:first]):
         # A test lives by its folder: `conftest.py`, the root, the modules that it tests.
@@ -37,7 +37,7 @@ def payload_names(trial: Trial, stdin: str) -> list[str]:
     return sorted(dict.fromkeys(names), key=lambda name: -(cwd / name).stat().st_size)
 
 
-def _first_argument(words: Sequence[str], cwd: Path) -> int:
+def first_argument(words: Sequence[str], cwd: Path) -> int:
     """Return the index of the first word behind the program.
 
     The program may stand behind words that start it: `env A=1`, `timeout 5`, `uv run`.

@@ -4,7 +4,7 @@ import base64
 import os
 import shlex
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -338,10 +338,15 @@ def _run_elsewhere(
     return outcome
 
 
-def line_for(bench: Workbench, trial: Trial) -> str:
+def line_for(bench: Workbench, trial: Trial, *, prefix: Sequence[str] = ()) -> str:
     """Return a recorded trial as one line that runs where it ran, payloads from their blobs.
 
     A payload is copied to a file of its own name: a program may look at how it ends.
+
+    Args:
+        bench: the workbench.
+        trial: what to run.
+        prefix: words of a shell to put before the command.
     """
     files: dict[str, PlacedFile] = {}
     copies: list[str] = []
@@ -354,8 +359,8 @@ def line_for(bench: Workbench, trial: Trial) -> str:
         source, target = quote_word(blob), quote_word(path)
         unpack = f"mkdir -p {target} && tar -xf {source} -C {target}"
         copies.append(unpack if payload.folder else f"cp {source} {target}")
-    setup, prefix, placed = _environment(bench, trial)
-    return " && ".join([*copies, *setup, one_liner(placed, files, prefix=prefix)])
+    setup, starter, placed = _environment(bench, trial)
+    return " && ".join([*copies, *setup, one_liner(placed, files, prefix=(*prefix, *starter))])
 
 
 def _path_beside(digest: str, name: str, folder: str = "") -> str:

@@ -36,6 +36,7 @@ class ShrinkOptions:
         budget: when to stop.
         jobs: trials at once; None: all cores.
         cold: run each trial from its start.
+        defaults: what the one file is brought nearer to; None: nothing.
     """
 
     files: tuple[str, ...]
@@ -43,6 +44,7 @@ class ShrinkOptions:
     budget: Budget = field(default_factory=Budget)
     jobs: int | None = None
     cold: bool = False
+    defaults: bytes | None = None
 
 
 def shrink(
@@ -148,7 +150,7 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
     search = ShrinkSearch(
         bench=bench, work=work, oracle=oracle, repeats=baseline.repeats, record=record,
         place=place, jobs=options.jobs or bench.jobs, budget=options.budget, warm=warm,
-        why_cold=why_cold,
+        why_cold=why_cold, defaults=options.defaults,
     )  # fmt: skip
     return search.run()
 

@@ -11,6 +11,7 @@ from whet.core.verdict import Verdict
 from whet.execution.caching import CachingExecutor
 from whet.execution.warm_search import WarmSearch
 from whet.reduction.reducer import Reduction, reduce_payload
+from whet.reduction.settings.towards import changes_towards, reduce_towards
 from whet.workbench.bench import Place, RecordedExecutor, Workbench
 from whet.workbench.driver import HOLDS_NO_MORE, Driver, Ended, announce, stop_reason_of
 from whet.workbench.investigation import ShrunkPayload
@@ -44,6 +45,7 @@ class ShrinkSearch:
         budget: when to stop.
         warm: runs trials on from a frozen copy; None: each runs from its start.
         why_cold: why each runs from its start.
+        defaults: the document that a configuration is brought nearer to; None: it is made smaller.
     """
 
     bench: Workbench
@@ -56,6 +58,7 @@ class ShrinkSearch:
     budget: Budget
     warm: WarmSearch | None
     why_cold: str = ""
+    defaults: bytes | None = None
     _trials: int = 0
     _cached: int = 0
     _wall_seconds: float = 0.0
@@ -83,7 +86,12 @@ class ShrinkSearch:
             perform=warm,
         ) as executor:
             driver = self._driver(executor)
-            search = reduce_payload(work.best, name=payload.path.name)
+            name = payload.path.name
+            search = (
+                reduce_payload(work.best, name=name)
+                if self.defaults is None
+                else reduce_towards(work.best, self.defaults, name=name)
+            )
             ended: Ended[Reduction] = driver.run(search, work.ask, work.found_bad)
             if isinstance(executor, CachingExecutor):
                 self._cached += executor.hits
@@ -186,6 +194,9 @@ class ShrinkSearch:
             warm=0 if self.warm is None else self.warm.warm_runs,
             cold_because=self.why_cold or reasons,
             files=payload.files_of(work.best) if payload.is_folder else None,
+            changes=None
+            if self.defaults is None
+            else changes_towards(work.best, self.defaults, name=payload.path.name),
         )
 
 

@@ -1,0 +1,102 @@
+"""``whet shrink --arguments``, ``--environment`` and ``--tests``: the command itself made smaller."""
+
+from whet.cli.console import answer, answer_json
+from whet.cli.progress import Progress
+from whet.core.errors import INCOMPLETE, BadUsage
+from whet.core.quantity import shown_count, shown_seconds
+from whet.workbench.bench import Workbench, open_workbench
+from whet.workbench.command_search import CommandOptions, ShrunkCommand
+from whet.workbench.request import TrialRequest
+from whet.workbench.shrink_command import shrink_arguments, shrink_environment
+from whet.workbench.shrink_tests import shrink_tests
+
+_MOST_SHOWN = 40
+
+
+def shrink_command(
+    what: str,
+    names: tuple[str, ...],
+    request: TrialRequest,
+    options: CommandOptions,
+    *,
+    as_json: bool,
+) -> int:
+    """Make a command smaller and show it; return the exit code.
+
+    Args:
+        what: ``arguments``, ``environment`` or ``tests``.
+        names: what stands before the command: of tests, the one that fails.
+        request: the command.
+        options: how to search.
+        as_json: print one JSON object.
+    """
+    with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
+        result = _shrunk(bench, what, names, request, options)
+    if as_json:
+        answer_json(_json(result))
+    else:
+        _show(result)
+    return 0 if result.stopped.is_complete else INCOMPLETE
+
+
+def check_words(what: str, names: tuple[str, ...], output: str, towards: str) -> None:
+    """Refuse words and options that say nothing here.
+
+    Raises:
+        BadUsage: if there are any.
+    """
+    if output or towards:
+        option = "-o" if output else "--towards"
+        raise BadUsage(
+            f"`{option}` is for a file, not for `--{what}`", hint=f"leave out `{option}`"
+        )
+    if len(names) > (what == "tests"):
+        raise BadUsage(
+            f"`{names[-1]}` stands before the `--`, where `--{what}` takes no file",
+            hint="shrink the one, then the other, in two commands",
+        )
+
+
+def _shrunk(
+    bench: Workbench,
+    what: str,
+    names: tuple[str, ...],
+    request: TrialRequest,
+    options: CommandOptions,
+) -> ShrunkCommand:
+    if what == "arguments":
+        return shrink_arguments(bench, request, options)
+    if what == "environment":
+        return shrink_environment(bench, request, options)
+    return shrink_tests(bench, request, names[0] if names else "", options)
+
+
+def _json(result: ShrunkCommand) -> dict[str, object]:
+    return {
+        "what": result.what,
+        "before": result.before,
+        "after": len(result.kept),
+        "kept": list(result.kept),
+        "command": list(result.trial.command),
+        "line": result.line,
+        "stopped": result.stopped.name.lower(),
+        "reason": result.stopped.value,
+        "remark": result.remark,
+        "trials": result.trials,
+        "cached": result.cached,
+        "wall_seconds": round(result.wall_seconds, 3),
+    }
+
+
+def _show(result: ShrunkCommand) -> None:
+    trials = shown_count(result.trials, "trial")
+    sizes = f"{result.before} → {len(result.kept)}"
+    answer(f"{result.what}: {sizes} in {trials}, {shown_seconds(result.wall_seconds)}")
+    answer(f"  {result.stopped.value}")
+    if result.remark:
+        answer(f"  {result.remark}")
+    for each in result.kept[:_MOST_SHOWN]:
+        answer(f"    {each}")
+    if len(result.kept) > _MOST_SHOWN:
+        answer(f"    and {len(result.kept) - _MOST_SHOWN} more")
+    answer(f"\n{result.line}")

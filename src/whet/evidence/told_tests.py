@@ -1,0 +1,90 @@
+"""What pytest says in its short summary and when it only collects: names of tests, exactly."""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from whet.core.oracle import says_nothing
+from whet.core.outcome import Outcome
+from whet.core.output import Output
+from whet.core.verdict import Verdict
+
+_LONGEST_BYTES = 16 * 1024 * 1024
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_FAILED = ("FAILED ", "ERROR ")
+_SEPARATOR = " - "
+_TYPE = re.compile(r"[A-Za-z_][\w.]*(?=:|$)")
+_TESTS_FAILED = 1  # pytest's exit code for "tests were run, and some failed"
+
+
+def lines_of(stream: Output) -> list[str]:
+    """Return the lines of a stream, without colours."""
+    text = stream.tail(_LONGEST_BYTES).decode("utf-8", "surrogateescape")
+    return [_COLOUR.sub("", line).rstrip("\r") for line in text.split("\n")]
+
+
+def collected_tests(outcome: Outcome) -> tuple[str, ...]:
+    """Return the names that ``pytest --collect-only -q`` prints, in order."""
+    names: list[str] = []
+    for line in lines_of(outcome.stdout):
+        if "::" in line and not line.startswith((" ", "<", "=", *_FAILED)):
+            names.append(line)
+        elif names and not line:
+            break  # behind the names stand warnings and counts
+    return tuple(dict.fromkeys(names))
+
+
+def failed_tests(outcome: Outcome, names: Collection[str]) -> dict[str, str]:
+    """Return those of ``names`` that the summary says failed, in its order, with what it says.
+
+    A name may hold all that stands between name and message: it is looked up, not parsed.
+    """
+    known = set(names)
+    failed: dict[str, str] = {}
+    for line in lines_of(outcome.stdout):
+        if not line.startswith(_FAILED):
+            continue
+        told = line.partition(" ")[2]
+        words = told.split(_SEPARATOR)
+        for count in range(len(words), 0, -1):
+            name = _SEPARATOR.join(words[:count])
+            if name in known:
+                failed.setdefault(name, _SEPARATOR.join(words[count:]))
+                break
+    return failed
+
+
+def exception_told(message: str) -> str:
+    """Return the class of an exception in a summary; empty if there is none, as of an assert."""
+    found = _TYPE.match(message)
+    return "" if found is None else found.group()
+
+
+@dataclass(frozen=True, slots=True)
+class TestFails:
+    """BAD means that one test fails with one exception, whatever the others do.
+
+    Attributes:
+        test: its name, as pytest shows it.
+        exception: the class; empty: an assertion.
+    """
+
+    __test__ = False  # pytest would collect a class of this name
+
+    test: str
+    exception: str
+
+    @property
+    def description(self) -> str:
+        """What BAD means."""
+        return f"`{self.test}` fails" + (f" with {self.exception}" if self.exception else "")
+
+    def judge(self, outcome: Outcome, /) -> Verdict:
+        """Say what ``outcome`` proves."""
+        if says_nothing(outcome) or outcome.timed_out or outcome.signal is not None:
+            return Verdict.SKIP
+        failed = failed_tests(outcome, (self.test,))
+        if self.test in failed:
+            is_same = exception_told(failed[self.test]) == self.exception
+            return Verdict.BAD if is_same else Verdict.SKIP
+        return Verdict.GOOD if outcome.exit_code in {0, _TESTS_FAILED} else Verdict.SKIP

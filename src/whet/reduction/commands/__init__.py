@@ -1,0 +1,1 @@
+"""Make a command smaller: its arguments, its environment, the tests that it runs."""

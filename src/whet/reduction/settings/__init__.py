@@ -1,0 +1,1 @@
+"""Bring a configuration nearer to its defaults while it fails the same way."""

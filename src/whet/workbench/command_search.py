@@ -1,0 +1,138 @@
+"""The search for a smaller command: its trials differ in words and variables, not in files."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
+
+from whet.core.budget import Budget, StopReason
+from whet.core.event import Notice
+from whet.core.oracle import Oracle
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.execution.caching import CachingExecutor
+from whet.search.proposal import Search
+from whet.workbench.bench import Workbench
+from whet.workbench.driver import HOLDS_NO_MORE, Driver, Question, announce, stop_reason_of
+
+CandidateT = TypeVar("CandidateT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandOptions:
+    """How to search.
+
+    Attributes:
+        budget: when to stop.
+        jobs: trials at once; None: all cores.
+    """
+
+    budget: Budget = field(default_factory=Budget)
+    jobs: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShrunkCommand:
+    """A command made smaller.
+
+    Attributes:
+        what: what was varied, such as ``arguments``.
+        before: how many of them there were.
+        kept: those that are left, each as a line to read.
+        line: the smaller command, to paste into a shell.
+        trial: the same as a trial.
+        stopped: why the search ended.
+        trials: how many candidates were run.
+        cached: how many were answered from earlier trials.
+        wall_seconds: how long it took.
+        remark: what else there is to say; may be empty.
+    """
+
+    what: str
+    before: int
+    kept: tuple[str, ...]
+    line: str
+    trial: Trial
+    stopped: StopReason
+    trials: int
+    cached: int
+    wall_seconds: float
+    remark: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class CommandSearch(Generic[CandidateT]):
+    """One search over variants of a trial.
+
+    Attributes:
+        bench: the workbench.
+        oracle: says what an outcome proves.
+        repeats: how often each candidate is run.
+        record: writes the row of a trial before it starts.
+        options: how to search.
+        begin: returns the search that goes on from a candidate.
+        as_trial: the trial of a candidate.
+        label: a candidate in a word or two.
+        best: the smallest candidate that fails.
+    """
+
+    bench: Workbench
+    oracle: Oracle
+    repeats: int
+    record: Callable[[Trial], int]
+    options: CommandOptions
+    begin: Callable[[CandidateT], Search[CandidateT, object]]
+    as_trial: Callable[[CandidateT], Trial]
+    label: Callable[[CandidateT], str]
+    best: CandidateT
+    trials: int = 0
+    cached: int = 0
+    wall_seconds: float = 0.0
+
+    def run(self) -> StopReason:
+        """Search; run what rests on memory alone once more, and search anew if it fails no more."""
+        start = self.best
+        reason = self._search(cached=self.repeats == 1)
+        if reason is not StopReason.INTERRUPTED and self.cached and not self._holds():
+            self.bench.emit(Notice(text=HOLDS_NO_MORE))
+            self.best = start
+            reason = self._search(cached=False)
+        return reason
+
+    def _search(self, *, cached: bool) -> StopReason:
+        jobs = self.options.jobs or self.bench.jobs
+        with self.bench.executor(self.record, jobs=jobs, cached=cached) as executor:
+            driver = Driver(
+                executor=executor,
+                oracle=self.oracle,
+                emit=self.bench.emit,
+                budget=self._budget(),
+                jobs=jobs,
+                repeats=self.repeats,
+                judged=lambda number, verdict: self.bench.notebook.judge(
+                    number, self.oracle.description, verdict, None
+                ),
+            )
+            ended = driver.run(self.begin(self.best), self._ask, self._found_bad)
+            self.cached = executor.hits if isinstance(executor, CachingExecutor) else 0
+        self.trials += ended.trials - self.cached
+        self.wall_seconds += ended.wall_seconds
+        reason = stop_reason_of(ended, StopReason.MINIMAL)
+        announce(self.bench.emit, ended, reason)
+        return reason
+
+    def _budget(self) -> Budget:
+        left = self.options.budget
+        if left.wall_seconds is None:
+            return left
+        return replace(left, wall_seconds=max(0.0, left.wall_seconds - self.wall_seconds))
+
+    def _ask(self, candidate: CandidateT) -> Question:
+        return Question(trial=self.as_trial(candidate), label=self.label(candidate))
+
+    def _found_bad(self, candidate: CandidateT) -> None:
+        self.best = candidate
+
+    def _holds(self) -> bool:
+        with self.bench.executor(self.record) as executor:
+            outcome = executor.submit(self.as_trial(self.best)).result()
+        return self.oracle.judge(outcome) is Verdict.BAD

@@ -1,0 +1,285 @@
+"""`whet shrink --arguments`, `--environment`, `--tests`, `--towards`: real programs, the real command."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from whet_command import Whet
+
+PYTHON = sys.executable
+
+TRAIN = """
+import argparse, os
+parser = argparse.ArgumentParser()
+parser.add_argument("--lr", type=float, default=0.1)
+parser.add_argument("--epochs", type=int, default=1)
+parser.add_argument("--files", nargs="*")
+parser.add_argument("-v", action="store_true")
+parser.add_argument("out", nargs="?")
+asked = parser.parse_args()
+if asked.lr > 5 and asked.epochs > 3:
+    raise ValueError("diverged")
+if "x" in os.environ.get("MODE", "") and "API_TOKEN" in os.environ:
+    raise RuntimeError("mode")
+"""
+
+POLLUTED = """
+import pytest, state
+
+@pytest.mark.parametrize("name", ["a b", "c - d", "e::f", "g[h]", "\\u00fc", "$HOME 'q'", "x\\ny"])
+def test_name(name):
+    if name == "c - d":
+        state.seen.append(name)
+
+@pytest.mark.parametrize("number", range(12))
+def test_number(number):
+    pass
+
+class TestState:
+    def test_is_clean(self):
+        assert not state.seen, "polluted"
+    def test_after(self):
+        pass
+
+def test_bad():
+    raise KeyError("alone")
+"""
+
+
+def json_of(said_stdout: str) -> dict[str, object]:
+    found: dict[str, object] = json.loads(said_stdout)
+    return found
+
+
+def fails_like(line: str, words: str) -> None:
+    """Check that a line, pasted into a shell, shows the failure."""
+    done = subprocess.run(
+        ["sh", "-c", line], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode
+    assert words in done.stdout + done.stderr
+
+
+def test_the_arguments_that_matter_as_a_line_to_paste(whet: Whet) -> None:
+    whet.write("train.py", TRAIN)
+
+    words = ("--lr", "100.5", "--epochs", "20", "--files", "a", "b", "-v", "out/x.txt")
+    said = whet("shrink", "--arguments", "--", PYTHON, "train.py", *words)
+
+    assert said.code == 0
+    assert re.match(r"arguments: 9 → 4 in \d+ trials", said.stdout)
+    line = said.stdout.splitlines()[-1]
+    assert line.endswith("train.py --lr 6 --epochs 4 < /dev/null")
+    fails_like(line, "ValueError: diverged")
+    assert "train.py --lr 6 --epochs 4  exit 1" in whet("log", "--all").stdout
+
+
+def test_arguments_in_json_and_from_the_notebook(whet: Whet) -> None:
+    whet.write("train.py", TRAIN)
+    words = ("shrink", "--arguments", "--json", "--timeout", "30", "--", PYTHON, "train.py",
+             "-v", "--lr", "9", "--epochs", "9")  # fmt: skip
+
+    first, again = whet(*words), whet(*words)
+
+    found, known = json_of(first.stdout), json_of(again.stdout)
+    assert found["kept"] == known["kept"] == ["--lr", "6", "--epochs", "4"]
+    assert (found["what"], found["stopped"], found["after"]) == ("arguments", "minimal", 4)
+    assert isinstance(found["trials"], int)
+    assert 0 < found["trials"] <= 45
+    assert known["trials"] == 0
+
+
+def test_a_failure_that_needs_no_argument_says_so(whet: Whet) -> None:
+    said = whet("shrink", "--arguments", "--", PYTHON, "-c", "raise KeyError(1)", "a", "b")
+
+    assert said.code == 0
+    assert "arguments: 2 → 0 in 1 trial" in said.stdout
+    assert "the failure depends on none of them" in said.stdout
+
+
+def test_the_variables_that_matter_and_no_secret_is_written_down(whet: Whet) -> None:
+    whet.write("train.py", TRAIN)
+    secret = "hf_abcdefghijklmnop"
+
+    said = whet("shrink", "--environment", "--", PYTHON, "train.py",
+                environment={"MODE": "a x long mode", "API_TOKEN": secret})  # fmt: skip
+
+    assert said.code == 0
+    assert re.search(r"variables: \d+ → 2 in \d+ trials", said.stdout)
+    assert "    MODE=x\n" in said.stdout
+    line = said.stdout.splitlines()[-1]
+    assert re.search(r'env -i API_TOKEN="\$API_TOKEN" MODE=x \S+ train.py < /dev/null$', line)
+    fails_like(f"API_TOKEN=1; {line}", "RuntimeError: mode")
+    kept = b"".join(
+        path.read_bytes() for path in (whet.folder / ".whet").rglob("*") if path.is_file()
+    )
+    assert secret.encode() not in kept
+
+
+def test_a_variable_that_is_unset_stays_so_when_the_trial_runs_again(whet: Whet) -> None:
+    whet.write("p.py", "import os; raise KeyError('LOUD' in os.environ or os.environ['MODE'])")
+
+    whet("shrink", "--environment", "--", PYTHON, "p.py", environment={"MODE": "quiet time"})
+    shown = whet("show", environment={"MODE": "quiet time"}).stdout
+
+    assert re.search(r"unset .*\bHOME\b", shown)
+    again = whet("again", environment={"MODE": "quiet time", "HOME": "/x"})
+    assert again.code == 1
+    assert "env -u " in whet("one-liner").stdout
+
+
+@pytest.fixture
+def polluted(whet: Whet) -> Whet:
+    whet.write("state.py", "seen = []\n")
+    whet.write("conftest.py", "")
+    whet.write("tests/test_a.py", POLLUTED)
+    return whet
+
+
+def test_the_test_that_pollutes_another(polluted: Whet) -> None:
+    said = polluted(
+        "shrink", "--tests", "--", PYTHON, "-m", "pytest", "-q", "tests", "-p", "no:randomly"
+    )
+
+    assert said.code == 0, said.stderr
+    assert re.match(r"tests: 22 → 2 in ([5-9]|1\d) trials", said.stdout)
+    assert "name another: `whet shrink --tests 'tests/test_a.py::test_bad' -- …`" in said.stderr
+    line = said.stdout.splitlines()[-1]
+    assert "'tests/test_a.py::test_name[c - d]' tests/test_a.py::TestState::test_is_clean" in line
+    fails_like(line, "1 failed, 1 passed")
+
+
+def test_a_test_that_fails_alone_takes_one_call(polluted: Whet) -> None:
+    said = polluted("shrink", "--tests", "test_bad", "--json", "--", "pytest", "tests", "-v")
+
+    found = json_of(said.stdout)
+    assert (found["trials"], found["after"]) == (1, 1)
+    assert found["remark"] == "`tests/test_a.py::test_bad` fails alone"
+
+
+def test_tests_side_by_side_and_from_a_folder_below_the_root(polluted: Whet) -> None:
+    polluted.write("pytest.ini", "[pytest]\naddopts = -p no:randomly -ra\npythonpath = .\n")
+    words = ("--cwd", "tests", "--", PYTHON, "-m", "pytest", "-n", "1", "--ff")
+
+    said = polluted("shrink", "--tests", "TestState::test_is_clean", *words)
+
+    assert said.code == 0, said.stderr
+    assert "    test_a.py::test_name[c - d]\n" in said.stdout
+    line = said.stdout.splitlines()[-1]
+    assert "-n 1" not in line
+    fails_like(line, "1 failed, 1 passed")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("--arguments", "--", "false"), 64, "`false` has no arguments behind the program"),
+        (("--arguments", "f.txt", "--", "ls", "x"), 64, "`--arguments` takes no file"),
+        (("--environment", "-o", "x", "--", "false"), 64, "`-o` is for a file"),
+        (("--tests", "--", "false", "x"), 64, "`false x` is no pytest command"),
+        (("--tests", "nope", "--", "pytest", "tests"), 64, "pytest collects no test `nope`"),
+        (("--tests", "test_after", "--", "pytest", "tests"), 65, "::test_after` does not fail"),
+        (("--tests", "--", "pytest", "nowhere"), 64, "pytest collects no tests"),
+        (("--arguments", "--", "true", "x"), 65, "`true x` does not fail"),
+        (("--", "false"), 64, "no file is named"),
+    ],
+)  # fmt: skip
+def test_bad_input_names_the_value(
+    polluted: Whet, words: tuple[str, ...], code: int, message: str
+) -> None:
+    said = polluted("shrink", *words)
+
+    assert said.code == code, said.stderr
+    assert message in said.stderr
+    assert "hint: " in said.stderr
+
+
+DEFAULTS = {"lr": 0.1, "optim": {"name": "adam"}, **{f"k{number}": 0 for number in range(20)}}
+MINE = {"lr": 10, "optim": {"name": "sgd"}, **{f"k{number}": number for number in range(20)}}
+LOAD = """
+import json, sys
+settings = json.load(open(sys.argv[1]))
+if settings["lr"] > 5 and settings["optim"]["name"] == "sgd" and "k7" in settings:
+    raise ValueError("diverged")
+"""
+
+
+def test_the_settings_that_matter(whet: Whet) -> None:
+    whet.write("load.py", LOAD)
+    whet.write("defaults.json", json.dumps(DEFAULTS))
+    whet.write("config.json", json.dumps(MINE))
+
+    words = ("config.json", "--towards", "defaults.json")
+    said = whet("shrink", *words, "--", PYTHON, "load.py", "config.json")
+
+    assert said.code == 0
+    assert said.stdout.endswith('    lr: 0.1 → 10\n    optim.name: "adam" → "sgd"\n')
+    result = json.loads((whet.folder / "config.shrunk.json").read_text())
+    assert result == {**DEFAULTS, "lr": 10, "optim": {"name": "sgd"}}
+    assert json.loads((whet.folder / "config.json").read_text()) == MINE
+
+
+@pytest.mark.parametrize(
+    ("defaults", "code", "message"),
+    [
+        ("{", 65, "`defaults.json` is not JSON: "),
+        (json.dumps(MINE), 64, "`config.json` does not differ from `defaults.json` in any setting"),
+        (None, 66, "`defaults.json` does not exist"),
+    ],
+)
+def test_defaults_that_say_nothing(
+    whet: Whet, defaults: str | None, code: int, message: str
+) -> None:
+    whet.write("config.json", json.dumps(MINE))
+    if defaults is not None:
+        whet.write("defaults.json", defaults)
+
+    words = ("config.json", "--towards", "defaults.json", "--", "false", "config.json")
+    said = whet("shrink", *words)
+
+    assert said.code == code, said.stderr
+    assert message in said.stderr
+
+
+def test_what_is_read_from_standard_input_is_shrunk_as_a_file(whet: Whet) -> None:
+    whet.write("p.py", "import sys\nif 'needle' in sys.stdin.read(): raise KeyError('needle')")
+    whet.write("hay.txt", "hay\n" * 50 + "a needle in it\n" + "hay\n" * 50)
+
+    said = whet("shrink", "hay.txt", "--stdin", "hay.txt", "--", PYTHON, "p.py")
+
+    assert said.code == 0
+    assert (whet.folder / "hay.shrunk.txt").read_text() == "needle"
+
+
+def test_ctrl_c_gives_the_best_command_so_far(whet: Whet) -> None:
+    # Quick while there are many words: the first candidates end, and one of few words does not.
+    whet.write("slow.py", """
+import sys, time
+if len(sys.argv) < 20:
+    open("reached", "w").close()
+    time.sleep(60)
+if "w33" in sys.argv:
+    raise KeyError("w33")
+""")  # fmt: skip
+    words = [f"w{number}" for number in range(64)]
+    process = subprocess.Popen(
+        [PYTHON, "-m", "whet", "shrink", "--arguments", "--json", "--jobs", "1", "--timeout", "50",
+         "--", PYTHON, "slow.py", *words],
+        cwd=whet.folder, env={**os.environ, **whet.environment}, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not (whet.folder / "reached").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    stdout, _ = process.communicate(timeout=60)
+
+    found = json_of(stdout)
+    assert process.returncode == 75
+    assert found["stopped"] == "interrupted"
+    assert "w33" in str(found["kept"])
