@@ -1,9 +1,11 @@
 """What a reducer works on: the best payload so far and what has been tried."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from whet.reduction.order import TEXT, Order
+from whet.reduction.passing import Passing
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +21,28 @@ class Reduced:
     by_pass: str
 
 
+def _anything(_payload: bytes) -> bool:
+    return True
+
+
 @dataclass(slots=True)
 class ReductionProblem:
-    """The best payload so far, and the digests of all that were not BAD.
+    """The best payload so far, what passed, and the digests of all that were not BAD.
 
     No payload is tried twice, and none that is not better than ``best``
     (`whet.reduction.order`): every BAD verdict is progress, and progress comes to an end.
+
+    Attributes:
+        best: the best payload so far.
+        order: which of two is better.
+        allows: whether a payload may be tried at all.
+        passing: what was GOOD.
     """
 
     best: bytes
     order: Order = TEXT
+    allows: Callable[[bytes], bool] = _anything
+    passing: Passing = field(default_factory=Passing)
     _tried: set[bytes] = field(default_factory=set[bytes])
     _weight: float = -1
 
@@ -39,7 +53,7 @@ class ReductionProblem:
         if not self.order.is_better(payload, self.best, other_weight=self._weight):
             return None
         digest = hashlib.blake2b(payload, digest_size=16).digest()
-        return None if digest in self._tried else digest
+        return None if digest in self._tried or not self.allows(payload) else digest
 
     def reject(self, digest: bytes) -> None:
         """Note that the payload of this digest does not fail the same way."""
