@@ -5,16 +5,15 @@ without each of its parts. So what was judged GOOD is kept, as long as it is sma
 that differs in the shortest stretch from the result is found among it without another run.
 """
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from whet.reduction.order import TEXT, SortKey
-
-MOST_BYTES = 256 * 1024
+MOST_BYTES = 64 * 1024
 """A payload larger than this tells nobody anything beside another one."""
 
-_MOST_KEPT = 128
-_KEPT_AFTER_PRUNING = 32
+_MOST_KEPT = 256
+_MOST_KEPT_BYTES = 4 * 1024 * 1024
 
 MOST_NEIGHBOURS = 24
 _STAND_INS = (b"0", b"1", b"a", b"")
@@ -22,23 +21,19 @@ _STAND_INS = (b"0", b"1", b"a", b"")
 
 @dataclass(slots=True)
 class Passing:
-    """What was judged GOOD, the nearest of it to the best payload."""
+    """What was judged GOOD, the last of it: a search ends with what is near to its result."""
 
-    _seen: dict[bytes, None] = field(default_factory=dict[bytes, None])
+    _seen: deque[bytes] = field(default_factory=deque[bytes])
+    _bytes: int = 0
 
-    def note(self, payload: bytes, best: bytes) -> None:
-        """Keep a payload that passes, for a while.
-
-        Args:
-            payload: what passes.
-            best: the best that fails so far: what is far from it goes first.
-        """
+    def note(self, payload: bytes) -> None:
+        """Keep a payload that passes, for a while."""
         if len(payload) > MOST_BYTES:
             return
-        self._seen[payload] = None
-        if len(self._seen) > _MOST_KEPT:
-            nearest = sorted(self._seen, key=lambda each: _nearness(each, best))
-            self._seen = dict.fromkeys(nearest[:_KEPT_AFTER_PRUNING])
+        self._seen.append(payload)
+        self._bytes += len(payload)
+        while len(self._seen) > _MOST_KEPT or self._bytes > _MOST_KEPT_BYTES:
+            self._bytes -= len(self._seen.popleft())
 
     def nearest_to(self, payload: bytes) -> bytes | None:
         """Return the one that differs least from ``payload``; None if none was kept."""
@@ -68,9 +63,10 @@ def differing(one: bytes, other: bytes) -> tuple[int, int]:
     return start, end
 
 
-def _nearness(payload: bytes, best: bytes) -> tuple[int, SortKey]:
+def _nearness(payload: bytes, best: bytes) -> tuple[int, int, bytes]:
     start, end = differing(payload, best)
-    return max(len(payload), len(best)) - start - end, TEXT.key(payload)
+    longer = max(len(payload), len(best))
+    return longer - start - end, abs(len(payload) - len(best)), payload
 
 
 def _common(one: bytes, other: bytes, most: int) -> int:

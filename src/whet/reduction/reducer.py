@@ -231,7 +231,7 @@ class Reducer:
             MINIMAL_BATCH_WIDTH, min(BATCH_WIDTH, BATCH_BYTES // (len(self.problem.best) + 1))
         )
         last = -1
-        proposed: dict[bytes, int] = {}  # digests, with their place in `wanted`
+        proposed: dict[int, int] = {}  # digests, with their place in `wanted`
 
         def worthwhile() -> Iterator[Reduced]:
             nonlocal last
@@ -256,7 +256,7 @@ class Reducer:
             for position, (digest, _) in enumerate(told):
                 self.problem.reject(digest)
                 if verdicts[position] is Verdict.GOOD:
-                    self.problem.passing.note(batch[position].data, self.problem.best)
+                    self.problem.passing.note(batch[position].data)
             if place >= 0:
                 return [*[Verdict.GOOD] * place, Verdict.BAD]
             proposed.clear()
