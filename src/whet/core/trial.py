@@ -68,6 +68,8 @@ class PayloadBinding:
         digest: SHA-256 of the payload, its name in the blob store.
         more: the other places in the command that name the same file.
         beside: folder whose other files the payload needs beside it; empty: none.
+        is_home: the command starts in the folder where the payload lies, by itself or with
+            others of which this is true.
     """
 
     argument: int | None
@@ -76,6 +78,7 @@ class PayloadBinding:
     digest: str
     more: tuple[PayloadPlace, ...] = ()
     beside: str = ""
+    is_home: bool = False
 
     @property
     def places(self) -> tuple[PayloadPlace, ...]:
@@ -271,6 +274,7 @@ def _payload_from_json(data: JsonObject) -> PayloadBinding:
             for place in records(data, "more")
         ),
         beside=text(data, "beside", ""),
+        is_home="is_home" in data and boolean(data, "is_home"),
     )
 
 

@@ -6,6 +6,7 @@ from whet.reduction.formats.brackets import BRACKET_PASSES, BRACKETS
 from whet.reduction.formats.csv_passes import CSV_PASSES, cells_in_csv
 from whet.reduction.formats.csv_table import CSV
 from whet.reduction.formats.json_passes import JSON_PASSES, texts_in_json
+from whet.reduction.formats.json_pretty import pretty_json
 from whet.reduction.formats.json_tree import JSON
 from whet.reduction.formats.looks import LOOKS_PASSES
 from whet.reduction.formats.pieces import (
@@ -33,7 +34,13 @@ def _is_json(payload: bytes, name: str) -> bool:
 
 
 STRUCTURED = (
-    Kind(name="json", claims=_is_json, passes=lifted(JSON, JSON_PASSES), inside=texts_in_json),
+    Kind(
+        name="json",
+        claims=_is_json,
+        passes=lifted(JSON, JSON_PASSES),
+        inside=texts_in_json,
+        pretty=pretty_json,
+    ),
     Kind(
         name="csv",
         claims=lambda payload, _: CSV.parse(payload) is not None,
@@ -79,3 +86,9 @@ def kinds_of(payload: bytes, *, name: str = "", format_name: str | None = None) 
     if own is None:
         return PLAIN
     return (own, *PLAIN) if own.is_text else (own,)
+
+
+def pretty_of(payload: bytes, name: str = "") -> bytes | None:
+    """Return a payload as it reads best; None if it is short or there is no better way."""
+    pretty = kinds_of(payload, name=name)[0].pretty
+    return None if pretty is None else pretty(payload)

@@ -83,7 +83,6 @@ def make_changes(
 
     The result is 1-minimal for a grain of 1: no change that is left can be made alone.
     """
-
     made: list[Edit] = []
     made_at: tuple[range, ...] | None = None
 

@@ -22,6 +22,7 @@ class Kind:
         order: which of two payloads is better.
         is_text: whether what a person reads are its bytes: then it gets the passes of text too.
         inside: what stands in it that may be of a kind of its own; None: nothing does.
+        pretty: the same payload as it reads best, which may be longer; None where there is none.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Kind:
     order: Order = TEXT
     is_text: bool = True
     inside: "Callable[[bytes], list[Part]] | None" = None
+    pretty: Callable[[bytes], bytes | None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

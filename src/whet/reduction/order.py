@@ -61,7 +61,7 @@ def weight(payload: bytes) -> int:
     closings = (count(b")"), count(b"]"), count(b"}"))
     quotes = count(b'"')
     strange = len(special) - sum(openings) - sum(closings) - quotes
-    lonely = sum(map(abs, map(sub, openings, closings))) + quotes % 2
+    lonely: int = sum(map(abs, map(sub, openings, closings))) + quotes % 2
     total = len(payload) + LONELY_BRACKET_WEIGHT * lonely
     if strange:
         total += STRANGE_BYTE_WEIGHT * strange + BROKEN_CHARACTER_WEIGHT * _broken(payload)

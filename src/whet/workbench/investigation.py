@@ -6,6 +6,7 @@ from whet.core.budget import StopReason
 from whet.core.failure import Failure
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
+from whet.reduction.reducer import PassStatistics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,11 +131,26 @@ class AlsoFound:
         summary: one line as the program said it.
         place: where, such as ``parse.py:12``; may be empty.
         payload: the smallest payload that showed it.
+        trial: the notebook's number of the run; None if it was answered by an earlier one.
     """
 
     summary: str
     place: str
     payload: bytes
+    trial: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """How large the best payload was at a moment.
+
+    Attributes:
+        seconds: since the search began.
+        bytes: its size.
+    """
+
+    seconds: float
+    bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +170,10 @@ class ShrunkPayload:
         also_found: other failures met on the way.
         warm: how many of the trials ran on from a frozen copy of the program.
         cold_because: why others did not; empty if there is nothing to say.
+        nearest_passing: the payload that passes and differs least; None if none is known.
+        passes: what each pass gained.
+        sizes: how large the best payload was, and when.
+        rate_at_least: the result was seen to fail in so large a part of its runs; 0: always.
     """
 
     original: str
@@ -168,6 +188,10 @@ class ShrunkPayload:
     also_found: tuple[AlsoFound, ...] = ()
     warm: int = 0
     cold_because: str = ""
+    nearest_passing: bytes | None = None
+    passes: tuple[PassStatistics, ...] = ()
+    sizes: tuple[Size, ...] = ()
+    rate_at_least: float = 0.0
 
     @property
     def after_bytes(self) -> int:

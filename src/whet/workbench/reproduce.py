@@ -8,7 +8,7 @@ from statistics import median
 
 from whet.core.errors import BaselineDoesNotFail
 from whet.core.event import TrialFinished
-from whet.core.oracle import AnyFailure, Oracle
+from whet.core.oracle import AnyFailure, Interesting, Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
@@ -64,7 +64,7 @@ def reproduce(
                 attempts = MANY
     first = _first_bad(judging, runs)
     if first is None:
-        raise _does_not_fail(trial, runs)
+        raise _does_not_fail(trial, runs, oracle_of(judging))
     oracle = oracle_of(judging, first)
     return _baseline(bench, trial, oracle, first, runs)
 
@@ -136,8 +136,17 @@ def repeats_for(rate: float) -> int:
     return min(_MOST_REPEATS, math.ceil(math.log(_MISSED) / math.log(1 - rate)))
 
 
-def _does_not_fail(trial: Trial, runs: list[tuple[int, Outcome]]) -> BaselineDoesNotFail:
+def _does_not_fail(
+    trial: Trial, runs: list[tuple[int, Outcome]], oracle: Oracle
+) -> BaselineDoesNotFail:
     number, outcome = runs[-1]
+    if isinstance(oracle, Interesting):
+        return BaselineDoesNotFail(
+            f"`{trial.command[0]}` does not call the file interesting as it is: it exits"
+            f" {outcome.shell_exit_code}, not 0",
+            hint=f"`whet show {number}` shows what it printed; it runs in a folder that holds"
+            " nothing but a copy of the file, so name all else by whole paths",
+        )
     times = "" if len(runs) == 1 else f" in each of {len(runs)} runs"
     code = outcome.shell_exit_code
     shown = " ".join(trial.command)
