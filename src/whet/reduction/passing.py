@@ -16,7 +16,7 @@ _MOST_KEPT = 256
 _MOST_KEPT_BYTES = 4 * 1024 * 1024
 
 MOST_NEIGHBOURS = 24
-_STAND_INS = (b"0", b"1", b"a", b"")
+_STAND_INS = (b"0", b"1", b"a")
 
 
 @dataclass(slots=True)
@@ -45,13 +45,12 @@ def neighbours(payload: bytes) -> Iterator[bytes]:
 
     For a result of which nothing smaller passes.
     """
-    places = max(1, MOST_NEIGHBOURS // len(_STAND_INS))
+    places = max(1, MOST_NEIGHBOURS // (2 * len(_STAND_INS)))
     step = max(1, -(-len(payload) // places))
     for start in range(0, len(payload), step):
         for stand_in in _STAND_INS:
-            changed = payload[:start] + stand_in + payload[start + 1 :]
-            if changed != payload:
-                yield changed
+            yield payload[:start] + stand_in + payload[start + 1 :]
+            yield payload[: start + 1] + stand_in + payload[start + 1 :]
 
 
 def differing(one: bytes, other: bytes) -> tuple[int, int]:

@@ -31,12 +31,25 @@ def _laid_out(tree: JsonTree, node: JsonNode, indent: int) -> bytes:
     if not node.children or indent + len(flat) <= LINE_WIDTH:
         return flat
     inner = b"\n" + b" " * (indent + _INDENT)
-    members: list[bytes] = []
-    for child in node.children:
-        key = _key(tree, child)
-        members.append(key + _laid_out(tree, child, indent + _INDENT))
-    joined = (b"," + inner).join(members)
+    if node.kind == b"[" and not any(child.kind in _CLOSES for child in node.children):
+        lines = _filled([_flat(tree, child) for child in node.children], LINE_WIDTH - len(inner))
+    else:
+        lines = [
+            _key(tree, child) + _laid_out(tree, child, indent + _INDENT) for child in node.children
+        ]
+    joined = (b"," + inner).join(lines)
     return b"".join((node.kind, inner, joined, b"\n", b" " * indent, _CLOSES[node.kind]))
+
+
+def _filled(values: list[bytes], width: int) -> list[bytes]:
+    """Return as many values on each line as there is room for: a wall of numbers stays low."""
+    lines = values[:1]
+    for value in values[1:]:
+        if len(lines[-1]) + len(value) + 2 <= width:
+            lines[-1] += b", " + value
+        else:
+            lines.append(value)
+    return lines
 
 
 def _flat(tree: JsonTree, node: JsonNode) -> bytes:
