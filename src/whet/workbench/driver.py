@@ -235,15 +235,16 @@ class _Asking:
 
     @property
     def is_bad(self) -> bool:
-        """Whether it is already known to be BAD (a guard still open: not known)."""
+        """Whether the search will be told BAD, if that is known (a guard still open: it is not)."""
+        told = self._driver.told
         if self._known is not None:
-            return self._known is Verdict.BAD
+            return told(self._known) is Verdict.BAD
         if self._question.guard is not None or self._driver.floor:
             return False
         first = self._futures[0]
         if not first.done() or first.cancelled() or first.exception() is not None:
             return False
-        return self._driver.oracle.judge(first.result()) is Verdict.BAD
+        return told(self._driver.oracle.judge(first.result())) is Verdict.BAD
 
     def verdict(self) -> Verdict:
         """Wait for the verdict."""

@@ -148,7 +148,7 @@ class ShrinkSearch:
             driver.jobs, driver.floor, driver.repeats = 1, 0.0, 1
             best = self.work.question_of(self.work.best, " from the start")
             if driver.ask(best) is Verdict.BAD:
-                self._trials += driver.trials
+                self._trials += 0 if self.work.is_proven else driver.trials
                 return True
             if self.work.guard is None:
                 bad = [driver.ask(best) for _ in range(_MORE_RUNS)].count(Verdict.BAD)
