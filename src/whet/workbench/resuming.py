@@ -1,13 +1,21 @@
 """The best that an earlier search found, wherever it was stopped: it is all in the notebook."""
 
+from whet.core.oracle import Oracle
 from whet.core.trial import Trial
+from whet.core.verdict import Verdict
 from whet.notebook.entry import Entry
 from whet.reduction.order import Order
 from whet.workbench.bench import Workbench
 
 
 def best_so_far(
-    bench: Workbench, start: Trial, now: Trial, position: int, order: Order
+    bench: Workbench,
+    oracle: Oracle,
+    order: Order,
+    *,
+    start: Trial,
+    now: Trial,
+    position: int,
 ) -> bytes | None:
     """Return the best payload that earlier searches of the same start accepted.
 
@@ -16,15 +24,18 @@ def best_so_far(
 
     Args:
         bench: the workbench.
+        oracle: what is BAD now; an earlier search may have looked for something else.
+        order: which of two is better.
         start: the trial from which those searches started.
         now: the same with the other payloads as they are now.
         position: which payload it is about.
-        order: which of two is better.
     """
     best: bytes | None = None
     original = start.payloads[position].digest
     for number in bench.notebook.searches_from(start, verb="shrink"):
         for entry in bench.notebook.entries(investigation=number, only_bad=True):
+            if entry.outcome is None or oracle.judge(entry.outcome) is not Verdict.BAD:
+                continue
             data = _payload_of(bench, entry, now, position, original)
             if data is not None and (best is None or order.is_better(data, best)):
                 best = data

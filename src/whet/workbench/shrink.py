@@ -195,10 +195,9 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
     work = Shrinking(bench, trial, position, payload, oracle, guard=guard)
     work.adapts = adapts
     if wishes.resume and start is not None:
-        order = reducer_of(
-            payload.data, name=payload.path.name, preference=preference
-        ).problem.order
-        work.resume_from(best_so_far(bench, start, trial, position, order))
+        problem = reducer_of(payload.data, name=payload.path.name, preference=preference).problem
+        best = best_so_far(bench, oracle, problem.order, start=start, now=trial, position=position)
+        work.resume_from(best if best is None or problem.allows(best) else None)
     floor = wishes.floor(baseline)
     why_cold = "`--cold`" if options.cold else why_not_warm(baseline, trial, wishes, floor)
     warm = None
