@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from whet_command import Said, Whet
@@ -25,9 +26,9 @@ for line in open(sys.argv[1]):
 """
 
 
-def last_of(stdout: str) -> dict[str, object]:
+def last_of(stdout: str) -> dict[str, Any]:
     """Return the first payload of the last line of events."""
-    found: dict[str, object] = json.loads(stdout.splitlines()[-1])["payloads"][0]
+    found: dict[str, Any] = json.loads(stdout.splitlines()[-1])["payloads"][0]
     return found
 
 

@@ -77,7 +77,8 @@ def show_shrunk(result: ShrunkPayload, budget: float | None) -> None:
 def _remarks(result: ShrunkPayload) -> Iterator[str]:
     """Yield what is special about the result and how it was found."""
     if result.stopped is StopReason.TRIVIAL:
-        yield "an empty file fails, and so does one of other content: does the command read it?"
+        yield "the failure does not depend on what this file holds: an empty one shows it, and"
+        yield "so does one of other content"
     elif not result.content:
         yield "the failure does not depend on what this file holds: an empty one shows it too"
     if result.rate_at_least:

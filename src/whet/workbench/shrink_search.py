@@ -128,6 +128,7 @@ class ShrinkSearch:
         """Whether it fails on nothing at all and on something else: then there is no search."""
         if self.preference.keep or self.work.accepted:
             return False
+        started = driver.clock()
         try:
             fails = all(
                 driver.ask(self.work.question_of(data)) is Verdict.BAD for data in (_EMPTY, _OTHER)
@@ -135,6 +136,7 @@ class ShrinkSearch:
         except KeyboardInterrupt:
             return False  # the search hears of it with its first candidate
         self._trials += driver.trials
+        self._wall_seconds += driver.clock() - started
         if fails:
             self.work.found_bad(Reduced(_EMPTY, "leave nothing"))
         return fails
