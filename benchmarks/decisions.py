@@ -51,7 +51,7 @@ def decided(payload: bytes, fails: Callable[[bytes], object]) -> tuple[Reduction
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--megabytes", type=int, default=100)
     megabytes = parser.parse_args().megabytes
     print("payload      oracle               left   decisions  per second")

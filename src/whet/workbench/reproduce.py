@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from whet.core.errors import BaselineDoesNotFail
@@ -23,6 +23,11 @@ _MISSED = 0.01
 """Chance with which a candidate that fails sometimes may be taken for one that never does."""
 
 _MOST_REPEATS = 20
+
+_PATIENCE = 10
+"""A run may take so many times as long as those before it until it counts as hanging."""
+
+_LEAST_SECONDS = 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +62,12 @@ def reproduce(
         BaselineDoesNotFail: if it never fails.
     """
     runs: list[tuple[int, Outcome]] = []
+    asked = trial
     with bench.executor(record, place=place) as executor:
         while len(runs) < attempts:
-            runs.append(_run(executor, trial))
+            runs.append(_run(executor, asked))
+            # One that hangs now and then must not hang the first look at it.
+            asked = with_patience(trial, runs[0][1].wall_seconds)
             if len(runs) == attempts and attempts < MANY and _disagree(judging, runs):
                 attempts = MANY
     first = _first_bad(judging, runs)
@@ -67,6 +75,24 @@ def reproduce(
         raise _does_not_fail(trial, runs, oracle_of(judging))
     oracle = oracle_of(judging, first)
     return _baseline(bench, trial, oracle, first, runs)
+
+
+def patience(wall_seconds: float) -> float:
+    """Return the limit of time for another run of something that takes so long.
+
+    It is a power of two: a slightly faster or slower run then gives the same limit, hence the
+    same keys, and a search that is resumed finds its earlier trials.
+    """
+    seconds = max(_LEAST_SECONDS, _PATIENCE * wall_seconds)
+    return float(2.0 ** math.ceil(math.log2(seconds)))
+
+
+def with_patience(trial: Trial, wall_seconds: float) -> Trial:
+    """Return the trial with a limit of time, if it has none, so that a run that hangs ends."""
+    if trial.limits.wall_seconds is not None:
+        return trial
+    limits = replace(trial.limits, wall_seconds=patience(wall_seconds))
+    return replace(trial, limits=limits)
 
 
 def _run(executor: RecordedExecutor, trial: Trial) -> tuple[int, Outcome]:

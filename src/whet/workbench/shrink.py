@@ -16,12 +16,12 @@ from whet.workbench.copies import reproduce_on_copies
 from whet.workbench.dearness import SECONDS
 from whet.workbench.investigation import ShrunkPayload
 from whet.workbench.payload import bind_payloads, read_payload
-from whet.workbench.reproduce import Baseline
+from whet.workbench.reproduce import Baseline, with_patience
 from whet.workbench.request import TrialRequest
 from whet.workbench.results import result_path
 from whet.workbench.resuming import best_so_far
 from whet.workbench.shrink_search import ShrinkSearch
-from whet.workbench.shrinking import Guard, Payload, Shrinking, patience
+from whet.workbench.shrinking import Guard, Payload, Shrinking
 from whet.workbench.wishes import Wishes
 
 
@@ -190,7 +190,7 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
     wishes = options.wishes
     preference = wishes.preference(payload.data)
     adapts = trial.limits.wall_seconds is None
-    trial = with_patience(trial, baseline)
+    trial = with_patience(trial, baseline.reproduction.wall_seconds)
     oracle = wishes.judged_by(held_to_statement(baseline, trial), baseline)
     work = Shrinking(bench, trial, position, payload, oracle, guard=guard)
     work.adapts = adapts
@@ -236,11 +236,3 @@ def held_to_statement(baseline: Baseline, trial: Trial) -> Oracle:
     if Path(failure.place.path).name in {payload.name for payload in trial.payloads}:
         return oracle
     return replace(oracle, statement=failure.statement)
-
-
-def with_patience(trial: Trial, baseline: Baseline) -> Trial:
-    """Return the trial with a limit of time, so that a candidate that hangs ends."""
-    if trial.limits.wall_seconds is not None:
-        return trial
-    seconds = patience(baseline.reproduction.wall_seconds)
-    return replace(trial, limits=replace(trial.limits, wall_seconds=seconds))

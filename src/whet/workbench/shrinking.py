@@ -1,6 +1,5 @@
 """One payload on its way to a smaller one: what was accepted, and what is on disk."""
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,27 +19,13 @@ from whet.workbench.bench import Workbench
 from whet.workbench.dearness import NoDearer
 from whet.workbench.driver import Question
 from whet.workbench.investigation import AlsoFound, Size
-
-_PATIENCE = 10
-"""A candidate may take so many times as long as what failed so far before it counts as hanging."""
-
-_LEAST_SECONDS = 4.0
+from whet.workbench.reproduce import patience
 
 _LAST_FEW = 5
 """The time limit follows so many of the last accepted payloads: a smaller one takes less."""
 
 _FALLS_BY = 4
 """A new limit makes new keys and new frozen copies, so it has to be worth that."""
-
-
-def patience(wall_seconds: float) -> float:
-    """Return the limit of time for candidates of something that takes so long.
-
-    It is a power of two: a slightly faster or slower baseline then gives the same limit, hence
-    the same keys, and a search that is resumed finds its earlier trials.
-    """
-    seconds = max(_LEAST_SECONDS, _PATIENCE * wall_seconds)
-    return float(2.0 ** math.ceil(math.log2(seconds)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
