@@ -10,7 +10,7 @@ from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.report.wording import hex_dump, is_text, visible
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.panel import Panel
 
 _BARS = "▁▂▃▄▅▆▇█"
 _CURVE_COLUMNS = 40
@@ -108,7 +108,7 @@ class ShrinkState:
             bars += _BARS[min(len(_BARS) - 1, int(height * len(_BARS)))]
         return bars
 
-    def drawn(self) -> "RenderableType":
+    def drawn(self) -> "Panel":
         """Return what rich draws."""
         from rich.console import Group
         from rich.panel import Panel

@@ -18,7 +18,7 @@ from whet.core.verdict import Verdict
 from whet.host.files import put_back
 from whet.workbench.bench import Place, Workbench, oracle_of
 from whet.workbench.payload import PLACEHOLDER
-from whet.workbench.reproduce import Baseline, reproduce
+from whet.workbench.reproduce import FEW, Baseline, reproduce
 from whet.workbench.request import Judging
 
 _MOST_BESIDE = 1000
@@ -115,7 +115,8 @@ class _Original:
             return True
         if all(payload.argument is None and not payload.more for payload in self._trial.payloads):
             return True  # what is read from standard input has no name and no place
-        if self._run_until(baseline.repeats, baseline.oracle):
+        # More than one: that it always failed so far does not mean that it always will.
+        if self._run_until(max(FEW, baseline.repeats), baseline.oracle):
             return True
         return self._differs_in_spelling(baseline)
 

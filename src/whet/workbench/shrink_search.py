@@ -27,6 +27,8 @@ from whet.workbench.wishes import DEFAULT_FLOOR
 _MORE_RUNS = 9
 """So often what did not fail when it was confirmed is run again before it is called flaky or not."""
 
+_RUNS_IN_DOUBT = 5
+
 _EMPTY, _OTHER = b"", b"0\n"
 """What fails on both of these fails on anything."""
 
@@ -149,21 +151,25 @@ class ShrinkSearch:
             driver = self._driver(executor)
             driver.jobs, driver.floor, driver.repeats = 1, 0.0, 1
             best = self.work.question_of(self.work.best, " from the start")
-            if driver.ask(best) is Verdict.BAD:
+            # What came otherwise in a copy may have come so by chance.
+            is_doubtful = self.warm is not None and bool(self.warm.distrusted)
+            wanted = _RUNS_IN_DOUBT if is_doubtful else 1
+            bad = 0
+            while bad < wanted and driver.ask(best) is Verdict.BAD:
+                bad += 1
+            if bad == wanted:
                 self._trials += 0 if self.work.is_proven else driver.trials
                 return True
             if self.work.guard is None:
-                bad = [driver.ask(best) for _ in range(_MORE_RUNS)].count(Verdict.BAD)
-            else:
-                bad = 0
+                bad += [driver.ask(best) for _ in range(_MORE_RUNS)].count(Verdict.BAD)
             if bad:
-                self._turn_flaky(driver, bad)
+                self._turn_flaky(driver, bad, driver.trials)
             else:
                 self._go_back(driver)
             self._trials += driver.trials
         return False
 
-    def _turn_flaky(self, driver: Driver, bad: int) -> None:
+    def _turn_flaky(self, driver: Driver, bad: int, runs: int) -> None:
         """Note that it fails only sometimes, and go back to what fails often enough."""
         self.floor = self.floor or DEFAULT_FLOOR
         self.repeats = max(self.repeats, _MORE_RUNS)
@@ -172,7 +178,7 @@ class ShrinkSearch:
         work = self.work
         work.go_back_to(self._last_that_fails(driver, " again"))
         self._say(
-            f"flaky: the result failed in {bad} of {_MORE_RUNS + 1} runs; back to"
+            f"flaky: the result failed in {bad} of {runs} runs; back to"
             f" {shown_bytes(len(work.best))}, and each candidate is now run until it is clear that"
             f" it fails in {self.floor:.0%} of its runs or more"
         )
