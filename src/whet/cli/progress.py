@@ -26,6 +26,7 @@ from whet.core.event import (
     TrialFinished,
 )
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
+from whet.core.verdict import Verdict
 
 _REDRAW_SECONDS = 0.1
 _LINE_SECONDS = 5.0
@@ -93,10 +94,12 @@ class Progress:
         self._trials += 1
         if self._shrink is not None:
             self._shrink.note(event)
-        what = failure_words(event.outcome.failure) if event.outcome.failure else "passes"
-        ended = f"{verdict_word(event.verdict, sys.stderr)} {outcome_words(event.outcome)}"
         if not event.label:
-            self._line(f"  run {self._trials}: {ended} · {what}")
+            ended = f"{verdict_word(event.verdict, sys.stderr)} {outcome_words(event.outcome)}"
+            what = failure_words(event.outcome.failure) if event.outcome.failure else ""
+            if event.verdict is Verdict.GOOD:
+                what = what or "passes"
+            self._line(f"  run {self._trials}: {' · '.join(filter(None, (ended, what)))}")
             return
         if self._best or self._is_live:  # what a search over versions learns has its own line
             self._state(self._best or event.label)

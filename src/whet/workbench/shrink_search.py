@@ -267,7 +267,10 @@ class ShrinkSearch:
 
     def _ended(self) -> Ended[None]:
         return Ended(
-            result=None, stopped=None, trials=self._trials, wall_seconds=self._wall_seconds
+            result=None,
+            stopped=None,
+            trials=self._trials - self._cached,
+            wall_seconds=self._wall_seconds,
         )
 
     def _say(self, text: str) -> None:
