@@ -208,7 +208,7 @@ def _shrunk(case: Case, *words: str) -> tuple[dict[str, object], float]:
             [*command, case.name], cwd=folder, check=True, capture_output=True, text=True
         )
         seconds = time.perf_counter() - start
-    answer: dict[str, list[dict[str, object]]] = json.loads(done.stdout)
+    answer: dict[str, list[dict[str, object]]] = json.loads(done.stdout.splitlines()[-1])
     return answer["payloads"][0], seconds
 
 

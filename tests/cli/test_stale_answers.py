@@ -74,7 +74,7 @@ def test_a_shrink_goes_on_where_it_stopped(whet: Whet, *, in_git: bool) -> None:
     words = ("shrink", "data.txt", "--json", "--timeout", "20", "--", PYTHON, "prog.py", "data.txt")
     whet(*words)
 
-    again = json.loads(whet(*words).stdout)["payloads"][0]
+    again = json.loads(whet(*words).stdout.splitlines()[-1])["payloads"][0]
 
     assert (again["trials"], again["cached"] > 0) == (0, True)
 

@@ -18,6 +18,7 @@ from whet.workbench.investigation import (
     Reproducer,
     Reproduction,
     ShrunkPayload,
+    Size,
     Step,
     TestedVersion,
     VersionSearch,
@@ -235,3 +236,18 @@ def test_several_suspects_are_all_named() -> None:
 
     assert "1.3, 1.4" in html(replace(FULL, history=history))
     assert "1.3, 1.4" in markdown(replace(FULL, history=history))
+
+
+def test_what_passes_beside_the_result_stands_in_each_page() -> None:
+    payload = replace(
+        FULL.payloads[0],
+        content=b"id,<1/2>\n",
+        nearest_passing=b"id,<12>\n",
+        sizes=(Size(seconds=0.0, bytes=900), Size(seconds=1.5, bytes=9)),
+    )
+    found = replace(FULL, payloads=(payload,))
+
+    assert "```diff\n-id,<1/2>\n+id,<12>\n```" in markdown(found)
+    assert "-id,&lt;1/2&gt;\n+id,&lt;12&gt;" in html(found)
+    assert "<svg " in html(found)
+    assert "<svg " not in html(FULL)

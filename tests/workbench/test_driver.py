@@ -1,6 +1,7 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from itertools import cycle
 
 import pytest
 from hypothesis import given
@@ -120,6 +121,40 @@ def test_a_flaky_candidate_is_bad_if_it_fails_once() -> None:
 
     assert ended.result == [[Verdict.BAD]]
     assert ended.trials == 3
+
+
+def test_what_fails_too_rarely_is_neither_bad_nor_good() -> None:
+    answers = cycle([Verdict.BAD, Verdict.GOOD, Verdict.GOOD, Verdict.GOOD])
+    executor = Scripted(lambda _: next(answers))
+
+    ended = driver(executor, floor=0.5).run(in_batches([[1]]), ask)
+
+    assert ended.result == [[Verdict.SKIP]]
+
+
+def test_what_always_fails_is_run_until_that_is_clear() -> None:
+    executor = Scripted(lambda _: Verdict.BAD)
+
+    ended = driver(executor, floor=0.5, jobs=2).run(in_batches([[1]]), ask)
+
+    assert ended.result == [[Verdict.BAD]]
+    assert 5 <= ended.trials <= 12
+
+
+def test_what_never_fails_passes_also_where_there_is_a_floor() -> None:
+    executor = Scripted(lambda _: Verdict.GOOD)
+
+    assert driver(executor, floor=0.5).run(in_batches([[1]]), ask).result == [[Verdict.GOOD]]
+
+
+def test_a_search_for_what_passes_starts_nothing_behind_it() -> None:
+    executor = Scripted(lambda word: Verdict.GOOD if word == "1" else Verdict.BAD)
+    work = driver(executor, jobs=3, told=lambda it: Verdict.BAD if it is Verdict.GOOD else it.GOOD)
+
+    ended = work.run(in_batches([[1, 2, 3]]), ask)
+
+    assert ended.result == [[Verdict.BAD]]
+    assert executor.submitted == ["1"]
 
 
 def test_a_version_that_cannot_be_made_proves_nothing() -> None:

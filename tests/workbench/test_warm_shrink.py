@@ -12,6 +12,7 @@ import pytest
 
 from whet.core.budget import StopReason
 from whet.core.event import Event, Notice, PayloadReduced, TrialFinished
+from whet.core.verdict import Verdict
 from whet.host.process_tree import descendants_of
 from whet.workbench.bench import open_workbench
 from whet.workbench.investigation import ShrunkPayload
@@ -99,8 +100,8 @@ def test_warm_and_cold_take_the_same_steps_to_the_same_result(run: Run) -> None:
 
     assert warm.result.content == cold.result.content
     assert warm.steps == cold.steps
-    # All but the first, the first of each verdict, and the result.
-    assert warm.result.warm >= warm.result.trials - 5
+    # All but the first, the first of each verdict, the result, and what passes beside it.
+    assert warm.result.warm >= warm.result.trials - 6
     assert (warm.result.cold_because, cold.result.warm) == ("", 0)
 
 
@@ -117,9 +118,10 @@ def test_the_result_is_run_from_the_start(run: Run) -> None:
     warm = run(PARSES, TABLE)
 
     trials = [event for event in warm.events if isinstance(event, TrialFinished)]
-    assert trials[-1].label.endswith("from the start")
-    assert not trials[-1].outcome.resumed_from
-    assert trials[-2].outcome.resumed_from
+    # The result, and what passes beside it.
+    assert [each.label.endswith("from the start") for each in trials[-3:]] == [False, True, True]
+    assert [each.verdict for each in trials[-2:]] == [Verdict.BAD, Verdict.GOOD]
+    assert [bool(each.outcome.resumed_from) for each in trials[-3:]] == [True, False, False]
 
 
 @pytest.mark.parametrize("most", [4, 8, 14])
@@ -210,10 +212,10 @@ def test_a_warm_search_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
         _frozen_below(whet.pid, tmp_path)
         os.kill(whet.pid, signal.SIGINT)
         told, _ = whet.communicate(timeout=30)
-    first = json.loads(told)["payloads"][0]
+    first = json.loads(told.splitlines()[-1])["payloads"][0]
     with _start(tmp_path) as whet:
         told, _ = whet.communicate(timeout=100)
-    second = json.loads(told)["payloads"][0]
+    second = json.loads(told.splitlines()[-1])["payloads"][0]
 
     assert first["stopped"] == "interrupted"
     assert second["stopped"] == "minimal"

@@ -148,8 +148,14 @@ def trial_request(ctx: click.Context) -> TrialRequest:
     """Return what the options of a trial and the command behind ``--`` say."""
     values = ctx.params
     judging = Judging(
-        bad_if=values["bad_if"], oracle=values["oracle"], interesting=values["interesting"]
-    )
+        bad_if=values["bad_if"], oracle=values["oracle"], interesting=values["interesting"],
+        also_interesting=values.get("also_interesting"),
+    )  # fmt: skip
+    if judging.also_interesting is not None and not judging.interesting:
+        raise BadUsage(
+            "`--also-interesting` is an exit code of the script of `--interesting`",
+            hint="name that script: `--interesting ./test.sh`",
+        )
     if sum(map(bool, (judging.bad_if, judging.oracle, judging.interesting))) > 1:
         raise BadUsage(
             "`--bad-if`, `--oracle` and `--interesting` each say what bad means",

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Self, assert_never
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.live import Live
     from rich.status import Status
+
+    from whet.cli.shrinking_panel import ShrinkState
 
 from whet.cli.console import say, styled, verdict_word
 from whet.cli.summary import failure_words, outcome_words
@@ -15,6 +18,7 @@ from whet.core.event import (
     Event,
     HistoryNarrowed,
     Notice,
+    PassStarted,
     PayloadReduced,
     SearchStopped,
     StepFinished,
@@ -22,6 +26,7 @@ from whet.core.event import (
     TrialFinished,
 )
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
+from whet.core.verdict import Verdict
 
 _REDRAW_SECONDS = 0.1
 _LINE_SECONDS = 5.0
@@ -30,8 +35,8 @@ _LINE_SECONDS = 5.0
 class Progress:
     """Shows events as they come.
 
-    On a terminal the state of a search is one line that is drawn anew; elsewhere a line is
-    written every few seconds, so that a log tells the story and no more.
+    On a terminal the state of a search is one line that is drawn anew, that of a shrink a panel;
+    elsewhere a line is written every few seconds, so that a log tells the story and no more.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
@@ -44,6 +49,8 @@ class Progress:
         self._started = time.monotonic()
         self._best = ""
         self._first_bytes = 0
+        self._shrink: ShrinkState | None = None
+        self._live: Live | None = None
 
     def __call__(self, event: Event) -> None:
         """Show one event."""
@@ -60,6 +67,8 @@ class Progress:
                 self._trial(event)
             case PayloadReduced():
                 self._reduced(event)
+            case PassStarted():
+                self._begin_pass(event)
             case HistoryNarrowed():
                 self._narrowed(event)
             case SearchStopped():
@@ -73,11 +82,9 @@ class Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Take the changing line off the screen."""
-        if self._status is not None:
-            with suppress(OSError):  # the terminal was closed
-                self._status.stop()
-            self._status = None
+        """Take what changes off the screen."""
+        self._end_shrink()
+        self._stop_status()
 
     def _restart(self) -> None:
         self._trials, self._started = 0, time.monotonic()
@@ -85,15 +92,53 @@ class Progress:
 
     def _trial(self, event: TrialFinished) -> None:
         self._trials += 1
-        what = failure_words(event.outcome.failure) if event.outcome.failure else "passes"
-        ended = f"{verdict_word(event.verdict, sys.stderr)} {outcome_words(event.outcome)}"
+        if self._shrink is not None:
+            self._shrink.note(event)
         if not event.label:
-            self._line(f"  run {self._trials}: {ended} · {what}")
+            ended = f"{verdict_word(event.verdict, sys.stderr)} {outcome_words(event.outcome)}"
+            what = failure_words(event.outcome.failure) if event.outcome.failure else ""
+            if event.verdict is Verdict.GOOD:
+                what = what or "passes"
+            self._line(f"  run {self._trials}: {' · '.join(filter(None, (ended, what)))}")
             return
         if self._best or self._is_live:  # what a search over versions learns has its own line
             self._state(self._best or event.label)
 
+    def _begin_pass(self, event: PassStarted) -> None:
+        """Draw a panel while a shrink is at work, on a terminal."""
+        if not self._is_live:
+            return
+        if self._shrink is None:
+            from rich.live import Live
+
+            from whet.cli.shrinking_panel import ShrinkState
+
+            self._screen = self._screen or _console()
+            self._stop_status()
+            self._shrink = ShrinkState(first_bytes=self._first_bytes or event.best_bytes)
+            self._live = Live(
+                get_renderable=self._shrink.drawn, console=self._screen, transient=True,
+                refresh_per_second=8, redirect_stdout=False, redirect_stderr=False,
+            )  # fmt: skip
+            self._live.start()
+        self._shrink.note(event)
+
+    def _end_shrink(self) -> None:
+        self._shrink = None
+        if self._live is not None:
+            with suppress(OSError):  # the terminal was closed
+                self._live.stop()
+            self._live = None
+
+    def _stop_status(self) -> None:
+        if self._status is not None:
+            with suppress(OSError):
+                self._status.stop()
+            self._status = None
+
     def _reduced(self, event: PayloadReduced) -> None:
+        if self._shrink is not None:
+            self._shrink.note(event)
         self._first_bytes = self._first_bytes or event.before_bytes
         first, now = shown_bytes(self._first_bytes), shown_bytes(event.after_bytes)
         self._best = f"{first} → {now}, by {event.by_pass}"
@@ -106,6 +151,7 @@ class Progress:
         self._line(f"  {event.label}: {verdict} · {left} left, about {steps} to go")
 
     def _stopped(self, event: SearchStopped) -> None:
+        self._end_shrink()
         elapsed = shown_seconds(event.wall_seconds)
         self._line(f"  {event.reason.value} ({shown_count(event.trials, 'trial')}, {elapsed})")
 
@@ -123,11 +169,11 @@ class Progress:
 
     def _draw(self, line: str) -> None:
         """Show the state of the search on the line that changes."""
-        # Here and not above: rich takes 40 ms to import, and only a terminal needs it.
-        from rich.console import Console
+        if self._shrink is not None:
+            return  # the panel says it
         from rich.text import Text
 
-        self._screen = self._screen or Console(stderr=True, highlight=False)
+        self._screen = self._screen or _console()
         shown = Text.from_ansi(line.strip(), no_wrap=True, overflow="ellipsis")
         if self._status is None:
             self._status = self._screen.status(shown)
@@ -142,3 +188,10 @@ class Progress:
         from rich.text import Text
 
         self._screen.print(Text.from_ansi(text), soft_wrap=True)
+
+
+def _console() -> "Console":
+    # Here and not above: rich takes 40 ms to import, and only a terminal needs it.
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)

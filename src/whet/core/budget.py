@@ -28,6 +28,7 @@ class StopReason(Enum):
     """Why a search ended. Shown to the user and stored in the notebook."""
 
     MINIMAL = "nothing smaller fails the same way"
+    TRIVIAL = "trivial: it fails whatever the file holds"
     FOUND = "the first bad version is found"
     AMBIGUOUS = "only skipped versions are left to test"
     NO_GOOD_VERSION = "no good version was found"
@@ -41,6 +42,7 @@ class StopReason(Enum):
         """Whether the search ran to its own end: exit code 0, not 75."""
         return self in {
             StopReason.MINIMAL,
+            StopReason.TRIVIAL,
             StopReason.FOUND,
             StopReason.AMBIGUOUS,
             StopReason.NO_GOOD_VERSION,

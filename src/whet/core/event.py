@@ -1,7 +1,7 @@
 """All that whet says while it works, as a closed union of values."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from whet.core.budget import StopReason
@@ -52,11 +52,32 @@ class TrialFinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayloadReduced:
-    """A smaller payload fails the same way, and lies on disk."""
+    """A smaller payload fails the same way, and lies on disk.
+
+    Attributes:
+        before_bytes: the size of the best one before it.
+        after_bytes: its size.
+        by_pass: what made it.
+        content: it.
+    """
 
     before_bytes: int
     after_bytes: int
     by_pass: str
+    content: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassStarted:
+    """Another pass of a reduction is at work.
+
+    Attributes:
+        name: the pass.
+        best_bytes: the size of what it works on.
+    """
+
+    name: str
+    best_bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +118,7 @@ Event: TypeAlias = (
     | StepFinished
     | TrialFinished
     | PayloadReduced
+    | PassStarted
     | HistoryNarrowed
     | SearchStopped
     | Notice

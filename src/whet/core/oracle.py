@@ -130,7 +130,13 @@ class ScriptVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Interesting:
-    """The trial's command is an interestingness test of the reducers' kind: 0 is BAD."""
+    """The trial's command is an interestingness test of the reducers' kind: 0 is BAD.
+
+    Attributes:
+        also: an exit code by which the test says that it met something else worth keeping.
+    """
+
+    also: int | None = None
 
     @property
     def description(self) -> str:
@@ -141,7 +147,13 @@ class Interesting:
         """Say what ``outcome`` proves."""
         if says_nothing(outcome) or outcome.timed_out or outcome.signal is not None:
             return Verdict.SKIP
+        if self.is_also(outcome):
+            return Verdict.SKIP
         return Verdict.BAD if outcome.exit_code == 0 else Verdict.GOOD
+
+    def is_also(self, outcome: Outcome) -> bool:
+        """Whether the test said that it met something else."""
+        return self.also is not None and outcome.exit_code == self.also
 
 
 def _words(signature: FailureSignature) -> str:

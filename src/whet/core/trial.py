@@ -70,6 +70,8 @@ class PayloadBinding:
         beside: folder whose other files the payload needs beside it; empty: none.
         folder: if the payload is a folder, the one that it lies in, and what it holds is bytes of
             `whet.host.folders`; empty: it is a file.
+        is_home: the command starts in the folder where the payload lies, by itself or with
+            others of which this is true.
     """
 
     argument: int | None
@@ -79,6 +81,7 @@ class PayloadBinding:
     more: tuple[PayloadPlace, ...] = ()
     beside: str = ""
     folder: str = ""
+    is_home: bool = False
 
     @property
     def places(self) -> tuple[PayloadPlace, ...]:
@@ -282,6 +285,7 @@ def _payload_from_json(data: JsonObject) -> PayloadBinding:
         ),
         beside=text(data, "beside", ""),
         folder=text(data, "folder", ""),
+        is_home="is_home" in data and boolean(data, "is_home"),
     )
 
 

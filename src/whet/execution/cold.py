@@ -203,9 +203,11 @@ class ColdExecutor:
             number = len(trial.payloads)
             stdin = workplace.place(number, _STDIN, self._payload_of(trial.stdin))
         paths: list[Path] = []
+        cwd = trial.cwd
         for number, binding in enumerate(trial.payloads):
             path = workplace.place(number, binding, self._payload_of(binding.digest))
             paths.append(path)
+            cwd = str(path.parent) if binding.is_home else cwd
             if binding.argument is None:
                 stdin = path
             binding.put(str(path), command)
@@ -214,11 +216,11 @@ class ColdExecutor:
             environment=environment_of_trial(
                 _inherited(self._environment, trial),
                 trial.environment,
-                trial.cwd,
+                cwd,
                 agent_folder=workplace.agent_folder,
                 pycache=self._pycache,
             ),
-            cwd=trial.cwd,
+            cwd=cwd,
             stdin=stdin,
             reset=trial.reset,
             limits=trial.limits,

@@ -84,7 +84,7 @@ class Workplace:
         Raises:
             DiskFull: if there is no space left.
         """
-        folder = self.folder / str(number)
+        folder = self.folder / ("home" if binding.is_home else str(number))
         path = folder / binding.name
         with _storage(path):
             self._make(folder)

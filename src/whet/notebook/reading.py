@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from whet.core.errors import UnknownTrial
 from whet.core.outcome import Outcome
 from whet.core.output import digest_of
-from whet.core.record import MalformedRecordError, text
+from whet.core.record import MalformedRecordError, integer, text
 from whet.core.trial import Trial
 from whet.notebook.blobs import BlobStore
 from whet.notebook.database import Database, SqlValue, damaged
@@ -106,6 +106,20 @@ class RecordedTrials:
             conditions.append("trial.investigation = ?")
             values.append(investigation)
         return self._entries(limit, conditions, values)
+
+    def searches_from(self, trial: Trial, *, verb: str) -> list[int]:
+        """Return the numbers of the searches of a verb that started from a trial, newest first."""
+        # Where the code is kept decides nothing, and a search that goes on keeps it anew.
+        rows = self._database.query(
+            "SELECT number, trial FROM investigation WHERE verb = ? ORDER BY number DESC", [verb]
+        )
+        key = trial.key
+        numbers: list[int] = []
+        for row in rows:
+            data = json.loads(text(row, "trial"))
+            if data["command"] == list(trial.command) and Trial.from_json(data).key == key:
+                numbers.append(integer(row, "number"))
+        return numbers
 
     def previous_of(self, trial: Trial, *, before: int | None = None) -> Entry | None:
         """Return the last trial of the same command in the same folder, before one if named.

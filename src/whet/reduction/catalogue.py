@@ -1,8 +1,8 @@
 """Which kinds of payload there are, and of which of them a payload is."""
 
 from whet.core.errors import UnknownFormat
-from whet.reduction.formats.array_kinds import ARRAY_KINDS
 from whet.reduction.containers import CONTAINERS
+from whet.reduction.formats.array_kinds import ARRAY_KINDS
 from whet.reduction.formats.blocks import BLOCK_PASSES, BLOCKS
 from whet.reduction.formats.brackets import BRACKET_PASSES, BRACKETS
 from whet.reduction.formats.coarse import BRACKETS as NESTED_BRACKETS
@@ -11,6 +11,7 @@ from whet.reduction.formats.csv_passes import CSV_PASSES, cells_in_csv
 from whet.reduction.formats.csv_table import CSV
 from whet.reduction.formats.encoded import ENCODED
 from whet.reduction.formats.json_passes import JSON_PASSES, texts_in_json
+from whet.reduction.formats.json_pretty import pretty_json
 from whet.reduction.formats.json_tree import JSON, looks_like_json
 from whet.reduction.formats.looks import LOOKS_PASSES
 from whet.reduction.formats.mail import MAIL, MAIL_PASSES, is_mail, parts_in_mail
@@ -44,8 +45,8 @@ from whet.reduction.formats.sections import (
     is_log,
     is_toml,
 )
-from whet.reduction.formats.table_kinds import TABLE_KINDS
 from whet.reduction.formats.sound import WAV, WAV_ORDER, WAV_PASSES, parse_wav
+from whet.reduction.formats.table_kinds import TABLE_KINDS
 from whet.reduction.formats.values import VALUE_PASSES, WORD_PASSES
 from whet.reduction.formats.yaml_passes import YAML_PASSES, parts_in_yaml
 from whet.reduction.formats.yaml_tree import YAML, is_yaml
@@ -91,6 +92,7 @@ STRUCTURED = (
         claims=_is_json,
         passes=(_coarse("json", NESTED_BRACKETS), *lifted(JSON, JSON_PASSES)),
         inside=texts_in_json,
+        pretty=pretty_json,
     ),
     Kind(
         name="html",
@@ -160,3 +162,9 @@ def readable(payload: bytes, *, name: str = "") -> str | None:
     """Return what a person reads of a payload instead of its bytes; None: they read these."""
     shown = kinds_of(payload, name=name)[0].shown
     return None if shown is None else shown(payload)
+
+
+def pretty_of(payload: bytes, name: str = "") -> bytes | None:
+    """Return a payload as it reads best; None if it is short or there is no better way."""
+    pretty = kinds_of(payload, name=name)[0].pretty
+    return None if pretty is None else pretty(payload)

@@ -7,7 +7,7 @@ some edits made, so that it costs a few slices, not a new rendering of a whole t
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from typing import TypeAlias
 
 from whet.core.verdict import Verdict
@@ -88,11 +88,19 @@ def make_changes(
 
     The result is 1-minimal for a grain of 1: no change that is left can be made alone.
     """
+    made: list[Edit] = []
+    made_at: tuple[range, ...] | None = None
 
     def render(kept: Kept) -> bytes:
-        edits = [edit for index in _others(kept, len(changes)) for edit in changes[index]]
-        edits.sort(key=_position)
-        return splice(payload, edits)
+        nonlocal made, made_at
+        if kept.blocks is not made_at:
+            # The candidates of one state share what is changed in all of them.
+            made, made_at = edits_of(_others(kept.blocks, len(changes))), kept.blocks
+        window = kept.blocks[kept.start : kept.stop]
+        return splice(payload, sorted([*made, *edits_of(chain(*window))], key=_position))
+
+    def edits_of(indices: Iterable[int]) -> list[Edit]:
+        return sorted((edit for each in indices for edit in changes[each]), key=_position)
 
     return rendered(minimize(len(changes), grain=grain), render, start=payload)
 
@@ -166,11 +174,10 @@ def rendered(
         return best
 
 
-def _others(kept: Kept, size: int) -> Iterator[int]:
-    """Yield the numbers of the elements that are not kept; costs their number, not the size."""
+def _others(blocks: tuple[range, ...], size: int) -> Iterator[int]:
+    """Yield the numbers of the elements that are in none of the blocks."""
     position = 0
-    end = range(size, size)
-    for block in (*kept.blocks[: kept.start], *kept.blocks[kept.stop :], end):
+    for block in (*blocks, range(size, size)):
         yield from range(position, block.start)
         position = block.stop
 

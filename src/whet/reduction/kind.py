@@ -23,6 +23,7 @@ class Kind:
         is_text: whether what a person reads are its bytes: then it gets the passes of text too.
         inside: what stands in it that may be of a kind of its own; None: nothing does.
         shown: what a person reads instead of its bytes; None: these are what they read.
+        pretty: the same payload as it reads best, which may be longer; None where there is none.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Kind:
     is_text: bool = True
     inside: "Callable[[bytes], list[Part]] | None" = None
     shown: Callable[[bytes], str] | None = None
+    pretty: Callable[[bytes], bytes | None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

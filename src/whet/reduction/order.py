@@ -23,6 +23,7 @@ payloads comes to an end.
 import string
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import sub
 from typing import TypeAlias
 
 SortKey: TypeAlias = tuple[float, tuple[object, ...]]
@@ -53,10 +54,14 @@ def weight(payload: bytes) -> int:
     """Return how much there is to read, in plain characters."""
     # One pass over a large payload, then counts over the little that is left of it.
     special = payload.translate(None, _ORDINARY)
-    counts = [special.count(sign) for sign in _SIGNS]
-    strange = len(special) - sum(counts)
-    pairs = zip(counts[0:6:2], counts[1:6:2], strict=True)
-    lonely = sum(abs(left - right) for left, right in pairs) + counts[6] % 2
+    if not special:
+        return len(payload)
+    count = special.count
+    openings = (count(b"("), count(b"["), count(b"{"))
+    closings = (count(b")"), count(b"]"), count(b"}"))
+    quotes = count(b'"')
+    strange = len(special) - sum(openings) - sum(closings) - quotes
+    lonely: int = sum(map(abs, map(sub, openings, closings))) + quotes % 2
     total = len(payload) + LONELY_BRACKET_WEIGHT * lonely
     if strange:
         total += STRANGE_BYTE_WEIGHT * strange + BROKEN_CHARACTER_WEIGHT * _broken(payload)

@@ -1,9 +1,10 @@
 """What a reducer works on: the best payload so far and what has been tried."""
 
-import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from whet.reduction.order import TEXT, Order
+from whet.reduction.passing import Passing
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,29 +20,43 @@ class Reduced:
     by_pass: str
 
 
+def _anything(_payload: bytes) -> bool:
+    return True
+
+
 @dataclass(slots=True)
 class ReductionProblem:
-    """The best payload so far, and the digests of all that were not BAD.
+    """The best payload so far, what passed, and the digests of all that were not BAD.
 
     No payload is tried twice, and none that is not better than ``best``
     (`whet.reduction.order`): every BAD verdict is progress, and progress comes to an end.
+
+    Attributes:
+        best: the best payload so far.
+        order: which of two is better.
+        allows: whether a payload may be tried at all.
+        passing: what was GOOD.
     """
 
     best: bytes
     order: Order = TEXT
-    _tried: set[bytes] = field(default_factory=set[bytes])
+    allows: Callable[[bytes], bool] = _anything
+    passing: Passing = field(default_factory=Passing)
+    _tried: set[int] = field(default_factory=set[int])
     _weight: float = -1
 
-    def digest_if_worth_trying(self, payload: bytes) -> bytes | None:
+    def digest_if_worth_trying(self, payload: bytes) -> int | None:
         """Return the digest of ``payload`` if its verdict is not known and BAD would be progress."""
         if self._weight < 0:
             self._weight = self.order.weight(self.best)
         if not self.order.is_better(payload, self.best, other_weight=self._weight):
             return None
-        digest = hashlib.blake2b(payload, digest_size=16).digest()
-        return None if digest in self._tried else digest
+        # 64 bits: quicker than a cryptographic one, and of a million candidates two are taken
+        # for one and the same in one search of 30 million.
+        digest = hash(payload)
+        return None if digest in self._tried or not self.allows(payload) else digest
 
-    def reject(self, digest: bytes) -> None:
+    def reject(self, digest: int) -> None:
         """Note that the payload of this digest does not fail the same way."""
         self._tried.add(digest)
 

@@ -14,6 +14,7 @@ from whet.reduction.catalogue import PLAIN, kinds_of
 from whet.reduction.edit import BATCH_BYTES, LEAST_WIDTH
 from whet.reduction.inside import reduce_inside
 from whet.reduction.kind import Kind, Part
+from whet.reduction.preference import Preference
 from whet.reduction.problem import Reduced, ReductionProblem
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 from whet.search.batch import LazyBatch
@@ -51,11 +52,14 @@ class Reduction:
         payload: the best one.
         passes: what each pass that proposed anything did, in the order of their first turn.
         is_minimal: no pass knows a better payload that fails the same way.
+        nearest_passing: of all that was tried and passed, what differs least from the best one;
+            None if nothing small passed.
     """
 
     payload: bytes
     passes: tuple[PassStatistics, ...]
     is_minimal: bool
+    nearest_passing: bytes | None = None
 
     @property
     def candidates(self) -> int:
@@ -80,9 +84,37 @@ def reduce_payload(
     Raises:
         UnknownFormat: if there is no format of that name.
     """
+    return reducer_of(payload, name=name, format_name=format_name, depth=depth).reduce()
+
+
+def reducer_of(
+    payload: bytes,
+    *,
+    name: str = "",
+    format_name: str | None = None,
+    depth: int = 0,
+    preference: Preference | None = None,
+) -> "Reducer":
+    """Return what reduces a payload, as `reduce_payload` does, and can be asked on the way.
+
+    Args:
+        payload: what to start from; must be BAD.
+        name: its file name.
+        format_name: use the passes of this format alone.
+        depth: in how many other payloads it lies.
+        preference: what the user prefers.
+
+    Raises:
+        UnknownFormat: if there is no format of that name.
+    """
+    preference = preference or Preference()
     kinds = kinds_of(payload, name=name, format_name=format_name)
-    passes = [each for kind in kinds for each in _passes_of(kind, depth)]
-    return Reducer(problem=ReductionProblem(payload, kinds[0].order), passes=passes).reduce()
+    problem = ReductionProblem(payload, preference.order_within(kinds[0].order))
+    if preference.keep:
+        problem.allows = preference.allows
+    return Reducer(
+        problem=problem, passes=[each for kind in kinds for each in _passes_of(kind, depth)]
+    )
 
 
 def _passes_of(kind: Kind, depth: int) -> Iterator[ReductionPass[bytes]]:
@@ -139,8 +171,16 @@ class Reducer:
             start = self.problem.best
             for stage in stages:
                 yield from self._settle(stage)
+        return self.so_far(is_minimal=True)
+
+    def so_far(self, *, is_minimal: bool = False) -> Reduction:
+        """Return what is known now, also of a search that was stopped."""
+        best = self.problem.best
         return Reduction(
-            payload=self.problem.best, passes=tuple(self._statistics()), is_minimal=True
+            payload=best,
+            passes=tuple(self._statistics()),
+            is_minimal=is_minimal,
+            nearest_passing=self.problem.passing.nearest_to(best),
         )
 
     def _settle(self, stage: int) -> Search[Reduced, None]:
@@ -185,7 +225,7 @@ class Reducer:
         source = iter(enumerate(wanted))
         width = max(LEAST_WIDTH, min(BATCH_WIDTH, BATCH_BYTES // (len(self.problem.best) + 1)))
         last = -1
-        proposed: dict[bytes, int] = {}  # digests, with their place in `wanted`
+        proposed: dict[int, int] = {}  # digests, with their place in `wanted`
 
         def worthwhile() -> Iterator[Reduced]:
             nonlocal last
@@ -207,8 +247,10 @@ class Reducer:
                 self.problem.adopt(batch[len(verdicts) - 1].data)
             else:
                 place = -1
-            for digest, _ in told:
+            for position, (digest, _) in enumerate(told):
                 self.problem.reject(digest)
+                if verdicts[position] is Verdict.GOOD:
+                    self.problem.passing.note(batch[position].data)
             if place >= 0:
                 return [*[Verdict.GOOD] * place, Verdict.BAD]
             proposed.clear()

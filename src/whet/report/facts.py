@@ -102,21 +102,28 @@ def _payload(payload: ShrunkPayload) -> dict[str, object]:
         "result": payload.result,
         "before_bytes": payload.before_bytes,
         "after_bytes": payload.after_bytes,
-        "content": _content(payload.content),
+        "content": content_facts(payload.content),
         "stopped": payload.stopped.name.lower(),
         "reason": payload.stopped.value,
         "trials": payload.trials,
         "cached": payload.cached,
         "wall_seconds": round(payload.wall_seconds, 3),
         "guarded_by": payload.guarded_by,
+        "nearest_passing": None
+        if payload.nearest_passing is None
+        else content_facts(payload.nearest_passing),
         "also_found": [
-            {"summary": other.summary, "place": other.place, "payload": _content(other.payload)}
+            {
+                "summary": other.summary,
+                "place": other.place,
+                "payload": content_facts(other.payload),
+            }
             for other in payload.also_found
         ],
     }
 
 
-def _content(data: bytes) -> dict[str, str]:
+def content_facts(data: bytes) -> dict[str, str]:
     """Return bytes as text if they are text; JSON has no other way to hold them."""
     if is_text(data):
         return {"text": data.decode("utf-8")}

@@ -5,9 +5,11 @@ from pathlib import Path
 
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.host.files import write_atomically
+from whet.report.curve import size_curve
+from whet.report.difference import difference
 from whet.report.facts import facts_of
 from whet.report.wording import fence, hex_dump, is_text, one_line, visible
-from whet.workbench.investigation import Investigation
+from whet.workbench.investigation import Investigation, ShrunkPayload
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _SHOWN_PAYLOAD_BYTES = 4000
@@ -66,6 +68,8 @@ def _render(template: str, investigation: Investigation) -> str:
         fence=fence,
         cell=_cell,
         payload=shown_payload,
+        curve=_curve,
+        difference=_difference,
     )
     page = environment.get_template(template).render(
         it=investigation, headline=headline(investigation), count=shown_count
@@ -80,6 +84,18 @@ def shown_payload(data: bytes) -> str:
     if len(cut) < len(data):
         shown += f"\n... {shown_bytes(len(data) - len(cut))} more"
     return shown
+
+
+def _difference(payload: ShrunkPayload) -> str:
+    """Return the diff of the result and of the nearest that passes; empty if none is known."""
+    if payload.nearest_passing is None:
+        return ""
+    return "\n".join(difference(payload.content, payload.nearest_passing))
+
+
+def _curve(payload: ShrunkPayload) -> str:
+    """Return the picture of size against time; empty if it never changed."""
+    return size_curve(payload.sizes, payload.wall_seconds) if len(payload.sizes) > 1 else ""
 
 
 def _cell(text: str) -> str:

@@ -337,7 +337,7 @@ def oracle_of(judging: Judging, reference: Outcome | None = None) -> Oracle:
     if judging.oracle:
         return ScriptVerdict()
     if judging.interesting:
-        return Interesting()
+        return Interesting(judging.also_interesting)
     if reference is not None and reference.signature is not None:
         return SameFailure(reference.signature)
     return AnyFailure()

@@ -19,7 +19,7 @@ from whet.host.files import put_back
 from whet.host.folders import pack_folder, put_folder_back
 from whet.workbench.bench import Place, Workbench, oracle_of
 from whet.workbench.payload import PLACEHOLDER
-from whet.workbench.reproduce import Baseline, reproduce
+from whet.workbench.reproduce import FEW, Baseline, reproduce
 from whet.workbench.request import Judging
 
 _MOST_BESIDE = 1000
@@ -73,6 +73,8 @@ def reproduce_on_copies(
                 if placed is not trial:
                     bench.emit(Notice(text="the files beside it are linked beside each copy"))
                 return Copied(trial=placed, baseline=baseline)
+    if missing is not None and any(payload.is_home for payload in trial.payloads):
+        raise missing
     raise CopyFailsOtherwise(
         f"on {_listed(files)} itself the command {original.what()};"
         f" on a copy elsewhere it {'passes' if missing else 'fails in another way'}",
@@ -102,17 +104,27 @@ class _Original:
         self._outcomes: list[Outcome] = []
 
     def fails_at_all(self) -> bool:
+        if self._is_at_home:
+            return True  # only a copy is run
         any_bad = oracle_of(self._judging)
         self._run_until(1, any_bad)
         return any(any_bad.judge(outcome) is Verdict.BAD for outcome in self._outcomes)
 
     def fails_like(self, baseline: Baseline) -> bool:
         """Whether one run, or as many as a flaky failure needs, fails as the copies do."""
+        if self._is_at_home:
+            return True
         if all(payload.argument is None and not payload.more for payload in self._trial.payloads):
             return True  # what is read from standard input has no name and no place
-        if self._run_until(baseline.repeats, baseline.oracle):
+        # More than one: that it always failed so far does not mean that it always will.
+        if self._run_until(max(FEW, baseline.repeats), baseline.oracle):
             return True
         return self._differs_in_spelling(baseline)
+
+    @property
+    def _is_at_home(self) -> bool:
+        """Whether the command is to start where a copy lies, never where the user's files are."""
+        return any(payload.is_home for payload in self._trial.payloads)
 
     def what(self) -> str:
         failure = self._outcomes[-1].failure

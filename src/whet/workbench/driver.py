@@ -20,6 +20,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.search.proposal import Search
+from whet.search.repeats import Repeats
 
 HOLDS_NO_MORE = "what earlier trials showed holds no more: everything is tried anew"
 """A result that rests on remembered trials is run once more; this is said when it came otherwise."""
@@ -87,6 +88,7 @@ class Driver:
         jobs: how many candidates are tried at once.
         repeats: how often a candidate is tried before it counts as not BAD; more than one
             for a failure that comes only sometimes.
+        floor: a candidate that fails more rarely than this is not BAD; 0: one failure is enough.
         judged: is told the notebook's number and the verdict of every trial that was run.
         told: turns what the oracle said into what the search is told, for a search of the
             version that fixed something.
@@ -99,6 +101,7 @@ class Driver:
     budget: Budget = field(default_factory=Budget)
     jobs: int = 1
     repeats: int = 1
+    floor: float = 0.0
     judged: Callable[[int, Verdict], None] | None = None
     told: Callable[[Verdict], Verdict] = _as_it_is
     clock: Callable[[], float] = time.monotonic
@@ -232,25 +235,21 @@ class _Asking:
 
     @property
     def is_bad(self) -> bool:
-        """Whether it is already known to be BAD (a guard still open: not known)."""
+        """Whether the search will be told BAD, if that is known (a guard still open: it is not)."""
+        told = self._driver.told
         if self._known is not None:
-            return self._known is Verdict.BAD
-        if self._question.guard is not None:
+            return told(self._known) is Verdict.BAD
+        if self._question.guard is not None or self._driver.floor:
             return False
         first = self._futures[0]
         if not first.done() or first.cancelled() or first.exception() is not None:
             return False
-        return self._driver.oracle.judge(first.result()) is Verdict.BAD
+        return told(self._driver.oracle.judge(first.result())) is Verdict.BAD
 
     def verdict(self) -> Verdict:
         """Wait for the verdict."""
         question = self._question
-        verdict = self._driver.settle(question.trial, self._futures[0], question.label)
-        for _ in range(self._driver.repeats - 1):
-            if verdict is Verdict.BAD:
-                break
-            again = self._driver.settle(question.trial, self._start(question.trial), question.label)
-            verdict = again if again is not Verdict.SKIP else verdict
+        verdict = self._repeated()
         if verdict is Verdict.BAD and question.guard is not None:
             passes = self._driver.settle(
                 question.guard, self._start(question.guard), f"{question.label} on the good side"
@@ -258,6 +257,23 @@ class _Asking:
             verdict = Verdict.BAD if passes is Verdict.GOOD else Verdict.SKIP
         self._known = verdict
         return verdict
+
+    def _repeated(self) -> Verdict:
+        """Run it until it is likely enough what it does."""
+        question, future = self._question, self._futures[0]
+        rule = Repeats(most=self._driver.repeats, floor=self._driver.floor)
+        seen: list[Verdict] = []
+        while True:
+            seen.append(self._driver.settle(question.trial, future, question.label))
+            bad = seen.count(Verdict.BAD)
+            fails = rule.fails(bad, len(seen) - bad)
+            if fails is not None:
+                break
+            future = self._start(question.trial)
+        if fails:
+            return Verdict.BAD
+        # What fails too rarely does not pass either.
+        return Verdict.GOOD if not bad and Verdict.GOOD in seen else Verdict.SKIP
 
     def _start(self, trial: Trial) -> Future[Outcome]:
         future = self._driver.submit(trial)

@@ -198,7 +198,7 @@ def _reproduce(work: _Work, payloads: list[Payload]) -> tuple[list[Payload], Bas
             others = "; ".join(done.other_failures)
             result = (
                 f"flaky: it failed the same way in {done.same_failures} of {done.attempts} runs"
-                f" (else: {others}); every candidate is tried up to {baseline.repeats} times"
+                f" (else: {others}); each candidate is repeated until it is clear"
             )
         work.steps.conclude(f"{result}, {shown_seconds(done.wall_seconds)} each")
     return payloads, baseline

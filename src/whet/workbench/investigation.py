@@ -8,6 +8,7 @@ from whet.core.difference import Change
 from whet.core.failure import Failure
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
+from whet.reduction.reducer import PassStatistics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,11 +133,26 @@ class AlsoFound:
         summary: one line as the program said it.
         place: where, such as ``parse.py:12``; may be empty.
         payload: the smallest payload that showed it.
+        trial: the notebook's number of the run; None if it was answered by an earlier one.
     """
 
     summary: str
     place: str
     payload: bytes
+    trial: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """How large the best payload was at a moment.
+
+    Attributes:
+        seconds: since the search began.
+        bytes: its size.
+    """
+
+    seconds: float
+    bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +174,10 @@ class ShrunkPayload:
         cold_because: why others did not; empty if there is nothing to say.
         files: of a folder, what each file in it holds; None: it is a file.
         changes: of a configuration: in what it still differs from its defaults.
+        nearest_passing: the payload that passes and differs least; None if none is known.
+        passes: what each pass gained.
+        sizes: how large the best payload was, and when.
+        rate_at_least: the result was seen to fail in so large a part of its runs; 0: always.
     """
 
     original: str
@@ -174,6 +194,10 @@ class ShrunkPayload:
     cold_because: str = ""
     files: Mapping[str, bytes] | None = None
     changes: tuple[Change, ...] | None = None
+    nearest_passing: bytes | None = None
+    passes: tuple[PassStatistics, ...] = ()
+    sizes: tuple[Size, ...] = ()
+    rate_at_least: float = 0.0
 
     @property
     def after_bytes(self) -> int:

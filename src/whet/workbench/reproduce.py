@@ -3,12 +3,12 @@
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from whet.core.errors import BaselineDoesNotFail
 from whet.core.event import TrialFinished
-from whet.core.oracle import AnyFailure, Oracle
+from whet.core.oracle import AnyFailure, Interesting, Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
@@ -23,6 +23,11 @@ _MISSED = 0.01
 """Chance with which a candidate that fails sometimes may be taken for one that never does."""
 
 _MOST_REPEATS = 20
+
+_PATIENCE = 10
+"""A run may take so many times as long as those before it until it counts as hanging."""
+
+_LEAST_SECONDS = 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,16 +62,37 @@ def reproduce(
         BaselineDoesNotFail: if it never fails.
     """
     runs: list[tuple[int, Outcome]] = []
+    asked = trial
     with bench.executor(record, place=place) as executor:
         while len(runs) < attempts:
-            runs.append(_run(executor, trial))
+            runs.append(_run(executor, asked))
+            # One that hangs now and then must not hang the first look at it.
+            asked = with_patience(trial, runs[0][1].wall_seconds)
             if len(runs) == attempts and attempts < MANY and _disagree(judging, runs):
                 attempts = MANY
     first = _first_bad(judging, runs)
     if first is None:
-        raise _does_not_fail(trial, runs)
+        raise _does_not_fail(trial, runs, oracle_of(judging))
     oracle = oracle_of(judging, first)
     return _baseline(bench, trial, oracle, first, runs)
+
+
+def patience(wall_seconds: float) -> float:
+    """Return the limit of time for another run of something that takes so long.
+
+    It is a power of two: a slightly faster or slower run then gives the same limit, hence the
+    same keys, and a search that is resumed finds its earlier trials.
+    """
+    seconds = max(_LEAST_SECONDS, _PATIENCE * wall_seconds)
+    return float(2.0 ** math.ceil(math.log2(seconds)))
+
+
+def with_patience(trial: Trial, wall_seconds: float) -> Trial:
+    """Return the trial with a limit of time, if it has none, so that a run that hangs ends."""
+    if trial.limits.wall_seconds is not None:
+        return trial
+    limits = replace(trial.limits, wall_seconds=patience(wall_seconds))
+    return replace(trial, limits=limits)
 
 
 def _run(executor: RecordedExecutor, trial: Trial) -> tuple[int, Outcome]:
@@ -136,8 +162,17 @@ def repeats_for(rate: float) -> int:
     return min(_MOST_REPEATS, math.ceil(math.log(_MISSED) / math.log(1 - rate)))
 
 
-def _does_not_fail(trial: Trial, runs: list[tuple[int, Outcome]]) -> BaselineDoesNotFail:
+def _does_not_fail(
+    trial: Trial, runs: list[tuple[int, Outcome]], oracle: Oracle
+) -> BaselineDoesNotFail:
     number, outcome = runs[-1]
+    if isinstance(oracle, Interesting):
+        return BaselineDoesNotFail(
+            f"`{trial.command[0]}` does not call the file interesting as it is: it exits"
+            f" {outcome.shell_exit_code}, not 0",
+            hint=f"`whet show {number}` shows what it printed; it runs in a folder that holds"
+            " nothing but a copy of the file, so name all else by whole paths",
+        )
     times = "" if len(runs) == 1 else f" in each of {len(runs)} runs"
     code = outcome.shell_exit_code
     shown = " ".join(trial.command)

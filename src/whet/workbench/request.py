@@ -18,11 +18,13 @@ class Judging:
         bad_if: condition over measurements and output.
         oracle: script that becomes the trial's command: 0 good, 1 bad, 125 skip.
         interesting: script that becomes the trial's command: 0 is BAD.
+        also_interesting: exit code by which that script says that it met something else.
     """
 
     bad_if: str = ""
     oracle: str = ""
     interesting: str = ""
+    also_interesting: int | None = None
 
     @property
     def script(self) -> str:

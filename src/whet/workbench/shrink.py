@@ -1,29 +1,28 @@
 """`whet shrink`: the smallest file that still fails the same way."""
 
-import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from whet.core.budget import Budget, StopReason
-from whet.core.oracle import Oracle, SameFailure
+from whet.core.errors import BadUsage
+from whet.core.oracle import BadIf, Oracle, SameFailure
 from whet.core.trial import STDIN_EMPTY, Trial
 from whet.execution.warm_search import WarmSearch
+from whet.reduction.reducer import reducer_of
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.copies import reproduce_on_copies
+from whet.workbench.dearness import SECONDS
 from whet.workbench.investigation import ShrunkPayload
 from whet.workbench.payload import bind_payloads, read_folder, read_payload
-from whet.workbench.reproduce import Baseline
+from whet.workbench.reproduce import Baseline, with_patience
 from whet.workbench.request import TrialRequest
 from whet.workbench.results import result_path
-from whet.workbench.shrink_search import ShrinkSearch, why_not_warm
+from whet.workbench.resuming import best_so_far
+from whet.workbench.shrink_search import ShrinkSearch
 from whet.workbench.shrinking import Guard, Payload, Shrinking
-
-_PATIENCE = 10
-"""A candidate may take so many times as long as the original before it counts as hanging."""
-
-_LEAST_SECONDS = 4.0
+from whet.workbench.wishes import Wishes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +36,7 @@ class ShrinkOptions:
         jobs: trials at once; None: all cores.
         cold: run each trial from its start.
         defaults: what the one file is brought nearer to; None: nothing.
+        wishes: what is asked of the result.
     """
 
     files: tuple[str, ...]
@@ -45,6 +45,7 @@ class ShrinkOptions:
     jobs: int | None = None
     cold: bool = False
     defaults: bytes | None = None
+    wishes: Wishes = field(default_factory=Wishes)
 
 
 def shrink(
@@ -56,14 +57,22 @@ def shrink(
         BadUsage, CannotWrite: if a result would be lost, or cannot be written.
         PayloadMissing, PayloadEmpty, PayloadTooLarge, PayloadUnreadable,
         PayloadNotInCommand: if a file or folder cannot be shrunk.
+        BadUsage: if what is asked of the result cannot be had.
         BaselineDoesNotFail: if the command passes.
         CopyFailsOtherwise: if it does not fail on a copy of the files as it does on them.
     """
+    options.wishes.check(request.measures)
+    # The script of another reducer finds the files in the folder that it starts in.
+    is_home = bool(request.judging.interesting) and not request.command
     request = script_on_file(request, options.files)
     trial = bench.build_trial(request)
     payloads = read_all(bench, request, options.files, options.result)
-    trial = bind_all(bench, bench.for_search(trial, places_of(payloads)), request, payloads)
-    investigation = bench.notebook.begin_investigation(verb="shrink", trial=trial)
+    for payload in payloads:
+        options.wishes.preference(payload.data)  # what cannot be had is said before a run
+    trial = bench.for_search(trial, places_of(payloads))
+    trial = bind_all(bench, trial, request, payloads, is_home=is_home)
+    start = trial
+    investigation = bench.notebook.begin_investigation(verb="shrink", trial=start)
 
     def record(starting: Trial) -> int:
         return bench.notebook.begin(
@@ -76,7 +85,9 @@ def shrink(
     trial, baseline = copied.trial, copied.baseline
     results: list[ShrunkPayload] = []
     for position, payload in enumerate(payloads):
-        shrunk = shrink_one(bench, trial, position, payload, baseline, record, options=options)
+        shrunk = shrink_one(
+            bench, trial, position, payload, baseline, record, options=options, start=start
+        )
         results.append(shrunk)
         trial = trial.with_payload(bench.shelf.keep(shrunk.content), position)
         if shrunk.stopped is StopReason.INTERRUPTED:
@@ -89,9 +100,31 @@ def shrink(
 
 def script_on_file(request: TrialRequest, files: tuple[str, ...]) -> TrialRequest:
     """Let a script that judges take the files as its arguments when no command is given."""
-    if request.judging.script and not request.command:
-        return replace(request, command=files)
-    return request
+    if not request.judging.script or request.command:
+        return request
+    if request.judging.interesting:
+        _refuse_namesakes(files)
+        _refuse_what_cannot_run(request)
+    return replace(request, command=files)
+
+
+def _refuse_namesakes(files: Sequence[str]) -> None:
+    names = [Path(file).name for file in files]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadUsage(
+                f"more than one file is called `{name}`, and the script finds them by name",
+                hint="shrink them one after the other, or give them names of their own",
+            )
+
+
+def _refuse_what_cannot_run(request: TrialRequest) -> None:
+    script = Path(request.cwd or ".", request.judging.interesting)
+    if script.is_file() and not os.access(script, os.X_OK):
+        raise BadUsage(
+            f"`{request.judging.interesting}` may not be executed",
+            hint=f"make it a program: `chmod +x {request.judging.interesting}`",
+        )
 
 
 def read_all(
@@ -118,11 +151,25 @@ def places_of(payloads: list[Payload]) -> list[Path]:
 
 
 def bind_all(
-    bench: Workbench, trial: Trial, request: TrialRequest, payloads: list[Payload]
+    bench: Workbench,
+    trial: Trial,
+    request: TrialRequest,
+    payloads: list[Payload],
+    *,
+    is_home: bool = False,
 ) -> Trial:
-    """Return the trial with each payload bound to its place in the command."""
+    """Return the trial with each payload bound to its place in the command.
+
+    Args:
+        bench: the workbench.
+        trial: the command.
+        request: what the user asked for.
+        payloads: what is varied.
+        is_home: whether the command starts where the payloads lie.
+    """
     files = [(payload.shown, bench.shelf.keep(payload.data)) for payload in payloads]
     bindings = bind_payloads(trial.command, Path(trial.cwd), files, stdin=request.stdin)
+    bindings = tuple(replace(binding, is_home=is_home) for binding in bindings)
     reads = any(binding.argument is None for binding in bindings)
     return replace(trial, payloads=bindings, stdin=STDIN_EMPTY if reads else trial.stdin)
 
@@ -138,21 +185,51 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
     options: ShrinkOptions,
     guard: Guard | None = None,
     place: Place | None = None,
+    start: Trial | None = None,
 ) -> ShrunkPayload:
-    """Make one payload smaller; the best result is on disk at every moment."""
-    trial = with_patience(trial, baseline)
-    oracle = held_to_statement(baseline, trial)
+    """Make one payload smaller; the best result is on disk at every moment.
+
+    Raises:
+        BadUsage: if what is asked of the result cannot be had.
+    """
+    wishes = options.wishes
+    preference = wishes.preference(payload.data)
+    adapts = trial.limits.wall_seconds is None
+    trial = with_patience(trial, baseline.reproduction.wall_seconds)
+    oracle = wishes.judged_by(held_to_statement(baseline, trial), baseline)
     work = Shrinking(bench, trial, position, payload, oracle, guard=guard)
-    why_cold = "`--cold`" if options.cold else why_not_warm(baseline, trial)
+    work.adapts = adapts
+    if wishes.resume and start is not None:
+        problem = reducer_of(payload.data, name=payload.path.name, preference=preference).problem
+        best = best_so_far(bench, oracle, problem.order, start=start, now=trial, position=position)
+        work.resume_from(best if best is None or problem.allows(best) else None)
+    floor = wishes.floor(baseline)
+    why_cold = "`--cold`" if options.cold else why_not_warm(baseline, trial, wishes, floor)
     warm = None
     if not why_cold:
         warm = WarmSearch(bench.belongings, position=position, judge=oracle.judge)
     search = ShrinkSearch(
-        bench=bench, work=work, oracle=oracle, repeats=baseline.repeats, record=record,
-        place=place, jobs=options.jobs or bench.jobs, budget=options.budget, warm=warm,
-        why_cold=why_cold, defaults=options.defaults,
+        bench=bench, work=work, oracle=oracle, repeats=baseline.repeats, floor=floor,
+        record=record, place=place, jobs=options.jobs or bench.jobs, budget=options.budget,
+        warm=warm, why_cold=why_cold, preference=preference, pretty=wishes.pretty,
+        is_asked_for_rate=wishes.rate_at_least is not None, defaults=options.defaults,
     )  # fmt: skip
     return search.run()
+
+
+def why_not_warm(baseline: Baseline, trial: Trial, wishes: Wishes, floor: float) -> str:
+    """Return why no trial of a search may run on from a frozen copy; empty if it may."""
+    if floor:
+        return "it fails only sometimes: how often is measured from the start"
+    oracle = baseline.oracle
+    weighs = isinstance(oracle, BadIf) and oracle.condition.weighs_resources
+    if weighs or wishes.objective == SECONDS:
+        return "it is judged by time or memory"
+    if any(payload.folder for payload in trial.payloads):
+        return "a payload is a folder"
+    if any(payload.is_home for payload in trial.payloads):
+        return "the script starts in the folder of the file, which is a new one each time"
+    return ""
 
 
 def held_to_statement(baseline: Baseline, trial: Trial) -> Oracle:
@@ -166,16 +243,3 @@ def held_to_statement(baseline: Baseline, trial: Trial) -> Oracle:
     if Path(failure.place.path).name in {payload.name for payload in trial.payloads}:
         return oracle
     return replace(oracle, statement=failure.statement)
-
-
-def with_patience(trial: Trial, baseline: Baseline) -> Trial:
-    """Return the trial with a limit of time, so that a candidate that hangs ends.
-
-    The limit is a power of two: a slightly faster or slower baseline then gives the same
-    limit, hence the same keys, and a search that is resumed finds its earlier trials.
-    """
-    if trial.limits.wall_seconds is not None:
-        return trial
-    seconds = max(_LEAST_SECONDS, _PATIENCE * baseline.reproduction.wall_seconds)
-    rounded = 2.0 ** math.ceil(math.log2(seconds))
-    return replace(trial, limits=replace(trial.limits, wall_seconds=rounded))

@@ -1,33 +1,36 @@
 """The search for a smaller payload: warm where that can be, and its result proven cold."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from whet.core.budget import Budget, StopReason
 from whet.core.event import Notice
-from whet.core.oracle import BadIf, Oracle
+from whet.core.oracle import Oracle
+from whet.core.quantity import shown_bytes
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.execution.caching import CachingExecutor
 from whet.execution.warm_search import WarmSearch
-from whet.reduction.reducer import Reduction, reduce_payload
+from whet.reduction.catalogue import kinds_of, pretty_of
+from whet.reduction.edit import first_that_fails
+from whet.reduction.passing import neighbours
+from whet.reduction.preference import Preference
+from whet.reduction.problem import Reduced
+from whet.reduction.reducer import Reducer, Reduction, reducer_of
 from whet.reduction.settings.towards import changes_towards, reduce_towards
 from whet.workbench.bench import Place, RecordedExecutor, Workbench
 from whet.workbench.driver import HOLDS_NO_MORE, Driver, Ended, announce, stop_reason_of
 from whet.workbench.investigation import ShrunkPayload
-from whet.workbench.reproduce import Baseline
 from whet.workbench.shrinking import Shrinking
+from whet.workbench.wishes import DEFAULT_FLOOR
 
+_MORE_RUNS = 9
+"""So often what did not fail when it was confirmed is run again before it is called flaky or not."""
 
-def why_not_warm(baseline: Baseline, trial: Trial) -> str:
-    """Return why no trial of a search may run on from a frozen copy; empty if it may."""
-    if any(payload.folder for payload in trial.payloads):
-        return "a payload is a folder"
-    if baseline.repeats > 1:
-        return "it fails only sometimes: how often is measured from the start"
-    if isinstance(baseline.oracle, BadIf) and baseline.oracle.condition.weighs_resources:
-        return "it is judged by time or memory"
-    return ""
+_RUNS_IN_DOUBT = 5
+
+_EMPTY, _OTHER = b"", b"0\n"
+"""What fails on both of these fails on anything."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,6 +49,10 @@ class ShrinkSearch:
         warm: runs trials on from a frozen copy; None: each runs from its start.
         why_cold: why each runs from its start.
         defaults: the document that a configuration is brought nearer to; None: it is made smaller.
+        floor: a candidate that fails more rarely than this does not count; 0: it always fails.
+        is_asked_for_rate: the user named that floor.
+        preference: what decides between candidates before they are run.
+        pretty: lay the result out in the end.
     """
 
     bench: Workbench
@@ -59,25 +66,39 @@ class ShrinkSearch:
     warm: WarmSearch | None
     why_cold: str = ""
     defaults: bytes | None = None
+    floor: float = 0.0
+    is_asked_for_rate: bool = False
+    preference: Preference = field(default_factory=Preference)
+    pretty: bool = False
     _trials: int = 0
     _cached: int = 0
     _wall_seconds: float = 0.0
+    _reducer: Reducer | None = None
+    _nearest: bytes | None = None
 
     def run(self) -> ShrunkPayload:
         """Search, prove the result, and search on from the start where it is not as it seemed."""
-        is_cached = self.repeats == 1
-        reason = self._search(self.warm, cached=is_cached)
-        if reason is StopReason.INTERRUPTED:
-            if not self.work.is_proven:
-                self._say("the result was not run from the start yet; the same command does that")
-        elif not (self._prove() if not self.work.is_proven else not is_cached or self._holds()):
-            reason = self._search(None, cached=False)
+        reason = self._search(self.warm, cached=not self.floor)
+        try:
+            if reason is StopReason.INTERRUPTED:
+                if not self.work.is_proven:
+                    self._say(
+                        "the result was not run from the start yet; the same command does that"
+                    )
+            elif not self._is_confirmed():
+                reason = self._search(None, cached=False)
+            if reason is StopReason.MINIMAL:
+                self._confirm_nearest()
+                self._lay_out()
+        except KeyboardInterrupt:
+            reason = StopReason.INTERRUPTED
         announce(self.bench.emit, self._ended(), reason)
         return self._result(reason)
 
     def _search(self, warm: WarmSearch | None, *, cached: bool) -> StopReason:
         """Search from the best payload on."""
         work, payload = self.work, self.work.payload
+        self._reducer = reducer_of(work.best, name=payload.path.name, preference=self.preference)
         with self.bench.executor(
             self.record,
             jobs=self.jobs,
@@ -86,64 +107,158 @@ class ShrinkSearch:
             perform=warm,
         ) as executor:
             driver = self._driver(executor)
-            name = payload.path.name
+            if self._is_trivial(driver):
+                return StopReason.TRIVIAL
             search = (
-                reduce_payload(work.best, name=name)
+                self._reducer.reduce()
                 if self.defaults is None
-                else reduce_towards(work.best, self.defaults, name=name)
+                else reduce_towards(work.best, self.defaults, name=payload.path.name)
             )
             ended: Ended[Reduction] = driver.run(search, work.ask, work.found_bad)
+            self._count(ended)
+            if self._is_read_as_text:
+                self._nearest = self._reducer.problem.passing.nearest_to(work.best)
+                if ended.stopped is None and not self._nearest and work.best:
+                    self._look_beside(executor)
             if isinstance(executor, CachingExecutor):
                 self._cached += executor.hits
-        self._count(ended)
         return stop_reason_of(ended, StopReason.MINIMAL)
 
-    def _holds(self) -> bool:
-        """Run the best payload once more; forget all that was found if it does not fail now.
+    @property
+    def _is_read_as_text(self) -> bool:
+        """Whether one place more or less is a byte, and nothing is brought nearer to defaults."""
+        payload = self.work.payload
+        return (
+            self.defaults is None
+            and not payload.is_folder
+            and kinds_of(payload.data, name=payload.path.name)[0].is_text
+        )
 
-        The result may rest on memory alone, and the world may have changed in a way that no key
-        counts: a server, or a file that the command does not name.
-        """
-        with self.bench.executor(self.record, place=self.place) as executor:
-            outcome = executor.submit(self.work.best_trial).result()
-        if self.oracle.judge(outcome) is Verdict.BAD:
-            return True
-        self._say(HOLDS_NO_MORE)
-        self.work.go_back_to(0)
-        return False
+    def _look_beside(self, executor: RecordedExecutor) -> None:
+        """Look for something that passes and differs in one place: an empty file tells little."""
+        driver = self._driver(executor)
+        driver.told = _inverted
+        search = first_that_fails(neighbours(self.work.best))
+        ended: Ended[bytes | None] = driver.run(search, self.work.question_of)
+        self._count(ended)
+        if ended.result is not None:
+            self._nearest = ended.result
 
-    def _prove(self) -> bool:
-        """Run the best payload from the start; go back to the last that fails there too.
+    def _is_trivial(self, driver: Driver) -> bool:
+        """Whether it fails on nothing at all and on something else: then there is no search."""
+        if self.preference.keep or self.work.accepted or not self._is_read_as_text:
+            return False
+        started = driver.clock()
+        try:
+            fails = all(
+                driver.ask(self.work.question_of(data)) is Verdict.BAD for data in (_EMPTY, _OTHER)
+            )
+        except KeyboardInterrupt:
+            return False  # the search hears of it with its first candidate
+        self._trials += driver.trials
+        self._wall_seconds += driver.clock() - started
+        if fails:
+            self.work.found_bad(Reduced(_EMPTY, "leave nothing"))
+        return fails
 
-        Returns:
-            whether it is the best one itself.
-        """
-        work = self.work
-        accepted = tuple(work.accepted)
+    def _is_confirmed(self) -> bool:
+        """Run the result once more, from the start; go back to what holds if it does not fail."""
+        if self.floor and self.work.is_proven:
+            return True  # each payload was accepted after many runs
         with self.bench.executor(self.record, place=self.place) as executor:
             driver = self._driver(executor)
-            driver.jobs = 1
-
-            def fails(steps: int) -> bool:
-                digest = accepted[steps - 1]
-                size = len(work.content_of(digest))
-                question = work.question(digest, size, " from the start")
-                return driver.ask(question) is Verdict.BAD
-
-            try:
-                good = len(accepted) if fails(len(accepted)) else last_that(fails, len(accepted))
-            except KeyboardInterrupt:
-                good = 0
+            driver.jobs, driver.floor, driver.repeats = 1, 0.0, 1
+            best = self.work.question_of(self.work.best, " from the start")
+            # What came otherwise in a copy may have come so by chance.
+            is_doubtful = self.warm is not None and bool(self.warm.distrusted)
+            wanted = _RUNS_IN_DOUBT if is_doubtful else 1
+            bad = 0
+            while bad < wanted and driver.ask(best) is Verdict.BAD:
+                bad += 1
+            if bad == wanted:
+                self._trials += 0 if self.work.is_proven else driver.trials
+                return True
+            if self.work.guard is None:
+                bad += [driver.ask(best) for _ in range(_MORE_RUNS)].count(Verdict.BAD)
+            if bad:
+                self._turn_flaky(driver, bad, driver.trials)
+            else:
+                self._go_back(driver)
             self._trials += driver.trials
-        if good == len(accepted):
-            return True
-        work.go_back_to(good)
+        return False
+
+    def _turn_flaky(self, driver: Driver, bad: int, runs: int) -> None:
+        """Note that it fails only sometimes, and go back to what fails often enough."""
+        self.floor = self.floor or DEFAULT_FLOOR
+        self.repeats = max(self.repeats, _MORE_RUNS)
+        self.why_cold = "it fails only sometimes: how often is measured from the start"
+        driver.floor, driver.repeats = self.floor, self.repeats
+        work = self.work
+        work.go_back_to(self._last_that_fails(driver, " again"))
+        self._say(
+            f"flaky: the result failed in {bad} of {runs} runs; back to"
+            f" {shown_bytes(len(work.best))}, and each candidate is now run until it is clear that"
+            f" it fails in {self.floor:.0%} of its runs or more"
+        )
+
+    def _go_back(self, driver: Driver) -> None:
+        """Go back to what fails from the start; to the file itself if copies had no part in it."""
+        work = self.work
+        if work.is_proven:
+            # The result may rest on memory alone, and the world may have changed in a way that
+            # no key counts: a server, or a file that the command does not name.
+            self._say(HOLDS_NO_MORE)
+            work.go_back_to(0)
+            return
+        work.go_back_to(self._last_that_fails(driver, " from the start"))
         self._say(
             "what was found fails only in a frozen copy, not when the program runs from its start:"
             f" back to the last file that does, {len(work.best)} bytes, and on without copies"
         )
         self.why_cold = "the result was another one when it was run from the start"
-        return False
+
+    def _last_that_fails(self, driver: Driver, remark: str) -> int:
+        """Return how many of the accepted payloads there are up to the last that fails now."""
+        work = self.work
+        accepted = tuple(work.accepted)
+
+        def fails(steps: int) -> bool:
+            digest = accepted[steps - 1]
+            size = len(work.content_of(digest))
+            return driver.ask(work.question(digest, size, remark)) is Verdict.BAD
+
+        try:
+            return last_that(fails, len(accepted))
+        except KeyboardInterrupt:
+            return 0
+
+    def _confirm_nearest(self) -> None:
+        """Run what passes beside the result from the start too, if it came from a copy."""
+        if self._nearest is None or self.warm is None or not self.warm.warm_runs:
+            return
+        if self._ask_from_start(self._nearest) is not Verdict.GOOD:
+            self._nearest = None
+
+    def _lay_out(self) -> None:
+        """Write the result as it reads best, if it still fails so."""
+        work, name = self.work, self.work.payload.path.name
+        pretty = pretty_of(work.best, name)
+        is_asked = bool(self.preference.objective)
+        if not self.pretty or pretty is None or is_asked or not self.preference.allows(pretty):
+            return
+        if self._ask_from_start(pretty) is not Verdict.BAD:
+            return
+        work.put_prettily(pretty)
+        passing = None if self._nearest is None else pretty_of(self._nearest, name)
+        if passing is not None and self._ask_from_start(passing) is Verdict.GOOD:
+            self._nearest = passing
+
+    def _ask_from_start(self, data: bytes) -> Verdict:
+        with self.bench.executor(self.record, place=self.place) as executor:
+            driver = self._driver(executor)
+            verdict = driver.ask(self.work.question_of(data, " from the start"))
+            self._trials += driver.trials
+        return verdict
 
     def _driver(self, executor: RecordedExecutor) -> Driver:
         left = self.budget
@@ -158,18 +273,22 @@ class ShrinkSearch:
             budget=left,
             jobs=self.jobs,
             repeats=self.repeats,
+            floor=self.floor,
             judged=lambda number, verdict: self.bench.notebook.judge(
                 number, self.oracle.description, verdict, None
             ),
         )
 
-    def _count(self, ended: Ended[Reduction]) -> None:
+    def _count(self, ended: Ended[Reduction] | Ended[bytes | None]) -> None:
         self._trials += ended.trials
         self._wall_seconds += ended.wall_seconds
 
     def _ended(self) -> Ended[None]:
         return Ended(
-            result=None, stopped=None, trials=self._trials, wall_seconds=self._wall_seconds
+            result=None,
+            stopped=None,
+            trials=self._trials - self._cached,
+            wall_seconds=self._wall_seconds,
         )
 
     def _say(self, text: str) -> None:
@@ -197,7 +316,16 @@ class ShrinkSearch:
             changes=None
             if self.defaults is None
             else changes_towards(work.best, self.defaults, name=payload.path.name),
+            nearest_passing=self._nearest,
+            passes=() if self._reducer is None else self._reducer.so_far().passes,
+            sizes=tuple(work.sizes),
+            rate_at_least=self.floor,
         )
+
+
+def _inverted(verdict: Verdict) -> Verdict:
+    """Return what a search for something that passes is told."""
+    return Verdict.BAD if verdict is Verdict.GOOD else Verdict.GOOD
 
 
 def last_that(holds: Callable[[int], bool], count: int) -> int:

@@ -1,12 +1,16 @@
 """One payload on its way to a smaller one: what was accepted, and what is on disk."""
 
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 
-from whet.core.event import Event, PayloadReduced, TrialFinished
+from whet.core.event import Event, Notice, PassStarted, PayloadReduced, TrialFinished
 from whet.core.failure import FailureSignature
-from whet.core.oracle import Oracle, SameFailure
+from whet.core.oracle import Interesting, Oracle, SameFailure
+from whet.core.outcome import Outcome
+from whet.core.quantity import shown_bytes
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.files import write_atomically
@@ -14,8 +18,16 @@ from whet.host.folders import replace_folder
 from whet.reduction.formats.tar_archive import parse_tar
 from whet.reduction.problem import Reduced
 from whet.workbench.bench import Workbench
+from whet.workbench.dearness import NoDearer
 from whet.workbench.driver import Question
-from whet.workbench.investigation import AlsoFound
+from whet.workbench.investigation import AlsoFound, Size
+from whet.workbench.reproduce import patience
+
+_LAST_FEW = 5
+"""The time limit follows so many of the last accepted payloads: a smaller one takes less."""
+
+_FALLS_BY = 4
+"""A new limit makes new keys and new frozen copies, so it has to be worth that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +84,8 @@ class Shrinking:
         best: the smallest payload that counts.
         accepted: digests of the payloads that were accepted, in order.
         others: other failures that were met.
+        sizes: how large the best was, and when.
+        adapts: the limit of time follows what the accepted payloads take.
     """
 
     def __init__(
@@ -88,20 +102,46 @@ class Shrinking:
         self.guard = guard
         self.best = payload.data
         self.accepted: list[str] = []
-        self.others: dict[FailureSignature, AlsoFound] = {}
+        self.others: dict[FailureSignature | int, AlsoFound] = {}
+        self.sizes = [Size(seconds=0.0, bytes=len(payload.data))]
         self._bench = bench
         self._trial = trial
         self._position = position
         self._oracle = oracle
+        self.adapts = False
         self._came_warm: set[str] = set()
+        self._last_bad: Outcome | None = None
+        self._took: list[float] = []
+        self._started = time.monotonic()
+        self._pass = ""
 
     @property
     def best_trial(self) -> Trial:
         """The trial on the smallest payload so far."""
         return self._trial.with_payload(self._bench.shelf.hold(self.best), self._position)
 
+    def resume_from(self, best: bytes | None) -> None:
+        """Go on from what an earlier search found; None: it found nothing."""
+        if best is None:
+            self._bench.emit(
+                Notice(
+                    text=f"nothing to resume: no earlier shrink of `{self.payload.shown}` with"
+                    " this command, code and files got anywhere; it starts from the file"
+                )
+            )
+            return
+        sizes = f"{shown_bytes(len(self.payload.data))} → {shown_bytes(len(best))}"
+        self._bench.emit(Notice(text=f"resumed from the best of an earlier shrink: {sizes}"))
+        self.found_bad(Reduced(best, "an earlier shrink"))
+        self._came_warm.add(self.accepted[-1])  # it is run from the start before it is told
+
     def ask(self, candidate: Reduced) -> Question:
         """Return what must be run to judge a candidate."""
+        if candidate.by_pass != self._pass:
+            self._pass = candidate.by_pass
+            self._bench.emit(
+                PassStarted(name=self._pass, best_bytes=self.payload.size_of(self.best))
+            )
         return self.question(self._bench.shelf.hold(candidate.data), len(candidate.data))
 
     def question(self, digest: str, size_bytes: int, remark: str = "") -> Question:
@@ -113,11 +153,17 @@ class Shrinking:
             label=f"{size_bytes} bytes{remark}",
         )
 
+    def question_of(self, data: bytes, remark: str = "") -> Question:
+        """Return what must be run to judge a payload."""
+        return self.question(self._bench.shelf.hold(data), len(data), remark)
+
     def observe(self, event: Event) -> None:
         """Keep what slipped to another failure and what came warm, and pass the event on."""
         if isinstance(event, TrialFinished):
             if event.outcome.resumed_from:
                 self._came_warm.add(event.trial.payloads[self._position].digest)
+            if event.verdict is Verdict.BAD:
+                self._last_bad = event.outcome
             if event.verdict is Verdict.SKIP:
                 self._keep_other(event)
         self._bench.emit(event)
@@ -138,6 +184,7 @@ class Shrinking:
         self.best = self.content_of(self.accepted[-1]) if steps else self.payload.data
         self._came_warm.clear()
         self.write_best()
+        self._note_size()
 
     def write_best(self) -> None:
         """Put the best payload so far on disk, whole."""
@@ -147,22 +194,34 @@ class Shrinking:
             write_atomically(self.payload.result, self.best)
 
     def _keep_other(self, event: TrialFinished) -> None:
-        failure = event.outcome.failure
-        if failure is None or not isinstance(self._oracle, SameFailure):
+        found = self._other(event.outcome)
+        if found is None:
             return
-        if self._oracle.judge(event.outcome) is Verdict.BAD:
-            return  # it fails on the good side too
+        kind, summary, place = found
         digest = event.trial.payloads[self._position].digest
         data = self._bench.shelf.payload_of(digest)
         assert isinstance(data, bytes)
-        known = self.others.get(failure.signature)
+        known = self.others.get(kind)
         if known is None or len(data) < len(known.payload):
-            place = failure.place
-            self.others[failure.signature] = AlsoFound(
-                summary=failure.summary,
-                place="" if place is None else f"{Path(place.path).name}:{place.line}",
-                payload=data,
+            self._bench.shelf.keep(data)  # so that its trial can be run again
+            self.others[kind] = AlsoFound(
+                summary=summary, place=place, payload=data, trial=event.number
             )
+
+    def _other(self, outcome: Outcome) -> tuple[FailureSignature | int, str, str] | None:
+        """Return what else an outcome shows: what tells it apart, a line, and a place."""
+        oracle = self._oracle.inner if isinstance(self._oracle, NoDearer) else self._oracle
+        if isinstance(oracle, Interesting) and oracle.is_also(outcome):
+            assert outcome.exit_code is not None
+            return outcome.exit_code, f"the script exits {outcome.exit_code}", ""
+        failure = outcome.failure
+        if failure is None or not isinstance(oracle, SameFailure):
+            return None
+        if oracle.judge(outcome) is Verdict.BAD:
+            return None  # it fails on the good side too, or costs more
+        place = failure.place
+        where = "" if place is None else f"{Path(place.path).name}:{place.line}"
+        return failure.signature, failure.summary, where
 
     def found_bad(self, candidate: Reduced) -> None:
         """Put a smaller payload on disk."""
@@ -170,10 +229,39 @@ class Shrinking:
         self.best = candidate.data
         self.accepted.append(self._bench.shelf.keep(candidate.data))
         self.write_best()
+        self._note_size()
+        self._learn()
         self._bench.emit(
             PayloadReduced(
                 before_bytes=before,
                 after_bytes=self.payload.size_of(candidate.data),
                 by_pass=candidate.by_pass,
+                content=candidate.data,
             )
         )
+
+    def put_prettily(self, data: bytes) -> None:
+        """Put the same on disk as it reads best, which may be longer."""
+        self.best = data
+        self.accepted.append(self._bench.shelf.keep(data))
+        self.write_best()
+
+    def _note_size(self) -> None:
+        seconds = time.monotonic() - self._started
+        self.sizes.append(Size(seconds=seconds, bytes=self.payload.size_of(self.best)))
+
+    def _learn(self) -> None:
+        """Lower the limits to what the best payload needs: of time, and of what must not rise."""
+        outcome, self._last_bad = self._last_bad, None
+        if outcome is None:
+            return
+        if isinstance(self._oracle, NoDearer):
+            self._oracle.lower_to(outcome)
+        limit = self._trial.limits.wall_seconds
+        if not self.adapts or limit is None or outcome.resumed_from:
+            return
+        self._took = [*self._took, outcome.wall_seconds][-_LAST_FEW:]
+        wanted = patience(median(self._took))
+        if wanted * _FALLS_BY <= limit:
+            limits = replace(self._trial.limits, wall_seconds=wanted)
+            self._trial = replace(self._trial, limits=limits)

@@ -1,0 +1,79 @@
+"""What a user prefers: another measure of what is small, and what must not be lost."""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from whet.core.errors import BadUsage
+from whet.reduction.formats.pieces import parse_tokens
+from whet.reduction.order import Order
+
+
+def _lines(payload: bytes) -> int:
+    return payload.count(b"\n") + (not payload.endswith(b"\n") and payload != b"")
+
+
+def _tokens(payload: bytes) -> int:
+    return len(parse_tokens(payload).bounds) - 1
+
+
+MEASURES: Mapping[str, Callable[[bytes], int]] = {"bytes": len, "lines": _lines, "tokens": _tokens}
+"""What can be counted without a run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preference:
+    """What a user prefers.
+
+    Attributes:
+        objective: one of `MEASURES`: fewer of them are better, whatever it looks like; empty:
+            what reads best.
+        keep: patterns; what one of them matches no more is never tried.
+    """
+
+    objective: str = ""
+    keep: tuple[re.Pattern[bytes], ...] = ()
+
+    def order_within(self, order: Order) -> Order:
+        """Return the order of payloads; among equals that of their kind decides."""
+        if not self.objective:
+            return order
+        measure = MEASURES[self.objective]
+
+        def weight(payload: bytes) -> float:
+            return math.inf if order.weight(payload) == math.inf else measure(payload)
+
+        return Order(weight, order.key)
+
+    def allows(self, payload: bytes) -> bool:
+        """Whether nothing is lost that must be kept."""
+        return all(pattern.search(payload) for pattern in self.keep)
+
+
+def patterns_of(texts: Sequence[str], payload: bytes) -> tuple[re.Pattern[bytes], ...]:
+    """Return the patterns of what must be kept.
+
+    Args:
+        texts: regular expressions, over lines as `^` and `$` say.
+        payload: each must match it as it is.
+
+    Raises:
+        BadUsage: if one is no regular expression or matches nothing.
+    """
+    patterns: list[re.Pattern[bytes]] = []
+    for text in texts:
+        try:
+            pattern = re.compile(text.encode("utf-8", "surrogateescape"), re.MULTILINE)
+        except re.error as error:
+            raise BadUsage(
+                f"`--keep {text}` is no regular expression: {error}",
+                hint="put a backslash before each of . * + ? ( ) [ ] { } | that stands for itself",
+            ) from error
+        if pattern.search(payload) is None:
+            raise BadUsage(
+                f"`--keep {text}` matches nothing in the file, so there is nothing to keep",
+                hint=f"try it: `grep -nE '{text}' FILE`",
+            )
+        patterns.append(pattern)
+    return tuple(patterns)

@@ -1,0 +1,55 @@
+"""The size of a payload against time, as a picture without a library: SVG is text."""
+
+import math
+from collections.abc import Sequence
+
+from whet.core.quantity import shown_bytes, shown_seconds
+from whet.workbench.investigation import Size
+
+_WIDTH, _HEIGHT = 640, 240
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 16, 36
+_COLOUR, _GRID, _INK = "#0369a1", "#8884", "#888"
+_FONT = 'font-family="sans-serif" font-size="12"'
+
+
+def size_curve(sizes: Sequence[Size], seconds: float) -> str:
+    """Return an SVG picture of how large the best payload was, in powers of ten.
+
+    Args:
+        sizes: what it was, and when; at least one.
+        seconds: how long it took in all.
+    """
+    end = max(seconds, sizes[-1].seconds, 1e-3)
+    most = max(each.bytes for each in sizes)
+    top = max(1, math.ceil(math.log10(most + 1)))
+
+    def x(at: float) -> float:
+        return _LEFT + (_WIDTH - _LEFT - _RIGHT) * at / end
+
+    def y(count: int) -> float:
+        return _HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * math.log10(count + 1) / top
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" {_FONT}>',
+        "<title>size of the best payload against time</title>",
+    ]
+    for power in range(top + 1):
+        at = y(10**power - 1)
+        parts.append(
+            f'<line x1="{_LEFT}" y1="{at:.1f}" x2="{_WIDTH - _RIGHT}" y2="{at:.1f}"'
+            f' stroke="{_GRID}"/>'
+        )
+        label = "0 B" if power == 0 else shown_bytes(10**power)
+        parts.append(_text(_LEFT - 8, at + 4, label, "end"))
+    # It stays as it was until the next one is found.
+    steps = [f"M{x(0):.1f},{y(sizes[0].bytes):.1f}"]
+    steps += [f"H{x(each.seconds):.1f}V{y(each.bytes):.1f}" for each in sizes[1:]]
+    steps.append(f"H{x(end):.1f}")
+    parts.append(f'<path d="{"".join(steps)}" fill="none" stroke="{_COLOUR}" stroke-width="2"/>')
+    parts.append(_text(_LEFT, _HEIGHT - 12, "0 s", "start"))
+    parts.append(_text(_WIDTH - _RIGHT, _HEIGHT - 12, shown_seconds(end), "end"))
+    return "\n".join([*parts, "</svg>"])
+
+
+def _text(x: float, y: float, words: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{_INK}">{words}</text>'
