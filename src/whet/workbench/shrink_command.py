@@ -16,10 +16,10 @@ from whet.reduction.commands.variables import Variables, as_variables, reduce_va
 from whet.workbench.bench import Workbench
 from whet.workbench.command_search import CommandOptions, CommandSearch, ShrunkCommand
 from whet.workbench.named_files import first_argument
-from whet.workbench.reproduce import reproduce
+from whet.workbench.reproduce import reproduce, with_patience
 from whet.workbench.reproducer import line_for
 from whet.workbench.request import TrialRequest
-from whet.workbench.shrink import held_to_statement, with_patience
+from whet.workbench.shrink import held_to_statement
 
 
 def shrink_arguments(
@@ -42,7 +42,7 @@ def shrink_arguments(
         )
     recorded = RecordedSearch(bench, request, trial)
     baseline = reproduce(bench, trial, request.judging, recorded.record)
-    patient = with_patience(trial, baseline)
+    patient = with_patience(trial, baseline.reproduction.wall_seconds)
     search: CommandSearch[Words] = CommandSearch(
         bench=bench, oracle=held_to_statement(baseline, trial), repeats=baseline.repeats,
         record=recorded.record, options=options, best=trial.command,
@@ -81,7 +81,7 @@ def shrink_environment(
     secret = {name for name, value in whole.items() if shown.get(name, value) != value}
     recorded = RecordedSearch(bench, request, trial)
     baseline = reproduce(bench, trial, request.judging, recorded.record)
-    patient = with_patience(trial, baseline)
+    patient = with_patience(trial, baseline.reproduction.wall_seconds)
     search: CommandSearch[Variables] = CommandSearch(
         bench=bench, oracle=held_to_statement(baseline, trial), repeats=baseline.repeats,
         record=recorded.record, options=options, best=as_variables(whole),

@@ -21,10 +21,9 @@ from whet.workbench.pytest_command import (
     without_memory,
     words_for,
 )
-from whet.workbench.reproduce import reproduce
+from whet.workbench.reproduce import reproduce, with_patience
 from whet.workbench.reproducer import line_for
 from whet.workbench.request import TrialRequest
-from whet.workbench.shrink import with_patience
 from whet.workbench.shrink_command import RecordedSearch
 
 _SEED = re.compile(rb"random seed: (\d+)|--randomly-seed=(\d+)")
@@ -53,7 +52,7 @@ def shrink_tests(
     baseline = reproduce(bench, trial, request.judging, recorded.record, attempts=1)
     pytest = _Pytest(bench, trial, command, recorded.record)
     collected, failing, oracle = pytest.find(baseline.outcome, named)
-    patient = with_patience(trial, baseline)
+    patient = with_patience(trial, baseline.reproduction.wall_seconds)
     found: list[Tests | None] = []
 
     def as_trial(tests: Tests) -> Trial:
