@@ -19,6 +19,7 @@ from whet.reduction.formats.pieces import (
     TOKENS,
     WORDS,
 )
+from whet.reduction.formats.source import SOURCE_KINDS
 from whet.reduction.formats.values import VALUE_PASSES, WORD_PASSES
 from whet.reduction.kind import Kind, lifted
 
@@ -33,6 +34,7 @@ def _is_json(payload: bytes, name: str) -> bool:
 
 
 STRUCTURED = (
+    *SOURCE_KINDS,
     Kind(name="json", claims=_is_json, passes=lifted(JSON, JSON_PASSES), inside=texts_in_json),
     Kind(
         name="csv",

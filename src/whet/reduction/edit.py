@@ -85,11 +85,11 @@ def make_changes(
     """
 
     def render(kept: Kept) -> bytes:
-        edits = [edit for index in _others(kept, len(changes)) for edit in changes[index]]
+        edits = [edit for index in others(kept, len(changes)) for edit in changes[index]]
         edits.sort(key=_position)
         return splice(payload, edits)
 
-    return _rendered(minimize(len(changes), grain=grain), render)
+    return rendered(minimize(len(changes), grain=grain), render)
 
 
 def delete_pieces(payload: bytes, bounds: Sequence[int], *, grain: int = 1) -> Search[bytes, bytes]:
@@ -109,7 +109,7 @@ def delete_pieces(payload: bytes, bounds: Sequence[int], *, grain: int = 1) -> S
             shared = _Shared(payload, bounds, kept.blocks)
         return b"".join((head, shared.without(kept.start, kept.stop), tail))
 
-    return _rendered(minimize(len(bounds) - 1, grain=grain), render)
+    return rendered(minimize(len(bounds) - 1, grain=grain), render)
 
 
 class _Shared:
@@ -134,7 +134,8 @@ def first_that_fails(candidates: Iterable[bytes]) -> Search[bytes, bytes | None]
     return batch[len(verdicts) - 1] if verdicts[-1] is Verdict.BAD else None
 
 
-def _rendered(search: Search[Kept, Kept], render: Callable[[Kept], bytes]) -> Search[bytes, bytes]:
+def rendered(search: Search[Kept, Kept], render: Callable[[Kept], bytes]) -> Search[bytes, bytes]:
+    """Propose what is kept as the payload that it makes; return the one of the result."""
     try:
         batch = next(search)
         while True:
@@ -144,7 +145,7 @@ def _rendered(search: Search[Kept, Kept], render: Callable[[Kept], bytes]) -> Se
         return render(result)
 
 
-def _others(kept: Kept, size: int) -> Iterator[int]:
+def others(kept: Kept, size: int) -> Iterator[int]:
     """Yield the numbers of the elements that are not kept; costs their number, not the size."""
     position = 0
     end = range(size, size)
@@ -155,3 +156,38 @@ def _others(kept: Kept, size: int) -> Iterator[int]:
 
 def _position(edit: Edit) -> tuple[int, int]:
     return edit.start, -edit.end
+
+
+def only(search: Search[bytes, bytes], is_right: Callable[[bytes], bool]) -> Search[bytes, bytes]:
+    """Answer GOOD to what is not right, and propose the rest.
+
+    Args:
+        search: proposes payloads.
+        is_right: whether one is worth a trial; it must not depend on what was asked before.
+    """
+    try:
+        wanted = next(search)
+        while True:
+            wanted = search.send((yield from _verdicts_on_right(wanted, is_right)))
+    except StopIteration as end:
+        result: bytes = end.value
+        return result
+
+
+def _verdicts_on_right(
+    wanted: Sequence[bytes], is_right: Callable[[bytes], bool]
+) -> Search[bytes, Sequence[Verdict]]:
+    places: list[int] = []
+
+    def right() -> Iterator[bytes]:
+        for place, payload in enumerate(wanted):
+            if is_right(payload):
+                places.append(place)
+                yield payload
+
+    batch = LazyBatch(right())
+    if batch:
+        verdicts = yield batch
+        if verdicts[-1] is Verdict.BAD:
+            return [*[Verdict.GOOD] * places[len(verdicts) - 1], Verdict.BAD]
+    return [Verdict.GOOD] * len(wanted)

@@ -1,0 +1,235 @@
+"""What can be made smaller in source code of any language; every candidate parses."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+
+from whet.reduction.edit import Change, Edit, make_changes, only
+from whet.reduction.formats.source_offers import (
+    Grammar,
+    Offer,
+    cut_of,
+    cuts,
+    fillings,
+    hoist,
+)
+from whet.reduction.formats.source_tree import SourceNode, SourceTree
+from whet.reduction.formats.values import short_names
+from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage
+
+SINGLE_LEVELS = 12
+"""Levels that are searched one after the other; what lies deeper is searched at once."""
+
+_HOIST_DEPTH = 3
+_HOISTS = 6
+_PLAIN = (b"0", b"a", b'""')
+_NAME = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
+_NAMES = ("identifier", "name", "word", "constant", "variable", "label")
+
+Reparse = Callable[[bytes], SourceTree | None]
+
+
+def _made(tree: SourceTree, changes: Sequence[Change]) -> PassSearch:
+    return only(make_changes(tree.payload, changes), tree.parses)
+
+
+def _delete_comments(tree: SourceTree) -> PassSearch:
+    changes = [[cut_of(tree.payload, start, end)] for start, end in tree.comments]
+    return _made(tree, changes)
+
+
+def _delete_nodes(tree: SourceTree, reparse: Reparse) -> PassSearch:
+    """Cut nodes, level by level from the top (Misherghi and Su 2006); empty blocks that must stay."""
+    grammar = Grammar()
+    for level in range(SINGLE_LEVELS + 1):
+        offers = _deletions(tree, grammar)
+        levels = _levels(tree, offers)
+        is_last = level == SINGLE_LEVELS
+        here = [
+            offer
+            for offer in offers
+            if (levels[id(offer.node)] >= level if is_last else levels[id(offer.node)] == level)
+        ]
+        payload = yield from _made(tree, [offer.change for offer in _sorted(here)])
+        following = reparse(payload)
+        if following is None or not any(each > level for each in levels.values()):
+            return payload
+        tree = following
+    return tree.payload
+
+
+def _deletions(tree: SourceTree, grammar: Grammar) -> list[Offer]:
+    found: list[Offer] = []
+    ways = list(cuts(tree))
+    left = [each for each in ways if each]
+    while left:
+        sound = {id(each.node) for each in grammar.learn(tree, [ways[0] for ways in left])}
+        found += [ways[0] for ways in left if id(ways[0].node) in sound]
+        left = [ways[1:] for ways in left if ways[1:] and id(ways[0].node) not in sound]
+    return found + grammar.learn(tree, list(fillings(tree)))
+
+
+def _levels(tree: SourceTree, offers: Iterable[Offer]) -> dict[int, int]:
+    """Return in how many nodes with an offer each node stands."""
+    offered = {id(offer.node) for offer in offers}
+    levels: dict[int, int] = {}
+    for node in tree.nodes:
+        around = node.parent
+        above = -1 if around is None else levels[id(around)] + (id(around) in offered)
+        levels[id(node)] = max(above, 0)
+    return levels
+
+
+def _sorted(offers: Iterable[Offer]) -> list[Offer]:
+    return sorted(offers, key=lambda offer: (offer.change[0].start, -offer.change[0].end))
+
+
+def _hoist_bodies(tree: SourceTree, reparse: Reparse) -> PassSearch:
+    """Put all that stands in a body in the place of the statement that has it."""
+    grammar = Grammar()
+    statements = {id(ways[0].node) for ways in cuts(tree) if grammar.learn(tree, ways[:1])}
+    return (
+        yield from _in_rounds(
+            tree, reparse, grammar, partial(_bodies, statements=frozenset(statements))
+        )
+    )
+
+
+def _bodies(tree: SourceTree, node: SourceNode, statements: frozenset[int]) -> Iterator[Offer]:
+    del statements
+    for inner, distance in _below(node, 3):
+        if inner.children:
+            start, end = inner.children[0].start, inner.children[-1].end
+            if b"\n" in tree.text(node) and (start, end) != (node.start, node.end):
+                slot = (*node.slot, inner.kind, str(distance))
+                yield Offer(node, slot, hoist(tree, node, start, end))
+
+
+def _hoist_nodes(tree: SourceTree, reparse: Reparse) -> PassSearch:
+    """Put what stands in an expression in its place."""
+    return _in_rounds(tree, reparse, Grammar(), _parts)
+
+
+def _parts(tree: SourceTree, node: SourceNode) -> Iterator[Offer]:
+    for inner, distance in _below(node, _HOIST_DEPTH):
+        if (inner.start, inner.end) != (node.start, node.end):
+            slot = (*node.slot, inner.kind, str(distance))
+            yield Offer(node, slot, hoist(tree, node, inner.start, inner.end))
+
+
+def _below(node: SourceNode, depth: int) -> Iterator[tuple[SourceNode, int]]:
+    """Yield what stands in a node, the nearest first."""
+    level = [node]
+    for distance in range(1, depth + 1):
+        level = [child for each in level for child in each.children]
+        for child in level:
+            yield child, distance
+
+
+def _in_rounds(
+    tree: SourceTree,
+    reparse: Reparse,
+    grammar: Grammar,
+    offers_of: Callable[[SourceTree, SourceNode], Iterator[Offer]],
+) -> PassSearch:
+    """Make the first offer of each node that parses, where the failure survives, then the next."""
+    for place in range(_HOISTS):
+        rows = [
+            grammar.learn(tree, list(islice(offers_of(tree, node), 4 * _HOISTS)))
+            for node in tree.nodes[1:]
+        ]
+        changes = [row[place].change for row in rows if len(row) > place]
+        if not changes:
+            break
+        payload = yield from _made(tree, changes)
+        following = reparse(payload)
+        if following is None:
+            return payload
+        tree = following
+    return tree.payload
+
+
+def _put_plain(tree: SourceTree, reparse: Reparse) -> PassSearch:
+    """Put the plainest thing that parses for each node, level by level."""
+    grammar = Grammar()
+    for level in range(SINGLE_LEVELS + 1):
+        for text in _PLAIN:
+            offers = grammar.learn(tree, list(_replacements(tree, text)))
+            levels = _levels(tree, offers)
+            is_last = level == SINGLE_LEVELS
+            changes = [
+                offer.change
+                for offer in offers
+                if levels[id(offer.node)] == level or (is_last and levels[id(offer.node)] > level)
+            ]
+            payload = yield from _made(tree, changes)
+            following = reparse(payload)
+            if following is None:
+                return payload
+            tree = following
+        if max(levels.values()) <= level:
+            break
+    return tree.payload
+
+
+def _replacements(tree: SourceTree, text: bytes) -> Iterator[Offer]:
+    for node in tree.nodes[1:]:
+        mine = tree.text(node)
+        if len(mine) > len(text) and mine not in _PLAIN:
+            slot = (*node.slot, text.decode())
+            yield Offer(node, slot, [Edit(node.start, node.end, text)])
+
+
+def _put_shortest(tree: SourceTree) -> PassSearch:
+    """Put the shortest node of a kind for the others of that kind."""
+    shortest: dict[str, bytes] = {}
+    for node in tree.nodes[1:]:
+        text = tree.text(node)
+        if text and len(text) < len(shortest.get(node.kind, text + b" ")):
+            shortest[node.kind] = text
+    changes = [
+        [Edit(node.start, node.end, shortest[node.kind])]
+        for node in tree.nodes[1:]
+        if node.end - node.start > len(shortest.get(node.kind, b"")) > 0
+    ]
+    return _made(tree, changes)
+
+
+def _rename(tree: SourceTree) -> PassSearch:
+    """Give long names a short one, the same wherever they stand."""
+    places: dict[bytes, list[SourceNode]] = {}
+    for node in tree.nodes:
+        text = tree.text(node)
+        if not node.children and _NAME.fullmatch(text) and node.kind.endswith(_NAMES):
+            places.setdefault(text, []).append(node)
+    taken = set(_NAME.findall(tree.payload))
+    names = (name for name in short_names() if name not in taken)
+    changes = [
+        [Edit(node.start, node.end, name) for node in nodes]
+        for name, (text, nodes) in zip(
+            names, ((t, n) for t, n in places.items() if len(t) > 1), strict=False
+        )
+        if len(name) < len(text)
+    ]
+    return _made(tree, changes)
+
+
+def source_passes(format_: Format[SourceTree]) -> tuple[ReductionPass[SourceTree], ...]:
+    """Return the passes over the trees of one language."""
+    name, parse = format_.name, format_.parse
+
+    def named(
+        what: str, stage: Stage, search: Callable[[SourceTree], PassSearch]
+    ) -> ReductionPass[SourceTree]:
+        return ReductionPass(name=what.format(name), stage=stage, search=search)
+
+    return (
+        named("delete {} comments", Stage.STRUCTURE, _delete_comments),
+        named("delete {} nodes", Stage.STRUCTURE, partial(_delete_nodes, reparse=parse)),
+        named("hoist {} bodies", Stage.STRUCTURE, partial(_hoist_bodies, reparse=parse)),
+        named("put plain {} values", Stage.STRUCTURE, partial(_put_plain, reparse=parse)),
+        named("hoist {} nodes", Stage.LINES, partial(_hoist_nodes, reparse=parse)),
+        named("put shortest {} nodes", Stage.LINES, _put_shortest),
+        named("rename in {}", Stage.LINES, _rename),
+    )
