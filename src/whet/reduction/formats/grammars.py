@@ -137,10 +137,18 @@ LANGUAGES = (
     Language(name="zig", suffixes=(".zig",)),
     Language(name="css", suffixes=(".css",)),
 )
-"""Python and SQL have modules of their own. The first whose signs fit a payload without a name
+"""Python is told apart by its own parser. The first whose signs fit a payload without a name
 may claim it."""
 
-_BY_SUFFIX = {suffix: each for each in LANGUAGES for suffix in each.suffixes}
+PYTHON = Language(
+    name="python",
+    suffixes=(".py", ".pyi", ".pyw"),
+    signs=_line(
+        rb"(?:async )?def \w+\(.*|class \w+[(:].*|import [\w.]+|from [\w.]+ import .*|@[\w.]+"
+    ),
+)
+
+SUFFIXES = {suffix: each for each in (PYTHON, *LANGUAGES) for suffix in each.suffixes}
 
 
 @cache
@@ -176,8 +184,8 @@ def is_source(language: Language, payload: bytes, name: str) -> bool:
     and parse without an error, so that prose is never taken for a program.
     """
     suffix = PurePosixPath(name).suffix.lower()
-    if suffix in _BY_SUFFIX:
-        return _BY_SUFFIX[suffix] is language and parser_for(language) is not None
+    if suffix in SUFFIXES:
+        return SUFFIXES[suffix] is language and parser_for(language) is not None
     if language.signs is None or not language.signs.search(payload):
         return False
     parse = parser_for(language)

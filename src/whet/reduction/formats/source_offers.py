@@ -72,7 +72,10 @@ def cut_of(payload: bytes, start: int, end: int) -> Edit:
     line = max(payload.rfind(b"\n", 0, start), payload.rfind(b"\r", 0, start)) + 1
     tail = _LINE_TAIL.match(payload, end)
     if not payload[line:start].strip(_BLANKS) and tail is not None:
-        return Edit(line, tail.end())
+        above = payload[:line].rstrip()
+        first = max(above.rfind(b"\n"), above.rfind(b"\r"))
+        empty = _LINE_TAIL.match(payload, len(above)) if above else None
+        return Edit(line if empty is None else empty.end(), tail.end())
     while start > line and payload[start - 1 : start] in (b" ", b"\t"):
         start -= 1
     return Edit(start, end)
@@ -81,7 +84,7 @@ def cut_of(payload: bytes, start: int, end: int) -> Edit:
 def cuts(tree: SourceTree) -> Iterator[list[Offer]]:
     """Yield for each node the ways to cut it, the most natural first."""
     for parent in tree.nodes:
-        in_list = _list_edits(tree, parent.children)
+        in_list = list_edits(tree, parent.children)
         for place, node in enumerate(parent.children):
             ways: list[tuple[str, Edit]] = []
             if place in in_list:
@@ -103,7 +106,7 @@ def _with_gap_before(tree: SourceTree, before: int, node: SourceNode) -> Edit:
     return cut_of(tree.payload, start, node.end)
 
 
-def _list_edits(tree: SourceTree, nodes: Sequence[SourceNode]) -> dict[int, Edit]:
+def list_edits(tree: SourceTree, nodes: Sequence[SourceNode]) -> dict[int, Edit]:
     """Return the cuts of those that stand in a row with the same sign between them."""
     found: dict[int, Edit] = {}
     first = 0

@@ -21,8 +21,13 @@ from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Sta
 SINGLE_LEVELS = 12
 """Levels that are searched one after the other; what lies deeper is searched at once."""
 
-_HOIST_DEPTH = 3
-_HOISTS = 6
+_BODY_DEPTH = 3
+_HOIST_DEPTH = 2
+_ROUNDS = 3
+_MOST_OFFERS = 8
+_LEAST_GAIN = 4
+"""What saves fewer bytes is left to the passes over tokens, which know it too."""
+
 _PLAIN = (b"0", b"a", b'""')
 _NAME = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 _NAMES = ("identifier", "name", "word", "constant", "variable", "label")
@@ -87,33 +92,27 @@ def _sorted(offers: Iterable[Offer]) -> list[Offer]:
 
 def _hoist_bodies(tree: SourceTree, reparse: Reparse) -> PassSearch:
     """Put all that stands in a body in the place of the statement that has it."""
-    grammar = Grammar()
-    statements = {id(ways[0].node) for ways in cuts(tree) if grammar.learn(tree, ways[:1])}
-    return (
-        yield from _in_rounds(
-            tree, reparse, grammar, partial(_bodies, statements=frozenset(statements))
-        )
-    )
+    return _in_rounds(tree, reparse, _bodies)
 
 
-def _bodies(tree: SourceTree, node: SourceNode, statements: frozenset[int]) -> Iterator[Offer]:
-    del statements
-    for inner, distance in _below(node, 3):
+def _bodies(tree: SourceTree, node: SourceNode) -> Iterator[Offer]:
+    if b"\n" not in tree.text(node):
+        return
+    for inner, distance in _below(node, _BODY_DEPTH):
         if inner.children:
             start, end = inner.children[0].start, inner.children[-1].end
-            if b"\n" in tree.text(node) and (start, end) != (node.start, node.end):
-                slot = (*node.slot, inner.kind, str(distance))
-                yield Offer(node, slot, hoist(tree, node, start, end))
+            slot = (*node.slot, inner.kind, str(distance))
+            yield Offer(node, slot, hoist(tree, node, start, end))
 
 
 def _hoist_nodes(tree: SourceTree, reparse: Reparse) -> PassSearch:
     """Put what stands in an expression in its place."""
-    return _in_rounds(tree, reparse, Grammar(), _parts)
+    return _in_rounds(tree, reparse, _parts)
 
 
 def _parts(tree: SourceTree, node: SourceNode) -> Iterator[Offer]:
     for inner, distance in _below(node, _HOIST_DEPTH):
-        if (inner.start, inner.end) != (node.start, node.end):
+        if inner.end - inner.start <= node.end - node.start - _LEAST_GAIN:
             slot = (*node.slot, inner.kind, str(distance))
             yield Offer(node, slot, hoist(tree, node, inner.start, inner.end))
 
@@ -130,13 +129,13 @@ def _below(node: SourceNode, depth: int) -> Iterator[tuple[SourceNode, int]]:
 def _in_rounds(
     tree: SourceTree,
     reparse: Reparse,
-    grammar: Grammar,
     offers_of: Callable[[SourceTree, SourceNode], Iterator[Offer]],
 ) -> PassSearch:
     """Make the first offer of each node that parses, where the failure survives, then the next."""
-    for place in range(_HOISTS):
+    grammar = Grammar()
+    for place in range(_ROUNDS):
         rows = [
-            grammar.learn(tree, list(islice(offers_of(tree, node), 4 * _HOISTS)))
+            grammar.learn(tree, list(islice(offers_of(tree, node), _MOST_OFFERS)))
             for node in tree.nodes[1:]
         ]
         changes = [row[place].change for row in rows if len(row) > place]
@@ -151,34 +150,40 @@ def _in_rounds(
 
 
 def _put_plain(tree: SourceTree, reparse: Reparse) -> PassSearch:
-    """Put the plainest thing that parses for each node, level by level."""
+    """Put the plainest thing that parses for each node that has parts, level by level."""
     grammar = Grammar()
     for level in range(SINGLE_LEVELS + 1):
-        for text in _PLAIN:
-            offers = grammar.learn(tree, list(_replacements(tree, text)))
-            levels = _levels(tree, offers)
-            is_last = level == SINGLE_LEVELS
-            changes = [
-                offer.change
-                for offer in offers
-                if levels[id(offer.node)] == level or (is_last and levels[id(offer.node)] > level)
-            ]
-            payload = yield from _made(tree, changes)
-            following = reparse(payload)
-            if following is None:
-                return payload
-            tree = following
-        if max(levels.values()) <= level:
-            break
+        offers = _replacements(tree, grammar)
+        levels = _levels(tree, offers)
+        here = [
+            offer.change
+            for offer in offers
+            if levels[id(offer.node)] == level
+            or (level == SINGLE_LEVELS and levels[id(offer.node)] > level)
+        ]
+        payload = yield from _made(tree, here)
+        following = reparse(payload)
+        if following is None or max(levels.values()) <= level:
+            return payload
+        tree = following
     return tree.payload
 
 
-def _replacements(tree: SourceTree, text: bytes) -> Iterator[Offer]:
-    for node in tree.nodes[1:]:
-        mine = tree.text(node)
-        if len(mine) > len(text) and mine not in _PLAIN:
-            slot = (*node.slot, text.decode())
-            yield Offer(node, slot, [Edit(node.start, node.end, text)])
+def _replacements(tree: SourceTree, grammar: Grammar) -> list[Offer]:
+    found: list[Offer] = []
+    left = [node for node in tree.nodes[1:] if node.children]
+    for text in _PLAIN:
+        least = len(text) + _LEAST_GAIN
+        offers = [
+            Offer(node, (*node.slot, text.decode()), [Edit(node.start, node.end, text)])
+            for node in left
+            if node.end - node.start >= least
+        ]
+        sound = grammar.learn(tree, offers)
+        found += sound
+        done = {id(offer.node) for offer in sound}
+        left = [node for node in left if id(node) not in done]
+    return found
 
 
 def _put_shortest(tree: SourceTree) -> PassSearch:
