@@ -5,6 +5,8 @@ from whet.reduction.formats.blocks import BLOCK_PASSES, BLOCKS
 from whet.reduction.formats.brackets import BRACKET_PASSES, BRACKETS
 from whet.reduction.formats.csv_passes import CSV_PASSES, cells_in_csv
 from whet.reduction.formats.csv_table import CSV
+from whet.reduction.formats.diff_passes import DIFF_PASSES
+from whet.reduction.formats.diff_text import DIFF, DIFF_ORDER
 from whet.reduction.formats.json_passes import JSON_PASSES, texts_in_json
 from whet.reduction.formats.json_tree import JSON
 from whet.reduction.formats.looks import LOOKS_PASSES
@@ -34,6 +36,12 @@ def _is_json(payload: bytes, name: str) -> bool:
 
 
 STRUCTURED = (
+    Kind(
+        name="diff",
+        claims=lambda payload, _: DIFF.parse(payload) is not None,
+        passes=lifted(DIFF, DIFF_PASSES),
+        order=DIFF_ORDER,
+    ),
     *SOURCE_KINDS,
     Kind(name="json", claims=_is_json, passes=lifted(JSON, JSON_PASSES), inside=texts_in_json),
     Kind(

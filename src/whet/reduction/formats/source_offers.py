@@ -19,9 +19,10 @@ TRIES = 3
 PARSED_BYTES = 64 * 1024 * 1024
 """So much is given to the parser to learn, then the rest is left out: a few seconds."""
 
-_LINE_HEAD = re.compile(rb"[ \t]*\Z")
 _LINE_TAIL = re.compile(rb"[ \t]*(?:\r\n|\n|\r|\Z)")
 _BLANKS = b" \t"
+_LINE_ENDS = b"\r\n"
+_SPACE = _BLANKS + _LINE_ENDS
 _LIST_SIGNS = (b",", b";")
 
 
@@ -69,16 +70,20 @@ class Grammar:
 
 def cut_of(payload: bytes, start: int, end: int) -> Edit:
     """Return what cuts a span: as whole lines where nothing else stands there, or with its blanks."""
-    line = max(payload.rfind(b"\n", 0, start), payload.rfind(b"\r", 0, start)) + 1
+    line = _back(payload, start, _BLANKS)
     tail = _LINE_TAIL.match(payload, end)
-    if not payload[line:start].strip(_BLANKS) and tail is not None:
-        above = payload[:line].rstrip()
-        first = max(above.rfind(b"\n"), above.rfind(b"\r"))
-        empty = _LINE_TAIL.match(payload, len(above)) if above else None
-        return Edit(line if empty is None else empty.end(), tail.end())
-    while start > line and payload[start - 1 : start] in (b" ", b"\t"):
-        start -= 1
-    return Edit(start, end)
+    if tail is None or (line and payload[line - 1] not in _LINE_ENDS):
+        return Edit(line, end)
+    above = _back(payload, line, _SPACE)
+    empty = _LINE_TAIL.match(payload, above)
+    return Edit(line if empty is None or not above else empty.end(), tail.end())
+
+
+def _back(payload: bytes, place: int, over: bytes) -> int:
+    """Return where the run of these characters starts that ends at a place."""
+    while place and payload[place - 1] in over:
+        place -= 1
+    return place
 
 
 def cuts(tree: SourceTree) -> Iterator[list[Offer]]:
@@ -125,11 +130,11 @@ def list_edits(tree: SourceTree, nodes: Sequence[SourceNode]) -> dict[int, Edit]
 def fillings(tree: SourceTree) -> Iterator[Offer]:
     """Yield what empties a block that cannot go."""
     for node in tree.nodes[1:]:
-        text = tree.text(node)
-        filler = node.filler
-        if not filler and text[:1] == b"{" and text[-1:] == b"}":
-            filler = b"{}"
-        if filler and len(text) > len(filler):
+        filler, size = node.filler, node.end - node.start
+        ends = tree.payload[node.start : node.start + 1] + tree.payload[node.end - 1 : node.end]
+        if not filler and ends == b"{}":
+            filler = ends
+        if filler and size > len(filler):
             yield Offer(node, (*node.slot, "fill"), [Edit(node.start, node.end, filler)])
 
 
@@ -137,7 +142,7 @@ def hoist(tree: SourceTree, node: SourceNode, start: int, end: int) -> Change:
     """Return what puts a span of a node in the node's place, its lines indented as the node's."""
     payload = tree.payload
     change = [Edit(node.start, start)]
-    if b"\n" in payload[start:end]:
+    if payload.find(b"\n", start, end) >= 0:
         to, by = _indent(payload, node.start), _indent(payload, start)
         if to is not None and by is not None and by > to:
             change += _dedents(payload, range(start, end), to, by)
@@ -146,8 +151,8 @@ def hoist(tree: SourceTree, node: SourceNode, start: int, end: int) -> Change:
 
 def _indent(payload: bytes, start: int) -> int | None:
     """Return how far a line is indented whose first sign stands at ``start``."""
-    head = payload[payload.rfind(b"\n", 0, start) + 1 : start]
-    return None if head.strip(_BLANKS) else len(head)
+    line = _back(payload, start, _BLANKS)
+    return start - line if not line or payload[line - 1] in _LINE_ENDS else None
 
 
 def _dedents(payload: bytes, span: range, to: int, by: int) -> Iterator[Edit]:

@@ -21,6 +21,9 @@ from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Sta
 SINGLE_LEVELS = 12
 """Levels that are searched one after the other; what lies deeper is searched at once."""
 
+DEEPEST = 200
+"""A tree with more levels than this is no program that a person wrote."""
+
 _BODY_DEPTH = 3
 _HOIST_DEPTH = 2
 _ROUNDS = 3
@@ -30,7 +33,7 @@ _LEAST_GAIN = 4
 
 _PLAIN = (b"0", b"a", b'""')
 _NAME = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
-_NAMES = ("identifier", "name", "word", "constant", "variable", "label")
+_NAMES = ("identifier", "name", "word", "constant", "variable", "label", "Name")
 
 Reparse = Callable[[bytes], SourceTree | None]
 
@@ -49,16 +52,10 @@ def _delete_nodes(tree: SourceTree, reparse: Reparse) -> PassSearch:
     grammar = Grammar()
     for level in range(SINGLE_LEVELS + 1):
         offers = _deletions(tree, grammar)
-        levels = _levels(tree, offers)
-        is_last = level == SINGLE_LEVELS
-        here = [
-            offer
-            for offer in offers
-            if (levels[id(offer.node)] >= level if is_last else levels[id(offer.node)] == level)
-        ]
+        here, is_last = _level(tree, offers, level)
         payload = yield from _made(tree, [offer.change for offer in _sorted(here)])
         following = reparse(payload)
-        if following is None or not any(each > level for each in levels.values()):
+        if following is None or is_last:
             return payload
         tree = following
     return tree.payload
@@ -75,15 +72,24 @@ def _deletions(tree: SourceTree, grammar: Grammar) -> list[Offer]:
     return found + grammar.learn(tree, list(fillings(tree)))
 
 
-def _levels(tree: SourceTree, offers: Iterable[Offer]) -> dict[int, int]:
-    """Return in how many nodes with an offer each node stands."""
+def _level(tree: SourceTree, offers: Sequence[Offer], level: int) -> tuple[list[Offer], bool]:
+    """Return the offers for nodes that stand in so many others with an offer, and if it is the last.
+
+    All that lie deeper come with the last level; in a very deep tree that is the first one.
+    """
     offered = {id(offer.node) for offer in offers}
     levels: dict[int, int] = {}
     for node in tree.nodes:
         around = node.parent
-        above = -1 if around is None else levels[id(around)] + (id(around) in offered)
-        levels[id(node)] = max(above, 0)
-    return levels
+        levels[id(node)] = 0 if around is None else levels[id(around)] + (id(around) in offered)
+    deepest = max(levels[each] for each in offered) if offered else 0
+    is_last = level in (deepest, SINGLE_LEVELS) or deepest > DEEPEST
+    here = [
+        offer
+        for offer in offers
+        if levels[id(offer.node)] == level or (is_last and levels[id(offer.node)] > level)
+    ]
+    return here, is_last or level > deepest
 
 
 def _sorted(offers: Iterable[Offer]) -> list[Offer]:
@@ -96,7 +102,7 @@ def _hoist_bodies(tree: SourceTree, reparse: Reparse) -> PassSearch:
 
 
 def _bodies(tree: SourceTree, node: SourceNode) -> Iterator[Offer]:
-    if b"\n" not in tree.text(node):
+    if tree.payload.find(b"\n", node.start, node.end) < 0:
         return
     for inner, distance in _below(node, _BODY_DEPTH):
         if inner.children:
@@ -154,16 +160,10 @@ def _put_plain(tree: SourceTree, reparse: Reparse) -> PassSearch:
     grammar = Grammar()
     for level in range(SINGLE_LEVELS + 1):
         offers = _replacements(tree, grammar)
-        levels = _levels(tree, offers)
-        here = [
-            offer.change
-            for offer in offers
-            if levels[id(offer.node)] == level
-            or (level == SINGLE_LEVELS and levels[id(offer.node)] > level)
-        ]
-        payload = yield from _made(tree, here)
+        here, is_last = _level(tree, offers, level)
+        payload = yield from _made(tree, [offer.change for offer in here])
         following = reparse(payload)
-        if following is None or max(levels.values()) <= level:
+        if following is None or is_last:
             return payload
         tree = following
     return tree.payload
@@ -190,9 +190,9 @@ def _put_shortest(tree: SourceTree) -> PassSearch:
     """Put the shortest node of a kind for the others of that kind."""
     shortest: dict[str, bytes] = {}
     for node in tree.nodes[1:]:
-        text = tree.text(node)
-        if text and len(text) < len(shortest.get(node.kind, text + b" ")):
-            shortest[node.kind] = text
+        size = node.end - node.start
+        if size and (node.kind not in shortest or size < len(shortest[node.kind])):
+            shortest[node.kind] = tree.text(node)
     changes = [
         [Edit(node.start, node.end, shortest[node.kind])]
         for node in tree.nodes[1:]
@@ -205,8 +205,10 @@ def _rename(tree: SourceTree) -> PassSearch:
     """Give long names a short one, the same wherever they stand."""
     places: dict[bytes, list[SourceNode]] = {}
     for node in tree.nodes:
+        if node.children or not node.kind.endswith(_NAMES):
+            continue
         text = tree.text(node)
-        if not node.children and _NAME.fullmatch(text) and node.kind.endswith(_NAMES):
+        if _NAME.fullmatch(text):
             places.setdefault(text, []).append(node)
     taken = set(_NAME.findall(tree.payload))
     names = (name for name in short_names() if name not in taken)
