@@ -6,7 +6,7 @@ from whet.reduction.formats.brackets import BRACKET_PASSES, BRACKETS
 from whet.reduction.formats.csv_passes import CSV_PASSES, cells_in_csv
 from whet.reduction.formats.csv_table import CSV
 from whet.reduction.formats.diff_passes import DIFF_PASSES
-from whet.reduction.formats.diff_text import DIFF, DIFF_ORDER
+from whet.reduction.formats.diff_text import DIFF, DIFF_ORDER, is_diff
 from whet.reduction.formats.json_passes import JSON_PASSES, texts_in_json
 from whet.reduction.formats.json_tree import JSON
 from whet.reduction.formats.looks import LOOKS_PASSES
@@ -22,6 +22,9 @@ from whet.reduction.formats.pieces import (
     WORDS,
 )
 from whet.reduction.formats.source import SOURCE_KINDS
+from whet.reduction.formats.source_passes import source_passes
+from whet.reduction.formats.sql_passes import SQL_ONLY_PASSES
+from whet.reduction.formats.sql_tree import SQL, is_sql
 from whet.reduction.formats.values import VALUE_PASSES, WORD_PASSES
 from whet.reduction.kind import Kind, lifted
 
@@ -38,9 +41,14 @@ def _is_json(payload: bytes, name: str) -> bool:
 STRUCTURED = (
     Kind(
         name="diff",
-        claims=lambda payload, _: DIFF.parse(payload) is not None,
+        claims=is_diff,
         passes=lifted(DIFF, DIFF_PASSES),
         order=DIFF_ORDER,
+    ),
+    Kind(
+        name="sql",
+        claims=is_sql,
+        passes=lifted(SQL, (*source_passes(SQL), *SQL_ONLY_PASSES)),
     ),
     *SOURCE_KINDS,
     Kind(name="json", claims=_is_json, passes=lifted(JSON, JSON_PASSES), inside=texts_in_json),

@@ -7,6 +7,7 @@ behind the last hunk is kept as it is.
 
 import re
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
 from whet.reduction.formats.pieces import parse_lines
 from whet.reduction.order import Order, weight
@@ -16,6 +17,7 @@ _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)", re.DOTALL
 CHANGE_WEIGHT = 4
 """What a line that is changed weighs more than one of context."""
 
+_SUFFIXES = ("", ".diff", ".patch", ".txt", ".eml")
 _STARTS = (b"diff --git ", b"--- ")
 
 
@@ -161,6 +163,11 @@ def parse_diff(payload: bytes) -> Diff | None:
     mark = payload[: pieces.bounds[0]]
     preamble = mark + b"".join(reader.preamble)
     return Diff(payload, preamble, tuple(reader.files)) if reader.files else None
+
+
+def is_diff(payload: bytes, name: str) -> bool:
+    """Return whether a payload is a diff; a program may have one in a string."""
+    return PurePosixPath(name).suffix.lower() in _SUFFIXES and DIFF.parse(payload) is not None
 
 
 def dump_diff(diff: Diff) -> bytes:
