@@ -1,6 +1,7 @@
 """What can be made smaller in SQL beside what can in any language."""
 
 import re
+from itertools import pairwise
 
 from whet.reduction.edit import Change, Edit, make_changes, only
 from whet.reduction.formats.source_offers import cut_of, list_edits
@@ -11,6 +12,8 @@ _TABLE = re.compile(
     rb"(?:CREATE\s+(?:TEMP(?:ORARY)?\s+)?TABLE(?:\s+IF\s+NOT\s+EXISTS)?|INSERT\s+INTO)\s+([^\s(]+)",
     re.IGNORECASE,
 )
+
+_JOIN_HEAD = len(b"NATURAL LEFT OUTER JOIN")
 
 
 def _delete_columns(tree: SourceTree) -> PassSearch:
@@ -31,6 +34,22 @@ def _delete_columns(tree: SourceTree) -> PassSearch:
             for name, edit in zip(names, _cuts(tree, group.children), strict=False):
                 columns.setdefault((found[1], name), []).append(edit)
     changes: list[Change] = [sorted(each, key=_start) for each in columns.values()]
+    return only(make_changes(tree.payload, changes), tree.parses)
+
+
+def _lift_joins(tree: SourceTree) -> PassSearch:
+    """Put the table of a join in the place of what it is joined to."""
+    changes: list[Change] = []
+    for scope in tree.nodes:
+        for clause, following in pairwise(scope.children):
+            is_joined = (
+                "JOIN"
+                in tree.payload[following.start : following.start + _JOIN_HEAD]
+                .decode("latin-1")
+                .upper()
+            )
+            if is_joined and clause.children and following.children:
+                changes.append([Edit(clause.children[0].start, following.children[0].start)])
     return only(make_changes(tree.payload, changes), tree.parses)
 
 
@@ -63,4 +82,5 @@ def _start(edit: Edit) -> int:
 
 SQL_ONLY_PASSES = (
     ReductionPass(name="delete sql columns", stage=Stage.STRUCTURE, search=_delete_columns),
+    ReductionPass(name="lift sql joins", stage=Stage.STRUCTURE, search=_lift_joins),
 )
