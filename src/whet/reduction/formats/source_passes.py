@@ -32,6 +32,7 @@ _LEAST_GAIN = 4
 """What saves fewer bytes is left to the passes over tokens, which know it too."""
 
 _PLAIN = (b"0", b"a", b'""')
+_BRACKETS = (b"(", b"[", b"{")
 _NAME = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 _NAMES = ("identifier", "name", "word", "constant", "variable", "label", "Name")
 
@@ -171,19 +172,23 @@ def _put_plain(tree: SourceTree, reparse: Reparse) -> PassSearch:
 
 def _replacements(tree: SourceTree, grammar: Grammar) -> list[Offer]:
     found: list[Offer] = []
-    left = [node for node in tree.nodes[1:] if node.children]
+    left = [node for node in tree.nodes[1:] if node.children or _is_sign(tree, node)]
     for text in _PLAIN:
-        least = len(text) + _LEAST_GAIN
         offers = [
             Offer(node, (*node.slot, text.decode()), [Edit(node.start, node.end, text)])
             for node in left
-            if node.end - node.start >= least
+            if node.end - node.start > len(text)
         ]
         sound = grammar.learn(tree, offers)
         found += sound
         done = {id(offer.node) for offer in sound}
         left = [node for node in left if id(node) not in done]
     return found
+
+
+def _is_sign(tree: SourceTree, node: SourceNode) -> bool:
+    """Return whether a node without parts is no name, number or string, such as ``()``."""
+    return node.end > node.start and tree.payload[node.start : node.start + 1] in _BRACKETS
 
 
 def _put_shortest(tree: SourceTree) -> PassSearch:

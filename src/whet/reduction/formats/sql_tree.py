@@ -27,8 +27,7 @@ _JOINS = frozenset(b"INNER LEFT RIGHT FULL CROSS NATURAL JOIN OUTER".split())
 _BETWEEN_ITEMS = (b",", b"AND", b"OR")
 _BODIES = (b"TRIGGER", b"FUNCTION", b"PROCEDURE")
 _SIGNS = re.compile(
-    rb"^[ \t]*(?:CREATE +(?:TEMP(?:ORARY)? +)?TABLE +[^;(]+\(|INSERT +INTO +[\w.\"`]+ *(?:\(|VALUES)"
-    rb"|SELECT\b[^;.]+\bFROM\b[^;.]+;)",
+    rb"^[ \t]*(?:CREATE +(?:TEMP(?:ORARY)? +)?TABLE +[^;(]+\(|INSERT +INTO +[\w.\"`]+ *(?:\(|VALUES))",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -68,6 +67,7 @@ class _Reader:
             self.scopes.append(_Scope(self.add(kind, start, end, self.root)))
         scope = self.scopes[-1]
         scope.node.end = end
+        self.lonely += text == b")" and len(self.scopes) == 1
         if text == b")" and len(self.scopes) > 1:
             self.scopes.pop()
             self.reach(end)
@@ -80,7 +80,6 @@ class _Reader:
             scope.item = None
         else:
             self.part(text, start, end)
-        self.lonely += text == b")" and len(self.scopes) == 1
         scope.last_word = word
         self.note_block(word)
 
