@@ -29,7 +29,7 @@ def _delete_files(diff: Diff) -> PassSearch:
 
 
 def _delete_hunks(diff: Diff) -> PassSearch:
-    units = [
+    units: list[Unit] = [
         (number, place)
         for number, file in enumerate(diff.files)
         for place in range(len(file.hunks))
@@ -39,7 +39,7 @@ def _delete_hunks(diff: Diff) -> PassSearch:
 
 
 def _undo_changes(diff: Diff) -> PassSearch:
-    units = [
+    units: list[Unit] = [
         (number, place, at)
         for number, file in enumerate(diff.files)
         for place, hunk in enumerate(file.hunks)
@@ -51,7 +51,7 @@ def _undo_changes(diff: Diff) -> PassSearch:
 
 def _trim_context(diff: Diff) -> PassSearch:
     """Cut context at the ends of hunks; in the middle it is what joins two changes."""
-    units = [
+    units: list[Unit] = [
         (number, place, at)
         for number, file in enumerate(diff.files)
         for place, hunk in enumerate(file.hunks)
@@ -70,8 +70,8 @@ def _outside(hunk: Hunk) -> Iterator[int]:
 
 def _write(diff: Diff, gone: list[Unit], *, trims: bool) -> bytes:
     lost: dict[Unit, set[int]] = {}
-    for *hunk, line in gone:
-        lost.setdefault(tuple(hunk), set()).add(line)
+    for unit in gone:
+        lost.setdefault(unit[:-1], set()).add(unit[-1])
     found = [diff.preamble]
     for number, file in enumerate(diff.files):
         if number in lost.get((), ()):

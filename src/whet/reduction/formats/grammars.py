@@ -14,33 +14,43 @@ from typing import Any, Protocol, cast
 
 
 class Cursor(Protocol):
-    """The part of a walk through a syntax tree that whet uses."""
+    """The part of a walk through a syntax tree that whet uses.
 
-    @property
-    def node(self) -> "SyntaxNode": ...
-    def goto_first_child(self) -> bool: ...
-    def goto_next_sibling(self) -> bool: ...
-    def goto_parent(self) -> bool: ...
+    Attributes:
+        node: where it is.
+        goto_first_child: go there; False if there is none.
+        goto_next_sibling: go there; False if there is none.
+        goto_parent: go there; False if there is none.
+    """
+
+    node: "SyntaxNode"
+    goto_first_child: Callable[[], bool]
+    goto_next_sibling: Callable[[], bool]
+    goto_parent: Callable[[], bool]
 
 
 class SyntaxNode(Protocol):
-    """The part of a node of tree-sitter that whet uses."""
+    """The part of a node of tree-sitter that whet uses.
 
-    @property
-    def type(self) -> str: ...
-    @property
-    def start_byte(self) -> int: ...
-    @property
-    def end_byte(self) -> int: ...
-    @property
-    def is_named(self) -> bool: ...
-    @property
-    def is_error(self) -> bool: ...
-    @property
-    def is_missing(self) -> bool: ...
-    @property
-    def has_error(self) -> bool: ...
-    def walk(self) -> Cursor: ...
+    Attributes:
+        type: what the grammar calls it.
+        start_byte: where it starts.
+        end_byte: where it ends.
+        is_named: whether it is more than a keyword or sign.
+        is_error: whether it did not parse.
+        is_missing: whether it was put in so that the rest parses.
+        has_error: whether it or anything in it is one of these.
+        walk: starts a walk at it.
+    """
+
+    type: str
+    start_byte: int
+    end_byte: int
+    is_named: bool
+    is_error: bool
+    is_missing: bool
+    has_error: bool
+    walk: Callable[[], Cursor]
 
 
 Parse = Callable[[bytes], SyntaxNode]

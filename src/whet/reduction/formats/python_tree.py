@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from whet.reduction.formats.source_tree import SourceNode, SourceTree
 
@@ -119,16 +119,20 @@ def _members(item: "ast.AST | _Group") -> Iterator["ast.AST | _Group"]:
             if isinstance(value, ast.AST):
                 yield from (_parameters(value) if isinstance(value, ast.arguments) else (value,))
             elif isinstance(value, list) and value:
-                yield from _row(item, name, [each for each in value if isinstance(each, ast.AST)])
+                yield from _row(
+                    item,
+                    name,
+                    [each for each in cast("list[object]", value) if isinstance(each, ast.AST)],
+                )
 
 
 def _row(item: ast.AST, name: str, members: list[ast.AST]) -> "Iterator[ast.AST | _Group]":
     first = members[0] if members else None
     is_block = name in _BLOCKS and isinstance(first, ast.stmt) and not isinstance(item, ast.Module)
+    is_branch = isinstance(item, ast.If) and isinstance(first, ast.If) and name == "orelse"
     # An `elif` stands as far to the left as its `if`.
-    is_elif = isinstance(item, ast.If) and isinstance(first, ast.If) and name == "orelse"
-    if is_elif and first.col_offset == item.col_offset:
-        yield first
+    if is_branch and getattr(first, "col_offset", -1) == getattr(item, "col_offset", -2):
+        yield from members
     elif is_block:
         yield _Group(name, members, b"pass")
     else:
@@ -165,8 +169,8 @@ def _span_of(text: _Text, item: "ast.AST | _Group", around: SourceNode) -> tuple
         return None
     start, end = min(start for start, _ in spans), max(end for _, end in spans)
     if isinstance(item, _Group) and item.kind == "starred parameter":
-        head = text.payload[around.start : start]
-        start -= len(head) - len(head.rstrip(_STARS))
+        head = text.payload[around.start : start].rstrip(_STARS)
+        start = text.payload.index(b"*", around.start + len(head))
     return start, end
 
 
