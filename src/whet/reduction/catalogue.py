@@ -9,6 +9,8 @@ from whet.reduction.formats.coarse import BRACKETS as NESTED_BRACKETS
 from whet.reduction.formats.coarse import TAGS, Nesting, cutting_coarsely
 from whet.reduction.formats.csv_passes import CSV_PASSES, cells_in_csv
 from whet.reduction.formats.csv_table import CSV
+from whet.reduction.formats.diff_passes import DIFF_PASSES
+from whet.reduction.formats.diff_text import DIFF, DIFF_ORDER, is_diff
 from whet.reduction.formats.encoded import ENCODED
 from whet.reduction.formats.json_passes import JSON_PASSES, texts_in_json
 from whet.reduction.formats.json_pretty import pretty_json
@@ -46,6 +48,10 @@ from whet.reduction.formats.sections import (
     is_toml,
 )
 from whet.reduction.formats.sound import WAV, WAV_ORDER, WAV_PASSES, parse_wav
+from whet.reduction.formats.source import SOURCE_KINDS
+from whet.reduction.formats.source_passes import source_passes
+from whet.reduction.formats.sql_passes import SQL_ONLY_PASSES
+from whet.reduction.formats.sql_tree import SQL, is_sql
 from whet.reduction.formats.table_kinds import TABLE_KINDS
 from whet.reduction.formats.values import VALUE_PASSES, WORD_PASSES
 from whet.reduction.formats.yaml_passes import YAML_PASSES, parts_in_yaml
@@ -86,6 +92,18 @@ STRUCTURED = (
         order=WAV_ORDER,
         is_text=False,
     ),
+    Kind(
+        name="diff",
+        claims=is_diff,
+        passes=lifted(DIFF, DIFF_PASSES),
+        order=DIFF_ORDER,
+    ),
+    Kind(
+        name="sql",
+        claims=is_sql,
+        passes=lifted(SQL, (*source_passes(SQL), *SQL_ONLY_PASSES)),
+    ),
+    *SOURCE_KINDS,
     ENCODED,
     Kind(
         name="json",

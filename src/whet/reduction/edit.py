@@ -184,3 +184,38 @@ def _others(blocks: tuple[range, ...], size: int) -> Iterator[int]:
 
 def _position(edit: Edit) -> tuple[int, int]:
     return edit.start, -edit.end
+
+
+def only(search: Search[bytes, bytes], is_right: Callable[[bytes], bool]) -> Search[bytes, bytes]:
+    """Answer GOOD to what is not right, and propose the rest.
+
+    Args:
+        search: proposes payloads.
+        is_right: whether one is worth a trial; it must not depend on what was asked before.
+    """
+    try:
+        wanted = next(search)
+        while True:
+            wanted = search.send((yield from _verdicts_on_right(wanted, is_right)))
+    except StopIteration as end:
+        result: bytes = end.value
+        return result
+
+
+def _verdicts_on_right(
+    wanted: Sequence[bytes], is_right: Callable[[bytes], bool]
+) -> Search[bytes, Sequence[Verdict]]:
+    places: list[int] = []
+
+    def right() -> Iterator[bytes]:
+        for place, payload in enumerate(wanted):
+            if is_right(payload):
+                places.append(place)
+                yield payload
+
+    batch = LazyBatch(right())
+    if batch:
+        verdicts = yield batch
+        if verdicts[-1] is Verdict.BAD:
+            return [*[Verdict.GOOD] * places[len(verdicts) - 1], Verdict.BAD]
+    return [Verdict.GOOD] * len(wanted)

@@ -160,7 +160,7 @@ def _shorten_words(pieces: Pieces) -> PassSearch:
     for start, text in _tokens(pieces):
         if text[:1].isalpha() or text[:1] == b"_":
             places.setdefault(text, []).append(start)
-    names = (name for name in _short_names() if name not in places)
+    names = (name for name in short_names() if name not in places)
     changes: list[Change] = []
     for word, starts in places.items():
         if len(word) > 1:
@@ -169,7 +169,7 @@ def _shorten_words(pieces: Pieces) -> PassSearch:
     return make_changes(pieces.payload, changes)
 
 
-def _short_names() -> Iterator[bytes]:
+def short_names() -> Iterator[bytes]:
     """Yield ``a`` to ``z``, then ``aa``, ``ab`` and so on."""
     return (bytes(name) for size in count(1) for name in product(_LETTERS, repeat=size))
 

@@ -1,0 +1,150 @@
+"""What can be made smaller in a diff; every candidate still applies to the same old files.
+
+An added line goes; a removed line stays in the file, as context; context is cut at the ends of
+a hunk. The numbers in the headers are written anew.
+"""
+
+from collections.abc import Collection, Iterator
+from typing import TypeAlias
+
+from whet.reduction.edit import rendered
+from whet.reduction.formats.diff_text import Diff, DiffFile, DiffLine, Hunk
+from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
+from whet.search.delta import Kept, minimize
+
+Unit: TypeAlias = tuple[int, ...]
+"""The number of a file, of a hunk in it, of a line in that."""
+
+
+def _without(diff: Diff, units: list[Unit], *, trims: bool = False) -> PassSearch:
+    def render(kept: Kept) -> bytes:
+        stays = set(kept.elements())
+        gone = [unit for index, unit in enumerate(units) if index not in stays]
+        return _write(diff, gone, trims=trims) if gone else diff.payload
+
+    return rendered(minimize(len(units)), render, start=diff.payload)
+
+
+def _delete_files(diff: Diff) -> PassSearch:
+    return _without(diff, [(number,) for number in range(len(diff.files))])
+
+
+def _delete_hunks(diff: Diff) -> PassSearch:
+    units: list[Unit] = [
+        (number, place)
+        for number, file in enumerate(diff.files)
+        for place in range(len(file.hunks))
+        if not file.is_removal
+    ]
+    return _without(diff, units)
+
+
+def _undo_changes(diff: Diff) -> PassSearch:
+    units: list[Unit] = [
+        (number, place, at)
+        for number, file in enumerate(diff.files)
+        for place, hunk in enumerate(file.hunks)
+        for at, line in enumerate(hunk.lines)
+        if line.sign != b" " and not file.is_removal
+    ]
+    return _without(diff, units)
+
+
+def _trim_context(diff: Diff) -> PassSearch:
+    """Cut context at the ends of hunks; in the middle it is what joins two changes."""
+    units: list[Unit] = [
+        (number, place, at)
+        for number, file in enumerate(diff.files)
+        for place, hunk in enumerate(file.hunks)
+        for at in _outside(hunk)
+    ]
+    return _without(diff, units, trims=True)
+
+
+def _outside(hunk: Hunk) -> Iterator[int]:
+    changed = [at for at, line in enumerate(hunk.lines) if line.sign != b" "]
+    if changed:
+        yield from range(changed[0])
+        # `git apply` looks for a hunk without a line below its changes at the end of the file.
+        yield from range(changed[-1] + 2, len(hunk.lines))
+
+
+def _write(diff: Diff, gone: list[Unit], *, trims: bool) -> bytes:
+    lost: dict[Unit, set[int]] = {}
+    for unit in gone:
+        lost.setdefault(unit[:-1], set()).add(unit[-1])
+    found = [diff.preamble]
+    for number, file in enumerate(diff.files):
+        if number in lost.get((), ()):
+            continue
+        hunks: list[bytes] = []
+        shift = 0
+        for place, hunk in enumerate(file.hunks):
+            if place not in lost.get((number,), ()):
+                missing = lost.get((number, place), set())
+                text, growth = _write_hunk(hunk, missing, shift, trims=trims)
+                shift += growth
+                hunks.append(text)
+        found.append(_write_file(file, b"".join(hunks)))
+    return b"".join(found)
+
+
+def _write_file(file: DiffFile, hunks: bytes) -> bytes:
+    if hunks or not file.hunks:
+        return b"".join(file.head) + hunks + file.tail
+    if not file.is_change_by_itself:
+        return file.tail
+    # A new file that is empty, another mode: what git writes has no names of files then.
+    head = (line for line in file.head if not line.startswith((b"--- ", b"+++ ")))
+    return b"".join(head) + file.tail
+
+
+def _write_hunk(hunk: Hunk, lost: Collection[int], shift: int, *, trims: bool) -> tuple[bytes, int]:
+    """Return a hunk without some lines, and how many lines it adds; nothing if it changes none."""
+    lines: list[DiffLine] = []
+    old = hunk.old
+    if trims:
+        first, last = _ends(hunk, lost)
+        lines = list(hunk.lines[first:last])
+        old += first
+    else:
+        for at, line in enumerate(hunk.lines):
+            if at not in lost:
+                lines.append(line)
+            elif line.sign == b"-":
+                lines.append(DiffLine(b" ", line.text, line.tail))
+    if all(line.sign == b" " for line in lines) or _ends_twice(lines):
+        return b"", 0
+    before = sum(line.sign != b"+" for line in lines)
+    after = sum(line.sign != b"-" for line in lines)
+    if before == 0 and any(line.sign != b"+" for line in hunk.lines):
+        old -= 1  # where nothing is taken away, it is the line above that is told
+    new = old + shift + (before == 0) - (after == 0)
+    header = b"@@ -%s +%s @@" % (_range(old, before), _range(new, after))
+    return header + hunk.rest + b"".join(map(bytes, lines)), after - before
+
+
+def _ends(hunk: Hunk, lost: Collection[int]) -> tuple[int, int]:
+    first, last = 0, len(hunk.lines)
+    while first in lost and first < last:
+        first += 1
+    while last - 1 in lost and first < last:
+        last -= 1
+    return first, last
+
+
+def _ends_twice(lines: list[DiffLine]) -> bool:
+    """Return whether a file goes on behind its end: a line without line end became context."""
+    return any(line.tail and line.sign == b" " for line in lines[:-1])
+
+
+def _range(start: int, count: int) -> bytes:
+    return b"%d" % start if count == 1 else b"%d,%d" % (start, count)
+
+
+DIFF_PASSES = (
+    ReductionPass(name="delete files", stage=Stage.STRUCTURE, search=_delete_files),
+    ReductionPass(name="delete hunks", stage=Stage.STRUCTURE, search=_delete_hunks),
+    ReductionPass(name="undo changes", stage=Stage.STRUCTURE, search=_undo_changes),
+    ReductionPass(name="trim context", stage=Stage.LINES, search=_trim_context),
+)
