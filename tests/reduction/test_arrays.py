@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from odd_oracles import Judge, Shrinking, fails_if, odd_judges, shrunk, shrunk_ahead
 
 from whet.core.verdict import Verdict
-from whet.reduction.catalogue import KINDS, PLAIN, kinds_of, readable
+from whet.reduction.catalogue import KINDS, kinds_of, readable
 from whet.reduction.formats.floats import BFLOAT16, FLOAT8_E4M3, FLOAT8_E5M2
 from whet.reduction.formats.hdf5 import HDF5
 from whet.reduction.formats.npy import NPY, NPZ
@@ -310,7 +310,8 @@ def test_a_pickle_that_runs_something_is_not_run(tmp_path: Path, protocol: int) 
         archive.writestr("a.npy", objects.getvalue())
 
     for payload in (file.getvalue(), objects.getvalue(), mixed.getvalue()):
-        assert kinds_of(payload) == PLAIN, "what may hold code is reduced as bytes"
+        names = {each.name for each in kinds_of(payload)}
+        assert not names & {"torch", "npz", "npy"}, "what may hold code is no array"
         shrunk(payload[:300], fails_if(lambda it: len(it) > 290))
     assert not place.exists()
     pickle.loads(pickle.dumps(Evil(place), protocol=protocol))

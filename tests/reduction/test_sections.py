@@ -62,7 +62,7 @@ def test_formats_keep_their_promises() -> None:
         (b"[a\nx = 1\n", "a.ini", "blocks"),
         (b"03:04:05 once\n", "a.log", "blocks"),
         (b"[a]\nx = " + b"[" * 9000 + b"]" * 9000, "a.toml", "ini"),
-        (b"for x in y:\n    z = [\n        1]\n", "x.py", "blocks"),
+        (b"for x in y:\n    z = [\n        1]\n", "x.py", "python"),
     ],
 )
 def test_the_content_decides(payload: bytes, name: str, kind: str) -> None:
