@@ -51,7 +51,7 @@ def test_a_folder_is_left_with_the_one_file_that_fails_and_what_matters_in_it(wh
     said = whet("shrink", "data", "--json", "--", PYTHON, "read.py", "data")
 
     assert said.code == 0, said.stderr
-    (answer,) = json.loads(said.stdout)["payloads"]
+    (answer,) = json.loads(said.stdout.splitlines()[-1])["payloads"]
     assert held(Path(answer["result"])) == {"in1/f13.json": "{}"}
     assert answer["result"] == str(whet.folder / "data.shrunk")
     assert answer["after_bytes"] == 2
@@ -77,7 +77,7 @@ def test_the_same_command_again_is_answered_and_writes_over_its_own_result(whet:
     (whet.folder / "read.py").write_text(READS.replace('open("a")', 'open("w")'))
 
     whet(*words)
-    (answer,) = json.loads(whet(*words).stdout)["payloads"]
+    (answer,) = json.loads(whet(*words).stdout.splitlines()[-1])["payloads"]
 
     assert answer["result"] == str(whet.folder / "data.shrunk")
     assert answer["cached"] > answer["trials"]
@@ -101,7 +101,7 @@ def test_a_program_in_the_folder_fails_there_as_it_does_in_its_place(whet: Whet)
 
     said = whet("shrink", "app", "--json", "--budget", "5s", "--", PYTHON, "app/main.py")
 
-    (answer,) = json.loads(said.stdout)["payloads"]
+    (answer,) = json.loads(said.stdout.splitlines()[-1])["payloads"]
     left = held(Path(answer["result"]))
     assert left.keys() <= {"main.py", "part.py"}
     done = subprocess.run(
@@ -134,7 +134,7 @@ def test_the_best_so_far_stands_whole_when_whet_is_killed_and_the_same_command_g
     said = whet(*words[3:])
 
     assert said.code == 0, said.stderr
-    (answer,) = json.loads(said.stdout)["payloads"]
+    (answer,) = json.loads(said.stdout.splitlines()[-1])["payloads"]
     assert answer["cached"] > 0
     assert held(Path(answer["result"])) == {"in1/f13.json": "{}"}
     assert not [path for path in whet.folder.iterdir() if path.name.endswith(".part")]

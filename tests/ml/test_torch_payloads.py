@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "reduction"))
 from odd_oracles import fails_if, shrunk
@@ -17,6 +16,8 @@ from whet.reduction.catalogue import kinds_of, readable
 from whet.reduction.formats.torch_file import TORCH
 
 pytestmark = pytest.mark.ml
+
+torch = pytest.importorskip("torch", reason="`make test-ml` brings torch")
 
 
 def saved(value: object) -> bytes:
