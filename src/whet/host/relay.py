@@ -49,6 +49,7 @@ class Relay:
         on_hindrance: is told of a place where none could be taken, the seconds, and why.
         on_effects: is told what the program has left in the world, or was told by the user.
         still_fits: is asked after the reset steps whether a copy may be resumed.
+        errors_first: of two streams that wait, errors came first: a debugger asks after them.
         past: what the copy that is resumed wrote before it was taken, by stream.
         reason: why the trial was killed; None: it was not.
     """
@@ -64,6 +65,7 @@ class Relay:
     on_hindrance: Callable[[str, float, str], None] | None = None
     on_effects: Callable[[tuple[str, ...]], None] | None = None
     still_fits: Callable[[], bool] = lambda: True
+    errors_first: bool = False
     past: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     reason: KillReason | None = None
 
@@ -98,7 +100,8 @@ class Relay:
         # First: what the spawner says of the program was said before the program wrote anything.
         if self.channel.descriptor in ready:
             self._hear(buffer)
-        for flow in self.wiring.flows.values():
+        flows = list(self.wiring.flows.values())
+        for flow in reversed(flows) if self.errors_first else flows:
             if flow.reader in ready:
                 flow.pull(buffer)
                 if flow.overran:

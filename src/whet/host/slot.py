@@ -19,7 +19,7 @@ from whet.host.console import Console
 from whet.host.control import Control
 from whet.host.relay import Answer, KillReason, Relay
 from whet.host.spawner_process import Freezing, Program, SpawnerProcess
-from whet.host.stage import OtherPastError, Staged
+from whet.host.stage import Debugging, OtherPastError, Staged
 from whet.host.start_error import check_words, start_error
 from whet.host.terminal import PseudoTerminal
 from whet.host.wiring import Keyboard, Wiring
@@ -88,6 +88,9 @@ class Slot:
             spent_seconds = 0.0 if staged.since is None else staged.since.seconds
         stacks: list[Stacks] = []
         wiring = self._wire(program, console)
+        is_stepped = staged is not None and staged.debugging is Debugging.AT_ONCE
+        if is_stepped and wiring.terminals and console and console.shows_errors_in_terminal:
+            wiring.join_errors(wiring.terminals[0])  # what is typed and what is said, in one order
         relay = Relay(
             channel=self._spawner.channel,
             wiring=wiring,
@@ -100,6 +103,7 @@ class Slot:
             on_hindrance=None if staged is None else staged.hinder,
             on_effects=None if staged is None else staged.effects.extend,
             still_fits=(lambda: True) if staged is None else staged.still_fits,
+            errors_first=staged is not None and staged.debugging is Debugging.AT_FAILURE,
             past={} if staged is None or staged.since is None else staged.since.past,
         )
         if staged is not None:

@@ -14,6 +14,8 @@ from whet.host.terminal import PseudoTerminal, Terminal
 _PIPE_BYTES = 1 << 20  # what an ordinary user may ask for; a fast writer then waits less often
 _AT_ONCE_BYTES = 1 << 20
 
+_STDERR = 2
+
 
 class Flow:
     """One stream on its way from the program into a capture, and past the user.
@@ -177,6 +179,11 @@ class Wiring:
         self.child.append(os.dup(terminal.slave))
         capturing = capture(terminal.adds_returns)
         self.flows[name] = Flow(os.dup(terminal.master), capturing, outlet, limit_bytes)
+
+    def join_errors(self, terminal: PseudoTerminal) -> None:
+        """Let the program's errors go into a terminal too: one order, but no stream of their own."""
+        os.close(self.child[_STDERR])
+        self.child[_STDERR] = os.dup(terminal.slave)
 
     def release_child(self) -> None:
         """Close the program's ends: it has its own copies now."""
