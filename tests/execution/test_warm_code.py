@@ -465,3 +465,24 @@ def test_a_decorated_function_fails_in_the_line_in_which_it_fails_cold(
     outcome = workshop.edit(work.format("x * 9"), work.format("None"))
 
     assert outcome.exit_code == 1
+
+
+@pytest.mark.parametrize("taken", ["f", "C().m", "C.m"])
+@pytest.mark.parametrize(
+    "asked",
+    ["co_firstlineno", "co_consts[1].co_firstlineno", "co_lines and list({}.co_lines())[0][2]"],
+)
+def test_where_a_function_stands_is_known_once_its_code_was_taken(
+    workshop: Workshop, taken: str, asked: str
+) -> None:
+    code = f"own.{taken}.__code__"
+    own = "def f():\n    return lambda: 1\nclass C:\n    def m(self):\n        def inner(): pass\n"
+    workshop.write(
+        {
+            "own.py": f"x = 1\n{own}",
+            "main.py": f"import own\n{SLOW}print({code}.{asked.format(code)})\n{SLOW}print(2)\n",
+        }
+    )
+    workshop.run()
+    workshop.write({"own.py": f"x = 1\n\n\n{own}"})
+    workshop.run()

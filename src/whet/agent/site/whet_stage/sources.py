@@ -220,12 +220,16 @@ class Source:
         """Let a function have the code that the program expects: it is about to look at it."""
         key = key_of_code(function.__code__)
         node = self.functions.get(key)
+        # Its code says where it stands, and holds that of inner functions.
         self.used.add(key)
+        self.placed.add(key)
         if node is None:
             return
         modules = show_own()
         try:
-            self.used.update(key_of(each) for each in walk(node) if isinstance(each, FUNCTIONS))
+            inner = {key_of(each) for each in walk(node) if isinstance(each, FUNCTIONS)}
+            self.used |= inner
+            self.placed |= inner
             plain = codes_in(bind(self.compiled(self.tree.body), self.hook, self.same)).get(key)
         finally:
             hide_own(modules)
