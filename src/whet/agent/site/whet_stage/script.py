@@ -27,7 +27,7 @@ from .weave import Weaver, bind
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from types import CodeType, FrameType, FunctionType
 
     from .pace import Pace
@@ -39,6 +39,8 @@ else:
 _MOST_FRAMES = 6
 _ENTERING_SHARE = 0.03  # of the time since the start may go into entering functions
 _BLOCK_SECONDS = 0.005
+_MOST_ROUNDS = 1 << 17
+_COUNTING = (range, type(iter(range(1))), type(iter(range(1 << 64))))
 
 
 class Resumed(BaseException):
@@ -59,7 +61,18 @@ class _Loop(itertools.chain[object]):
 class _Hooks:
     """What woven code calls."""
 
-    __slots__ = ("again", "enter", "expect", "loop", "named", "point", "pop", "set", "start")
+    __slots__ = (
+        "again",
+        "enter",
+        "expect",
+        "loop",
+        "named",
+        "point",
+        "pop",
+        "rare",
+        "set",
+        "start",
+    )
     again: Callable[..., object]
     enter: Callable[..., object]
     expect: Callable[..., object]
@@ -67,6 +80,7 @@ class _Hooks:
     named: Callable[..., object]
     point: Callable[..., object]
     pop: Callable[..., object]
+    rare: Callable[..., object]
     set: Callable[..., object]
     start: Callable[..., object]
 
@@ -76,18 +90,37 @@ class _Hooks:
         self.point, self.enter = script.reached, script.enter
         self.expect, self.named = script.expect, script.named
         self.loop, self.again, self.start = script.loop, script.again, script.start
+        self.rare = script.rare
 
 
 class _Gate:
-    """What a loop asks in each round: whether it is the first one, or time to look at the clock."""
+    """What a loop asks in each round: whether it is the first one, or time to look at the clock.
 
-    __slots__ = ("n",)
+    That is about every 5 ms, whatever a round takes. To pop from a list is the quickest call.
+    """
+
+    __slots__ = ("_count", "_flags", "_since", "n")
 
     def __init__(self) -> None:
-        self.n = itertools.chain.from_iterable(_blocks(is_first=False)).__next__
+        self._flags = [True, False]
+        self._count, self._since = 1, time.perf_counter()
+        self.n: Callable[[], bool] = self._flags.pop
 
     def begin(self) -> None:
-        self.n = itertools.chain.from_iterable(_blocks(is_first=True)).__next__
+        """Be open in the first round."""
+        self._flags[:] = (True,)
+        self._count, self._since = 1, time.perf_counter()
+
+    def refill(self) -> None:
+        """Be closed for some rounds again."""
+        now = time.perf_counter()
+        if now - self._since < _BLOCK_SECONDS / 2:
+            self._count = min(self._count * 2, _MOST_ROUNDS)
+        elif now - self._since > _BLOCK_SECONDS * 2:
+            self._count = max(self._count // 2, 1)
+        self._since = now
+        self._flags.append(True)
+        self._flags += [False] * self._count
 
 
 class _Going:
@@ -120,7 +153,7 @@ class Script:
         self._points: list[tuple[Frame, Path]] = []
         self._iterators: dict[int, Iterable[object]] = {}
         self._gates: dict[str, _Gate] = {}
-        self._loops: dict[int, _weakref.ref[_Loop]] = {}
+        self._loops: dict[int, Callable[[], Iterable[object] | None]] = {}
         self._going: dict[str, _Going] = {}
         self._sources: Mapping[str, Source] = {}
         self._woven_ones: list[_weakref.ref[FunctionType]] = []
@@ -290,7 +323,7 @@ class Script:
         hooks, nothing = self._hooks, dict[object, object]()
         second = partial(nothing.get)  # returns what it is given second
         hooks.point = hooks.named = hooks.enter = hooks.loop = second
-        hooks.expect = hooks.start = partial(nothing.get, None)
+        hooks.expect = hooks.start = hooks.rare = partial(nothing.get, None)
         hooks.again = partial(self._iterators.pop)
         hooks.pop, hooks.set = partial(hooks.pop), partial(hooks.set)
         for gate in self._gates.values():
@@ -355,13 +388,29 @@ class Script:
         self._hooks.set(number, True)  # noqa: FBT003 - it is a dictionary's
         self._gates[str(number)].begin()
 
-    def loop(self, number: int, iterated: Iterable[object]) -> _Loop:
+    def rare(self, number: int) -> object:
+        """Close the gate of a loop again; say whether this is its first round."""
+        self._gates[str(number)].refill()
+        return self._hooks.pop(number, False)
+
+    def loop(self, number: int, iterated: Iterable[object]) -> Iterable[object]:
         """Return what a loop is to iterate over, in the place of ``iterated``."""
+        if type(iterated) in _COUNTING:
+            # Nothing goes with it when it goes, so it may be held: that spares each round a call.
+            counting = iter(iterated)
+            self._loops[number] = lambda: counting
+            return counting
         loop = _Loop(iterated)
-        self._loops[number] = _weakref.ref(loop)
+        living = _weakref.ref(loop)
+
+        def rest() -> Iterable[object] | None:
+            found = living()
+            return None if found is None else found.iterator()
+
+        self._loops[number] = rest
         return loop
 
-    def again(self, number: int) -> _Loop:
+    def again(self, number: int) -> Iterable[object]:
         """Return what is left to a loop that goes on."""
         return self.loop(number, self._iterators.pop(number))
 
@@ -411,9 +460,9 @@ class Script:
             if number in self._iterators:
                 found[path] = self._iterators[number]
             elif number in self._loops:
-                loop = self._loops[number]()
-                if loop is not None:
-                    found[path] = loop.iterator()
+                rest = self._loops[number]()
+                if rest is not None:
+                    found[path] = rest
         return found
 
     def change(self, sources: Mapping[str, Source], nodes: Mapping[int, object]) -> None:
@@ -461,19 +510,3 @@ class Script:
         """Return the module's code, and keep none: it holds functions that go on."""
         code, self._code = self._code, None
         return code or self.module_code(self.frames[0])
-
-
-def _blocks(*, is_first: bool) -> Iterator[Iterator[bool]]:
-    """Open a gate about every 5 ms, whatever a round of the loop takes."""
-    if is_first:
-        yield iter((True,))
-    count, last = 1, time.perf_counter()
-    while True:
-        yield itertools.repeat(object=False, times=count)
-        yield iter((True,))
-        now = time.perf_counter()
-        if now - last < _BLOCK_SECONDS / 2:
-            count *= 2
-        elif now - last > _BLOCK_SECONDS * 2:
-            count = max(count // 2, 1)
-        last = now

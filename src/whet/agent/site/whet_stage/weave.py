@@ -115,7 +115,7 @@ class Weaver:
                 loop.iter = _over("hooks.loop", [ast.Constant(number), loop.iter], loop.iter)
             begins, later = statement.body[0], self._later(statement.body, (*here, "again"))
             rare = ast.If(
-                _call("hooks.pop", [ast.Constant(number), ast.Constant(value=False)], begins),
+                _call("hooks.rare", [ast.Constant(number)], begins),
                 self.block(statement.body, (*here, "first")),
                 [self._point((*here, "again", 0), begins), *later],
             )
@@ -137,8 +137,12 @@ class Weaver:
 
     def _later_round(self, loop: Union[ast.For, ast.While], here: Path) -> list[ast.stmt]:
         begins = loop.body[0]
-        point = self._point((*here, "again", 0), begins)
-        gate = ast.If(_call(f"gate:{self._number(here)}.n", [], begins), [point], [])
+        number = self._number(here)
+        rare = [
+            _do("hooks.rare", [number], begins),
+            self._point((*here, "again", 0), begins),
+        ]
+        gate = ast.If(_call(f"gate:{number}.n", [], begins), rare, [])
         return [_placed(gate, begins), *self._later(loop.body, (*here, "again"))]
 
     def _later(self, body: list[ast.stmt], where: Path) -> list[ast.stmt]:
