@@ -155,7 +155,7 @@ def test_the_test_that_pollutes_another(polluted: Whet) -> None:
 
 
 def test_a_test_that_fails_alone_takes_one_call(polluted: Whet) -> None:
-    said = polluted("shrink", "--tests", "test_bad", "--json", "--", "pytest", "tests", "-v")
+    said = polluted("shrink", "--tests", "test_bad", "--json", "--", PYTHON, "-m", "pytest", "tests", "-v")
 
     found = json_of(said.stdout)
     assert (found["trials"], found["after"]) == (1, 1)
@@ -182,9 +182,9 @@ def test_tests_side_by_side_and_from_a_folder_below_the_root(polluted: Whet) -> 
         (("--arguments", "f.txt", "--", "ls", "x"), 64, "`--arguments` takes no file"),
         (("--environment", "-o", "x", "--", "false"), 64, "`-o` is for a file"),
         (("--tests", "--", "false", "x"), 64, "`false x` is no pytest command"),
-        (("--tests", "nope", "--", "pytest", "tests"), 64, "pytest collects no test `nope`"),
-        (("--tests", "test_after", "--", "pytest", "tests"), 65, "::test_after` does not fail"),
-        (("--tests", "--", "pytest", "nowhere"), 64, "pytest collects no tests"),
+        (("--tests", "nope", "--", PYTHON, "-m", "pytest", "tests"), 64, "pytest collects no test `nope`"),
+        (("--tests", "test_after", "--", PYTHON, "-m", "pytest", "tests"), 65, "::test_after` does not fail"),
+        (("--tests", "--", PYTHON, "-m", "pytest", "nowhere"), 64, "pytest collects no tests"),
         (("--arguments", "--", "true", "x"), 65, "`true x` does not fail"),
         (("--", "false"), 64, "no file is named"),
     ],

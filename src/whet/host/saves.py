@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+_READY_SECONDS = 5.0
 _STEP_MS, _DEBOUNCE_MS = 10, 100
 """Files that are saved within 10 ms of each other are one change; a stream of them waits 100 ms."""
 
@@ -28,7 +29,7 @@ class Saves:
         self._root = root
         self._counts = counts
         self._changes: queue.SimpleQueue[set[str]] = queue.SimpleQueue()
-        self._stop = threading.Event()
+        self._stop = _Stop()
         self._thread = threading.Thread(target=self._watch, name="whet-saves", daemon=True)
 
     def __enter__(self) -> Self:
@@ -43,6 +44,10 @@ class Saves:
     ) -> None:
         self._stop.set()
         self._thread.join()
+
+    def wait_until_ready(self) -> None:
+        """Wait until no save can be missed; it takes a moment after the start."""
+        self._stop.is_asked.wait(_READY_SECONDS)
 
     def next(self, *, since_ns: int) -> set[str]:
         """Wait for a save and return its paths; nothing after `wake`.
@@ -77,6 +82,18 @@ class Saves:
         )
         for batch in changes:
             self._changes.put({path for _, path in batch})
+
+
+class _Stop(threading.Event):
+    """Ends the watching, which asks again and again whether it is to end: from then on it is on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_asked = threading.Event()
+
+    def is_set(self) -> bool:
+        self.is_asked.set()
+        return super().is_set()
 
 
 def _is_later(path: str, than_ns: int) -> bool:

@@ -198,6 +198,7 @@ def _run(
     started_ns = time.time_ns()
     future = executor.submit(trial)
     state.saved, overtaken = _wait(future, saves, started_ns, state.saved)
+    saves.wait_until_ready()  # whoever sees the result may save at once
     state.written |= {effect.partition(" ")[2] for effect in state.runs.last.effects}
     ended_ns = time.time_ns()
     if overtaken:

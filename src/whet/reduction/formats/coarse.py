@@ -51,14 +51,14 @@ def _step_of_tag(token: bytes) -> int:
     return 1 if token == b"<" else -1
 
 
-_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*"'
 
 BRACKETS = Nesting(
     ((b"[", 1), (b"{", 1), (b"]", -1), (b"}", -1)),
     re.compile(_STRING + rb"|[\[\]{}]|(?P<place>,)", re.DOTALL),
     _step_of_bracket,
     is_behind=True,
-    outside=re.compile(rb'(?:[^"]++|' + _STRING + rb")*+", re.DOTALL),
+    outside=re.compile(rb'(?:[^"]++|' + _STRING + rb")*", re.DOTALL),
     string=re.compile(_STRING, re.DOTALL),
 )
 

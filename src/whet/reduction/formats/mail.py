@@ -12,7 +12,7 @@ from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Sta
 
 _FROM_LINE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]++\r?\n(?=[!-9;-~]++:)")
 _HEADER = re.compile(
-    rb"(?P<name>[!-9;-~]++):(?P<value>[^\n]*+(?:\n[ \t]++[^\r\n][^\n]*+)*+)(?:\n|\Z)"
+    rb"(?P<name>[!-9;-~]++):(?P<value>[^\n]*+(?:\n[ \t]++[^\r\n][^\n]*+)*)(?:\n|\Z)"
 )
 _BLANK_LINE = re.compile(rb"\r?\n")
 _BOUNDARY = re.compile(rb"""(?i)\bmultipart/.*?\bboundary=(?:"([^"]++)"|([^\s;"]++))""", re.DOTALL)

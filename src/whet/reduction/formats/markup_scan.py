@@ -1,7 +1,7 @@
 """What stands in XML and HTML one after the other: tags, texts, comments and the rest.
 
-Every pattern is possessive: none looks at a byte more often than a few times, whatever it
-meets. XML is read strictly (what is not well-formed is no XML); HTML as browsers do: a sign
+Runs of bytes are possessive: none is looked at more often than a few times. Groups are not, as
+Python gets those wrong before 3.11.5 (cpython#106052). XML is read strictly (what is not well-formed is no XML); HTML as browsers do: a sign
 that starts nothing is text.
 """
 
@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 _NAME = rb"[A-Za-z_:\x80-\xff][^\s<>/\"'=\[\]]*+"
 _XML_ATTRIBUTE = rb"\s++" + _NAME + rb"""\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+')"""
-_HTML_ATTRIBUTES = rb"""(?:[^<>"']|"[^"]*+"|'[^']*+')*+"""
+_HTML_ATTRIBUTES = rb"""(?:[^<>"']|"[^"]*+"|'[^']*+')*"""
 _DOCTYPE = (
-    rb"<!(?i:doctype)(?:[^\[>\"']|\"[^\"]*+\"|'[^']*+')*+"
-    rb"(?:\[(?P<subset>(?:<!--(?:(?!-->).)*+-->|[^\]\"']|\"[^\"]*+\"|'[^']*+')*+)\]\s*+)?>"
+    rb"<!(?i:doctype)(?:[^\[>\"']|\"[^\"]*+\"|'[^']*+')*"
+    rb"(?:\[(?P<subset>(?:<!--.*?-->|[^\]\"']|\"[^\"]*+\"|'[^']*+')*)\]\s*+)?>"
 )
 _COMMON = rb"""
-    (?P<comment><!--(?:(?!-->).)*+-->)
-  | (?P<cdata><!\[CDATA\[(?:(?!\]\]>).)*+\]\]>)
-  | (?P<instruction><\?(?:(?!\?>).)*+\?>)
+    (?P<comment><!--.*?-->)
+  | (?P<cdata><!\[CDATA\[.*?\]\]>)
+  | (?P<instruction><\?.*?\?>)
   | (?P<doctype>%b)
   | (?P<close></(?P<closed>%b)%%b>)
 """ % (_DOCTYPE, _NAME)
@@ -30,7 +30,7 @@ _XML = re.compile(
     + _NAME
     + rb")(?:"
     + _XML_ATTRIBUTE
-    + rb")*+\s*+/?>)"
+    + rb")*\s*+/?>)"
     rb"| (?P<text>[^<]++)",
     re.VERBOSE | re.DOTALL,
 )
@@ -40,19 +40,17 @@ _HTML = re.compile(
     + _NAME
     + rb")(?:[\s/]"
     + _HTML_ATTRIBUTES
-    + rb")?+>)"
+    + rb")?>)"
     rb"| (?P<text><?[^<]*+)",
     re.VERBOSE | re.DOTALL,
 )
-_DECLARATION = re.compile(
-    rb"<!(?:--(?:(?!-->).)*+--|[A-Z](?:[^>\"']|\"[^\"]*+\"|'[^']*+')*+)>", re.DOTALL
-)
+_DECLARATION = re.compile(rb"<!(?:--.*?--|[A-Z](?:[^>\"']|\"[^\"]*+\"|'[^']*+')*)>", re.DOTALL)
 _LONELY_AMPERSAND = re.compile(
     rb"&(?!#[0-9]++;|#x[0-9A-Fa-f]++;|[A-Za-z_:\x80-\xff][A-Za-z0-9_:.\x80-\xff-]*+;)"
 )
 _ATTRIBUTE = re.compile(
     rb"""[\s/]++(?P<name>[^\s"'<>/=]++)
-    (?:\s*+=\s*+(?:(?P<two>"[^"]*+")|(?P<one>'[^']*+')|(?P<bare>[^\s"'>]++)))?+""",
+    (?:\s*+=\s*+(?:(?P<two>"[^"]*+")|(?P<one>'[^']*+')|(?P<bare>[^\s"'>]++)))?""",
     re.VERBOSE,
 )
 

@@ -31,10 +31,10 @@ _NOTE = re.compile(rb"[ \t]*+(?:[#;]" + _LINE_END + rb"|\r?\n|\r)|[ \t]++\Z")
 _HEADER = re.compile(rb"[ \t]*+\[[^\r\n]*\][ \t]*+(?:[#;]" + _LINE_END + rb"|\r?\n|\r|\Z)")
 _INI_OPTION = re.compile(
     rb"(?:export )?[^\s=:\[\]#;][^\r\n=:]*+(?P<value>[=:]" + _LINE_END + rb"|(?:\r?\n|\r|\Z))"
-    rb"(?:[ \t]++[^\s][^\r\n]*+(?:\r?\n|\r|\Z))*+"
+    rb"(?:[ \t]++[^\s][^\r\n]*+(?:\r?\n|\r|\Z))*"
 )
 _TOML_VALUE = re.compile(
-    rb'''"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\n]*+'|\#[^\n]*+'''
+    rb'''"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*"|'[^'\n]*+'|\#[^\n]*+'''
     rb"""|(?P<open>[\[{])|(?P<close>[\]}])|(?P<end>\n)|[^\[\]{}"'\#\n]++""",
     re.DOTALL | re.VERBOSE,
 )
@@ -159,7 +159,7 @@ def is_ini(payload: bytes, name: str) -> bool:
 
 
 _TOML_START = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*+[ \t]*+"
+    rb"(?:\xef\xbb\xbf)?(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*[ \t]*+"
     rb"""(?:\[\[?[\w."' \t-]++\]|[\w."'-]++[ \t]*+=[ \t]*+["'\[{\dtfin+-])"""
 )
 
