@@ -155,7 +155,9 @@ def test_the_test_that_pollutes_another(polluted: Whet) -> None:
 
 
 def test_a_test_that_fails_alone_takes_one_call(polluted: Whet) -> None:
-    said = polluted("shrink", "--tests", "test_bad", "--json", "--", PYTHON, "-m", "pytest", "tests", "-v")
+    said = polluted(
+        "shrink", "--tests", "test_bad", "--json", "--", PYTHON, "-m", "pytest", "tests", "-v"
+    )
 
     found = json_of(said.stdout)
     assert (found["trials"], found["after"]) == (1, 1)
