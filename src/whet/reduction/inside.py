@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 
-from whet.core.verdict import Verdict
 from whet.reduction.kind import Part
 from whet.reduction.problem import Reduced
 from whet.reduction.reduction_pass import PassSearch
-from whet.search.batch import LazyBatch
 from whet.search.proposal import Search
+from whet.search.rendering import rendering
 
 
 def reduce_inside(
@@ -31,19 +30,8 @@ def reduce_inside(
 
 
 def _put_back(payload: bytes, part: Part, search: Search[Reduced, object]) -> PassSearch:
-    best = payload
-
     def put(candidate: Reduced) -> bytes:
         whole = part.put(candidate.data)
-        return best if whole is None else whole  # what is no better is never tried
+        return payload if whole is None else whole  # what is no better is never tried
 
-    try:
-        wanted = next(search)
-        while True:
-            batch = LazyBatch(put(each) for each in wanted)
-            verdicts = yield batch
-            if verdicts[-1] is Verdict.BAD:
-                best = batch[len(verdicts) - 1]
-            wanted = search.send(verdicts)
-    except StopIteration:
-        return best
+    return rendering(search, put, payload)

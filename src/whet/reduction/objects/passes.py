@@ -18,6 +18,7 @@ from whet.reduction.objects.tree import (
 from whet.search.batch import LazyBatch
 from whet.search.delta import Kept, minimize
 from whet.search.proposal import Search
+from whet.search.rendering import rendering
 
 NodeSearch = Search[Node, Node]
 """Proposes trees. Each BAD one becomes what it goes on from; the last is returned."""
@@ -81,7 +82,7 @@ def _cut(tree: Node, parents: Sequence[tuple[Path, Branch]]) -> NodeSearch:
             {parents[which][0]: without(parents[which][1], cut) for which, cut in gone.items()},
         )
 
-    return (yield from _rendered(minimize(len(units)), render, tree))
+    return (yield from rendering(minimize(len(units)), render, tree))
 
 
 def _cuttable(parent: Branch) -> Iterator[int]:
@@ -169,7 +170,7 @@ def _change(tree: Node, changes: dict[Path, Node]) -> NodeSearch:
         unchanged = {paths[number] for number in kept.elements()}
         return put(tree, {path: new for path, new in changes.items() if path not in unchanged})
 
-    return (yield from _rendered(minimize(len(paths)), render, tree))
+    return (yield from rendering(minimize(len(paths)), render, tree))
 
 
 def settle_leaves(tree: Node) -> NodeSearch:
@@ -198,19 +199,3 @@ def _leaves(tree: Node) -> Iterator[tuple[Path, Leaf]]:
     for path, node in walk(tree):
         if not isinstance(node, Branch) and node is not ABSENT:
             yield path, node
-
-
-def _rendered(
-    search: Search[Kept, Kept], render: Callable[[Kept], Node], start: Node
-) -> NodeSearch:
-    best = start
-    try:
-        wanted = next(search)
-        while True:
-            batch = LazyBatch(render(kept) for kept in wanted)
-            verdicts = yield batch
-            if verdicts[-1] is Verdict.BAD:
-                best = batch[len(verdicts) - 1]
-            wanted = search.send(verdicts)
-    except StopIteration:
-        return best
