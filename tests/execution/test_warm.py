@@ -291,6 +291,11 @@ def test_nothing_of_the_agent_is_left_in_sight(workshop: Workshop) -> None:
             id="the code of a function",
         ),
         pytest.param(
+            "import sys\nopen('m.py', 'w').write('def f(): return 1')\nfrom m import *\n"
+            "del sys.modules['m']\nimport m\nprint(f.__code__.co_code, m.f.__code__.co_code)\n",
+            id="the code of a function of a module that was loaded twice",
+        ),
+        pytest.param(
             "def main():\n    class A:\n        def __del__(self): print('gone')\n    a = A()\n    raise KeyError\nmain()\n",
             id="the last words of a local object",
         ),

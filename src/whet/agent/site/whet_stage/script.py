@@ -9,8 +9,6 @@ Standard library only, Python 3.9 or later.
 from __future__ import annotations
 
 import _weakref
-import gc
-import itertools
 import os
 import sys
 import time
@@ -18,6 +16,7 @@ import types
 from _frozen_importlib_external import SourceFileLoader
 
 from .frames import Frame, cells_of, function_code, may_be_entered
+from .gates import Gate, over
 from .importer import own_read
 from .private import hide_own, is_alone, is_import_replaced, private_import, show_own
 from .sources import Source, marking_names
@@ -38,24 +37,10 @@ else:
 
 _MOST_FRAMES = 6
 _ENTERING_SHARE = 0.03  # of the time since the start may go into entering functions
-_BLOCK_SECONDS = 0.005
-_MOST_ROUNDS = 1 << 17
-_COUNTING = (range, type(iter(range(1))), type(iter(range(1 << 64))))
 
 
 class Resumed(BaseException):
     """The frames of the script are to be made anew."""
-
-
-class _Loop(itertools.chain[object]):
-    """An iterator over another one that can be referred to weakly."""
-
-    __slots__ = ("__weakref__",)
-
-    def iterator(self) -> Iterable[object]:
-        """Return the iterator that it is in: `chain` holds it after what is to come."""
-        found: Iterable[object] = gc.get_referents(self)[-1]
-        return found
 
 
 class _Hooks:
@@ -93,36 +78,6 @@ class _Hooks:
         self.rare = script.rare
 
 
-class _Gate:
-    """What a loop asks in each round: whether it is the first one, or time to look at the clock.
-
-    That is about every 5 ms, whatever a round takes. To pop from a list is the quickest call.
-    """
-
-    __slots__ = ("_count", "_flags", "_since", "n")
-
-    def __init__(self) -> None:
-        self._flags = [True, False]
-        self._count, self._since = 1, time.perf_counter()
-        self.n: Callable[[], bool] = self._flags.pop
-
-    def begin(self) -> None:
-        """Be open in the first round."""
-        self._flags[:] = (True,)
-        self._count, self._since = 1, time.perf_counter()
-
-    def refill(self) -> None:
-        """Be closed for some rounds again."""
-        now = time.perf_counter()
-        if now - self._since < _BLOCK_SECONDS / 2:
-            self._count = min(self._count * 2, _MOST_ROUNDS)
-        elif now - self._since > _BLOCK_SECONDS * 2:
-            self._count = max(self._count // 2, 1)
-        self._since = now
-        self._flags.append(True)
-        self._flags += [False] * self._count
-
-
 class _Going:
     """A function that goes on where one was left, and the values of its variables."""
 
@@ -152,7 +107,7 @@ class Script:
         self._entering_seconds = 0.0
         self._points: list[tuple[Frame, Path]] = []
         self._iterators: dict[int, Iterable[object]] = {}
-        self._gates: dict[str, _Gate] = {}
+        self._gates: dict[str, Gate] = {}
         self._loops: dict[int, Callable[[], Iterable[object] | None]] = {}
         self._going: dict[str, _Going] = {}
         self._sources: Mapping[str, Source] = {}
@@ -245,7 +200,7 @@ class Script:
         if name == "hooks":
             return self._hooks
         if kind == "gate":
-            return self._gates.setdefault(number, _Gate())
+            return self._gates.setdefault(number, Gate())
         if kind == "going":
             return self._going[number]
         return source.hook(name)
@@ -327,7 +282,7 @@ class Script:
         hooks.again = partial(self._iterators.pop)
         hooks.pop, hooks.set = partial(hooks.pop), partial(hooks.set)
         for gate in self._gates.values():
-            gate.n = itertools.repeat(object=False).__next__
+            gate.end()
 
     def last_place(self) -> str:
         """Return file and line of the statement that has just ended."""
@@ -395,17 +350,12 @@ class Script:
 
     def loop(self, number: int, iterated: Iterable[object]) -> Iterable[object]:
         """Return what a loop is to iterate over, in the place of ``iterated``."""
-        if type(iterated) in _COUNTING:
-            # Nothing goes with it when it goes, so it may be held: that spares each round a call.
-            counting = iter(iterated)
-            self._loops[number] = lambda: counting
-            return counting
-        loop = _Loop(iterated)
+        loop = over(iterated, self._gates[str(number)])
         living = _weakref.ref(loop)
 
         def rest() -> Iterable[object] | None:
             found = living()
-            return None if found is None else found.iterator()
+            return None if found is None else found.rest()
 
         self._loops[number] = rest
         return loop

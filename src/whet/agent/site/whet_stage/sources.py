@@ -291,6 +291,11 @@ class _Hook:
         self.n = calls.__next__
 
 
+def has_hook(code: CodeType) -> bool:
+    """Whether code begins with a hook: Python compiles it otherwise."""
+    return any(type(each) is _Hook for each in code.co_consts)
+
+
 class _Hooks(NodeTransformer):
     """Lets each function begin with a call that tells that it is used."""
 

@@ -31,7 +31,7 @@ from .point import Point, stack_of
 from .private import hide_own, invalidate_caches, is_alone, is_import_replaced, show_own
 from .script import Resumed, Script
 from .sight import Sight
-from .sources import Source, key_of_code
+from .sources import Source, has_hook, key_of_code
 from .suites import Suite
 from .unseen import caller, unseen
 from .warned import are_any_shown
@@ -109,7 +109,7 @@ class _Stage:
         self._pace = Pace(worth_seconds)
         self._script = Script(self._offer, self._pace)
         self._sources: dict[str, Source] = {}
-        self._shared: set[str] = set()
+        self._shared: dict[str, Source] = {}
         self._told: set[str] = set()
         self._address = address
         self._pid = os.getpid()
@@ -147,8 +147,8 @@ class _Stage:
         """Read a module of the user's; say whether it can be followed."""
         if path in self._sources or path in self._shared:
             # Two modules from one file are not followed: that it was read has to be seen.
-            self._shared.add(path)
-            self._sources.pop(path, None)
+            if path in self._sources:
+                self._shared[path] = self._sources.pop(path)
             return False
         self.awaited.meet(path)
         was_closed, self.sight.is_closed = self.sight.is_closed, True
@@ -201,7 +201,7 @@ class _Stage:
             self.point.end()
             stdin.end()
             self.sight.end()
-            for source in self._sources.values():
+            for source in self._all_sources():
                 space = source.module
                 found = () if space is None else Functions().of(source.path, space)
                 source.show_all(each for each in found if each not in self._script.woven)
@@ -215,13 +215,23 @@ class _Stage:
         """Note that somebody has taken a function's code, unless he wants its parameters alone."""
         self.sight.is_closed = True
         if isinstance(function, FunctionType):
-            source = self._sources.get(function.__code__.co_filename)
+            source = self._source_of(function.__code__)
             asks = caller().f_code
             if source is not None and _is_place(asks):
                 source.placed.add(key_of_code(function.__code__))
             elif source is not None and not _is_signature(asks):
                 source.show(function)
         self.sight.is_closed = False
+
+    def _all_sources(self) -> tuple[Source, ...]:
+        return *self._sources.values(), *self._shared.values()
+
+    def _source_of(self, code: CodeType) -> Source | None:
+        """Return what follows a function, or has followed it until a second module had its file."""
+        path = code.co_filename
+        if path in self._shared and has_hook(code):
+            return self._shared[path]
+        return self._sources.get(path)
 
     def before_read(self, name: str) -> None:
         self._before("reads", name)
@@ -494,9 +504,7 @@ class _Stage:
             self.sight.is_closed = True
 
     def _has_last_words(self) -> bool:
-        return self.sight.is_over or any(
-            source.has_last_words() for source in self._sources.values()
-        )
+        return self.sight.is_over or any(source.has_last_words() for source in self._all_sources())
 
     def _begin(self) -> None:
         self.point.begin()

@@ -119,8 +119,8 @@ class Weaver:
                 self.block(statement.body, (*here, "first")),
                 [self._point((*here, "again", 0), begins), *later],
             )
-            # Nearly all rounds make this one call more, and that of the gate is the quickest.
-            gate = ast.If(_call(f"gate:{number}.n", [], begins), [_placed(rare, begins)], later)
+            # Nearly all rounds ask this one question more.
+            gate = ast.If(_gate(number, begins), [_placed(rare, begins)], later)
             loop.body = [_placed(gate, begins)]
             if loop.orelse:
                 loop.orelse = self.block(statement.orelse, (*here, "orelse"))
@@ -142,7 +142,7 @@ class Weaver:
             _do("hooks.rare", [number], begins),
             self._point((*here, "again", 0), begins),
         ]
-        gate = ast.If(_call(f"gate:{number}.n", [], begins), rare, [])
+        gate = ast.If(_gate(number, begins), rare, [])
         return [_placed(gate, begins), *self._later(loop.body, (*here, "again"))]
 
     def _later(self, body: list[ast.stmt], where: Path) -> list[ast.stmt]:
@@ -322,6 +322,11 @@ def _call(text: str, arguments: list[ast.expr], at: Place) -> ast.expr:
     name, _, attribute = text.partition(".")
     function = ast.Attribute(ast.Constant(MARK + name), attribute, ast.Load())
     return _placed(ast.Call(function, arguments, []), at)
+
+
+def _gate(number: int, at: Place) -> ast.expr:
+    """Return what says whether the gate of a loop is open: an attribute of a constant."""
+    return _placed(ast.Attribute(ast.Constant(f"{MARK}gate:{number}"), "n", ast.Load()), at)
 
 
 def _over(text: str, arguments: list[ast.expr], iterated: ast.expr) -> ast.expr:
