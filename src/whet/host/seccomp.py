@@ -83,6 +83,7 @@ def instructions() -> "list[Instruction]":
     special = {
         numbers["newfstatat"]: _tagged(0, MAGIC_FOLDER),
         numbers["openat"]: _tagged(0, MAGIC_FOLDER),
+        numbers["readlinkat"]: _tagged(0, MAGIC_FOLDER),
         numbers["sendmsg"]: _tagged(2, MAGIC_FLAGS),
         numbers["sendto"]: _addressed(),
     }

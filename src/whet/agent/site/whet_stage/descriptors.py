@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 
-from .memory import whole
+from .unheld import entries, link_at, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ class Streams:
         for number, stream, is_inheritable in self._held:
             os.dup2(streams[stream], number, inheritable=is_inheritable)
         for stream, descriptor in enumerate(streams):
-            _INHERITED[stream] = os.readlink(f"/proc/self/fd/{descriptor}")
+            _INHERITED[stream] = link_at(f"/proc/self/fd/{descriptor}")
 
 
 def _stream_of(number: int, target: str) -> int:
@@ -233,9 +233,9 @@ def _files() -> Iterator[tuple[int, str]]:
 
 
 def _all() -> Iterator[tuple[int, str]]:
-    for name in os.listdir("/proc/self/fd"):
+    for name in entries("/proc/self/fd"):
         try:
-            yield int(name), os.readlink(f"/proc/self/fd/{name}")
+            yield int(name), link_at(f"/proc/self/fd/{name}")
         except OSError:
             continue  # it was how this folder is listed
 

@@ -5,13 +5,13 @@ Standard library only, Python 3.9 or later.
 
 from __future__ import annotations
 
-import os
 import time
 
 from . import atfork, descriptors, openmp, process, stdin
 from .memory import Memory
 from .private import is_import_replaced
 from .threads import OPENMP, native_threads, python_thread
+from .unheld import entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,4 +93,4 @@ def _left_of_openmp(memory: Memory) -> str:
 
 
 def _threads(memory: Memory) -> list[NativeThread]:
-    return native_threads(memory) if len(os.listdir("/proc/self/task")) > 1 else []
+    return native_threads(memory) if len(entries("/proc/self/task")) > 1 else []

@@ -3,6 +3,7 @@
 What the importer learns from a folder is which of the modules it looks for are there. So folders
 and names are noted here, and what it looks up itself is tagged so that nobody asks about it
 (`whet.host.seccomp`). What it fails to find, and sources whose byte code it trusts, are not.
+Byte code is read tagged too: it counts for nothing, as Python checks it against its source.
 
 Standard library only, Python 3.9 or later.
 """
@@ -13,14 +14,14 @@ import _frozen_importlib_external as machinery
 import os
 import sys
 
+from .unheld import MAGIC_FOLDER, whole
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from importlib.abc import FileLoader
     from importlib.machinery import FileFinder, ModuleSpec
     from types import FrameType, FunctionType, ModuleType
-
-MAGIC_FOLDER = 0x57686574
-"""As of `whet.host.syscalls`: a folder descriptor that tags what is whet's own."""
 
 
 class Importer:
@@ -54,6 +55,7 @@ class Importer:
         finder: type[FileFinder] = machinery.FileFinder
         self._watch_finder(finder)
         self._replace(machinery, "_path_stat", self._tagged(os.stat))
+        self._replace(machinery.FileLoader, "get_data", _reading(machinery.FileLoader.get_data))
 
     def end(self) -> None:
         """Note no more: the importer is Python's own again."""
@@ -102,6 +104,19 @@ class Importer:
         return _path_stat
 
 
+def _reading(get_data: Callable[[FileLoader, str], bytes]) -> Callable[[FileLoader, str], bytes]:
+    flags = sys.flags.optimize
+    suffix = f".{sys.implementation.cache_tag}{f'.opt-{flags}' if flags else ''}.pyc"
+    count = len(suffix)
+
+    def read_tagged(self: FileLoader, path: str) -> bytes:
+        if path[-count:] != suffix or path[:1] != "/":
+            return get_data(self, path)
+        return whole(path)
+
+    return read_tagged
+
+
 def _absolute(path: str) -> str:
     if path[:1] == "/":
         return path
@@ -118,14 +133,3 @@ def replace(where: object, name: str, function: Callable[..., object]) -> None:
     for attribute in ("__qualname__", "__doc__", "__module__"):
         setattr(function, attribute, getattr(original, attribute))
     setattr(where, name, function)
-
-
-def own_read(path: str) -> bytes:
-    """Return what a file holds, unseen.
-
-    Raises:
-        OSError: if it cannot be read.
-    """
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=MAGIC_FOLDER)
-    with open(descriptor, "rb") as file:
-        return file.read()

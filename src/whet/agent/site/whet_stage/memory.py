@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 
 from .private import private_import
+from .unheld import MAGIC_FOLDER, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _FIELDS = 6  # of a line in /proc/PID/maps that names a file; proc(5)
-_PART = 1 << 16
 
 
 class Memory:
@@ -92,7 +92,7 @@ def _range(line: bytes) -> tuple[int, int]:
 
 def bytes_at(start: int, end: int) -> bytes:
     """Return a part of this process's memory."""
-    memory = os.open("/proc/self/mem", os.O_RDONLY | os.O_CLOEXEC)
+    memory = os.open("/proc/self/mem", os.O_RDONLY | os.O_CLOEXEC, dir_fd=MAGIC_FOLDER)
     try:
         return os.pread(memory, end - start, start)
     finally:
@@ -102,18 +102,6 @@ def bytes_at(start: int, end: int) -> bytes:
 def words_of(data: bytes) -> list[int]:
     """Return a part of memory as addresses."""
     return memoryview(data[: len(data) & -8]).cast("Q").tolist()
-
-
-def whole(path: str) -> bytes:
-    """Return a file of `/proc`, which gives a page at a time."""
-    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        parts: list[bytes] = []
-        while part := os.read(file, _PART):
-            parts.append(part)
-    finally:
-        os.close(file)
-    return b"".join(parts)
 
 
 def _name(words: list[bytes]) -> str:

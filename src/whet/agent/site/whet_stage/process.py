@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 
 from .descriptors import Streams
-from .memory import whole
 from .private import private_import
+from .unheld import entries, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def hindering_state() -> str:
     me = os.getpid()
     if _of_timers():
         return "a timer is set"
-    if any(whole(f"/proc/self/task/{thread}/children") for thread in os.listdir("/proc/self/task")):
+    if any(whole(f"/proc/self/task/{thread}/children") for thread in entries("/proc/self/task")):
         return "a process that it has started runs"
     if os.getpgrp() != me:
         return "its process group is another one"

@@ -17,9 +17,9 @@ from _frozen_importlib_external import SourceFileLoader
 
 from .frames import Frame, cells_of, function_code, may_be_entered
 from .gates import Gate, over
-from .importer import own_read
 from .private import hide_own, is_alone, is_import_replaced, private_import, show_own
 from .sources import Source, marking_names
+from .unheld import whole
 from .unseen import begin_work, caller, end_work, unseen
 from .weave import Weaver, bind
 
@@ -136,7 +136,7 @@ class Script:
         """Read the script; say whether it can be."""
         try:
             # Python itself reads it: whether the program has seen it is another matter.
-            text = own_read(path)
+            text = whole(path)
             modules = show_own()
             try:
                 source = Source("__main__", path, text)

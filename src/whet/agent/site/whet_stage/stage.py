@@ -25,7 +25,6 @@ from .edits import Edit, Functions
 from .exit import OWN_FILES, flush, run_and_exit, touch_last_words
 from .freeze import Ready, fork_away, receive, send
 from .hygiene import begin, hindrance
-from .importer import own_read
 from .pace import Pace
 from .point import Point, stack_of
 from .private import hide_own, invalidate_caches, is_alone, is_import_replaced, show_own
@@ -33,6 +32,7 @@ from .script import Resumed, Script
 from .sight import Sight
 from .sources import Source, has_hook, key_of_code
 from .suites import Suite
+from .unheld import whole
 from .unseen import caller, unseen
 from .warned import are_any_shown
 
@@ -154,7 +154,7 @@ class _Stage:
         was_closed, self.sight.is_closed = self.sight.is_closed, True
         modules = show_own()
         try:
-            text = own_read(path)
+            text = whole(path)
             self._sources[path] = Source(name, path, text, rewrite)
         except (OSError, SyntaxError, ValueError, RecursionError):
             return False

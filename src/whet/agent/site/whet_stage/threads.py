@@ -12,7 +12,8 @@ import _thread
 import os
 import sys
 
-from .memory import Memory, bytes_at, whole, words_of
+from .memory import Memory, bytes_at, words_of
+from .unheld import entries, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def native_threads(memory: Memory) -> list[NativeThread]:
     """Return all threads but the main one, if none of them is Python's."""
     found: list[NativeThread] = []
     me = str(os.getpid())
-    for number in os.listdir("/proc/self/task"):
+    for number in entries("/proc/self/task"):
         if number != me:
             try:
                 found.append(NativeThread(number, memory))
