@@ -10,7 +10,7 @@ come each time on the bad side: both ends of the grid have a weight of their own
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from operator import mul
 from typing import NamedTuple
 
@@ -136,8 +136,8 @@ def _clipped(rate: float) -> float:
 
 def _spread(weight: float) -> list[tuple[float, float]]:
     """Return the grid with a weight that is even over the rates, together ``weight``."""
-    borders = [0.0, *((low + high) / 2 for low, high in zip(_GRID, _GRID[1:], strict=False)), 1.0]
-    widths = [high - low for low, high in zip(borders, borders[1:], strict=False)]
+    borders = [0.0, *((low + high) / 2 for low, high in pairwise(_GRID)), 1.0]
+    widths = [high - low for low, high in pairwise(borders)]
     return [(rate, weight * width) for rate, width in zip(_GRID, widths, strict=True)]
 
 

@@ -173,9 +173,11 @@ def _worths(
     members = suspicion.strands.members[strand]
     for each, start, length in suspicion.segments(strand):
         steps = [outcome.steps[index[id(each)]] for outcome in outcomes]
-        wanted = {1, length}
-        for at, step in zip(reached, steps, strict=True):
-            wanted.update(_optimum(at, step, length))
+        wanted = {length}
+        if each.probability > _NEGLIGIBLE:
+            wanted.add(1)
+            for at, step in zip(reached, steps, strict=True):
+                wanted.update(_optimum(at, step, length))
         stretch = members[start : start + length]
         for place in _askable_near(wanted, stretch, is_askable):
             worth = 0.0
@@ -189,9 +191,7 @@ def _worths(
         ]
 
 
-def _moved(
-    outcome: _Outcome, below: int, classes: Sequence[SuspectClass]
-) -> tuple[float, float]:
+def _moved(outcome: _Outcome, below: int, classes: Sequence[SuspectClass]) -> tuple[float, float]:
     """Return the base of a strand: what those below it add."""
     fails, unknown = outcome.base
     if below:

@@ -120,9 +120,7 @@ class NoisyBisection(Generic[VersionT]):
 
     def posterior(self) -> dict[VersionT, float]:
         """Return the probability of each suspect to be the first bad one, oldest first."""
-        return dict(
-            zip(self._graph.versions, self._suspicion.probabilities(), strict=True)
-        )
+        return dict(zip(self._graph.versions, self._suspicion.probabilities(), strict=True))
 
     def likeliest(self) -> tuple[VersionT, float]:
         """Return the likeliest suspect and its probability."""
@@ -210,9 +208,7 @@ class NoisyBisection(Generic[VersionT]):
             stopped=StopReason.FOUND if is_found else StopReason.AMBIGUOUS,
         )
 
-    def _likely_together(
-        self, ranking: Sequence[tuple[VersionT, float]]
-    ) -> tuple[VersionT, ...]:
+    def _likely_together(self, ranking: Sequence[tuple[VersionT, float]]) -> tuple[VersionT, ...]:
         found: list[VersionT] = []
         total = 0.0
         for version, probability in ranking:

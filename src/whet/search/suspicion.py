@@ -127,7 +127,9 @@ class Suspicion:
     def weigh(self) -> None:
         """Work out the probabilities anew, after the last run of a batch was told."""
         rates = self._rates
-        logs = [math.log(each.size) + rates.log_chance(each.bad, each.good) for each in self.classes]
+        logs = [
+            math.log(each.size) + rates.log_chance(each.bad, each.good) for each in self.classes
+        ]
         highest = max(logs)
         weights = [math.exp(log - highest) for log in logs]
         total = math.fsum(weights)
