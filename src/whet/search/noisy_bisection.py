@@ -118,6 +118,11 @@ class NoisyBisection(Generic[VersionT]):
         """How often a bad and a good version fail, as estimated."""
         return self._suspicion.rates()
 
+    @property
+    def entropy_bits(self) -> float:
+        """What is not known of the culprit yet."""
+        return self._suspicion.entropy_bits()
+
     def posterior(self) -> dict[VersionT, float]:
         """Return the probability of each suspect to be the first bad one, oldest first."""
         return dict(zip(self._graph.versions, self._suspicion.probabilities(), strict=True))

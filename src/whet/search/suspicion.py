@@ -161,6 +161,14 @@ class Suspicion:
         found.sort(key=_start)
         return found
 
+    def entropy_bits(self) -> float:
+        """Return what is not known of the culprit."""
+        return math.fsum(
+            -each.probability * math.log2(each.probability / each.size)
+            for each in self.classes
+            if each.probability > 0
+        )
+
     def rates(self) -> tuple[float, float]:
         """Return how often a bad and a good version fail, as far as is known."""
         return (

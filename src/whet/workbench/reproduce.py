@@ -81,7 +81,7 @@ def reproduce(
         if repeated.run(more) is StopReason.INTERRUPTED:
             raise KeyboardInterrupt
     runs = _pairs(repeated.runs)
-    first = _first_bad(judging, runs)
+    first = reference_of(judging, runs)
     if first is None:
         raise _does_not_fail(trial, runs, oracle_of(judging))
     oracle = oracle_of(judging, first)
@@ -111,14 +111,14 @@ def _pairs(runs: Sequence[Ran]) -> list[tuple[int, Outcome]]:
 
 
 def _disagree(judging: Judging, runs: list[tuple[int, Outcome]]) -> bool:
-    first = _first_bad(judging, runs)
+    first = reference_of(judging, runs)
     if first is None:
         return False
     oracle = oracle_of(judging, first)
     return any(oracle.judge(outcome) is not Verdict.BAD for _, outcome in runs)
 
 
-def _first_bad(judging: Judging, runs: list[tuple[int, Outcome]]) -> Outcome | None:
+def reference_of(judging: Judging, runs: list[tuple[int, Outcome]]) -> Outcome | None:
     """Return the reference: of the failures that were seen, one of the most frequent."""
     any_bad = oracle_of(judging)
     bad = [outcome for _, outcome in runs if any_bad.judge(outcome) is Verdict.BAD]
