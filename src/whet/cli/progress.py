@@ -163,10 +163,12 @@ class Progress:
         self._line(f"  {event.label}: {verdict} · {left} left, about {steps} to go")
 
     def _suspected(self, event: SuspicionChanged) -> None:
-        verdict = verdict_word(event.verdict, sys.stderr)
+        tested = ", ".join(
+            f"{label}: {verdict_word(verdict, sys.stderr)}" for label, verdict in event.tested
+        )
         runs = shown_count(event.runs_left, "run")
         likely = f"{event.suspect} is likeliest ({event.probability:.0%})"
-        self._line(f"  {event.label}: {verdict} · {likely}, about {runs} to go")
+        self._line(f"  {tested} · {likely}, about {runs} to go")
 
     def _stopped(self, event: SearchStopped) -> None:
         self._end_shrink()

@@ -99,18 +99,16 @@ class HistoryNarrowed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuspicionChanged:
-    """A search among failures that come only sometimes has weighed another run.
+    """A search among failures that come only sometimes has weighed more runs.
 
     Attributes:
-        label: the version just run.
-        verdict: how that run ended; it proves nothing alone.
+        tested: the versions just run, and how each run ended; none proves anything alone.
         suspect: the likeliest first bad version.
         probability: that it is.
         runs_left: how many more runs are expected.
     """
 
-    label: str
-    verdict: Verdict
+    tested: tuple[tuple[str, Verdict], ...]
     suspect: str
     probability: float
     runs_left: int

@@ -53,6 +53,25 @@ def passes_to_be_sure(rate: float, confidence: float) -> int | None:
     return math.ceil(math.log(1 - confidence) / math.log1p(-rate))
 
 
+def chance_of_no_difference(more: tuple[int, int], fewer: tuple[int, int]) -> float:
+    """Return how likely two rates that are equal would look so different, or more so.
+
+    Fisher's exact test (1922), one-sided: how many of the failures fall to the first of two
+    groups of runs, if chance alone deals them out.
+
+    Args:
+        more: failures and runs of the group that should fail more often.
+        fewer: failures and runs of the other one.
+    """
+    (failed, runs), (others, other_runs) = more, fewer
+    failures = failed + others
+    deals = math.comb(runs + other_runs, failures)
+    return sum(
+        math.comb(runs, each) * math.comb(other_runs, failures - each) / deals
+        for each in range(failed, min(runs, failures) + 1)
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enough:
     """When something was run often enough.

@@ -6,6 +6,7 @@ take, and the chance of a wrong answer. Each run on the way is weighed (`NoisyBi
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NoReturn
 
 from whet.bisection.odds import Odds, odds_picture
@@ -20,7 +21,7 @@ from whet.search.failure_rates import FailureRates, Runs
 from whet.search.noisy_bisection import NoisyBisection, NoisyResult
 from whet.search.noisy_plan import expected_runs
 from whet.search.proposal import Search
-from whet.search.rates import passes_to_be_sure
+from whet.search.rates import chance_of_no_difference, passes_to_be_sure
 from whet.search.walk_back import WalkBackResult, walk_back
 from whet.workbench.bench import RecordedExecutor, oracle_of
 from whet.workbench.driver import Driver, Ended, Question, announce, stop_reason_of
@@ -41,6 +42,9 @@ _LEAST_RUNS, _MOST_RUNS = 10, 60
 _FAILURES = 3
 _RUNNERS_UP = 5
 _WORTH_A_WORD = 0.02
+_LOOK_ALIKE = 0.05
+"""Ends that would look so different by chance with more than this are run more often."""
+
 _NOT_WORTH_A_WORD = 0.0005
 _WRONG_END = 0.01
 """Chance with which a bad version is taken for a good end."""
@@ -172,13 +176,23 @@ class _NoisyHunt:
         rate = seen.failed / seen.total if not self.terms.is_fix else seen.passed / seen.total
         wanted = passes_to_be_sure(rate, 1 - _WRONG_END) or _LEAST_RUNS
         wanted = min(max(wanted, _LEAST_RUNS), _MOST_RUNS)
-        runs = self.ends.measure(executor, other, lambda seen: wanted - len(seen), oracle)
-        old, new = (self._counted(each, oracle) for each in (versions.old or "", versions.new))
-        if old.failed * new.total >= new.failed * old.total:
-            failed = sum(oracle.judge(each.outcome) is Verdict.BAD for each in runs)
-            self._refuse(
-                other, runs, f"fails in {failed} of {len(runs)} runs: no more rarely than the other"
-            )
+        runs = self.ends.measure(executor, other, lambda known: wanted - len(known), oracle)
+        while not self._differ(oracle):
+            if len(runs) >= _MOST_RUNS:
+                failed = sum(oracle.judge(each.outcome) is Verdict.BAD for each in runs)
+                did = f"fails in {failed} of {len(runs)} runs, the other end no more often"
+                self._refuse(other, runs, did)
+            for each in (self.ends.failing, other):
+                most = min(len(self.ends.runs[each]) + _LEAST_RUNS, _MOST_RUNS)
+                self.ends.measure(executor, each, partial(_up_to, most), oracle)
+
+    def _differ(self, oracle: Oracle) -> bool:
+        """Whether the new end is told BAD clearly more often than the old one."""
+        old, new = (
+            self._counted(each, oracle) for each in (self.versions.old or "", self.versions.new)
+        )
+        alike = chance_of_no_difference((new.failed, new.total), (old.failed, old.total))
+        return alike <= _LOOK_ALIKE
 
     def _counted(self, version: str, oracle: Oracle) -> Runs:
         """Return how the runs of an end were told: a failure is a run of the new kind."""
@@ -266,17 +280,21 @@ class _NoisyHunt:
                 try:
                     batch = search.send(verdicts)
                 finally:
-                    self._tell(bisection, asked[-1], verdicts[-1])
+                    self._tell(bisection, asked, verdicts)
         except StopIteration as end:
             result: NoisyResult[str] = end.value
             return result
 
-    def _tell(self, bisection: NoisyBisection[str], version: str, told: Verdict) -> None:
+    def _tell(
+        self, bisection: NoisyBisection[str], asked: Sequence[str], told: Sequence[Verdict]
+    ) -> None:
         suspect, probability = bisection.likeliest()
         self.hunt.bench.emit(
             SuspicionChanged(
-                label=self.versions.label(version),
-                verdict=self.terms.for_search(told),
+                tested=tuple(
+                    (self.versions.label(version), self.terms.for_search(verdict))
+                    for version, verdict in zip(asked, told, strict=True)
+                ),
                 suspect=self.versions.label(suspect),
                 probability=probability,
                 runs_left=self._runs_left(bisection),
@@ -430,6 +448,10 @@ class _NoisyHunt:
             is_edge_tested=result.is_edge_tested,
             runs=ends + sum(each.total for each in result.runs.values()),
         )
+
+
+def _up_to(most: int, verdicts: Sequence[Verdict]) -> int:
+    return most - len(verdicts)
 
 
 def _other(share: float | None) -> float | None:
