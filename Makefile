@@ -70,7 +70,7 @@ check-docs: $(VENV)/.ready-dev
 
 .PHONY: bench
 bench: $(VENV)/.ready-dev ## the measurements of benchmarks/, as tables with ratios
-	for script in $$(grep -l '^def main' benchmarks/*.py | grep -v '/\(warm\|warm_search\|shrink\|shrink_engine\)\.py'); do \
+	for script in $$(grep -l '^def main' benchmarks/*.py | grep -v '/\(warm\|warm_search\|shrink\|shrink_engine\|noisy\)\.py'); do \
 	    $(BIN)/python "$$script" || exit; done
 
 .PHONY: bench-warm
@@ -78,6 +78,11 @@ bench-warm: $(VENV)/.ready-dev $(VENV_PEERS)/.ready ## warm cycles of a torch pr
 	$(BIN)/python benchmarks/warm.py --python $(VENV_PEERS)/bin/python \
 	    --picture docs/warm-cycles.svg $(ARGS)
 	$(BIN)/python benchmarks/warm_search.py --python $(CURDIR)/$(VENV_PEERS)/bin/python --only trials
+
+.PHONY: bench-bisect
+bench-bisect: $(VENV)/.ready-dev ## searches for what changed, beside git and git_bayesect; ARGS are for the noisy one
+	$(BIN)/python benchmarks/bisection.py
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/noisy.py $(ARGS)
 
 .PHONY: bench-shrink
 bench-shrink: $(VENV)/.ready-dev ## whet shrink beside other reducers; hours; goes on where it was stopped

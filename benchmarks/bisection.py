@@ -3,7 +3,7 @@
 Each case is a repository made on the spot. Both tools get a clone of their own and the same
 script, which counts its own runs: it appends a byte to a file. They take turns on one machine,
 and the median of the rounds is shown. whet checks both ends and git does not, which is why its
-runs may be two more; where there are two cores they run beside the first steps. `per run` is
+runs may be four more; where there are two cores some of them run beside the first steps. `per run` is
 the ratio of the seconds by the number of runs.
 
     python benchmarks/bisection.py [--rounds N] [--seconds S] [--case NAME]
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 WHET = Path(sys.executable).with_name("whet")
-END_CHECKS = 2
+END_CHECKS = 4  # the end that fails is run three times, to see whether it always does
 SIDE_RATE = 0.5
 
 

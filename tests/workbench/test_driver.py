@@ -14,7 +14,7 @@ from whet.core.oracle import ScriptVerdict
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.search.proposal import Search, run_search
+from whet.search.proposal import Search, WholeBatch, run_search
 from whet.workbench.driver import Driver, Question
 
 
@@ -73,6 +73,35 @@ def test_the_number_of_jobs_changes_nothing_that_a_search_is_told(
     alone = run_search(in_batches(proposed), lambda number: verdicts.get(number, Verdict.GOOD))
     assert ended.result == alone
     assert ended.stopped is None
+
+
+@given(batches, st.dictionaries(st.integers(0, 20), st.sampled_from(Verdict)), st.integers(1, 5))
+def test_of_a_whole_batch_each_verdict_is_told_whatever_the_others_are(
+    proposed: list[list[int]], verdicts: dict[int, Verdict], jobs: int
+) -> None:
+    executor = Scripted(lambda word: verdicts.get(int(word), Verdict.GOOD))
+    whole = [WholeBatch(batch) for batch in proposed]
+    bad: list[int] = []
+
+    ended = driver(executor, jobs=jobs).run(in_batches(whole), ask, bad.append)
+
+    told = [[verdicts.get(number, Verdict.GOOD) for number in batch] for batch in proposed]
+    assert ended.result == told
+    assert executor.submitted == [str(number) for batch in proposed for number in batch]
+    assert bad == [
+        number for batch in proposed for number in batch if verdicts.get(number) is Verdict.BAD
+    ]
+
+
+def test_an_error_is_a_skip_or_is_raised_as_is_said() -> None:
+    def fail(word: str) -> Verdict:
+        raise ReleaseNotInstallable(f"no {word}", hint="another")
+
+    ended = driver(Scripted(fail)).run(in_batches([[1]]), ask)
+    assert ended.result == [[Verdict.SKIP]]
+
+    with pytest.raises(ReleaseNotInstallable, match="no 1"):
+        driver(Scripted(fail), is_error_skip=False).run(in_batches([[1]]), ask)
 
 
 def test_one_job_runs_nothing_behind_the_first_bad_candidate() -> None:

@@ -2,8 +2,10 @@
 
 import click
 
+from whet.bisection.odds import shown_chance
 from whet.cli.console import answer, answer_json
 from whet.cli.options import (
+    Share,
     TrialCommand,
     budget_option,
     jobs_option,
@@ -20,6 +22,9 @@ from whet.workbench.bench import open_workbench
 from whet.workbench.bisect import BisectOptions, bisect
 from whet.workbench.investigate import history_sentence
 from whet.workbench.investigation import VersionSearch
+from whet.workbench.noisy_versions import CONFIDENCE, FIRST_RUNS, Noise
+
+_LEAST_CONFIDENCE = 0.5
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="[GOOD] BAD -- COMMAND...")
@@ -38,6 +43,25 @@ from whet.workbench.investigation import VersionSearch
 @click.option(
     "--terms", default="", metavar="OLD,NEW", help="Words for the sides, such as broken,fixed."
 )
+@click.option(
+    "--confidence",
+    type=Share(),
+    metavar="95%",
+    help="How likely the answer must be, where a bad version fails only sometimes. (95%)",
+)
+@click.option(
+    "--rate", type=Share(), metavar="50%", help="How often a bad version fails, if that is known."
+)
+@click.option(
+    "--good-rate", type=Share(), metavar="0%", help="How often a good one does, if that is known."
+)
+@click.option(
+    "--end-runs",
+    type=click.IntRange(1),
+    default=FIRST_RUNS,
+    metavar="N",
+    help="Run the end that fails so often first, to see whether it always does. (3)",
+)
 @trial_options
 @budget_option
 @jobs_option
@@ -54,6 +78,10 @@ def command(
     pre: bool,
     as_of_release: bool,
     terms: str,
+    confidence: float | None,
+    rate: float | None,
+    good_rate: float | None,
+    end_runs: int,
     budget: float | None,
     jobs: int | None,
     as_json: bool,
@@ -65,6 +93,10 @@ def command(
     tree of its own (`--jobs 1`: one after the other). Without GOOD whet walks back until it finds a good one. Commits
     are checked out in working trees of whet's own; your checkout is not touched. A version
     that cannot be built, or that fails in another way, is skipped.
+
+    The end that fails is run --end-runs times. If it passes now and then, both ends are
+    measured, the plan is said, and each run is weighed until one version is likely enough;
+    naming --confidence, --rate or --good-rate says that it is so.
     """
     if len(ends) not in {1, 2}:
         raise BadUsage(
@@ -84,6 +116,7 @@ def command(
         as_of_release=as_of_release,
         budget=Budget(wall_seconds=budget),
         jobs=jobs,
+        noise=noise_of(confidence, rate, good_rate, end_runs),
     )
     request = trial_request(ctx)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
@@ -95,11 +128,44 @@ def command(
     return 0 if found.stopped.is_complete else INCOMPLETE
 
 
+def noise_of(
+    confidence: float | None, rate: float | None, good_rate: float | None, end_runs: int
+) -> Noise:
+    """Return what the options say of a failure that comes only sometimes.
+
+    Raises:
+        BadUsage: if they cannot be met.
+    """
+    if confidence is not None and not _LEAST_CONFIDENCE <= confidence < 1:
+        raise BadUsage(
+            f"`--confidence {confidence:g}`: no search ends with that",
+            hint="write a share from 50% to below 100%, such as 95% or 0.99",
+        )
+    if rate is not None and rate <= (good_rate or 0.0):
+        raise BadUsage(
+            f"`--rate {rate:g}`: a bad version must fail more often than a good one",
+            hint="`--rate` is of bad versions, `--good-rate` of good ones",
+        )
+    return Noise(
+        confidence=CONFIDENCE if confidence is None else confidence,
+        first_runs=end_runs,
+        fails_if_bad=rate,
+        fails_if_good=good_rate,
+        is_certain=any(each is not None for each in (confidence, rate, good_rate)),
+    )
+
+
 def _show(found: VersionSearch) -> None:
     if found.picture:
         answer(found.picture)
         answer("")
     answer(history_sentence(found))
+    if found.noisy is not None and found.noisy.runners_up:
+        answer("the next likely:")
+        for each in found.noisy.runners_up:
+            answer(
+                f"  {shown_chance(each.probability):>7}  {each.label} {each.description}".rstrip()
+            )
     if found.first_bad_description:
         answer("")
         answer(found.first_bad_description)

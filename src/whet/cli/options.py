@@ -69,6 +69,27 @@ class Duration(click.ParamType[float]):
         return seconds
 
 
+class Share(click.ParamType[float]):
+    """A share of one, as ``95%`` or ``0.95``."""
+
+    name = "share"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return it as a number."""
+        if isinstance(value, int | float):
+            return float(value)
+        text = str(value).strip()
+        try:
+            share = float(text.rstrip("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            share = -1.0
+        if not 0 <= share <= 1:
+            self.fail(f"`{value}` is not a share: write 95% or 0.95", param, ctx)
+        return share
+
+
 _TRIAL_OPTIONS = [
     click.option(
         "--env", multiple=True, metavar="NAME=VALUE", help="Set a variable for this trial alone."

@@ -20,9 +20,11 @@ from whet.core.event import (
     Notice,
     PassStarted,
     PayloadReduced,
+    RunsCounted,
     SearchStopped,
     StepFinished,
     StepStarted,
+    SuspicionChanged,
     TrialFinished,
 )
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
@@ -69,8 +71,8 @@ class Progress:
                 self._reduced(event)
             case PassStarted():
                 self._begin_pass(event)
-            case HistoryNarrowed():
-                self._narrowed(event)
+            case HistoryNarrowed() | SuspicionChanged() | RunsCounted():
+                self._learned(event)
             case SearchStopped():
                 self._stopped(event)
             case Notice():
@@ -144,11 +146,29 @@ class Progress:
         self._best = f"{first} → {now}, by {event.by_pass}"
         self._state(self._best)
 
+    def _learned(self, event: HistoryNarrowed | SuspicionChanged | RunsCounted) -> None:
+        match event:
+            case HistoryNarrowed():
+                self._narrowed(event)
+            case SuspicionChanged():
+                self._suspected(event)
+            case RunsCounted():
+                planned = f" of {event.planned}" if event.planned else ""
+                self._state(f"{event.runs}{planned} runs done, {event.failed} failed")
+
     def _narrowed(self, event: HistoryNarrowed) -> None:
         left = shown_count(event.remaining, "suspect")
         steps = shown_count(event.steps_left, "step")
         verdict = verdict_word(event.verdict, sys.stderr)
         self._line(f"  {event.label}: {verdict} · {left} left, about {steps} to go")
+
+    def _suspected(self, event: SuspicionChanged) -> None:
+        tested = ", ".join(
+            f"{label}: {verdict_word(verdict, sys.stderr)}" for label, verdict in event.tested
+        )
+        runs = shown_count(event.runs_left, "run")
+        likely = f"{event.suspect} is likeliest ({event.probability:.0%})"
+        self._line(f"  {tested} · {likely}, about {runs} to go")
 
     def _stopped(self, event: SearchStopped) -> None:
         self._end_shrink()

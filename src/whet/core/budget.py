@@ -31,6 +31,7 @@ class StopReason(Enum):
     TRIVIAL = "trivial: it fails whatever the file holds"
     FOUND = "the first bad version is found"
     AMBIGUOUS = "only skipped versions are left to test"
+    MEASURED = "it was run as often as was asked for"
     NO_GOOD_VERSION = "no good version was found"
     OUT_OF_TIME = "the time budget is spent"
     OUT_OF_TRIALS = "the trial budget is spent"
@@ -45,5 +46,6 @@ class StopReason(Enum):
             StopReason.TRIVIAL,
             StopReason.FOUND,
             StopReason.AMBIGUOUS,
+            StopReason.MEASURED,
             StopReason.NO_GOOD_VERSION,
         }

@@ -98,6 +98,38 @@ class HistoryNarrowed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SuspicionChanged:
+    """A search among failures that come only sometimes has weighed more runs.
+
+    Attributes:
+        tested: the versions just run, and how each run ended; none proves anything alone.
+        suspect: the likeliest first bad version.
+        probability: that it is.
+        runs_left: how many more runs are expected.
+    """
+
+    tested: tuple[tuple[str, Verdict], ...]
+    suspect: str
+    probability: float
+    runs_left: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsCounted:
+    """A command that is repeated has ended once more.
+
+    Attributes:
+        failed: how many runs failed.
+        runs: how many there were.
+        planned: how many there will be; 0: that depends on what they do.
+    """
+
+    failed: int
+    runs: int
+    planned: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchStopped:
     """A search has ended."""
 
@@ -120,6 +152,8 @@ Event: TypeAlias = (
     | PayloadReduced
     | PassStarted
     | HistoryNarrowed
+    | SuspicionChanged
+    | RunsCounted
     | SearchStopped
     | Notice
 )

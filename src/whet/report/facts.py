@@ -5,6 +5,7 @@ import base64
 from whet.report.wording import is_text
 from whet.workbench.investigation import (
     Investigation,
+    NoisySearch,
     Reproducer,
     Reproduction,
     ShrunkPayload,
@@ -93,6 +94,27 @@ def history_facts(history: VersionSearch) -> dict[str, object]:
         "reason": history.stopped.value,
         "trials": history.trials,
         "wall_seconds": round(history.wall_seconds, 3),
+        "noisy": None if history.noisy is None else _noisy(history.noisy),
+    }
+
+
+def _noisy(noisy: NoisySearch) -> dict[str, object]:
+    return {
+        "plan": noisy.plan,
+        "confidence": noisy.confidence,
+        "probability": noisy.probability,
+        "runners_up": [
+            {
+                "version": each.label,
+                "description": each.description,
+                "probability": each.probability,
+            }
+            for each in noisy.runners_up
+        ],
+        "fails_if_bad": noisy.fails_if_bad,
+        "fails_if_good": noisy.fails_if_good,
+        "is_edge_tested": noisy.is_edge_tested,
+        "runs": noisy.runs,
     }
 
 

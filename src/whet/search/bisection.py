@@ -114,6 +114,14 @@ class Bisection(Generic[VersionT]):
         return tuple(self._graph.versions[each] for each in self._suspects)
 
     @property
+    def lineage(self) -> dict[VersionT, tuple[VersionT, ...]]:
+        """The suspects, newest first, each with all those directly before it."""
+        graph = self._graph
+        return {
+            graph.versions[each]: graph.named_parents[each] for each in reversed(self._suspects)
+        }
+
+    @property
     def tested(self) -> tuple[tuple[VersionT, Verdict], ...]:
         """The versions tested, in the order of testing."""
         return tuple(self._tested.items())

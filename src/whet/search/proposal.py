@@ -6,6 +6,9 @@ or of all of them if none is BAD. What lies behind the first BAD one is never to
 it was run, so that running a batch on many cores changes no result. The batch with no
 candidates is not allowed. What the generator returns is the search's result.
 
+Where each verdict counts, whatever the others are, as in a search among failures that come only
+sometimes, a search yields a `WholeBatch` instead: it is sent the verdicts of all of it.
+
 Budgets, clocks, repeats and parallel runs belong to the one driver (`whet.workbench.driver`)
 that runs searches, never to the searches.
 """
@@ -19,6 +22,12 @@ CandidateT = TypeVar("CandidateT")
 ResultT = TypeVar("ResultT")
 
 Search: TypeAlias = Generator[Sequence[CandidateT], Sequence[Verdict], ResultT]
+
+
+class WholeBatch(tuple[CandidateT, ...]):
+    """A batch of which every verdict is told; a candidate may stand in it twice."""
+
+    __slots__ = ()
 
 
 def run_search(
@@ -44,6 +53,6 @@ def _verdicts(
     verdicts: list[Verdict] = []
     for candidate in batch:
         verdicts.append(test(candidate))
-        if verdicts[-1] is Verdict.BAD:
+        if verdicts[-1] is Verdict.BAD and not isinstance(batch, WholeBatch):
             break
     return verdicts

@@ -22,7 +22,7 @@ def weights(
         all_of_them: count each one. Otherwise those behind one that reaches at least half
             are left out: they reach more, so none of them halves better.
     """
-    strands = _Strands(suspects, parents)
+    strands = Strands(suspects, parents)
     enough = len(suspects) if all_of_them else (len(suspects) + 1) // 2
     reached: dict[int, int] = {}
     for position in suspects:
@@ -38,8 +38,16 @@ def weights(
     return reached
 
 
-class _Strands:
-    """The suspects cut into strands, and the sets of those that are still needed."""
+class Strands:
+    """The suspects cut into strands, and the sets of those that are still needed.
+
+    Attributes:
+        parents: for each suspect those directly before it that are suspects too.
+        of: the strand of each suspect.
+        offset: how many of its strand stand before it.
+        members: the suspects of each strand, oldest first.
+        first_bits: the bit of each strand's first suspect.
+    """
 
     def __init__(self, suspects: Sequence[int], parents: Sequence[Sequence[int]]) -> None:
         here = set(suspects)
@@ -51,22 +59,22 @@ class _Strands:
         self.offset: dict[int, int] = {}
         self._below: dict[int, int] = {}
         self._uses: list[int] = []
-        lengths: list[int] = []
+        self.members: list[list[int]] = []
         tips: dict[int, int] = {}
         for position, above in self.parents.items():
             strand = tips.pop(above[0], None) if len(above) == 1 else None
             if strand is None:
-                strand = len(lengths)
-                lengths.append(0)
+                strand = len(self.members)
+                self.members.append([])
                 self._uses.append(0)
                 for parent in above:
                     self._uses[self.of[parent]] += 1
-            self.of[position], self.offset[position] = strand, lengths[strand]
+            self.of[position], self.offset[position] = strand, len(self.members[strand])
             tips[position] = strand
-            lengths[strand] += 1
-        self._first_bits = [0]
-        for length in lengths:
-            self._first_bits.append(self._first_bits[-1] + length)
+            self.members[strand].append(position)
+        self.first_bits = [0]
+        for members in self.members:
+            self.first_bits.append(self.first_bits[-1] + len(members))
 
     def is_start(self, position: int) -> bool:
         """Whether a strand begins with this version."""
@@ -79,7 +87,7 @@ class _Strands:
             strand = self.of[parent]
             if is_wanted:
                 run = (1 << (self.offset[parent] + 1)) - 1
-                below |= self._below[strand] | run << self._first_bits[strand]
+                below |= self._below[strand] | run << self.first_bits[strand]
             self._uses[strand] -= 1
             if self._uses[strand] == 0:
                 self._below.pop(strand, None)

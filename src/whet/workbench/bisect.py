@@ -11,6 +11,7 @@ from whet.host.git import Repository
 from whet.host.relocation import named_otherwise
 from whet.workbench.bench import Workbench
 from whet.workbench.investigation import VersionSearch
+from whet.workbench.noisy_versions import Noise, find_first_bad
 from whet.workbench.request import TrialRequest
 from whet.workbench.versions import VersionHunt, Versions
 
@@ -30,6 +31,7 @@ class BisectOptions:
         as_of_release: dependencies as they were when each release came out.
         budget: when to stop.
         jobs: trials at once; None: all cores. A search runs two at the most.
+        noise: what is known of a failure that may come only sometimes.
     """
 
     good: str
@@ -42,6 +44,7 @@ class BisectOptions:
     as_of_release: bool = False
     budget: Budget = field(default_factory=Budget)
     jobs: int | None = None
+    noise: Noise = field(default_factory=Noise)
 
 
 def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> VersionSearch:
@@ -64,7 +67,7 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
         budget=options.budget,
         overlaps=(options.jobs or bench.jobs) > 1,
     )
-    found = hunt.run().search
+    found = find_first_bad(hunt, options.noise, jobs=options.jobs or bench.jobs).search
     bench.notebook.end_investigation(
         investigation,
         found.stopped,

@@ -19,7 +19,7 @@ from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.search.proposal import Search
+from whet.search.proposal import Search, WholeBatch
 from whet.search.repeats import Repeats
 
 HOLDS_NO_MORE = "what earlier trials showed holds no more: everything is tried anew"
@@ -92,6 +92,7 @@ class Driver:
         judged: is told the notebook's number and the verdict of every trial that was run.
         told: turns what the oracle said into what the search is told, for a search of the
             version that fixed something.
+        is_error_skip: a trial that cannot be run is a SKIP; else its error is raised.
         clock: seconds, monotonic.
     """
 
@@ -104,6 +105,7 @@ class Driver:
     floor: float = 0.0
     judged: Callable[[int, Verdict], None] | None = None
     told: Callable[[Verdict], Verdict] = _as_it_is
+    is_error_skip: bool = True
     clock: Callable[[], float] = time.monotonic
 
     _started: float = 0.0
@@ -129,8 +131,10 @@ class Driver:
             batch = next(search)
             while True:
                 verdicts = self._verdicts(batch, ask)
-                if found_bad is not None and verdicts[-1] is Verdict.BAD:
-                    found_bad(batch[len(verdicts) - 1])
+                if found_bad is not None:
+                    for candidate, verdict in zip(batch, verdicts, strict=False):
+                        if verdict is Verdict.BAD:
+                            found_bad(candidate)
                 batch = search.send(verdicts)
         except StopIteration as end:
             result = end.value
@@ -154,14 +158,15 @@ class Driver:
     def _verdicts(
         self, batch: Sequence[CandidateT], ask: Callable[[CandidateT], Question]
     ) -> Sequence[Verdict]:
-        """Return the verdicts of ``batch`` up to its first BAD one."""
+        """Return the verdicts of ``batch`` up to its first BAD one; of all of a whole batch."""
         verdicts: list[Verdict] = []
         running: list[_Asking] = []
         following = iter(batch)
+        is_whole = isinstance(batch, WholeBatch)
         try:
-            for asking in self._started_askings(following, ask, running):
+            for asking in self._started_askings(following, ask, running, is_whole=is_whole):
                 verdicts.append(self.told(asking.verdict()))
-                if verdicts[-1] is Verdict.BAD:
+                if verdicts[-1] is Verdict.BAD and not is_whole:
                     break
         finally:
             for asking in running:
@@ -173,11 +178,15 @@ class Driver:
         following: Iterator[CandidateT],
         ask: Callable[[CandidateT], Question],
         running: list["_Asking"],
+        *,
+        is_whole: bool,
     ) -> Iterator["_Asking"]:
         """Yield the questions in order, with up to ``jobs`` of them started ahead."""
         while True:
             # A later one that already came out BAD makes what lies behind it pointless.
-            while len(running) < self.jobs and not any(asking.is_bad for asking in running):
+            while len(running) < self.jobs and (
+                is_whole or not any(asking.is_bad for asking in running)
+            ):
                 candidate = next(following, None)
                 if candidate is None:
                     break
@@ -211,6 +220,8 @@ class Driver:
         try:
             outcome = _result(future)
         except WhetError as error:
+            if not self.is_error_skip:
+                raise
             # A version that cannot be built or installed proves nothing about the bug.
             self.emit(Notice(text=f"{label}: skipped: {error}" if label else f"skipped: {error}"))
             return Verdict.SKIP

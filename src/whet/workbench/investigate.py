@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from whet.bisection.odds import shown_chance
 from whet.bisection.terms import Terms
 from whet.core.budget import Budget, StopReason
 from whet.core.errors import CopyFailsOtherwise, EndMisjudged
@@ -22,11 +23,13 @@ from whet.workbench.bench import Place, Workbench
 from whet.workbench.copies import Copied, reproduce_on_copies
 from whet.workbench.investigation import (
     Investigation,
+    NoisySearch,
     Reproducer,
     ShrunkPayload,
     VersionSearch,
 )
 from whet.workbench.named_files import payload_names
+from whet.workbench.noisy_versions import Noise, find_first_bad
 from whet.workbench.reproduce import Baseline
 from whet.workbench.reproducer import make_reproducer
 from whet.workbench.request import TrialRequest
@@ -39,6 +42,7 @@ from whet.workbench.versions import FirstBad, VersionHunt, Versions
 REPORT_FOLDER = "whet-report"
 
 _SHOWN_LINES = 15
+_SHOWN_SUSPECTS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,7 +268,9 @@ def _search_history(work: _Work, baseline: Baseline) -> None:
             overlaps=(work.options.jobs or work.bench.jobs) > 1,
         )
         try:
-            work.found = hunt.run()
+            work.found = find_first_bad(
+                hunt, _noise(baseline), jobs=work.options.jobs or work.bench.jobs
+            )
         except EndMisjudged:
             if work.history.is_asked_for:
                 raise
@@ -273,6 +279,11 @@ def _search_history(work: _Work, baseline: Baseline) -> None:
             work.steps.conclude(f"{remark} ({look})")
         else:
             work.steps.conclude(history_sentence(work.found.search))
+
+
+def _noise(baseline: Baseline) -> Noise:
+    """Return what the reproduction says: it was run often enough to see whether it always fails."""
+    return Noise(first_runs=1, is_certain=not baseline.reproduction.is_deterministic)
 
 
 def _why_not_committed(work: _Work) -> tuple[str, str]:
@@ -293,6 +304,8 @@ def history_sentence(search: VersionSearch) -> str:
     if search.stopped is StopReason.NO_GOOD_VERSION:
         why = f" ({search.hint})" if search.hint else ""
         return f"no {search.old_term} {search.kind} of {search.subject} was found{why}"
+    if search.noisy is not None and (search.first_bad is not None or search.suspects):
+        return _noisy_sentence(search, search.noisy)
     if search.first_bad is not None:
         return (
             f"{search.subject} {search.first_bad} is the first {search.new_term} {search.kind}"
@@ -307,6 +320,25 @@ def history_sentence(search: VersionSearch) -> str:
     return (
         f"one of {', '.join(search.suspects[:8])} is the first {search.new_term} {search.kind}:"
         f" {search.stopped.value}"
+    )
+
+
+def _noisy_sentence(search: VersionSearch, noisy: NoisySearch) -> str:
+    runs = shown_count(noisy.runs, "run")
+    if search.first_bad is None:
+        likely = ", ".join(search.suspects[:_SHOWN_SUSPECTS])
+        more = len(search.suspects) - _SHOWN_SUSPECTS
+        also = f" and {more} more" if more > 0 else ""
+        return (
+            f"with {shown_chance(noisy.confidence)} probability one of {likely}{also} is the first"
+            f" {search.new_term} {search.kind}, after {runs}: {search.stopped.value}"
+        )
+    edge = "; both sides of the edge were run again" if noisy.is_edge_tested else ""
+    return (
+        f"{search.subject} {search.first_bad} is the first {search.new_term} {search.kind} with"
+        f" {shown_chance(noisy.probability)} probability ({search.good} is the last"
+        f" {search.old_term} one; {runs}, {shown_count(len(search.tested), 'version')} tested of"
+        f" {search.between + 2}{edge})"
     )
 
 

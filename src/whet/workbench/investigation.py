@@ -85,6 +85,46 @@ class TestedVersion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Suspect:
+    """A version that may have brought the failure.
+
+    Attributes:
+        label: short commit or version.
+        description: subject and date of the commit, date of the release; may be empty.
+        probability: that it did.
+    """
+
+    label: str
+    description: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoisySearch:
+    """How sure a search is where a bad version does not fail each time.
+
+    Attributes:
+        plan: what was said before it began.
+        confidence: how likely the answer had to be.
+        probability: of the likeliest version to be the first bad one.
+        runners_up: the next likely ones.
+        fails_if_bad: how often a version after the change ends in the new way, as estimated.
+        fails_if_good: how often one before it does.
+        is_edge_tested: both sides of the edge were run again at the end.
+        runs: how many runs were weighed, those of the ends included.
+    """
+
+    plan: str
+    confidence: float
+    probability: float
+    runners_up: tuple[Suspect, ...]
+    fails_if_bad: float
+    fails_if_good: float
+    is_edge_tested: bool
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VersionSearch:
     """The first bad revision or release.
 
@@ -105,6 +145,7 @@ class VersionSearch:
         trials: how many trials it took.
         wall_seconds: how long it took.
         hint: what would let the search go further; may be empty.
+        noisy: how sure it is, where the failure comes only sometimes; None: it always comes.
     """
 
     kind: str
@@ -123,6 +164,7 @@ class VersionSearch:
     trials: int = 0
     wall_seconds: float = 0.0
     hint: str = ""
+    noisy: NoisySearch | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

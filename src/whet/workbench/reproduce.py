@@ -2,18 +2,20 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
+from whet.core.budget import StopReason
 from whet.core.errors import BaselineDoesNotFail
 from whet.core.event import TrialFinished
 from whet.core.oracle import AnyFailure, Interesting, Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.workbench.bench import Place, RecordedExecutor, Workbench, oracle_of
+from whet.workbench.bench import Place, Workbench, oracle_of
 from whet.workbench.investigation import Reproduction
+from whet.workbench.repeated import Ran, Repeated
 from whet.workbench.request import Judging
 
 FEW, MANY = 3, 10
@@ -61,16 +63,25 @@ def reproduce(
     Raises:
         BaselineDoesNotFail: if it never fails.
     """
-    runs: list[tuple[int, Outcome]] = []
-    asked = trial
+
+    def more(verdicts: Sequence[Verdict]) -> int:
+        if len(verdicts) == attempts < MANY and _disagree(judging, _pairs(repeated.runs)):
+            return MANY - attempts
+        return attempts - len(verdicts)
+
     with bench.executor(record, place=place) as executor:
-        while len(runs) < attempts:
-            runs.append(_run(executor, asked))
+        repeated = Repeated(
+            executor=executor,
+            oracle=oracle_of(judging),
             # One that hangs now and then must not hang the first look at it.
-            asked = with_patience(trial, runs[0][1].wall_seconds)
-            if len(runs) == attempts and attempts < MANY and _disagree(judging, runs):
-                attempts = MANY
-    first = _first_bad(judging, runs)
+            trial=lambda runs: (
+                with_patience(trial, runs[0].outcome.wall_seconds) if runs else trial
+            ),
+        )
+        if repeated.run(more) is StopReason.INTERRUPTED:
+            raise KeyboardInterrupt
+    runs = _pairs(repeated.runs)
+    first = reference_of(judging, runs)
     if first is None:
         raise _does_not_fail(trial, runs, oracle_of(judging))
     oracle = oracle_of(judging, first)
@@ -95,22 +106,19 @@ def with_patience(trial: Trial, wall_seconds: float) -> Trial:
     return replace(trial, limits=limits)
 
 
-def _run(executor: RecordedExecutor, trial: Trial) -> tuple[int, Outcome]:
-    future = executor.submit(trial)
-    outcome = future.result()
-    assert future.number is not None
-    return future.number, outcome
+def _pairs(runs: Sequence[Ran]) -> list[tuple[int, Outcome]]:
+    return [(each.number, each.outcome) for each in runs]
 
 
 def _disagree(judging: Judging, runs: list[tuple[int, Outcome]]) -> bool:
-    first = _first_bad(judging, runs)
+    first = reference_of(judging, runs)
     if first is None:
         return False
     oracle = oracle_of(judging, first)
     return any(oracle.judge(outcome) is not Verdict.BAD for _, outcome in runs)
 
 
-def _first_bad(judging: Judging, runs: list[tuple[int, Outcome]]) -> Outcome | None:
+def reference_of(judging: Judging, runs: list[tuple[int, Outcome]]) -> Outcome | None:
     """Return the reference: of the failures that were seen, one of the most frequent."""
     any_bad = oracle_of(judging)
     bad = [outcome for _, outcome in runs if any_bad.judge(outcome) is Verdict.BAD]

@@ -1,0 +1,204 @@
+"""``whet bisect`` where a bad version fails only sometimes, on histories of git."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from whet_command import Said, Whet
+
+pytestmark = pytest.mark.slow
+PYTHON = sys.executable
+
+# How often this version was run before decides what it does now, no chance and no clock:
+# a checksum of the version's number and of the turn.
+PROGRAM = """
+import os, pathlib, sys, zlib
+number, kind = {number}, "{kind}"
+turn = 0
+while True:
+    try:
+        os.close(os.open(os.environ["TURNS"] + f"/{number}.{turn}", os.O_CREAT | os.O_EXCL))
+        break
+    except FileExistsError:
+        turn += 1
+chance = zlib.crc32(f"{number} {turn}".encode()) % 100
+if kind == "bad" and chance < 50:
+    raise KeyError("price")
+if kind == "other":
+    raise ValueError("another bug")
+"""
+
+
+@pytest.fixture(autouse=True)
+def turns(whet: Whet, tmp_path: Path) -> None:
+    folder = tmp_path / "turns"
+    folder.mkdir()
+    whet.environment["TURNS"] = str(folder)
+
+
+def history(whet: Whet, kinds: list[str]) -> list[str]:
+    """Make a commit for each word: good, bad (fails in half of the runs) or other."""
+    whet.git("init", "--quiet", "--initial-branch=main")
+    stream = bytearray()
+    for number, kind in enumerate(kinds):
+        text = PROGRAM.replace("{number}", str(number)).replace("{kind}", kind).encode()
+        message = f"change {number}".encode()
+        stream += b"commit refs/heads/main\n"
+        stream += b"committer Ada <ada@example.org> %d +0000\n" % (1_700_000_000 + 60 * number)
+        stream += b"data %d\n%s\nM 644 inline app.py\n" % (len(message), message)
+        stream += b"data %d\n%s\n" % (len(text), text)
+    subprocess.run(
+        ["git", "fast-import", "--quiet"], cwd=whet.folder, input=bytes(stream), check=True
+    )
+    whet.git("checkout", "--quiet", "main")
+    return whet.git("rev-list", "--reverse", "main").split()
+
+
+def bisect(whet: Whet, *words: str) -> Said:
+    return whet("bisect", "--jobs", "1", *words, "--", PYTHON, "app.py")
+
+
+def test_a_flaky_failure_is_found_with_its_probability(whet: Whet) -> None:
+    commits = history(whet, ["good"] * 9 + ["bad"] * 7)
+    before = whet.git("status", "--porcelain=v2", "--branch"), whet.git("reflog")
+
+    said = bisect(whet, commits[0], "main", "--json", "--confidence", "95%")
+
+    found = json.loads(said.stdout)
+    noisy = found["noisy"]
+    assert said.code == 0
+    assert found["first_bad"] == commits[9][:10]
+    assert found["good"] == commits[8][:10]
+    assert noisy["probability"] >= 0.95
+    assert noisy["is_edge_tested"]
+    assert noisy["fails_if_bad"] == pytest.approx(0.5, abs=0.2)
+    assert noisy["fails_if_good"] < 0.05
+    assert noisy["runs"] == found["trials"]
+    runners_up = [each["probability"] for each in noisy["runners_up"]]
+    assert runners_up == sorted(runners_up, reverse=True)
+    assert sum(runners_up) <= 1 - noisy["probability"] + 1e-9
+    assert (whet.git("status", "--porcelain=v2", "--branch"), whet.git("reflog")) == before
+    assert len(whet.git("worktree", "list").splitlines()) == 1
+
+
+def test_that_it_is_flaky_is_seen_and_the_plan_is_said_before_the_first_step(whet: Whet) -> None:
+    commits = history(whet, ["good"] * 5 + ["bad"] * 4)
+
+    # Three runs of the bad end disagree: no word was said of confidence.
+    said = bisect(whet, commits[0], "main", "--end-runs", "6")
+
+    plan, first_step = said.stderr.index("flaky: it fails on"), said.stderr.index("is likeliest")
+    assert plan < first_step
+    assert "% of bad runs" in said.stderr
+    assert "to 95 % confidence; chance of a wrong answer ≤ 5 %" in said.stderr
+    assert f"{commits[5][:10]} is the first bad commit with" in said.stdout
+    assert "← first bad" in said.stdout
+    assert "both sides of the edge were run again" in said.stdout
+
+
+def test_another_bug_on_the_way_is_skipped_and_the_answer_found_beside_it(whet: Whet) -> None:
+    kinds = ["good"] * 4 + ["other"] * 4 + ["good"] * 3 + ["bad"] * 4
+    commits = history(whet, kinds)
+
+    found = json.loads(bisect(whet, commits[0], "main", "--json", "--confidence", "90%").stdout)
+
+    assert found["first_bad"] == commits[11][:10]
+    skipped = [each for each in found["tested"] if each["verdict"] == "skip"]
+    assert all("another bug" in each["remark"] for each in skipped)
+
+
+def test_a_culprit_among_versions_that_cannot_be_judged_is_one_of_a_set(whet: Whet) -> None:
+    commits = history(whet, ["good"] * 3 + ["other"] * 2 + ["bad"] * 3)
+
+    found = json.loads(bisect(whet, commits[0], "main", "--json", "--confidence", "90%").stdout)
+
+    assert found["first_bad"] is None
+    assert found["stopped"] == "ambiguous"
+    assert set(found["suspects"]) == {commit[:10] for commit in commits[3:6]}
+
+
+def test_what_mended_a_flaky_failure_is_found(whet: Whet) -> None:
+    commits = history(whet, ["bad"] * 3 + ["good"] * 3)
+
+    ends = ("--terms", "broken,fixed", commits[0], "main")
+    found = json.loads(bisect(whet, *ends, "--json", "--confidence", "90%").stdout)
+
+    assert found["first_bad"] == commits[3][:10]
+    assert found["noisy"]["fails_if_bad"] > 0.9  # a fixed version passes
+    assert found["noisy"]["fails_if_good"] == pytest.approx(0.5, abs=0.25)
+
+
+def test_without_a_good_end_one_is_found_that_passes_often_enough(whet: Whet) -> None:
+    commits = history(whet, ["good"] * 4 + ["bad"] * 2)
+
+    found = json.loads(bisect(whet, "main", "--json", "--confidence", "90%").stdout)
+
+    assert found["first_bad"] == commits[4][:10]
+
+
+def test_a_commit_that_a_merge_brought_in_is_found(whet: Whet) -> None:
+    commits = history(whet, ["good"] * 3)
+    whet.git("checkout", "--quiet", "-b", "side")
+    for number, kind in ((10, "good"), (11, "bad"), (12, "bad")):
+        whet.commit(
+            f"side {number}",
+            app_py=PROGRAM.replace("{number}", str(number)).replace("{kind}", kind),
+        )
+    culprit = whet.git("rev-parse", "side~1").strip()
+    whet.git("checkout", "--quiet", "main")
+    whet.commit("notes", notes_py="")
+    whet.git("merge", "--quiet", "--no-ff", "-m", "merge side", "side")
+
+    ends = (commits[0], "main", "--jobs", "2")
+    found = json.loads(bisect(whet, *ends, "--json", "--confidence", "95%").stdout)
+
+    assert found["first_bad"] == culprit[:10]
+
+
+def test_what_always_fails_is_searched_as_ever(whet: Whet) -> None:
+    whet.git("init", "--quiet", "--initial-branch=main")
+    commits = [
+        whet.commit(f"c{number}", app_py=f"{'raise KeyError' if number > 2 else ''}\n# {number}")
+        for number in range(6)
+    ]
+
+    found = json.loads(bisect(whet, commits[0], "main", "--json").stdout)
+
+    assert found["noisy"] is None
+    assert found["first_bad"] == commits[3][:10]
+
+
+def test_an_end_that_never_fails_is_refused(whet: Whet) -> None:
+    commits = history(whet, ["good", "good"])
+
+    said = whet("bisect", "--confidence", "95%", commits[0], "main", "--", "true")
+
+    assert said.code == 65
+    assert "passes in each of 60 runs" in said.stderr
+
+
+@pytest.mark.long
+def test_ends_that_fail_alike_are_refused(whet: Whet) -> None:
+    commits = history(whet, ["bad", "good", "bad"])
+
+    said = bisect(whet, commits[0], "main", "--confidence", "95%")
+
+    assert said.code == 65
+    assert "the other end no more often" in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said_of"),
+    [
+        (("--confidence", "100%"), "--confidence 1"),
+        (("--confidence", "surely"), "`surely` is not a share"),
+        (("--rate", "5%", "--good-rate", "10%"), "must fail more often"),
+    ],
+)
+def test_what_cannot_be_met_is_refused(whet: Whet, words: tuple[str, ...], said_of: str) -> None:
+    said = bisect(whet, *words, "HEAD~1", "HEAD")
+
+    assert said.code == 64
+    assert said_of in said.stderr
