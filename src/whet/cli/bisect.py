@@ -2,6 +2,7 @@
 
 import click
 
+from whet.bisection.names import ends_of
 from whet.cli.console import answer, answer_json
 from whet.cli.options import (
     TrialCommand,
@@ -13,7 +14,7 @@ from whet.cli.options import (
 )
 from whet.cli.progress import Progress
 from whet.core.budget import Budget, StopReason
-from whet.core.errors import INCOMPLETE, BadUsage
+from whet.core.errors import INCOMPLETE
 from whet.core.quantity import shown_count, shown_seconds
 from whet.report.facts import history_facts
 from whet.workbench.bench import open_workbench
@@ -28,6 +29,9 @@ from whet.workbench.investigation import VersionSearch
     "--repo", default="", metavar="DIR", help="The git repository (the current folder's)."
 )
 @click.option("--path", "paths", multiple=True, help="Only commits that touch this path.")
+@click.option(
+    "--first-parent", is_flag=True, help="Search the main line, then in the merge that was found."
+)
 @click.option("--package", default="", metavar="NAME", help="Search the releases of a package.")
 @click.option("--pre", is_flag=True, help="Releases such as 2.0rc1 count too.")
 @click.option(
@@ -50,6 +54,7 @@ def command(
     *,
     repo: str,
     paths: tuple[str, ...],
+    first_parent: bool,
     package: str,
     pre: bool,
     as_of_release: bool,
@@ -66,13 +71,7 @@ def command(
     are checked out in working trees of whet's own; your checkout is not touched. A version
     that cannot be built, or that fails in another way, is skipped.
     """
-    if len(ends) not in {1, 2}:
-        raise BadUsage(
-            f"`{' '.join(ends)}` does not name one or two ends",
-            hint="write `whet bisect [GOOD] BAD -- COMMAND`; the command stands behind `--`",
-        )
-    *older, bad = ends
-    good = older[0] if older else ""
+    good, bad = ends_of(ends)
     options = BisectOptions(
         good=good,
         bad=bad,
@@ -84,6 +83,7 @@ def command(
         as_of_release=as_of_release,
         budget=Budget(wall_seconds=budget),
         jobs=jobs,
+        is_line=first_parent,
     )
     request = trial_request(ctx)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:

@@ -7,7 +7,8 @@ from functools import partial
 
 from whet.bisection.commits import describe, summaries
 from whet.bisection.picture import outline, picture
-from whet.bisection.revisions import RevisionHistory, RevisionLine, deeper, resolve
+from whet.bisection.names import deeper, resolve
+from whet.bisection.revisions import RevisionHistory, RevisionLine
 from whet.bisection.terms import Terms
 from whet.core.executor import Executor
 from whet.core.trial import CodeState, Trial
@@ -58,8 +59,18 @@ def revisions(
     *,
     paths: Sequence[str] = (),
     terms: Terms | None = None,
+    is_line: bool = False,
 ) -> Versions:
     """Return the commits from ``good`` to ``bad``; without a good one those before ``bad``.
+
+    Args:
+        bench: the workbench.
+        repository: where they are.
+        good: the old end, as git names it; empty: find one.
+        bad: the new end.
+        paths: only commits that touch these.
+        terms: what the ends are called.
+        is_line: search by first parents, and then in the merge that was found.
 
     Raises:
         UnknownRevision, SameEnds, EndsReversed, NotAnAncestor, NothingBetween: as they say.
@@ -67,13 +78,12 @@ def revisions(
     folder = bench.project.folder
     inside = folder if folder.is_relative_to(repository.top) else None
     new = resolve(repository, bad)
+    span = partial(
+        RevisionHistory.between,
+        repository, paths=paths, folder=inside, terms=terms, is_line=is_line,
+    )  # fmt: skip
     # One that was run before the search began is checked first, before a worktree is made.
-    old = resolve(repository, good) if good else None
-    history = (
-        RevisionHistory.between(repository, good, bad, paths=paths, folder=inside, terms=terms)
-        if good
-        else None
-    )
+    history = span(good, bad) if good else None
     worktrees = Worktrees(repository, bench.belongings, bench.project.state / "worktrees")
     checkouts = Checkouts(worktrees=worktrees, bench=bench)
 
@@ -85,12 +95,13 @@ def revisions(
         return PlacingExecutor(inner=executor, prepare=checkouts.prepare)
 
     def bisection(from_old: str, to_new: str) -> Bisection[str]:
-        if history is not None:
-            return history.bisection()
-        found = RevisionHistory.between(
-            repository, from_old, to_new, paths=paths, folder=inside, terms=terms
-        )
-        return found.bisection()
+        return (history or span(from_old, to_new)).bisection()
+
+    def inside_of(commit: str) -> Bisection[str] | None:
+        if not is_line:
+            return None
+        within = span(f"{commit}^", commit).inside(commit, folder=inside)
+        return None if within is None else within.bisection()
 
     def drawn(state: Bisection[str], used: Terms) -> str:
         standings = state.standings()
@@ -101,7 +112,7 @@ def revisions(
     return Versions(
         kind="commit",
         subject=repository.top.name,
-        old=old,
+        old=None if history is None else history.good,
         new=new,
         label=lambda commit: commit[:10],
         describe=partial(_in_lines, repository),
@@ -112,6 +123,8 @@ def revisions(
         line=line,
         picture=drawn,
         deeper=partial(deeper, repository),
+        inside=inside_of,
+        remarks=() if history is None or not history.remark else (history.remark,),
     )
 
 
