@@ -21,6 +21,7 @@ from whet.workbench.bench import open_workbench
 from whet.workbench.bisect import BisectOptions, bisect
 from whet.workbench.investigate import history_sentence
 from whet.workbench.investigation import VersionSearch
+from whet.workbench.setups import Setup
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="[GOOD] BAD -- COMMAND...")
@@ -31,6 +32,27 @@ from whet.workbench.investigation import VersionSearch
 @click.option("--path", "paths", multiple=True, help="Only commits that touch this path.")
 @click.option(
     "--first-parent", is_flag=True, help="Search the main line, then in the merge that was found."
+)
+@click.option(
+    "--setup",
+    default="",
+    metavar="CMD",
+    help="Shell command at the top of each checkout (install, build); if it fails: skip.",
+)
+@click.option(
+    "--setup-reads",
+    multiple=True,
+    metavar="GLOB",
+    help="The setup runs again only where such files change.",
+)
+@click.option(
+    "--as-of-commit", is_flag=True, help="The setup installs what there was that day (by uv)."
+)
+@click.option(
+    "--carry",
+    multiple=True,
+    metavar="PATH",
+    help="Copy this, which git does not track, into each checkout.",
 )
 @click.option("--package", default="", metavar="NAME", help="Search the releases of a package.")
 @click.option("--pre", is_flag=True, help="Releases such as 2.0rc1 count too.")
@@ -55,6 +77,10 @@ def command(
     repo: str,
     paths: tuple[str, ...],
     first_parent: bool,
+    setup: str,
+    setup_reads: tuple[str, ...],
+    as_of_commit: bool,
+    carry: tuple[str, ...],
     package: str,
     pre: bool,
     as_of_release: bool,
@@ -84,6 +110,9 @@ def command(
         budget=Budget(wall_seconds=budget),
         jobs=jobs,
         is_line=first_parent,
+        setup=Setup(
+            command=setup, reads=setup_reads, as_of_commit=as_of_commit, carried=carry
+        ),
     )
     request = trial_request(ctx)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:

@@ -15,6 +15,7 @@ from whet.host.relocation import named_otherwise
 from whet.workbench.bench import Workbench
 from whet.workbench.investigation import VersionSearch
 from whet.workbench.request import TrialRequest
+from whet.workbench.setups import Setup
 from whet.workbench.versions import VersionHunt, Versions
 
 
@@ -34,6 +35,7 @@ class BisectOptions:
         budget: when to stop.
         jobs: trials at once; None: all cores, up to `MOST_JOBS`.
         is_line: search by first parents, and then in the merge that was found.
+        setup: what is done in each checkout first.
     """
 
     good: str
@@ -47,6 +49,7 @@ class BisectOptions:
     budget: Budget = field(default_factory=Budget)
     jobs: int | None = None
     is_line: bool = False
+    setup: Setup = field(default_factory=Setup)
 
 
 MOST_JOBS = 8
@@ -114,6 +117,7 @@ def versions_of(
         paths=options.paths,
         terms=terms,
         is_line=options.is_line,
+        setup=options.setup,
     )
     return replace(found, remarks=(*found.remarks, *named_otherwise(repository, trial)))
 

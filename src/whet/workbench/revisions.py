@@ -1,6 +1,6 @@
 """The commits of a repository as versions to search."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,12 +11,14 @@ from whet.bisection.names import deeper, resolve
 from whet.bisection.revisions import RevisionHistory, RevisionLine
 from whet.bisection.terms import Terms
 from whet.core.executor import Executor
+from whet.core.outcome import Outcome
 from whet.core.trial import CodeState, Trial
 from whet.host.git import Repository
 from whet.host.worktrees import Worktrees
 from whet.search.bisection import Bisection
 from whet.workbench.bench import Workbench
 from whet.workbench.placing import PlacingExecutor
+from whet.workbench.setups import Setup, Setups
 from whet.workbench.versions import Versions
 
 
@@ -27,25 +29,38 @@ class Checkouts:
     Attributes:
         worktrees: the slots.
         bench: the workbench.
+        setups: what is done in them first.
     """
 
     worktrees: Worktrees
     bench: Workbench
+    setups: Setups
+
+    def place(self, executor: Executor) -> PlacingExecutor:
+        """Return what runs each trial in a checkout of its revision."""
+        placing: PlacingExecutor = PlacingExecutor(
+            inner=executor, prepare=lambda trial: self.prepare(trial, placing.perform)
+        )
+        return placing
 
     @contextmanager
-    def prepare(self, trial: Trial) -> Generator[Trial, None, None]:
+    def prepare(
+        self, trial: Trial, perform: Callable[[Trial], Outcome]
+    ) -> Generator[Trial, None, None]:
         """Give the trial that runs in a checkout of its revision."""
         if trial.revision is None:
             yield trial
             return
-        slot = self.worktrees.checkout(trial.revision)
+        commit = trial.revision
+        slot = self.worktrees.checkout(commit, self.setups.state_of(commit))
         try:
             placed = self.worktrees.relocation(slot).placed(trial, self.bench.environment)
             yield replace(
-                placed,
+                self.setups.prepare(slot, placed, commit, perform),
                 revision=None,
+                setup="",
                 # Files are named from the top of the checkout, as from that of the user's tree.
-                code=CodeState(repository=str(slot), commit=trial.revision, tree=trial.revision),
+                code=CodeState(repository=str(slot), commit=commit, tree=commit),
             )
         finally:
             self.worktrees.give_back(slot)
@@ -60,6 +75,7 @@ def revisions(
     paths: Sequence[str] = (),
     terms: Terms | None = None,
     is_line: bool = False,
+    setup: Setup | None = None,
 ) -> Versions:
     """Return the commits from ``good`` to ``bad``; without a good one those before ``bad``.
 
@@ -71,6 +87,7 @@ def revisions(
         paths: only commits that touch these.
         terms: what the ends are called.
         is_line: search by first parents, and then in the merge that was found.
+        setup: what is done in each checkout first.
 
     Raises:
         UnknownRevision, SameEnds, EndsReversed, NotAnAncestor, NothingBetween: as they say.
@@ -85,14 +102,15 @@ def revisions(
     # One that was run before the search began is checked first, before a worktree is made.
     history = span(good, bad) if good else None
     worktrees = Worktrees(repository, bench.belongings, bench.project.state / "worktrees")
-    checkouts = Checkouts(worktrees=worktrees, bench=bench)
+    setup = setup or Setup()
+    setup.check(repository.top, bench.environment)
+    setup_text = setup.text(repository.top)
+    setups = Setups(worktrees=worktrees, setup=setup, environment=bench.environment)
+    checkouts = Checkouts(worktrees=worktrees, bench=bench, setups=setups)
 
     def line() -> tuple[Sequence[str], frozenset[int]]:
         found = RevisionLine.before(repository, bad, paths=paths, folder=inside)
         return found.commits, found.tagged
-
-    def place(executor: Executor) -> PlacingExecutor:
-        return PlacingExecutor(inner=executor, prepare=checkouts.prepare)
 
     def bisection(from_old: str, to_new: str) -> Bisection[str]:
         return (history or span(from_old, to_new)).bisection()
@@ -117,8 +135,8 @@ def revisions(
         label=lambda commit: commit[:10],
         describe=partial(_in_lines, repository),
         details=lambda commit: str(describe(repository, commit, main_line=new)),
-        on=lambda trial, commit: replace(trial, revision=commit),
-        place=place,
+        on=lambda trial, commit: replace(trial, revision=commit, setup=setup_text),
+        place=checkouts.place,
         bisection=bisection,
         line=line,
         picture=drawn,
