@@ -5,7 +5,7 @@ from history_builder import build_history, descendants, random_parents, run_git
 
 from whet.bisection.commits import describe, labels, summaries
 from whet.bisection.names import resolve
-from whet.bisection.revisions import RevisionHistory, RevisionLine
+from whet.bisection.revisions import RevisionHistory, RevisionLine, inside_of
 from whet.bisection.terms import Terms
 from whet.core.errors import (
     BadUsage,
@@ -181,7 +181,7 @@ def test_of_ends_on_two_branches_the_commit_where_they_part_is_the_old_one(
 def test_by_first_parents_a_merge_stands_for_all_that_it_brought(
     repository: Repository, commits: list[str]
 ) -> None:
-    history = RevisionHistory.between(repository, "v1.0", "main", is_line=True)
+    history = RevisionHistory.between(repository, "v1.0", "main").line()
 
     assert list(history.parents) == [commits[each] for each in (7, 6, 5, 2)]
     assert history.parents[commits[5]] == (commits[2],)
@@ -190,14 +190,12 @@ def test_by_first_parents_a_merge_stands_for_all_that_it_brought(
 def test_inside_of_a_merge_are_the_commits_that_it_brought_and_the_merge(
     repository: Repository, commits: list[str]
 ) -> None:
-    line = RevisionHistory.between(repository, "v1.0", "main", is_line=True)
-
-    inside = line.inside(commits[5])
+    inside = inside_of(repository, commits[5])
 
     assert inside is not None
     assert set(inside.parents) == {commits[each] for each in (3, 4, 5)}
     assert (inside.good, inside.bad) == (commits[2], commits[5])
-    assert line.inside(commits[6]) is None
+    assert inside_of(repository, commits[6]) is None
 
 
 def test_ends_with_nothing_in_common_are_refused(tmp_path: Path) -> None:

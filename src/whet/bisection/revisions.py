@@ -1,7 +1,7 @@
 """The history of a git repository, as a search needs it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whet.bisection.names import deeper, in_words, resolve
@@ -47,7 +47,7 @@ class RevisionHistory:
     remark: str = ""
 
     @classmethod
-    def between(  # noqa: PLR0913 - what `git bisect start` takes
+    def between(
         cls,
         repository: Repository,
         good: str,
@@ -56,7 +56,6 @@ class RevisionHistory:
         paths: Sequence[str] = (),
         folder: Path | None = None,
         terms: Terms | None = None,
-        is_line: bool = False,
     ) -> "RevisionHistory":
         """Return the history from ``good`` to ``bad``, names of commits as git reads them.
 
@@ -70,7 +69,6 @@ class RevisionHistory:
             paths: only commits that touch these; as in `git bisect start -- PATH`.
             folder: what ``paths`` are relative to; None: the top of the repository.
             terms: what the ends are called.
-            is_line: follow only the first parent of a merge.
 
         Raises:
             UnknownRevision: if git knows no such commit.
@@ -94,10 +92,7 @@ class RevisionHistory:
                 f"`{good}` is not an ancestor of `{bad}`: their lines part at {old[:_SHORT_ID]},"
                 f" which is taken for the {(terms or Terms()).old} end"
             )
-        limits = ("--first-parent",) if is_line else ()
-        parents = _parents(repository, (*limits, new, f"^{named}"), paths, folder)
-        if is_line:
-            parents = {commit: above[:1] for commit, above in parents.items()}
+        parents = _parents(repository, (new, f"^{named}"), paths, folder)
         if paths and not parents:
             raise NothingBetween(
                 f"no commit between `{good}` and `{bad}` touches {in_words(paths)}",
@@ -114,31 +109,17 @@ class RevisionHistory:
             bad=new,
             parents=parents,
             paths=tuple(paths),
-            is_line=is_line,
             remark=remark,
         )
 
-    def inside(self, commit: str, *, folder: Path | None = None) -> "RevisionHistory | None":
-        """Return what a merge brought in, if ``commit`` is one, with itself as the new end.
-
-        Its first parent is good, as a search by first parents has found. If all that it brought
-        is good too, the merge itself is the first bad one: the two lines do not go together.
-        """
-        first_parent, *others = self.repository.get(
-            "rev-list", "--parents", "-n1", commit
-        ).split()[1:]
-        if not others:
-            return None
-        parents = _parents(self.repository, (commit, f"^{first_parent}"), self.paths, folder)
-        if commit not in parents:
-            parents = {commit: _tips(parents), **parents}
-        return RevisionHistory(
-            repository=self.repository,
-            good=first_parent,
-            bad=commit,
-            parents=parents,
-            paths=self.paths,
-        )
+    def line(self, *, folder: Path | None = None) -> "RevisionHistory":
+        """Return the same by first parents: a merge is one commit, with all that it brought."""
+        ends = ("--first-parent", self.bad, f"^{self.good}")
+        listed = _parents(self.repository, ends, self.paths, folder)
+        parents = {commit: above[:1] for commit, above in listed.items()}
+        if self.bad not in parents:
+            parents = {self.bad: _tips(parents)[:1], **parents}
+        return replace(self, parents=parents, is_line=True)
 
     @property
     def between_count(self) -> int:
@@ -206,6 +187,25 @@ class RevisionLine:
     def walk_back(self) -> Search[int, WalkBackResult]:
         """Return the search for a good one; its candidates are positions in ``commits``."""
         return walk_back(len(self.commits) - 1, self.tagged)
+
+
+def inside_of(
+    repository: Repository, commit: str, paths: Sequence[str] = (), folder: Path | None = None
+) -> RevisionHistory | None:
+    """Return what a merge brought in, if ``commit`` is one, with itself as the new end.
+
+    Its first parent is good, as a search by first parents has found. If all that it brought
+    is good too, the merge itself is the first bad one: the two lines do not go together.
+    """
+    first, *others = repository.get("rev-list", "--parents", "-n1", commit).split()[1:] or [""]
+    if not others:
+        return None
+    parents = _parents(repository, (commit, f"^{first}"), paths, folder)
+    if commit not in parents:
+        parents = {commit: _tips(parents), **parents}
+    return RevisionHistory(
+        repository=repository, good=first, bad=commit, parents=parents, paths=tuple(paths)
+    )
 
 
 def _common(

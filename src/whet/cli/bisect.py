@@ -1,5 +1,7 @@
 """``whet bisect``: the first bad commit or release."""
 
+from pathlib import Path
+
 import click
 
 from whet.bisection.names import ends_of
@@ -16,7 +18,10 @@ from whet.cli.progress import Progress
 from whet.core.budget import Budget, StopReason
 from whet.core.errors import INCOMPLETE
 from whet.core.quantity import shown_count, shown_seconds
+from whet.host.files import write_atomically
 from whet.report.facts import history_facts
+from whet.report.history_line import history_line
+from whet.report.wording import visible
 from whet.workbench.bench import open_workbench
 from whet.workbench.bisect import BisectOptions, bisect
 from whet.workbench.investigate import history_sentence
@@ -64,6 +69,8 @@ from whet.workbench.setups import Setup
 @click.option(
     "--terms", default="", metavar="OLD,NEW", help="Words for the sides, such as broken,fixed."
 )
+@click.option("--log", default="", metavar="FILE", help="Write what `git bisect replay` reads.")
+@click.option("--picture", default="", metavar="FILE", help="Draw the search into this SVG file.")
 @trial_options
 @budget_option
 @jobs_option
@@ -85,6 +92,8 @@ def command(
     pre: bool,
     as_of_release: bool,
     terms: str,
+    log: str,
+    picture: str,
     budget: float | None,
     jobs: int | None,
     as_json: bool,
@@ -110,13 +119,14 @@ def command(
         budget=Budget(wall_seconds=budget),
         jobs=jobs,
         is_line=first_parent,
-        setup=Setup(
-            command=setup, reads=setup_reads, as_of_commit=as_of_commit, carried=carry
-        ),
+        setup=Setup(command=setup, reads=setup_reads, as_of_commit=as_of_commit, carried=carry),
     )
     request = trial_request(ctx)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         found = bisect(bench, request, options)
+    for name, text in ((log, found.log), (picture, picture and history_line(found))):
+        if name:
+            write_atomically(Path(name), f"{text}\n".encode("utf-8", "surrogateescape"))
     if as_json:
         answer_json(history_facts(found))
     else:
@@ -132,6 +142,11 @@ def _show(found: VersionSearch) -> None:
     if found.first_bad_description:
         answer("")
         answer(found.first_bad_description)
+    if found.diff:
+        answer("")
+        answer(visible(found.diff))
+    if found.again:
+        answer(f"\n{found.again}")
     trials = shown_count(found.trials, "trial")
     why = "" if found.stopped is StopReason.FOUND else f"; {found.stopped.value}"
     answer(f"\n{trials} in {shown_seconds(found.wall_seconds)}{why}")

@@ -22,6 +22,7 @@ from whet.search.reach import weights
 from whet.search.round import Round
 from whet.search.version_graph import VersionGraph, VersionT, line_of
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BisectionResult(Generic[VersionT]):
     """What a bisection found.
@@ -98,6 +99,16 @@ class Bisection(Generic[VersionT]):
         self._tested: dict[VersionT, Verdict] = {}
         self.contradictions: list[tuple[VersionT, VersionT]] = []
         """A bad version with one after it that is good: the failure came more than once."""
+
+    @property
+    def old_end(self) -> VersionT | None:
+        """A version that was known to be good at the start; None if none was."""
+        return next(iter(self._good), None)
+
+    @property
+    def new_end(self) -> VersionT:
+        """The version that was known to be bad at the start."""
+        return self._bad_end
 
     @property
     def remaining(self) -> int:
@@ -197,16 +208,19 @@ class Bisection(Generic[VersionT]):
         self._bad, self._suspects, odd = self._narrowed(told)
         newest_bad = self._graph.versions[self._bad]
         self.contradictions += [(newest_bad, version) for version in odd]
-        for version, verdict in told.items():
+        # Of two that are bad the one that reaches less comes last, as the one that counts.
+        in_order = sorted(told, key=lambda each: told[each] is not Verdict.BAD)
+        number_bad = sum(verdict is Verdict.BAD for verdict in told.values())
+        in_order[:number_bad] = in_order[:number_bad][::-1]
+        for version in in_order:
+            verdict = told[version]
             position = self._graph.positions[version]
             # A skip that changes nothing may be of a version that was never run.
             counts = verdict is not Verdict.SKIP or position in self._suspects
             if position in was_suspect and counts and version not in odd:
                 self._tested[version] = verdict
 
-    def _narrowed(
-        self, told: Mapping[VersionT, Verdict]
-    ) -> tuple[int, list[int], list[VersionT]]:
+    def _narrowed(self, told: Mapping[VersionT, Verdict]) -> tuple[int, list[int], list[VersionT]]:
         """Return the bad version and the suspects that are left, and what contradicts them.
 
         Of several bad versions the one that reaches least counts. That the first bad version

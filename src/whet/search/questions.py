@@ -54,10 +54,14 @@ def _balanced(
     total = len(reached)
     targets = [number * total // (count + 1) for number in range(1, count + 1)]
     places = max(2, (_PLACES if total < _LARGE else _PLACES_IN_LARGE) // count)
-    near = [nsmallest(places, free, lambda each: abs(reached[each] - to)) for to in targets]
+    near = [_nearest(free, reached, target, places) for target in targets]
     chosen = _first_of_each(near)
     is_line = len(set(reached.values())) == total
     return chosen if is_line else _moved(chosen, near, reached, flags_of)
+
+
+def _nearest(free: Sequence[int], reached: Mapping[int, int], target: int, count: int) -> list[int]:
+    return nsmallest(count, free, lambda each: abs(reached[each] - target))
 
 
 def _first_of_each(near: Sequence[Sequence[int]]) -> list[int]:

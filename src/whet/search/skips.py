@@ -15,7 +15,7 @@ takes 13 tests on average and 19 at the most, where `git bisect`'s jumps by chan
 
 from bisect import bisect_left, insort
 from collections.abc import Collection, Mapping, Sequence
-from math import log, log2
+from math import log, log2, sqrt
 
 _TRIED = 400  # places that are compared: a few more versions to the left or right gain nothing
 
@@ -69,7 +69,7 @@ def _chance(place: int, unclear: Sequence[int], total: int) -> float:
     if at == len(unclear):
         return log(1 + place - unclear[-1]) / log(2 + total - unclear[-1])
     distance = min(place - unclear[at - 1], unclear[at] - place)
-    return log(1 + distance) / log(1 + total) * len(unclear) ** -1.5
+    return log(1 + distance) / log(1 + total) / (len(unclear) * sqrt(len(unclear)))
 
 
 def _gain(place: int, cuts: Sequence[int]) -> float:

@@ -106,7 +106,7 @@ def versions_of(
             as_of_release=options.as_of_release,
             terms=terms,
         )
-    from whet.workbench.revisions import revisions
+    from whet.workbench.revisions import RevisionOptions, revisions
 
     repository = _repository(trial, options)
     found = revisions(
@@ -114,10 +114,8 @@ def versions_of(
         repository,
         options.good,
         options.bad,
-        paths=options.paths,
+        options=RevisionOptions(paths=options.paths, is_line=options.is_line, setup=options.setup),
         terms=terms,
-        is_line=options.is_line,
-        setup=options.setup,
     )
     return replace(found, remarks=(*found.remarks, *named_otherwise(repository, trial)))
 

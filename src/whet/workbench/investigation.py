@@ -85,6 +85,23 @@ class TestedVersion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VersionPlace:
+    """Where a version stands among all that were searched.
+
+    Attributes:
+        label: short commit or version.
+        position: how many are before it.
+        told: ``good``, ``bad`` or ``skip`` if it was tested, as the search was told; else empty.
+        is_suspect: it may be the first bad one.
+    """
+
+    label: str
+    position: int
+    told: str
+    is_suspect: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VersionSearch:
     """The first bad revision or release.
 
@@ -105,6 +122,11 @@ class VersionSearch:
         trials: how many trials it took.
         wall_seconds: how long it took.
         hint: what would let the search go further; may be empty.
+        diff: what the first bad version changed, the likely parts of it; may be empty.
+        again: a line for a shell that shows the failure on the first bad version; may be empty.
+        log: what `git bisect replay` reads; empty for other things than commits.
+        places: the versions that were tested, and those that may be the first bad one.
+        place_count: how many versions were searched, both ends included.
     """
 
     kind: str
@@ -123,6 +145,11 @@ class VersionSearch:
     trials: int = 0
     wall_seconds: float = 0.0
     hint: str = ""
+    diff: str = ""
+    again: str = ""
+    log: str = ""
+    places: tuple[VersionPlace, ...] = ()
+    place_count: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

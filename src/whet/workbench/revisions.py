@@ -1,19 +1,24 @@
 """The commits of a repository as versions to search."""
 
+import shlex
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 from whet.bisection.commits import describe, summaries
-from whet.bisection.picture import outline, picture
 from whet.bisection.names import deeper, resolve
-from whet.bisection.revisions import RevisionHistory, RevisionLine
+from whet.bisection.picture import outline, picture
+from whet.bisection.replay import BisectLog
+from whet.bisection.revisions import RevisionHistory, RevisionLine, inside_of
+from whet.bisection.shown_diff import shown_diff
 from whet.bisection.terms import Terms
 from whet.core.executor import Executor
 from whet.core.outcome import Outcome
 from whet.core.trial import CodeState, Trial
 from whet.host.git import Repository
+from whet.host.relocation import Relocation
 from whet.host.worktrees import Worktrees
 from whet.search.bisection import Bisection
 from whet.workbench.bench import Workbench
@@ -66,16 +71,29 @@ class Checkouts:
             self.worktrees.give_back(slot)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevisionOptions:
+    """What a search over commits heeds.
+
+    Attributes:
+        paths: only commits that touch these.
+        is_line: search by first parents, and then in the merge that was found.
+        setup: what is done in each checkout first.
+    """
+
+    paths: tuple[str, ...] = ()
+    is_line: bool = False
+    setup: Setup = field(default_factory=Setup)
+
+
 def revisions(
     bench: Workbench,
     repository: Repository,
     good: str,
     bad: str,
     *,
-    paths: Sequence[str] = (),
+    options: RevisionOptions | None = None,
     terms: Terms | None = None,
-    is_line: bool = False,
-    setup: Setup | None = None,
 ) -> Versions:
     """Return the commits from ``good`` to ``bad``; without a good one those before ``bad``.
 
@@ -84,68 +102,116 @@ def revisions(
         repository: where they are.
         good: the old end, as git names it; empty: find one.
         bad: the new end.
-        paths: only commits that touch these.
+        options: what else to heed.
         terms: what the ends are called.
-        is_line: search by first parents, and then in the merge that was found.
-        setup: what is done in each checkout first.
 
     Raises:
         UnknownRevision, SameEnds, EndsReversed, NotAnAncestor, NothingBetween: as they say.
     """
+    options = options or RevisionOptions()
     folder = bench.project.folder
-    inside = folder if folder.is_relative_to(repository.top) else None
-    new = resolve(repository, bad)
-    span = partial(
-        RevisionHistory.between,
-        repository, paths=paths, folder=inside, terms=terms, is_line=is_line,
-    )  # fmt: skip
+    commits = _Commits(
+        repository=repository,
+        options=options,
+        terms=terms,
+        folder=folder if folder.is_relative_to(repository.top) else None,
+        new=resolve(repository, bad),
+    )
     # One that was run before the search began is checked first, before a worktree is made.
-    history = span(good, bad) if good else None
-    worktrees = Worktrees(repository, bench.belongings, bench.project.state / "worktrees")
-    setup = setup or Setup()
+    history = commits.between(good, bad) if good else None
+    setup = options.setup
     setup.check(repository.top, bench.environment)
     setup_text = setup.text(repository.top)
+    worktrees = Worktrees(repository, bench.belongings, bench.project.state / "worktrees")
     setups = Setups(worktrees=worktrees, setup=setup, environment=bench.environment)
-    checkouts = Checkouts(worktrees=worktrees, bench=bench, setups=setups)
-
-    def line() -> tuple[Sequence[str], frozenset[int]]:
-        found = RevisionLine.before(repository, bad, paths=paths, folder=inside)
-        return found.commits, found.tagged
-
-    def bisection(from_old: str, to_new: str) -> Bisection[str]:
-        return (history or span(from_old, to_new)).bisection()
-
-    def inside_of(commit: str) -> Bisection[str] | None:
-        if not is_line:
-            return None
-        within = span(f"{commit}^", commit).inside(commit, folder=inside)
-        return None if within is None else within.bisection()
-
-    def drawn(state: Bisection[str], used: Terms) -> str:
-        standings = state.standings()
-        known = summaries(repository, standings)
-        rows = outline(standings, first_bad=state.result().first_bad)
-        return picture(rows, lambda commit: str(known[commit]), terms=used)
-
     return Versions(
         kind="commit",
         subject=repository.top.name,
         old=None if history is None else history.good,
-        new=new,
+        new=commits.new,
         label=lambda commit: commit[:10],
-        describe=partial(_in_lines, repository),
-        details=lambda commit: str(describe(repository, commit, main_line=new)),
+        describe=commits.in_lines,
+        details=lambda commit: str(describe(repository, commit, main_line=commits.new)),
         on=lambda trial, commit: replace(trial, revision=commit, setup=setup_text),
-        place=checkouts.place,
-        bisection=bisection,
-        line=line,
-        picture=drawn,
-        deeper=partial(deeper, repository),
-        inside=inside_of,
+        place=Checkouts(worktrees=worktrees, bench=bench, setups=setups).place,
+        bisection=lambda old, new: (history or commits.between(old, new)).bisection(),
+        line=commits.line,
+        picture=commits.picture,
         remarks=() if history is None or not history.remark else (history.remark,),
+        deeper=partial(deeper, repository),
+        inside=commits.inside,
+        diff=partial(shown_diff, repository),
+        again=partial(_again, repository, setup),
+        log=commits.log,
     )
 
 
-def _in_lines(repository: Repository, commits: Sequence[str]) -> Mapping[str, str]:
-    known = summaries(repository, commits)
-    return {commit: f"{known[commit].date[:10]} {known[commit].subject}" for commit in commits}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Commits:
+    """The commits of a repository, as one search sees them."""
+
+    repository: Repository
+    options: RevisionOptions
+    terms: Terms | None
+    folder: Path | None
+    new: str
+
+    def between(self, old: str, new: str) -> RevisionHistory:
+        found = RevisionHistory.between(
+            self.repository, old, new,
+            paths=self.options.paths, folder=self.folder, terms=self.terms,
+        )  # fmt: skip
+        return found.line(folder=self.folder) if self.options.is_line else found
+
+    def line(self) -> tuple[Sequence[str], frozenset[int]]:
+        found = RevisionLine.before(
+            self.repository, self.new, paths=self.options.paths, folder=self.folder
+        )
+        return found.commits, found.tagged
+
+    def inside(self, commit: str) -> Bisection[str] | None:
+        """Return the search in a merge that a search by first parents has found."""
+        within = inside_of(self.repository, commit, self.options.paths, self.folder)
+        if within is None or not self.options.is_line:
+            return None
+        return within.bisection()
+
+    def picture(self, state: Bisection[str], used: Terms) -> str:
+        standings = state.standings()
+        known = summaries(self.repository, standings)
+        rows = outline(standings, first_bad=state.result().first_bad)
+        return picture(rows, lambda commit: str(known[commit]), terms=used)
+
+    def log(self, old: str, new: str, state: Bisection[str], used: Terms) -> str:
+        named = [old, new, *dict(state.tested), *state.suspects]
+        known = summaries(self.repository, named)
+        log = BisectLog(
+            old=old,
+            new=new,
+            tested=state.tested,
+            terms=used,
+            title=lambda commit: known[commit].subject,
+            paths=self.options.paths,
+            is_line=self.options.is_line and new == self.new,
+            first_bad=state.result().first_bad,
+        )
+        return str(log)
+
+    def in_lines(self, commits: Sequence[str]) -> Mapping[str, str]:
+        known = summaries(self.repository, commits)
+        return {commit: f"{known[commit].date[:10]} {known[commit].subject}" for commit in commits}
+
+
+def _again(repository: Repository, setup: Setup, trial: Trial) -> str:
+    """Return a line that checks the trial's commit out and runs its command there."""
+    commit = (trial.revision or "")[:10]
+    top = repository.top
+    place = top.with_name(f"{top.name}-{commit}")
+    inside = Relocation(repository=repository, place=place).folder(Path(trial.cwd))
+    shown = shlex.quote(str(place))
+    steps = [f"git -C {shlex.quote(str(top))} worktree add --detach {shown} {commit}"]
+    if setup.command:
+        steps += [f"cd {shown}", setup.command]
+    variables = [f"{name}={shlex.quote(value)}" for name, value in trial.environment.items()]
+    steps += [f"cd {shlex.quote(str(inside))}", *(step.command for step in trial.reset)]
+    return " && ".join([*steps, " ".join([*variables, shlex.join(trial.command)])])

@@ -217,7 +217,7 @@ def _last_words(outcome: Outcome) -> str:
 
 
 def _is_inside(top: Path, name: str) -> bool:
-    return not os.path.isabs(name) and Path(os.path.normpath(top / name)).is_relative_to(top)
+    return not Path(name).is_absolute() and Path(os.path.normpath(top / name)).is_relative_to(top)
 
 
 def _carry(source: Path, target: Path) -> None:

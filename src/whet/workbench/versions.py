@@ -1,7 +1,7 @@
 """The search for the first bad version, whatever the versions are."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
@@ -14,13 +14,13 @@ from whet.core.oracle import Oracle
 from whet.core.quantity import shown_count
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.search.bisection import Bisection, BisectionResult
+from whet.search.bisection import Bisection, BisectionResult, Standing
 from whet.search.proposal import Search
 from whet.search.walk_back import WalkBackResult, walk_back
 from whet.workbench.bench import Place, RecordedExecutor, Workbench
 from whet.workbench.driver import HOLDS_NO_MORE, Driver, Ended, Question, announce, stop_reason_of
 from whet.workbench.ends import Ahead, Ends
-from whet.workbench.investigation import TestedVersion, VersionSearch
+from whet.workbench.investigation import TestedVersion, VersionPlace, VersionSearch
 from whet.workbench.request import Judging
 
 
@@ -44,6 +44,9 @@ class Versions:
         remarks: what is to be said beforehand, such as which versions are left out and why.
         deeper: says how to get at older ones that are missing, or nothing.
         inside: the search in what the first bad version brought in, if it is made of others.
+        diff: what a version changed, first in files of these paths.
+        again: a line for a shell that runs a trial on its version.
+        log: the search between an old and a new end as `git bisect replay` reads it.
     """
 
     kind: str
@@ -61,6 +64,9 @@ class Versions:
     remarks: tuple[str, ...] = ()
     deeper: Callable[[], str] = str
     inside: Callable[[str], Bisection[str] | None] = lambda _: None
+    diff: Callable[[str, Collection[str]], str] = lambda _version, _paths: ""
+    again: Callable[[Trial], str] = lambda _: ""
+    log: Callable[[str, str, Bisection[str], Terms], str] = lambda _old, _new, _state, _terms: ""
 
 
 _Found: TypeAlias = tuple[Bisection[str], Ended[BisectionResult[str]]]
@@ -356,6 +362,13 @@ class VersionHunt:
             stopped=reason,
             picture=self.versions.picture(bisection, self.terms),
             trials=len(watch.seen),
+            diff="" if found is None else self.versions.diff(found, watch.failing_files),
+            again="" if found is None else self.versions.again(self._ask(found).trial),
+            log=self.versions.log(
+                bisection.old_end or "", bisection.new_end, bisection, self.terms
+            ),
+            places=_places(bisection, label),
+            place_count=len(bisection.standings()),
         )
 
     def _nothing_good(
@@ -380,6 +393,24 @@ class VersionHunt:
         return FirstBad(search=search, oracle=oracle, last_good=None, first_bad=None)
 
 
+def _places(bisection: Bisection[str], label: Callable[[str], str]) -> tuple[VersionPlace, ...]:
+    """Return where those stand that were tested, and those that are left."""
+    told = {
+        Standing.TESTED_GOOD: "good", Standing.TESTED_BAD: "bad", Standing.SKIPPED: "skip",
+    }  # fmt: skip
+    left = set(bisection.suspects)
+    return tuple(
+        VersionPlace(
+            label=label(version),
+            position=position,
+            told=told.get(standing, ""),
+            is_suspect=version in left,
+        )
+        for position, (version, standing) in enumerate(bisection.standings().items())
+        if standing in told or version in left
+    )
+
+
 class _Watch:
     """Listens to a search and keeps what each version did."""
 
@@ -388,11 +419,14 @@ class _Watch:
         self._versions = versions
         self.seen: dict[str, TestedVersion] = {}
         self._version_of: dict[str, str] = {}
+        self.failing_files: tuple[str, ...] = ()
 
     def observe(self, event: Event) -> None:
         """Keep the version's verdict and pass the event on."""
         if isinstance(event, TrialFinished):
             failure = event.outcome.failure
+            if failure is not None and event.verdict is Verdict.BAD:
+                self.failing_files = tuple(frame.path for frame in failure.frames)
             version = event.trial.revision or event.trial.packages.get(self._versions.subject, "")
             self._version_of[event.label] = version
             self.seen[event.label] = TestedVersion(
