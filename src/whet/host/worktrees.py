@@ -1,5 +1,6 @@
 """Working trees of whet's own, in which other revisions run beside the user's checkout."""
 
+import errno
 import os
 import re
 import threading
@@ -10,7 +11,7 @@ from whet.core.trial import CodeState
 from whet.host.belongings import Belongings
 from whet.host.checkout import QUIET, check_out
 from whet.host.code_restore import raw_folder, restore
-from whet.host.files import remove_tree
+from whet.host.files import remove_tree, storage_error
 from whet.host.git import GitFailedError, Repository
 from whet.host.relocation import Relocation
 from whet.host.set_up import SetUp
@@ -21,6 +22,7 @@ from whet.host.submodules import populate_submodules
 # whet apart; another whet may still be in the way for as long as a file is written.
 _ATTEMPTS = 5
 _SET_UP = 3  # slots with a setup of another state that are kept beside those in use
+_LEAST_BYTES = 64 * 1024
 _FULL_NAME = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -204,7 +206,10 @@ class Worktrees:
             self._add_worktree(slot, commit)
             check_out(slot, commit)
         except (GitFailedError, OSError) as error:
+            is_full = _is_full(self._place)  # git says only that it cannot write
             self._belongings.discard(slot)
+            if is_full:
+                raise storage_error(OSError(errno.ENOSPC, ""), slot) from error
             self._looked_up(commit)
             raise HostFailure(
                 f"cannot check out `{commit[:10]}`: {error}",
@@ -225,3 +230,8 @@ class Worktrees:
                     raise
             else:
                 return
+
+
+def _is_full(folder: Path) -> bool:
+    left = os.statvfs(folder)
+    return left.f_bavail * left.f_frsize < _LEAST_BYTES or (left.f_files > 0 and not left.f_favail)

@@ -10,6 +10,7 @@ from whet.bisection.terms import FIXED, Terms
 from whet.core.budget import Budget
 from whet.core.event import Notice
 from whet.core.trial import Trial
+from whet.host.editable import editable_folders
 from whet.host.git import Repository
 from whet.host.relocation import named_otherwise
 from whet.workbench.bench import Workbench
@@ -114,10 +115,26 @@ def versions_of(
         repository,
         options.good,
         options.bad,
-        options=RevisionOptions(paths=options.paths, is_line=options.is_line, setup=options.setup),
+        options=RevisionOptions(
+            paths=options.paths,
+            is_line=options.is_line,
+            setup=options.setup,
+            editable=_editable(bench, trial, repository, options.setup),
+        ),
         terms=terms,
     )
     return replace(found, remarks=(*found.remarks, *named_otherwise(repository, trial)))
+
+
+def _editable(
+    bench: Workbench, trial: Trial, repository: Repository, setup: Setup
+) -> tuple[str, ...]:
+    """Return what an editable installation leads to; a setup has an environment without one."""
+    if setup.command:
+        return ()
+    inherited = {**bench.environment, **trial.environment}
+    state, top = bench.project.state, repository.top
+    return editable_folders(trial.command, Path(trial.cwd), inherited, state=state, top=top)
 
 
 def _repository(trial: Trial, options: BisectOptions) -> Repository:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from whet.core.budget import Budget, StopReason
-from whet.core.errors import WhetError
+from whet.core.errors import DiskFull, WhetError
 from whet.core.event import Event, Notice, SearchStopped, TrialFinished
 from whet.core.executor import Executor
 from whet.core.oracle import Oracle
@@ -238,6 +238,8 @@ class Driver:
         """Wait for a trial, judge it and tell everybody."""
         try:
             outcome = _result(future)
+        except DiskFull:
+            raise  # it is so for every version
         except WhetError as error:
             # A version that cannot be built or installed proves nothing about the bug.
             self.emit(Notice(text=f"{label}: skipped: {error}" if label else f"skipped: {error}"))

@@ -1,5 +1,6 @@
 """The commits of a repository as versions to search."""
 
+import os
 import shlex
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -35,11 +36,14 @@ class Checkouts:
         worktrees: the slots.
         bench: the workbench.
         setups: what is done in them first.
+        editable: folders of the user's tree from which the command's Python imports packages,
+            whatever folder it starts in.
     """
 
     worktrees: Worktrees
     bench: Workbench
     setups: Setups
+    editable: tuple[str, ...] = ()
 
     def place(self, executor: Executor) -> PlacingExecutor:
         """Return what runs each trial in a checkout of its revision."""
@@ -59,7 +63,13 @@ class Checkouts:
         commit = trial.revision
         slot = self.worktrees.checkout(commit, self.setups.state_of(commit))
         try:
-            placed = self.worktrees.relocation(slot).placed(trial, self.bench.environment)
+            relocation = self.worktrees.relocation(slot)
+            placed = relocation.placed(trial, self.bench.environment)
+            if self.editable:
+                known = {**self.bench.environment, **placed.environment}.get("PYTHONPATH", "")
+                own = [str(relocation.folder(Path(each))) for each in self.editable]
+                path = os.pathsep.join(filter(None, [*own, known]))
+                placed = replace(placed, environment={**placed.environment, "PYTHONPATH": path})
             yield replace(
                 self.setups.prepare(slot, placed, commit, perform),
                 revision=None,
@@ -79,11 +89,13 @@ class RevisionOptions:
         paths: only commits that touch these.
         is_line: search by first parents, and then in the merge that was found.
         setup: what is done in each checkout first.
+        editable: folders of the user's tree that the command's Python imports packages from.
     """
 
     paths: tuple[str, ...] = ()
     is_line: bool = False
     setup: Setup = field(default_factory=Setup)
+    editable: tuple[str, ...] = ()
 
 
 def revisions(
@@ -124,6 +136,9 @@ def revisions(
     setup_text = setup.text(repository.top)
     worktrees = Worktrees(repository, bench.belongings, bench.project.state / "worktrees")
     setups = Setups(worktrees=worktrees, setup=setup, environment=bench.environment)
+    checkouts = Checkouts(
+        worktrees=worktrees, bench=bench, setups=setups, editable=options.editable
+    )
     return Versions(
         kind="commit",
         subject=repository.top.name,
@@ -133,7 +148,7 @@ def revisions(
         describe=commits.in_lines,
         details=lambda commit: str(describe(repository, commit, main_line=commits.new)),
         on=lambda trial, commit: replace(trial, revision=commit, setup=setup_text),
-        place=Checkouts(worktrees=worktrees, bench=bench, setups=setups).place,
+        place=checkouts.place,
         bisection=lambda old, new: (history or commits.between(old, new)).bisection(),
         line=commits.line,
         picture=commits.picture,
