@@ -122,3 +122,55 @@ def test_a_stretch_of_skips_costs_fewer_tests_than_git_takes_and_single_ones_no_
         git_tests += len(answers_to_git(tmp_path, good, bad, answers))
 
     assert whet_tests <= part_of_gits * git_tests
+
+
+class GitsTests:
+    """The tests that git makes, asked of git once for each state that a search can come to."""
+
+    def __init__(self, folder: Path, parents: Sequence[Sequence[int]]) -> None:
+        self._folder = folder
+        self._parents = parents
+        self._commits = build_history(folder, parents)
+        self._choices: dict[tuple[int, frozenset[int]], int] = {}
+
+    def count(self, culprit: int) -> int:
+        failing = descendants(self._parents, culprit)
+        bad, good, count = len(self._parents) - 1, frozenset({0}), 0
+        while (asked := self._choice(bad, good)) != bad:
+            count += 1
+            bad, good = (asked, good) if asked in failing else (bad, good | {asked})
+        return count
+
+    def _choice(self, bad: int, good: frozenset[int]) -> int:
+        state = (bad, good)
+        if state not in self._choices:
+            ends = [self._commits[bad], *(f"^{self._commits[each]}" for each in sorted(good))]
+            answer = run_git(self._folder, "rev-list", "--bisect", *ends)
+            self._choices[state] = self._commits.index(answer)
+        return self._choices[state]
+
+
+@pytest.mark.parametrize(
+    ("size", "seed"),
+    [
+        pytest.param(40, 1, marks=pytest.mark.slow),
+        *(pytest.param(200, seed, marks=pytest.mark.long) for seed in range(10, 16)),
+    ],
+)
+def test_over_all_culprits_mean_and_worst_case_are_no_more_than_gits(
+    tmp_path: Path, size: int, seed: int
+) -> None:
+    parents = random_parents(size, seed=seed)
+    git = GitsTests(tmp_path, parents)
+    graph = {number: tuple(parents[number]) for number in reversed(range(1, size))}
+    by_git = [git.count(culprit) for culprit in range(1, size)]
+    by_whet: list[int] = []
+    for culprit in range(1, size):
+        fails = descendants(parents, culprit).__contains__
+        verdicts = {each: Verdict.BAD if fails(each) else Verdict.GOOD for each in graph}
+        result = run_search(bisect_graph(graph, size - 1, (0,)), verdicts.__getitem__)
+        assert result.first_bad == culprit
+        by_whet.append(len(result.tested))
+
+    assert sum(by_whet) <= sum(by_git)
+    assert max(by_whet) <= max(by_git)
