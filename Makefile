@@ -70,7 +70,7 @@ check-docs: $(VENV)/.ready-dev
 
 .PHONY: bench
 bench: $(VENV)/.ready-dev ## the measurements of benchmarks/, as tables with ratios
-	for script in $$(grep -l '^def main' benchmarks/*.py | grep -v '/\(warm\|warm_search\|shrink\|shrink_engine\|noisy\)\.py'); do \
+	for script in $$(grep -l '^def main' benchmarks/*.py | grep -v '/\(warm\|warm_search\|shrink\|shrink_engine\|bisection_culprits\|bisection_releases\|noisy\)\.py'); do \
 	    $(BIN)/python "$$script" || exit; done
 
 .PHONY: bench-warm
@@ -89,6 +89,12 @@ bench-shrink: $(VENV)/.ready-dev ## whet shrink beside other reducers; hours; go
 	$(BIN)/python benchmarks/shrink.py $(ARGS)
 	$(BIN)/python benchmarks/shrink_engine.py
 	$(BIN)/python benchmarks/shrink.py $(ARGS) --summary
+
+.PHONY: bench-bisect
+bench-bisect: $(VENV)/.ready-dev ## whet bisect beside git bisect run: lines, merges, releases of a real package, all culprits
+	$(BIN)/python benchmarks/bisection.py $(ARGS)
+	$(BIN)/python benchmarks/bisection_culprits.py
+	$(BIN)/python benchmarks/bisection_releases.py
 
 .PHONY: docs
 docs: docs-generate ## the documentation, as docs/_build/html/index.html

@@ -3,8 +3,10 @@
 Each case is a repository made on the spot. Both tools get a clone of their own and the same
 script, which counts its own runs: it appends a byte to a file. They take turns on one machine,
 and the median of the rounds is shown. whet checks both ends and git does not, which is why its
-runs may be four more; where there are two cores some of them run beside the first steps. `per run` is
-the ratio of the seconds by the number of runs.
+runs may be four more; where there are two cores some of them run beside the first steps. With several workers it makes more runs in fewer rounds; `waves` is how
+often the script's time fits into the seconds, the check of the ends included, so that it counts
+only where the script takes long beside whet itself. `ms a run` is what a run costs beyond the
+script.
 
     python benchmarks/bisection.py [--rounds N] [--seconds S] [--case NAME]
 """
@@ -17,8 +19,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 WHET = Path(sys.executable).with_name("whet")
@@ -144,12 +147,13 @@ def by_git(repository: Path, ends: tuple[str, str], script: Path) -> str:
     return first_bad
 
 
-def by_whet(repository: Path, ends: tuple[str, str], script: Path) -> str:
+def by_whet(repository: Path, ends: tuple[str, str], script: Path, *, jobs: int = 1) -> str:
     """Let whet search; return the first bad commit."""
     command = [str(WHET), "bisect", *ends, "--repo", str(repository), "--oracle", str(script)]
     done = subprocess.run(
-        [*command, "--json"], cwd=repository, capture_output=True, check=True, text=True
-    )
+        [*command, "--json", "--jobs", str(jobs)],
+        cwd=repository, capture_output=True, check=True, text=True,
+    )  # fmt: skip
     return first_bad_of(done.stdout)
 
 
@@ -163,7 +167,12 @@ def first_bad_of(answer: str) -> str:
     return found
 
 
-TOOLS = {"git bisect run": by_git, "whet bisect": by_whet}
+TOOLS: dict[str, Callable[[Path, tuple[str, str], Path], str]] = {
+    "git bisect run": by_git,
+    "whet, 1 job": by_whet,
+    "whet, 2 jobs": partial(by_whet, jobs=2),
+    "whet, 4 jobs": partial(by_whet, jobs=4),
+}
 
 
 def measure(case: Case, place: Path, rounds: int) -> dict[str, list[Score]]:
@@ -174,7 +183,7 @@ def measure(case: Case, place: Path, rounds: int) -> dict[str, list[Score]]:
     for turn in range(rounds):
         for tool, search in TOOLS.items():
             clone, calls, script = (
-                place / f"{turn}-{tool[0]}-{x}" for x in ("clone", "calls", "script")
+                place / f"{turn}-{tool.replace(' ', '')}-{x}" for x in ("clone", "calls", "script")
             )
             git(place, "clone", "-q", str(place / "origin"), str(clone))
             write_script(script, calls, case.script_seconds)
@@ -194,11 +203,11 @@ def main() -> None:
     """Print the table."""
     arguments = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     arguments.add_argument("--rounds", type=int, default=3)
-    arguments.add_argument("--seconds", type=float, default=0.5, help="how long the script takes")
+    arguments.add_argument("--seconds", type=float, default=1.0, help="how long the script takes")
     arguments.add_argument("--case", default="", help="only the case of this name")
     options = arguments.parse_args()
-    print(f"{'case':18} {'commits':>7} {'bound':>5}  {'runs git':>8} {'whet':>5}"
-          f"  {'seconds git':>11} {'whet':>7}  {'ratio':>5} {'per run':>8}")  # fmt: skip
+    print(f"{'case':18} {'commits':>7} {'bound':>5}  {'tool':14} {'runs':>5} {'seconds':>8}"
+          f" {'to git':>6} {'waves':>5} {'ms a run':>8}")  # fmt: skip
     for case in cases(options.seconds):
         if options.case not in {"", case.name}:
             continue
@@ -217,12 +226,15 @@ def show(case: Case, scores: dict[str, list[Score]]) -> None:
         for tool, each in scores.items()
     }
     runs = {tool: max(score.runs for score in each) for tool, each in scores.items()}
-    git_name, whet_name = TOOLS
-    ratio = seconds[whet_name] / seconds[git_name]
-    per_run = ratio * runs[git_name] / runs[whet_name]
-    print(f"{case.name:18} {suspects:7} {bound:5}  {runs[git_name]:8} {runs[whet_name]:5}"
-          f"  {seconds[git_name]:11.2f} {seconds[whet_name]:7.2f}  {ratio:5.2f} {per_run:8.2f}", flush=True)  # fmt: skip
-    assert runs[whet_name] <= max(bound, runs[git_name] + END_CHECKS), "more runs than promised"
+    git_name, alone, *_ = TOOLS
+    for tool in TOOLS:
+        waves = seconds[tool] // case.script_seconds if case.script_seconds else 0
+        is_serial = tool in {git_name, alone}
+        beyond = 1000 * (seconds[tool] / runs[tool] - case.script_seconds) if is_serial else 0
+        print(f"{case.name:18} {suspects:7} {bound:5}  {tool:14} {runs[tool]:5}"
+              f" {seconds[tool]:8.2f} {seconds[tool] / seconds[git_name]:6.2f}"
+              f" {waves or '':>5} {f'{beyond:.0f}' if is_serial else '':>8}", flush=True)  # fmt: skip
+    assert runs[alone] <= max(bound, runs[git_name] + END_CHECKS), "more runs than promised"
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ import pytest
 from history_builder import build_history, descendants, random_parents, run_git
 
 from whet.bisection.commits import describe, labels, summaries
-from whet.bisection.revisions import RevisionHistory, RevisionLine, resolve
+from whet.bisection.names import resolve
+from whet.bisection.revisions import RevisionHistory, RevisionLine, inside_of
 from whet.bisection.terms import Terms
 from whet.core.errors import (
     BadUsage,
@@ -166,13 +167,35 @@ def test_the_users_own_terms_are_used_when_ends_are_reversed(repository: Reposit
     assert "--terms slow,fast" in refused.value.hint
 
 
-def test_ends_on_two_branches_are_refused_with_where_they_part(
+def test_of_ends_on_two_branches_the_commit_where_they_part_is_the_old_one(
     repository: Repository, commits: list[str]
 ) -> None:
-    with pytest.raises(NotAnAncestor, match=commits[1][:10]) as refused:
-        RevisionHistory.between(repository, "docs-rework", "side")
+    history = RevisionHistory.between(repository, "docs-rework", "side")
 
-    assert f"whet bisect {commits[1][:10]} side" in refused.value.hint
+    assert history.good == commits[1]
+    assert set(history.parents) == {commits[3], commits[4]}
+    assert commits[1][:10] in history.remark
+    assert "`docs-rework` is not an ancestor of `side`" in history.remark
+
+
+def test_by_first_parents_a_merge_stands_for_all_that_it_brought(
+    repository: Repository, commits: list[str]
+) -> None:
+    history = RevisionHistory.between(repository, "v1.0", "main").line()
+
+    assert list(history.parents) == [commits[each] for each in (7, 6, 5, 2)]
+    assert history.parents[commits[5]] == (commits[2],)
+
+
+def test_inside_of_a_merge_are_the_commits_that_it_brought_and_the_merge(
+    repository: Repository, commits: list[str]
+) -> None:
+    inside = inside_of(repository, commits[5])
+
+    assert inside is not None
+    assert set(inside.parents) == {commits[each] for each in (3, 4, 5)}
+    assert (inside.good, inside.bad) == (commits[2], commits[5])
+    assert inside_of(repository, commits[6]) is None
 
 
 def test_ends_with_nothing_in_common_are_refused(tmp_path: Path) -> None:

@@ -129,13 +129,24 @@ def test_a_revision_that_does_not_exist(whet: Whet) -> None:
             code=65, value="v9.9")  # fmt: skip
 
 
-def test_a_revision_that_is_not_an_ancestor(whet: Whet) -> None:
-    history(whet)
-    whet.git("checkout", "--quiet", "-b", "side", "HEAD~2")
+def test_a_revision_on_another_line_stands_for_where_the_lines_part(whet: Whet) -> None:
+    commits = history(whet)
+    whet.git("checkout", "--quiet", "-b", "side", "HEAD~3")
     whet.commit("aside", other_py="")
 
-    refused(whet, "bisect", "side", "main", "--", PYTHON, "app.py", slug="not-an-ancestor",
-            code=65, value="side")  # fmt: skip
+    said = whet("bisect", "side", "main", "--", PYTHON, "app.py")
+
+    assert f"{commits[3][:10]} is the first bad commit" in said.stdout, said.stderr
+    assert f"their lines part at {commits[1][:10]}" in said.stderr
+
+
+def test_a_revision_without_a_common_ancestor(whet: Whet) -> None:
+    history(whet)
+    whet.git("checkout", "--quiet", "--orphan", "alone")
+    whet.commit("alone")
+
+    refused(whet, "bisect", "alone", "main", "--", PYTHON, "app.py", slug="not-an-ancestor",
+            code=65, value="alone")  # fmt: skip
 
 
 def test_ends_that_are_the_same(whet: Whet) -> None:
@@ -145,19 +156,32 @@ def test_ends_that_are_the_same(whet: Whet) -> None:
             value="main")  # fmt: skip
 
 
-def test_ends_in_the_wrong_order(whet: Whet) -> None:
+def test_ends_in_the_wrong_order_are_turned_round_by_what_they_do(whet: Whet) -> None:
+    commits = history(whet)
+
+    said = whet("bisect", "HEAD", "HEAD~4", "--", PYTHON, "app.py")
+
+    assert f"{commits[3][:10]} is the first bad commit" in said.stdout, said.stderr
+    assert "what broke it is searched" in said.stderr
+
+
+def test_where_the_old_end_fails_and_the_new_one_passes_the_fix_is_searched(whet: Whet) -> None:
+    history(whet)
+    mended = whet.commit("mended", app_py="print('fine again')\n")
+    whet.commit("later", app_py="print('and again')\n")
+
+    for ends in (("HEAD~2", "HEAD"), ("HEAD", "HEAD~2")):
+        said = whet("bisect", *ends, "--", PYTHON, "app.py")
+
+        assert f"{mended[:10]} is the first fixed commit" in said.stdout, said.stderr
+        assert "what fixed it is searched" in said.stderr
+
+
+def test_words_for_the_ends_are_not_turned_round(whet: Whet) -> None:
     history(whet)
 
-    refused(whet, "bisect", "HEAD", "HEAD~4", "--", PYTHON, "app.py", slug="ends-reversed",
-            code=65, value="HEAD~4")  # fmt: skip
-
-
-def test_ends_that_are_judged_the_other_way_round(whet: Whet) -> None:
-    history(whet)
-    whet.commit("mended", app_py="print('fine again')\n")
-
-    refused(whet, "bisect", "HEAD~1", "HEAD", "--", PYTHON, "app.py", slug="ends-reversed",
-            code=65, value="passes")  # fmt: skip
+    refused(whet, "bisect", "--terms", "slow,fast", "HEAD", "HEAD~4", "--", PYTHON, "app.py",
+            slug="ends-reversed", code=65, value="HEAD~4")  # fmt: skip
 
 
 def test_a_good_end_that_fails(whet: Whet) -> None:

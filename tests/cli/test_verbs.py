@@ -296,7 +296,7 @@ def test_bisect_finds_the_first_bad_commit(whet: Whet) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("terms", ["good,bad", "broken,fixed", "before,after"])
-def test_checking_an_end_beside_the_search_changes_no_answer(whet: Whet, terms: str) -> None:
+def test_the_number_of_jobs_changes_no_answer(whet: Whet, terms: str) -> None:
     whet.git("init", "--quiet")
     first, later = ("raise KeyError\n", "") if terms == "broken,fixed" else ("", "raise KeyError\n")
     commits = [
@@ -304,16 +304,17 @@ def test_checking_an_end_beside_the_search_changes_no_answer(whet: Whet, terms: 
     ]
     search = ("--terms", terms, commits[0], "HEAD", "--json", "--", PYTHON, "app.py")
 
-    alone, beside = (
-        json.loads(whet("bisect", "--jobs", jobs, *search).stdout) for jobs in ("1", "2")
+    alone, beside, many = (
+        json.loads(whet("bisect", "--jobs", jobs, *search).stdout) for jobs in ("1", "2", "5")
     )
 
-    assert alone["first_bad"] == beside["first_bad"] == commits[14][:10]
-    tested = [
-        {each["version"]: each["verdict"] for each in one["tested"]} for one in (alone, beside)
-    ]
-    assert tested[0] == tested[1]
-    assert alone["trials"] == beside["trials"]
+    for one in (alone, beside, many):
+        assert (one["first_bad"], one["good"]) == (commits[14][:10], commits[13][:10])
+        verdicts = {each["version"]: each["verdict"] for each in one["tested"]}
+        is_fix = terms == "broken,fixed"
+        for number, commit in enumerate(commits):
+            expected = "bad" if (number < 14) is is_fix else "good"
+            assert verdicts.get(commit[:10], expected) == expected
 
 
 @pytest.mark.slow

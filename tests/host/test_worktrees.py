@@ -384,3 +384,81 @@ def test_a_tree_reached_through_a_link_is_the_same_tree(
     assert moved.text(f"{tmp_path}/link:{tmp_path}/link/package:{tmp_path}/other") == (
         f"{slot}:{slot}/package:{tmp_path}/other"
     )
+
+
+def set_up(worktrees: Worktrees, revision: str, state: str) -> Path:
+    slot = worktrees.checkout(revision, state)
+    if not worktrees.is_set_up(slot):
+        (slot / "built").mkdir()
+        (slot / "built" / "made").write_text(f"{state}\n")
+        worktrees.note_set_up(slot, state)
+    return slot
+
+
+def test_what_a_setup_left_stays_for_revisions_of_the_same_state(
+    user: UserRepository, worktrees: Worktrees
+) -> None:
+    user.write("third.py", "3\n")
+    user.commit("third")
+    first = set_up(worktrees, "HEAD~2", "a")
+    (first / "junk").write_text("x")
+    (first / "built" / "junk").write_text("x")
+    worktrees.give_back(first)
+
+    second = worktrees.checkout("HEAD", "a")
+
+    assert second == first
+    assert worktrees.is_set_up(second)
+    assert files_in(second).keys() == {
+        "train.py", "new.py", "package/model.py", "third.py", "built/made",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", ["changed", "removed"])
+def test_a_setup_that_was_tampered_with_counts_no_more(worktrees: Worktrees, damage: str) -> None:
+    slot = set_up(worktrees, "HEAD", "a")
+    made = slot / "built" / "made"
+    if damage == "changed":
+        made.write_text("something longer\n")
+    else:
+        made.unlink()
+    worktrees.give_back(slot)
+
+    again = worktrees.checkout("HEAD", "a")
+
+    assert not worktrees.is_set_up(again)
+    assert not (again / "built").exists()
+
+
+def test_slots_of_other_states_are_kept_up_to_a_number(worktrees: Worktrees) -> None:
+    slots: list[Path] = []
+    for state in "abc":
+        slots.append(set_up(worktrees, "HEAD", state))
+        worktrees.give_back(slots[-1])
+    assert len(set(slots)) == 3
+
+    back = worktrees.checkout("HEAD~1", "a")
+    worktrees.give_back(back)
+    another = worktrees.checkout("HEAD", "d")
+
+    assert back == slots[0]
+    assert another in slots
+    assert not worktrees.is_set_up(another)
+
+
+def test_a_folder_beside_a_slot_is_new_each_time_and_goes_with_all_else(
+    user: UserRepository, tmp_path: Path
+) -> None:
+    belongings = Belongings(tmp_path / "made")
+    worktrees = Worktrees(Repository(user.top), belongings, tmp_path / "w")
+    slot = worktrees.checkout("HEAD")
+
+    beside = worktrees.environment_beside(slot)
+    (beside / "left").write_text("x")
+    again = worktrees.environment_beside(slot)
+
+    assert again == beside
+    assert list(beside.iterdir()) == []
+    worktrees.discard_all()
+    belongings.discard_all()
+    assert list((tmp_path / "w").iterdir()) == []

@@ -1,11 +1,14 @@
 """Commits as a person wants to see them."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from whet.host.git import Repository
 
 _SHOWN_FILES = 8
+_SHOWN_MESSAGE = 12  # lines
+_REVERTS = re.compile(r"[Tt]his reverts commit ([0-9a-f]{7,64})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +41,17 @@ class CommitDescription:
         summary: the commit.
         files: paths that it changed against its first parent.
         merge: the merge that brought it to the main line; None if it was made there.
+        message: what stands below the first line of its message.
+        reverts: the commit that it says it takes back, or None.
+        reverted_by: the commit that says it takes this one back, or None.
     """
 
     summary: CommitSummary
     files: tuple[str, ...]
     merge: CommitSummary | None
+    message: str = ""
+    reverts: CommitSummary | None = None
+    reverted_by: CommitSummary | None = None
 
     def __str__(self) -> str:
         lines = [
@@ -51,6 +60,14 @@ class CommitDescription:
         ]
         if self.merge is not None:
             lines.append(f"came in with {self.merge}")
+        if self.reverts is not None:
+            lines.append(f"reverts {self.reverts}")
+        if self.reverted_by is not None:
+            lines.append(f"reverted by {self.reverted_by}")
+        body = self.message.splitlines()
+        lines += [f"    {line}".rstrip() for line in ("", *body[:_SHOWN_MESSAGE]) if body]
+        if body:
+            lines.append("    ..." if len(body) > _SHOWN_MESSAGE else "")
         shown = self.files[:_SHOWN_FILES]
         lines += [f"  {name}" for name in shown]
         if len(self.files) > len(shown):
@@ -81,11 +98,17 @@ def describe(repository: Repository, commit: str, *, main_line: str) -> CommitDe
         main_line: the newest commit of the line that it came to, such as the bad end.
     """
     merge = _merge_of(repository, commit, main_line)
-    found = summaries(repository, [commit] if merge is None else [commit, merge])
+    message = repository.get("show", "--no-patch", "--no-show-signature", "--format=%b", commit)
+    related = (merge, _reverted_in(repository, message), _revert_of(repository, commit))
+    found = summaries(repository, [commit, *(each for each in related if each is not None)])
+    merge_shown, reverts, reverted_by = (each and found.get(each) for each in related)
     return CommitDescription(
         summary=found[commit],
         files=_files(repository, commit),
-        merge=None if merge is None else found[merge],
+        merge=merge_shown or None,
+        message=message.strip(),
+        reverts=reverts or None,
+        reverted_by=reverted_by or None,
     )
 
 
@@ -105,6 +128,22 @@ def _files(repository: Repository, commit: str) -> tuple[str, ...]:
     ends = (above[0], commit) if above else ("--root", "--no-commit-id", commit)
     listed = repository.get("diff-tree", "-r", "-z", "--name-only", *ends)
     return tuple(name for name in listed.split("\0") if name)
+
+
+def _reverted_in(repository: Repository, message: str) -> str | None:
+    """Return the commit that a message says it takes back, if it is there."""
+    named = _REVERTS.search(message)
+    if named is None:
+        return None
+    known = repository.ask("rev-parse", "--verify", "--quiet", f"{named[1]}^{{commit}}")
+    return known.text if known.exit_code == 0 else None
+
+
+def _revert_of(repository: Repository, commit: str) -> str | None:
+    """Return the newest commit on any branch whose message says that it takes back ``commit``."""
+    asked = ("--fixed-strings", f"--grep=This reverts commit {commit}", "--format=%H")
+    found = repository.get("log", "-1", "--branches", "--remotes", *asked, f"^{commit}", "HEAD")
+    return found or None
 
 
 def _merge_of(repository: Repository, commit: str, main_line: str) -> str | None:

@@ -1,9 +1,10 @@
 """The history of a git repository, as a search needs it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from whet.bisection.names import deeper, in_words, resolve
 from whet.bisection.terms import Terms
 from whet.core.errors import (
     BadUsage,
@@ -12,7 +13,6 @@ from whet.core.errors import (
     NotAnAncestor,
     NothingBetween,
     SameEnds,
-    UnknownRevision,
 )
 from whet.host.git import Repository
 from whet.search.bisection import Bisection
@@ -34,6 +34,8 @@ class RevisionHistory:
             in the order of `git rev-list`. With ``paths`` only those that touch them, and
             ``bad``.
         paths: what the history was limited to.
+        is_line: merges count as one commit each, with all that they brought.
+        remark: what the old end is in place of the commit that was named; may be empty.
     """
 
     repository: Repository
@@ -41,6 +43,8 @@ class RevisionHistory:
     bad: str
     parents: Mapping[str, tuple[str, ...]]
     paths: tuple[str, ...] = ()
+    is_line: bool = False
+    remark: str = ""
 
     @classmethod
     def between(
@@ -55,6 +59,9 @@ class RevisionHistory:
     ) -> "RevisionHistory":
         """Return the history from ``good`` to ``bad``, names of commits as git reads them.
 
+        If ``good`` is on another line than ``bad``, the old end is the commit where the lines
+        part, and the suspects are those of the line of ``bad``.
+
         Args:
             repository: where they are.
             good: the old end.
@@ -67,23 +74,28 @@ class RevisionHistory:
             UnknownRevision: if git knows no such commit.
             SameEnds: if both are the same commit.
             EndsReversed: if ``bad`` is an ancestor of ``good``.
-            NotAnAncestor: if neither is an ancestor of the other.
+            NotAnAncestor: if they have no commit in common.
             NothingBetween: if no commit in between touches ``paths``.
             BadUsage: if a path lies outside of the repository.
             HostFailure: if the repository is damaged.
         """
-        old, new = resolve(repository, good), resolve(repository, bad)
-        if old == new:
+        named, new = resolve(repository, good), resolve(repository, bad)
+        if named == new:
             raise SameEnds(
-                f"`{good}` and `{bad}` are the same commit, {old[:_SHORT_ID]}",
+                f"`{good}` and `{bad}` are the same commit, {named[:_SHORT_ID]}",
                 hint="name an older commit that still worked, or leave it out and let whet find one",
             )
-        if not _is_ancestor(repository, old, new):
-            _refuse_order(repository, (good, old), (bad, new), terms or Terms())
-        parents = _parents(repository, (new, f"^{old}"), paths, folder)
+        old, remark = named, ""
+        if not is_ancestor(repository, named, new):
+            old = _common(repository, (good, named), (bad, new), terms or Terms())
+            remark = (
+                f"`{good}` is not an ancestor of `{bad}`: their lines part at {old[:_SHORT_ID]},"
+                f" which is taken for the {(terms or Terms()).old} end"
+            )
+        parents = _parents(repository, (new, f"^{named}"), paths, folder)
         if paths and not parents:
             raise NothingBetween(
-                f"no commit between `{good}` and `{bad}` touches {_listed(paths)}",
+                f"no commit between `{good}` and `{bad}` touches {in_words(paths)}",
                 hint="check the path, which is relative to where whet was started, or leave it out",
             )
         if new not in parents:
@@ -91,7 +103,23 @@ class RevisionHistory:
             # suspect of its own: if it turns out to be the first bad one, the paths are not
             # where the failure came from.
             parents = {new: _tips(parents), **parents}
-        return cls(repository=repository, good=old, bad=new, parents=parents, paths=tuple(paths))
+        return cls(
+            repository=repository,
+            good=old,
+            bad=new,
+            parents=parents,
+            paths=tuple(paths),
+            remark=remark,
+        )
+
+    def line(self, *, folder: Path | None = None) -> "RevisionHistory":
+        """Return the same by first parents: a merge is one commit, with all that it brought."""
+        ends = ("--first-parent", self.bad, f"^{self.good}")
+        listed = _parents(self.repository, ends, self.paths, folder)
+        parents = {commit: above[:1] for commit, above in listed.items()}
+        if self.bad not in parents:
+            parents = {self.bad: _tips(parents)[:1], **parents}
+        return replace(self, parents=parents, is_line=True)
 
     @property
     def between_count(self) -> int:
@@ -148,7 +176,7 @@ class RevisionLine:
         if len(commits) == 1:
             raise NothingBetween(
                 f"`{bad}` has no commit before it"
-                + (f" that touches {_listed(paths)}" if paths else ""),
+                + (f" that touches {in_words(paths)}" if paths else ""),
                 hint=deeper(repository) or "name a commit that has a history",
             )
         tags = repository.get("for-each-ref", "--format=%(objectname) %(*objectname)", "refs/tags")
@@ -161,42 +189,35 @@ class RevisionLine:
         return walk_back(len(self.commits) - 1, self.tagged)
 
 
-def resolve(repository: Repository, name: str) -> str:
-    """Return the full id of the commit that ``name`` means.
+def inside_of(
+    repository: Repository, commit: str, paths: Sequence[str] = (), folder: Path | None = None
+) -> RevisionHistory | None:
+    """Return what a merge brought in, if ``commit`` is one, with itself as the new end.
 
-    Raises:
-        UnknownRevision: if it means none.
+    Its first parent is good, as a search by first parents has found. If all that it brought
+    is good too, the merge itself is the first bad one: the two lines do not go together.
     """
-    found = repository.ask("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
-    # A name that begins with a hyphen would be an option, and an empty one means HEAD.
-    if found.exit_code == 0 and name and not name.startswith("-"):
-        return found.text
-    raise UnknownRevision(
-        f"`{name}` is no commit of `{repository.top}`", hint=_near(repository, name)
+    first, *others = repository.get("rev-list", "--parents", "-n1", commit).split()[1:] or [""]
+    if not others:
+        return None
+    parents = _parents(repository, (commit, f"^{first}"), paths, folder)
+    if commit not in parents:
+        parents = {commit: _tips(parents), **parents}
+    return RevisionHistory(
+        repository=repository, good=first, bad=commit, parents=parents, paths=tuple(paths)
     )
 
 
-def _near(repository: Repository, name: str) -> str:
-    import difflib
-
-    names = repository.get("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags")
-    close = difflib.get_close_matches(name, names.splitlines(), n=3, cutoff=0.5)
-    if close:
-        return f"did you mean {_listed(close)}?"
-    return deeper(repository) or "`git log --oneline` and `git tag` show what there is"
-
-
-def deeper(repository: Repository) -> str:
-    """Return what to type in a clone that lacks its older commits, or nothing."""
-    is_shallow = repository.get("rev-parse", "--is-shallow-repository") == "true"
-    return "this clone has only its newest commits: `git fetch --unshallow`" if is_shallow else ""
-
-
-def _refuse_order(
+def _common(
     repository: Repository, good: tuple[str, str], bad: tuple[str, str], terms: Terms
-) -> None:
-    """Raise what is wrong with ends, name and id, of which the old is no ancestor of the new."""
-    if _is_ancestor(repository, bad[1], good[1]):
+) -> str:
+    """Return where the lines of two commits part, each given by name and id.
+
+    Raises:
+        EndsReversed: if the new one is an ancestor of the old one.
+        NotAnAncestor: if they have nothing in common.
+    """
+    if is_ancestor(repository, bad[1], good[1]):
         words = "broken,fixed" if not terms.is_fix else f"{terms.old},{terms.new}"
         raise EndsReversed(
             f"`{bad[0]}` ({terms.new}) is older than `{good[0]}` ({terms.old})",
@@ -205,18 +226,20 @@ def _refuse_order(
             f"`whet bisect --terms {words} {bad[0]} {good[0]} -- ...`",
         )
     base = repository.ask("merge-base", good[1], bad[1]).text.partition("\n")[0]
-    clone = deeper(repository)
-    if base:
-        parted = f"their lines part at {base[:_SHORT_ID]}"
-        hint = f"use that as the {terms.old} end: `whet bisect {base[:_SHORT_ID]} {bad[0]} -- ...`"
-    else:
-        parted, hint = "they have no commit in common", "name two commits of one line of history"
-    raise NotAnAncestor(
-        f"`{good[0]}` is not an ancestor of `{bad[0]}`: {parted}", hint=clone or hint
-    )
+    if not base:
+        raise NotAnAncestor(
+            f"`{good[0]}` is not an ancestor of `{bad[0]}`: they have no commit in common",
+            hint=deeper(repository) or "name two commits of one line of history",
+        )
+    return base
 
 
-def _is_ancestor(repository: Repository, older: str, newer: str) -> bool:
+def is_ancestor(repository: Repository, older: str, newer: str) -> bool:
+    """Whether ``newer`` has ``older`` before it, both full ids.
+
+    Raises:
+        HostFailure: if the repository is damaged.
+    """
     answer = repository.ask("merge-base", "--is-ancestor", older, newer)
     if answer.exit_code != 0 and answer.stderr:
         # A commit that is missing is complained of, with the exit code that also means "no".
@@ -249,7 +272,7 @@ def _rev_list(
         return answer.text
     if paths:
         raise BadUsage(
-            f"git cannot follow {_listed(paths)}: {answer.complaint}",
+            f"git cannot follow {in_words(paths)}: {answer.complaint}",
             hint=f"name files or folders inside `{repository.top}`",
         )
     raise _damaged(repository, answer.complaint)
@@ -259,7 +282,3 @@ def _tips(parents: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
     """Return the commits that are before no other."""
     inner = {parent for above in parents.values() for parent in above}
     return tuple(commit for commit in parents if commit not in inner)
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)

@@ -83,3 +83,7 @@ def _verdict_of_old(old: str, new: str) -> Verdict | None:
     if old in _PASSING or new in _FAILING:
         return Verdict.GOOD
     return None
+
+
+FIXED = Terms.parse("broken,fixed")
+"""What the sides are called if the old end turns out to be the failing one."""

@@ -1,8 +1,11 @@
 """``whet bisect``: the first bad commit or release."""
 
+from pathlib import Path
+
 import click
 
 from whet.bisection.odds import shown_chance
+from whet.bisection.names import ends_of
 from whet.cli.console import answer, answer_json
 from whet.cli.options import (
     Share,
@@ -17,7 +20,10 @@ from whet.cli.progress import Progress
 from whet.core.budget import Budget, StopReason
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.quantity import shown_count, shown_seconds
+from whet.host.files import write_atomically
 from whet.report.facts import history_facts
+from whet.report.history_line import history_line
+from whet.report.wording import visible
 from whet.workbench.bench import open_workbench
 from whet.workbench.bisect import BisectOptions, bisect
 from whet.workbench.investigate import history_sentence
@@ -25,6 +31,7 @@ from whet.workbench.investigation import VersionSearch
 from whet.workbench.noisy_versions import CONFIDENCE, FIRST_RUNS, Noise
 
 _LEAST_CONFIDENCE = 0.5
+from whet.workbench.setups import Setup
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="[GOOD] BAD -- COMMAND...")
@@ -33,6 +40,30 @@ _LEAST_CONFIDENCE = 0.5
     "--repo", default="", metavar="DIR", help="The git repository (the current folder's)."
 )
 @click.option("--path", "paths", multiple=True, help="Only commits that touch this path.")
+@click.option(
+    "--first-parent", is_flag=True, help="Search the main line, then in the merge that was found."
+)
+@click.option(
+    "--setup",
+    default="",
+    metavar="CMD",
+    help="Shell command at the top of each checkout (install, build); if it fails: skip.",
+)
+@click.option(
+    "--setup-reads",
+    multiple=True,
+    metavar="GLOB",
+    help="The setup runs again only where such files change.",
+)
+@click.option(
+    "--as-of-commit", is_flag=True, help="The setup installs what there was that day (by uv)."
+)
+@click.option(
+    "--carry",
+    multiple=True,
+    metavar="PATH",
+    help="Copy this, which git does not track, into each checkout.",
+)
 @click.option("--package", default="", metavar="NAME", help="Search the releases of a package.")
 @click.option("--pre", is_flag=True, help="Releases such as 2.0rc1 count too.")
 @click.option(
@@ -62,6 +93,8 @@ _LEAST_CONFIDENCE = 0.5
     metavar="N",
     help="Run the end that fails so often first, to see whether it always does. (3)",
 )
+@click.option("--log", default="", metavar="FILE", help="Write what `git bisect replay` reads.")
+@click.option("--picture", default="", metavar="FILE", help="Draw the search into this SVG file.")
 @trial_options
 @budget_option
 @jobs_option
@@ -74,6 +107,11 @@ def command(
     *,
     repo: str,
     paths: tuple[str, ...],
+    first_parent: bool,
+    setup: str,
+    setup_reads: tuple[str, ...],
+    as_of_commit: bool,
+    carry: tuple[str, ...],
     package: str,
     pre: bool,
     as_of_release: bool,
@@ -82,6 +120,8 @@ def command(
     rate: float | None,
     good_rate: float | None,
     end_runs: int,
+    log: str,
+    picture: str,
     budget: float | None,
     jobs: int | None,
     as_json: bool,
@@ -98,13 +138,7 @@ def command(
     measured, the plan is said, and each run is weighed until one version is likely enough;
     naming --confidence, --rate or --good-rate says that it is so.
     """
-    if len(ends) not in {1, 2}:
-        raise BadUsage(
-            f"`{' '.join(ends)}` does not name one or two ends",
-            hint="write `whet bisect [GOOD] BAD -- COMMAND`; the command stands behind `--`",
-        )
-    *older, bad = ends
-    good = older[0] if older else ""
+    good, bad = ends_of(ends)
     options = BisectOptions(
         good=good,
         bad=bad,
@@ -117,10 +151,15 @@ def command(
         budget=Budget(wall_seconds=budget),
         jobs=jobs,
         noise=noise_of(confidence, rate, good_rate, end_runs),
+        is_line=first_parent,
+        setup=Setup(command=setup, reads=setup_reads, as_of_commit=as_of_commit, carried=carry),
     )
     request = trial_request(ctx)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         found = bisect(bench, request, options)
+    for name, text in ((log, found.log), (picture, picture and history_line(found))):
+        if name:
+            write_atomically(Path(name), f"{text}\n".encode("utf-8", "surrogateescape"))
     if as_json:
         answer_json(history_facts(found))
     else:
@@ -169,6 +208,11 @@ def _show(found: VersionSearch) -> None:
     if found.first_bad_description:
         answer("")
         answer(found.first_bad_description)
+    if found.diff:
+        answer("")
+        answer(visible(found.diff))
+    if found.again:
+        answer(f"\n{found.again}")
     trials = shown_count(found.trials, "trial")
     why = "" if found.stopped is StopReason.FOUND else f"; {found.stopped.value}"
     answer(f"\n{trials} in {shown_seconds(found.wall_seconds)}{why}")

@@ -315,6 +315,17 @@ class ReleaseNotInstallable(WhetError):
     exit_code = UNAVAILABLE
 
 
+class SetupFailed(WhetError):
+    """The command of `--setup` failed on a commit.
+
+    Inside a search such a commit is skipped; at an end of the search, name another end, or mend
+    the command: it starts at the top of a checkout of that commit, and in a Python environment
+    of its own if it names a Python tool.
+    """
+
+    exit_code = UNAVAILABLE
+
+
 class DiskFull(WhetError):
     """There is no space left to write what whet has to keep.
 

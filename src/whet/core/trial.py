@@ -185,6 +185,7 @@ class Trial:
         limits: what the trial may use.
         measures: name to pattern of a number that the program prints.
         surroundings: what the trial inherits.
+        setup: what is done once in the checkout of ``revision`` before it runs there, as text.
     """
 
     command: tuple[str, ...]
@@ -200,6 +201,7 @@ class Trial:
     measures: Mapping[str, str] = field(default_factory=_no_strings)
     surroundings: Surroundings = field(default_factory=Surroundings)
     unset: tuple[str, ...] = ()
+    setup: str = ""
 
     def with_payload(self, digest: str, position: int = 0) -> "Trial":
         """Return the trial that differs from this one in one payload alone."""
@@ -232,6 +234,7 @@ class Trial:
             "surroundings": _fields(self.surroundings),
             # Where there is none it says nothing: the keys of all other trials stay as they were.
             **({"unset": list(self.unset)} if self.unset else {}),
+            **({"setup": self.setup} if self.setup else {}),
         }
 
     @classmethod
@@ -255,6 +258,7 @@ class Trial:
             measures=text_map(data, "measures"),
             surroundings=Surroundings(**text_map(data, "surroundings")),
             unset=texts(data, "unset") if "unset" in data else (),
+            setup=text(data, "setup", ""),
         )
 
 

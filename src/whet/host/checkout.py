@@ -9,8 +9,10 @@ QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
 """Options of git that keep the user's hooks and daemons out of what whet does."""
 
 
-def check_out(folder: Path, commit: str) -> None:
+def check_out(folder: Path, commit: str, *, is_clean: bool = True) -> None:
     """Make ``folder`` what ``commit`` holds, and nothing else.
+
+    Without ``is_clean`` what git does not track stays.
 
     A filter that fails (git-lfs is not installed, git-crypt has no key) is left out: then the
     files are as they are committed.
@@ -27,7 +29,8 @@ def check_out(folder: Path, commit: str) -> None:
         if not filters:
             raise
         place.get(*QUIET, *filters, *arguments)
-    place.get(*QUIET, "clean", "--quiet", "-ffdx")
+    if is_clean:
+        place.get(*QUIET, "clean", "--quiet", "-ffdx")
 
 
 def _without_filters(place: Repository) -> list[str]:

@@ -177,26 +177,19 @@ class PackageEnvironments:
         return PackageEnvironment(folder=attempt)
 
     def _install(self, attempt: Path, specifiers: Sequence[str], as_of: str) -> ToolResult:
-        uv = _find_uv(self.environment) if self.uv is None else self.uv
+        uv = find_uv(self.environment) if self.uv is None else self.uv
         inherited = {k: v for k, v in self.environment.items() if k not in _MISLEADING}
-        if not uv:
-            made = _call(
-                [self.python.path, "-I", "-m", "venv", str(attempt)], inherited, attempt.parent
-            )
+        told = dict(self.settings.for_uv() if uv else self.settings.for_pip())
+        if uv:
+            told["UV_PYTHON_DOWNLOADS"] = "never"
+        made = make_environment(attempt, self.python.path, {**inherited, **told}, uv=uv)
+        if uv:
+            limit = ["--exclude-newer", as_of] if as_of else []
+            install = [uv, "pip", "install", "--quiet", "--python", str(attempt), *limit]
+        else:
             limit = [f"--uploaded-prior-to={as_of}"] if as_of else []
             install = [str(attempt / "bin" / "python"), "-I", "-m", "pip", "install",
                        "--disable-pip-version-check", "--no-input", "--quiet", *limit]  # fmt: skip
-            told = self.settings.for_pip()
-        else:
-            # No project file above the folder may have a say in what is installed.
-            told = {**self.settings.for_uv(), "UV_PYTHON_DOWNLOADS": "never"}
-            made = _call(
-                [uv, "venv", "--quiet", "--no-project", "--python", self.python.path, str(attempt)],
-                {**inherited, **told},
-                attempt.parent,
-            )
-            limit = ["--exclude-newer", as_of] if as_of else []
-            install = [uv, "pip", "install", "--quiet", "--python", str(attempt), *limit]
         if made.exit_code != 0:
             return made
         return _call([*install, "--", *specifiers], {**inherited, **told}, Path("/"))
@@ -219,6 +212,31 @@ def default_place() -> Path:
     from platformdirs import user_cache_path
 
     return user_cache_path("whet") / "environments"
+
+
+def make_environment(
+    folder: Path,
+    python: str,
+    environment: Mapping[str, str],
+    *,
+    uv: str = "",
+    with_pip: bool = False,
+) -> ToolResult:
+    """Make an empty virtual environment, and return what the tool said.
+
+    Args:
+        folder: where.
+        python: the Python that it is made with.
+        environment: what the tool inherits.
+        uv: path of uv; empty: Python's own `venv`, which always brings pip.
+        with_pip: pip is wanted too.
+    """
+    clean = {name: value for name, value in environment.items() if name not in _MISLEADING}
+    if uv and not with_pip:
+        # No project file above the folder may have a say in what is installed.
+        command = [uv, "venv", "--quiet", "--no-project", "--python", python, str(folder)]
+        return _call(command, {**clean, "UV_PYTHON_DOWNLOADS": "never"}, folder.parent)
+    return _call([python, "-I", "-m", "venv", str(folder)], clean, folder.parent)
 
 
 def _specifiers(pins: Mapping[str, str], requirements: Sequence[str]) -> list[str]:
@@ -272,7 +290,7 @@ def _alone_in(home: Path) -> Generator[None]:
         os.close(descriptor)
 
 
-def _find_uv(environment: Mapping[str, str]) -> str:
+def find_uv(environment: Mapping[str, str]) -> str:
     """Return uv from `PATH`, or from where whet itself is installed; empty if there is none."""
     beside = Path(sys.executable).with_name("uv")
     found = shutil.which("uv", path=environment.get("PATH", os.defpath))

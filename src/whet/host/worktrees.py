@@ -1,5 +1,6 @@
 """Working trees of whet's own, in which other revisions run beside the user's checkout."""
 
+import errno
 import os
 import re
 import threading
@@ -10,14 +11,18 @@ from whet.core.trial import CodeState
 from whet.host.belongings import Belongings
 from whet.host.checkout import QUIET, check_out
 from whet.host.code_restore import raw_folder, restore
+from whet.host.files import remove_tree, storage_error
 from whet.host.git import GitFailedError, Repository
 from whet.host.relocation import Relocation
+from whet.host.set_up import SetUp
 from whet.host.submodules import populate_submodules
 
 # git lists all worktrees to add one, and stops at one that another git is just adding
 # ("failed to read .git/worktrees/NAME/commondir: Success"). A lock keeps the threads of one
 # whet apart; another whet may still be in the way for as long as a file is written.
 _ATTEMPTS = 5
+_SET_UP = 3  # slots with a setup of another state that are kept beside those in use
+_LEAST_BYTES = 64 * 1024
 _FULL_NAME = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -42,16 +47,22 @@ class Worktrees:
         self._free: dict[Path, str] = {}  # slot to the commit that it is on
         self._used: dict[Path, str] = {}
         self._notes: dict[Path, tuple[str, ...]] = {}
+        self._set_up: dict[Path, SetUp] = {}
 
-    def checkout(self, revision: str) -> Path:
+    def checkout(self, revision: str, state: str = "") -> Path:
         """Return a folder that holds ``revision`` and nothing else, until it is given back.
+
+        Args:
+            revision: what to check out.
+            state: digest of all that a setup reads there. What the setup left in a slot
+                (`note_set_up`) stays in it for revisions of the same state.
 
         Raises:
             UnknownRevision: if the repository does not have it.
             HostFailure: if it cannot be checked out.
         """
         commit = self.commit_of(revision)
-        slot = self._slot_for(commit)
+        slot = self._slot_for(commit, state)
         notes = populate_submodules(self.repository, commit, slot)
         with self._lock:
             self._notes[slot] = notes
@@ -108,6 +119,24 @@ class Worktrees:
         """Return what folders and commands are called in the slot."""
         return Relocation(repository=self.repository, place=slot)
 
+    def is_set_up(self, slot: Path) -> bool:
+        """Whether what a setup left stands in the slot."""
+        return slot in self._set_up
+
+    def note_set_up(self, slot: Path, state: str) -> None:
+        """Keep what stands in the slot now for other revisions of this state."""
+        set_up = SetUp.of(slot, state)
+        with self._lock:
+            self._set_up[slot] = set_up
+
+    def environment_beside(self, slot: Path) -> Path:
+        """Return a new empty folder for what is installed for this slot; it goes with its setup."""
+        folder = slot.with_name(f"{slot.name}-env")
+        self._belongings.adopt("folder", str(folder))
+        remove_tree(folder)
+        folder.mkdir()
+        return folder
+
     def give_back(self, slot: Path) -> None:
         """Say that nothing runs in the slot any more: it may be used for another revision."""
         with self._lock:
@@ -123,29 +152,51 @@ class Worktrees:
         for slot in slots:
             self._belongings.discard(slot)
 
-    def _slot_for(self, commit: str) -> Path:
-        slot = self._take_free(commit)
+    def _slot_for(self, commit: str, state: str = "") -> Path:
+        slot = self._take_free(commit, state)
         if slot is not None:
             try:
-                check_out(slot, commit)
+                self._bring(slot, commit, state)
             except (GitFailedError, OSError):
                 # A trial may break what it runs in: a lock left behind, a folder without rights.
                 with self._lock:
                     del self._used[slot]
+                    self._set_up.pop(slot, None)
                 self._belongings.discard(slot)
             else:
                 return slot
         return self._new_slot(commit)
 
-    def _take_free(self, commit: str) -> Path | None:
+    def _bring(self, slot: Path, commit: str, state: str) -> None:
+        """Bring a slot to a commit, with what its setup left if that is of the same state."""
+        with self._lock:
+            set_up = self._set_up.get(slot)
+        if set_up is not None and set_up.state == state:
+            check_out(slot, commit, is_clean=False)
+            if set_up.put_back(slot):
+                return
+        with self._lock:
+            self._set_up.pop(slot, None)
+        check_out(slot, commit)
+
+    def _take_free(self, commit: str, state: str) -> Path | None:
         with self._lock:
             if not self._free:
                 return None
             # One that is there already needs the least work.
-            slot = min(self._free, key=lambda slot: self._free[slot] != commit)
+            ranks = {slot: self._rank(slot, commit, state) for slot in self._free}
+            slot = min(ranks, key=lambda slot: ranks[slot])
+            if ranks[slot][0] and len(self._free) < _SET_UP:
+                return None  # the setup in it may be wanted again
             del self._free[slot]
             self._used[slot] = commit
             return slot
+
+    def _rank(self, slot: Path, commit: str, state: str) -> tuple[bool, bool, bool]:
+        """Return how much there is to lose, and then to do, if a slot is taken."""
+        set_up = self._set_up.get(slot)
+        is_other = set_up is not None and set_up.state != state
+        return is_other, set_up is None and bool(state), self._free[slot] != commit
 
     def _new_slot(self, commit: str) -> Path:
         self._place.mkdir(parents=True, exist_ok=True)
@@ -155,7 +206,10 @@ class Worktrees:
             self._add_worktree(slot, commit)
             check_out(slot, commit)
         except (GitFailedError, OSError) as error:
+            is_full = _is_full(self._place)  # git says only that it cannot write
             self._belongings.discard(slot)
+            if is_full:
+                raise storage_error(OSError(errno.ENOSPC, ""), slot) from error
             self._looked_up(commit)
             raise HostFailure(
                 f"cannot check out `{commit[:10]}`: {error}",
@@ -176,3 +230,8 @@ class Worktrees:
                     raise
             else:
                 return
+
+
+def _is_full(folder: Path) -> bool:
+    left = os.statvfs(folder)
+    return left.f_bavail * left.f_frsize < _LEAST_BYTES or (left.f_files > 0 and not left.f_favail)

@@ -90,6 +90,10 @@ def history_facts(history: VersionSearch) -> dict[str, object]:
             }
             for tested in history.tested
         ],
+        "diff": history.diff,
+        "again": history.again,
+        "git_bisect_log": history.log,
+        "picture": history.picture,
         "stopped": history.stopped.name.lower(),
         "reason": history.stopped.value,
         "trials": history.trials,

@@ -8,8 +8,9 @@ from whet.host.files import write_atomically
 from whet.report.curve import size_curve
 from whet.report.difference import difference
 from whet.report.facts import facts_of
+from whet.report.history_line import history_line
 from whet.report.wording import fence, hex_dump, is_text, one_line, visible
-from whet.workbench.investigation import Investigation, ShrunkPayload
+from whet.workbench.investigation import Investigation, ShrunkPayload, VersionSearch
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _SHOWN_PAYLOAD_BYTES = 4000
@@ -69,6 +70,7 @@ def _render(template: str, investigation: Investigation) -> str:
         cell=_cell,
         payload=shown_payload,
         curve=_curve,
+        line_of=_line_of,
         difference=_difference,
     )
     page = environment.get_template(template).render(
@@ -96,6 +98,11 @@ def _difference(payload: ShrunkPayload) -> str:
 def _curve(payload: ShrunkPayload) -> str:
     """Return the picture of size against time; empty if it never changed."""
     return size_curve(payload.sizes, payload.wall_seconds) if len(payload.sizes) > 1 else ""
+
+
+def _line_of(search: VersionSearch) -> str:
+    """Return the picture of the versions that were searched; empty if nothing was."""
+    return history_line(search) if search.places else ""
 
 
 def _cell(text: str) -> str:

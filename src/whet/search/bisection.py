@@ -1,26 +1,26 @@
 """The search for the first bad version, on a line and on a graph of commits.
 
 The choice of the next version to test is that of `git bisect` (git 2.39, `bisect.c`), ties
-and skips included, so that both test the same commits of the same history. Two differences,
-both for exactness: git takes a commit that is within 0.1 % of half of a large history, whet
-only the best one; and git counts what a merge reaches by walking, once for each merge
-(quadratic), where whet adds sets of bits.
+included, so that both test the same commits of the same history. Differences: git takes a
+commit that is within 0.1 % of half of a large history, whet only the best one; git counts what
+a merge reaches by walking, once for each merge (quadratic), where whet adds sets of bits; after
+a skip git goes to a place by chance, whet to the one from which most is to be expected
+(`whet.search.skips`); and whet can ask many at once (`whet.search.questions`).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from math import isqrt
+from functools import partial
 from typing import Generic
 
 from whet.core.budget import StopReason
 from whet.core.verdict import Verdict
 from whet.search.proposal import Search
+from whet.search.questions import spread
 from whet.search.reach import weights
+from whet.search.round import Round
 from whet.search.version_graph import VersionGraph, VersionT, line_of
-
-# git's own generator (bisect.c): with it a skip leads both tools to the same commit.
-_PSEUDO_RANDOM_MODULO = 32768
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +97,18 @@ class Bisection(Generic[VersionT]):
         self.started_with = len(self._suspects)
         """How many versions could be the first bad one at the start, the bad end included."""
         self._tested: dict[VersionT, Verdict] = {}
+        self.contradictions: list[tuple[VersionT, VersionT]] = []
+        """A bad version with one after it that is good: the failure came more than once."""
+
+    @property
+    def old_end(self) -> VersionT | None:
+        """A version that was known to be good at the start; None if none was."""
+        return next(iter(self._good), None)
+
+    @property
+    def new_end(self) -> VersionT:
+        """The version that was known to be bad at the start."""
+        return self._bad_end
 
     @property
     def remaining(self) -> int:
@@ -129,8 +141,7 @@ class Bisection(Generic[VersionT]):
     @property
     def following(self) -> VersionT | None:
         """The version that is tested next; None if none is left to test."""
-        chosen = self._choice()
-        return None if chosen == self._bad else self._graph.versions[chosen]
+        return next(iter(self.questions()), None)
 
     def standings(self) -> dict[VersionT, Standing]:
         """Return what is known of each version of the graph, oldest first."""
@@ -170,21 +181,89 @@ class Bisection(Generic[VersionT]):
                     flags[parent] = 1
         return flags
 
-    def search(self) -> Search[VersionT, BisectionResult[VersionT]]:
-        """Propose one version at a time until the first bad one is known."""
-        while True:
-            version = self.following
-            if version is None:
-                return self.result()
-            (verdict,) = yield (version,)
-            self._tested[version] = verdict
-            if verdict is Verdict.BAD:
-                self._bad = self._graph.positions[version]
-                self._suspects = self._before(self._bad, self._suspects)
-            elif verdict is Verdict.GOOD:
-                tested = self._graph.positions[version]
-                before = self._graph.ancestors(tested, self._suspects)
-                self._suspects = [each for each in self._suspects if not before[each]]
+    def questions(self, width: int = 1) -> tuple[VersionT, ...]:
+        """Return the versions to test next, oldest first; none if nothing is left to test.
+
+        Args:
+            width: how many are tested at once.
+        """
+        skipped = self._skipped_suspects
+        is_one = width == 1 and not skipped
+        reached = weights(self._suspects, self._graph.parents, all_of_them=not is_one)
+        if is_one:
+            chosen = [self._halving(reached)]
+        else:
+            chosen = spread(reached, skipped, width, partial(self._flags, among=self._suspects))
+        return tuple(self._graph.versions[each] for each in chosen if each != self._bad)
+
+    def search(self, width: int = 1) -> Search[VersionT, BisectionResult[VersionT]]:
+        """Propose versions until the first bad one is known.
+
+        Args:
+            width: how many are tested at once; all verdicts of such a round are told.
+        """
+        while questions := self.questions(width):
+            if width == 1:
+                verdicts = yield questions
+            else:
+                verdicts = yield Round(questions, partial(self._needless, questions))
+            self._learn(dict(zip(questions, verdicts, strict=True)))
+        return self.result()
+
+    def _learn(self, told: Mapping[VersionT, Verdict]) -> None:
+        """Narrow the suspects by the verdicts of one round."""
+        was_suspect = set(self._suspects)
+        self._bad, self._suspects, odd = self._narrowed(told)
+        newest_bad = self._graph.versions[self._bad]
+        self.contradictions += [(newest_bad, version) for version in odd]
+        # Of two that are bad the one that reaches less comes last, as the one that counts.
+        in_order = sorted(told, key=lambda each: told[each] is not Verdict.BAD)
+        number_bad = sum(verdict is Verdict.BAD for verdict in told.values())
+        in_order[:number_bad] = in_order[:number_bad][::-1]
+        for version in in_order:
+            verdict = told[version]
+            position = self._graph.positions[version]
+            # A skip that changes nothing may be of a version that was never run.
+            counts = verdict is not Verdict.SKIP or position in self._suspects
+            if position in was_suspect and counts and version not in odd:
+                self._tested[version] = verdict
+
+    def _narrowed(self, told: Mapping[VersionT, Verdict]) -> tuple[int, list[int], list[VersionT]]:
+        """Return the bad version and the suspects that are left, and what contradicts them.
+
+        Of several bad versions the one that reaches least counts. That the first bad version
+        must be before all of them is not concluded: two branches may have got the same change.
+        """
+        position = self._graph.positions
+        bad, suspects = self._bad, self._suspects
+        tested_bad = [position[each] for each in told if told[each] is Verdict.BAD]
+        before = {each: self._before(each, self._suspects) for each in tested_bad}
+        if before:
+            bad = min(before, key=lambda each: len(before[each]))
+            suspects = before[bad]
+        odd: list[VersionT] = []
+        for version in (each for each in told if told[each] is Verdict.GOOD):
+            flags = self._flags(position[version], among=self._suspects)
+            if flags[bad]:
+                odd.append(version)
+            else:
+                suspects = [each for each in suspects if not flags[each]]
+        return bad, suspects, odd
+
+    def _needless(
+        self, questions: Sequence[VersionT], known: Mapping[VersionT, Verdict]
+    ) -> set[VersionT]:
+        """Return the questions that cannot divide what the known verdicts leave."""
+        _, left, _ = self._narrowed(known)
+        needless: set[VersionT] = set()
+        for version in questions:
+            before = self._flags(self._graph.positions[version], among=self._suspects)
+            if sum(before[each] for each in left) in {0, len(left)}:
+                needless.add(version)
+        return needless
+
+    def _flags(self, position: int, among: Sequence[int]) -> bytearray:
+        return self._graph.ancestors(position, among)
 
     def result(self) -> BisectionResult[VersionT]:
         """Return what is known; if the search was stopped early, as AMBIGUOUS."""
@@ -218,16 +297,10 @@ class Bisection(Generic[VersionT]):
             return good[-1]
         return next(iter(self._good), None)
 
-    def _choice(self) -> int:
-        """Return the version to test next; the bad one itself if there is none."""
-        skipped = {self._graph.positions[version] for version in self._judged(Verdict.SKIP)}
-        reached = weights(self._suspects, self._graph.parents, all_of_them=bool(skipped))
-        if not skipped:
-            return self._halving(reached)
-        by_merit = self._by_merit(reached)
-        if by_merit[0] not in skipped:
-            return by_merit[0]
-        return self._away([each for each in by_merit if each not in skipped])
+    @property
+    def _skipped_suspects(self) -> list[int]:
+        skipped = (self._graph.positions[version] for version in self._judged(Verdict.SKIP))
+        return sorted(set(skipped).intersection(self._suspects))
 
     def _halving(self, reached: Mapping[int, int]) -> int:
         """Return the first version that halves best.
@@ -242,22 +315,6 @@ class Bisection(Generic[VersionT]):
         here = set(self._suspects)
         parents = self._graph.parents
         return min(exact, key=lambda each: -min(len(here.intersection(parents[each])), 2))
-
-    def _by_merit(self, reached: Mapping[int, int]) -> list[int]:
-        total = len(self._suspects)
-        versions = self._graph.versions
-        ordered = sorted(self._suspects, key=lambda each: str(versions[each]))
-        return sorted(ordered, key=lambda each: -_merit(reached[each], total))
-
-    def _away(self, by_merit: Sequence[int]) -> int:
-        """Return one near the middle but away from the skipped, whose neighbours often skip too."""
-        count = len(by_merit)
-        number = (count * 1103515245 + 12345) % 2**32 // 65536 % _PSEUDO_RANDOM_MODULO
-        distance = count * number // _PSEUDO_RANDOM_MODULO
-        index = distance * isqrt(number) // isqrt(_PSEUDO_RANDOM_MODULO)
-        if by_merit[index] == self._bad:
-            index = max(index - 1, 0)
-        return by_merit[index]
 
 
 def bisect_graph(

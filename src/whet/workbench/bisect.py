@@ -4,15 +4,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from whet.bisection.terms import Terms
+from whet.bisection.names import resolve_or_date
+from whet.bisection.revisions import is_ancestor
+from whet.bisection.terms import FIXED, Terms
 from whet.core.budget import Budget
+from whet.core.event import Notice
 from whet.core.trial import Trial
+from whet.host.editable import editable_folders
 from whet.host.git import Repository
 from whet.host.relocation import named_otherwise
 from whet.workbench.bench import Workbench
 from whet.workbench.investigation import VersionSearch
 from whet.workbench.noisy_versions import Noise, find_first_bad
 from whet.workbench.request import TrialRequest
+from whet.workbench.setups import Setup
 from whet.workbench.versions import VersionHunt, Versions
 
 
@@ -30,8 +35,10 @@ class BisectOptions:
         with_prereleases: releases such as 2.0rc1 count too.
         as_of_release: dependencies as they were when each release came out.
         budget: when to stop.
-        jobs: trials at once; None: all cores. A search runs two at the most.
+        jobs: trials at once; None: all cores, up to `MOST_JOBS`.
         noise: what is known of a failure that may come only sometimes.
+        is_line: search by first parents, and then in the merge that was found.
+        setup: what is done in each checkout first.
     """
 
     good: str
@@ -45,6 +52,12 @@ class BisectOptions:
     budget: Budget = field(default_factory=Budget)
     jobs: int | None = None
     noise: Noise = field(default_factory=Noise)
+    is_line: bool = False
+    setup: Setup = field(default_factory=Setup)
+
+
+MOST_JOBS = 8
+"""Trials at once if nobody says: each more costs a checkout, and gains ever less."""
 
 
 def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> VersionSearch:
@@ -55,6 +68,9 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
     """
     terms = Terms.parse(options.terms) if options.terms else Terms()
     trial = bench.for_search(bench.build_trial(request))
+    if not options.package:
+        options, terms = _dated_and_in_order(bench, trial, options, terms)
+    jobs = options.jobs or min(bench.jobs, MOST_JOBS)
     versions = versions_of(bench, trial, options, terms)
     investigation = bench.notebook.begin_investigation(verb="bisect", trial=trial)
     hunt = VersionHunt(
@@ -65,9 +81,10 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
         record=recorder(bench, request, investigation),
         terms=terms,
         budget=options.budget,
-        overlaps=(options.jobs or bench.jobs) > 1,
+        overlaps=jobs > 1,
+        jobs=jobs,
     )
-    found = find_first_bad(hunt, options.noise, jobs=options.jobs or bench.jobs).search
+    found = find_first_bad(hunt, options.noise, jobs=jobs).search
     bench.notebook.end_investigation(
         investigation,
         found.stopped,
@@ -93,13 +110,65 @@ def versions_of(
             as_of_release=options.as_of_release,
             terms=terms,
         )
-    from whet.workbench.revisions import revisions
+    from whet.workbench.revisions import RevisionOptions, revisions
 
-    repository = Repository.containing(Path(options.repository or trial.cwd))
+    repository = _repository(trial, options)
     found = revisions(
-        bench, repository, options.good, options.bad, paths=options.paths, terms=terms
+        bench,
+        repository,
+        options.good,
+        options.bad,
+        options=RevisionOptions(
+            paths=options.paths,
+            is_line=options.is_line,
+            setup=options.setup,
+            editable=_editable(bench, trial, repository, options.setup),
+        ),
+        terms=terms,
     )
-    return replace(found, remarks=named_otherwise(repository, trial))
+    return replace(found, remarks=(*found.remarks, *named_otherwise(repository, trial)))
+
+
+def _editable(
+    bench: Workbench, trial: Trial, repository: Repository, setup: Setup
+) -> tuple[str, ...]:
+    """Return what an editable installation leads to; a setup has an environment without one."""
+    if setup.command:
+        return ()
+    inherited = {**bench.environment, **trial.environment}
+    state, top = bench.project.state, repository.top
+    return editable_folders(trial.command, Path(trial.cwd), inherited, state=state, top=top)
+
+
+def _repository(trial: Trial, options: BisectOptions) -> Repository:
+    return Repository.containing(Path(options.repository or trial.cwd))
+
+
+def _dated_and_in_order(
+    bench: Workbench, trial: Trial, options: BisectOptions, terms: Terms
+) -> tuple[BisectOptions, Terms]:
+    """Put commits in the place of dates, and the older end first.
+
+    If the end that was said to be bad is the older one, what fixed it is searched; terms that
+    somebody gave stay, and with them the order.
+    """
+    repository = _repository(trial, options)
+    named = resolve_or_date(repository, options.bad)
+    if named.remark:
+        bench.emit(Notice(text=named.remark))
+        options = replace(options, bad=named.commit)
+    if not options.good:
+        return options, terms
+    older = resolve_or_date(repository, options.good, tip=named.commit)
+    if older.remark:
+        bench.emit(Notice(text=older.remark))
+        options = replace(options, good=older.commit)
+    is_reversed = terms == Terms() and is_ancestor(repository, named.commit, older.commit)
+    if not is_reversed or named.commit == older.commit:
+        return options, terms
+    text = f"`{options.bad}` (bad) is older than `{options.good}` (good): what fixed it is searched"
+    bench.emit(Notice(text=text))
+    return replace(options, good=options.bad, bad=options.good), FIXED
 
 
 def recorder(bench: Workbench, request: TrialRequest, investigation: int) -> Callable[[Trial], int]:

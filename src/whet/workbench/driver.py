@@ -6,13 +6,13 @@ and tells the search only what it may know, so that the number of jobs changes n
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError, Future
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from whet.core.budget import Budget, StopReason
-from whet.core.errors import WhetError
+from whet.core.errors import DiskFull, WhetError
 from whet.core.event import Event, Notice, SearchStopped, TrialFinished
 from whet.core.executor import Executor
 from whet.core.oracle import Oracle
@@ -21,6 +21,7 @@ from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.search.proposal import Search, WholeBatch
 from whet.search.repeats import Repeats
+from whet.search.round import Round
 
 HOLDS_NO_MORE = "what earlier trials showed holds no more: everything is tried anew"
 """A result that rests on remembered trials is run once more; this is said when it came otherwise."""
@@ -158,7 +159,9 @@ class Driver:
     def _verdicts(
         self, batch: Sequence[CandidateT], ask: Callable[[CandidateT], Question]
     ) -> Sequence[Verdict]:
-        """Return the verdicts of ``batch`` up to its first BAD one; of all of a whole batch."""
+        """Return the verdicts of ``batch`` up to its first BAD one; of a whole one or a round all."""
+        if isinstance(batch, Round):
+            return self._verdicts_of_round(batch, ask)
         verdicts: list[Verdict] = []
         running: list[_Asking] = []
         following = iter(batch)
@@ -197,6 +200,31 @@ class Driver:
             yield running[0]
             running.pop(0)
 
+    def _verdicts_of_round(
+        self, batch: Round[CandidateT], ask: Callable[[CandidateT], Question]
+    ) -> Sequence[Verdict]:
+        """Return the verdicts of a round, and end each run as soon as it is needless."""
+        known: dict[CandidateT, Verdict] = {}
+        running: dict[CandidateT, _Asking] = {}
+        try:
+            while True:
+                needless = batch.needless(known)
+                for candidate in needless & running.keys():
+                    running.pop(candidate).cancel()
+                for candidate in batch:
+                    is_open = candidate not in needless and candidate not in known
+                    if is_open and candidate not in running and len(running) < self.jobs:
+                        self._check_budget()
+                        running[candidate] = _Asking(self, ask(candidate))
+                if not running:
+                    return batch.told(known)
+                ended = _first_ended(running)
+                known[ended] = self.told(running[ended].verdict())
+                del running[ended]
+        finally:
+            for asking in running.values():
+                asking.cancel()
+
     def _check_budget(self) -> None:
         budget = self.budget
         if budget.trials is not None and self._trials >= budget.trials:
@@ -219,6 +247,8 @@ class Driver:
         """Wait for a trial, judge it and tell everybody."""
         try:
             outcome = _result(future)
+        except DiskFull:
+            raise  # it is so for every version
         except WhetError as error:
             if not self.is_error_skip:
                 raise
@@ -256,6 +286,11 @@ class _Asking:
         if not first.done() or first.cancelled() or first.exception() is not None:
             return False
         return told(self._driver.oracle.judge(first.result())) is Verdict.BAD
+
+    @property
+    def first(self) -> Future[Outcome]:
+        """The first of its runs."""
+        return self._futures[0]
 
     def verdict(self) -> Verdict:
         """Wait for the verdict."""
@@ -295,6 +330,12 @@ class _Asking:
         """End what is still running of it."""
         for future in self._futures:
             future.cancel()
+
+
+def _first_ended(running: Mapping[CandidateT, _Asking]) -> CandidateT:
+    """Wait until one of the questions has its first run behind it, and return which."""
+    wait([asking.first for asking in running.values()], return_when=FIRST_COMPLETED)
+    return next(candidate for candidate, asking in running.items() if asking.first.done())
 
 
 def _result(future: Future[Outcome]) -> Outcome:

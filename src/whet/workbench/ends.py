@@ -5,9 +5,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from whet.bisection.terms import Terms
+from whet.bisection.terms import FIXED, Terms
 from whet.core.errors import EndMisjudged, EndsReversed
-from whet.core.event import Event, TrialFinished
+from whet.core.event import Event, Notice, TrialFinished
 from whet.core.executor import Executor
 from whet.core.oracle import Oracle, SameFailure
 from whet.core.outcome import Outcome
@@ -81,6 +81,8 @@ class Ends:
                 self._wait_for(other)
         if self.old is not None and not says_which_fails:
             self.terms = self.terms.settled_by(any_bad.judge(self._came[self.old][1]))
+        elif self.old is not None and self._are_reversed(any_bad):
+            self._turn_round(self.old)
         failing = self.old if self.terms.is_fix else self.new
         reference = self._came[failing][1] if failing in self._came else None
         self.oracle = self.oracle or oracle_of(self.judging, reference)
@@ -89,6 +91,21 @@ class Ends:
         else:
             self._tell(self.oracle, first)
         return self.oracle
+
+    def _are_reversed(self, any_bad: Oracle) -> bool:
+        """Whether it is the other end that fails, where nobody gave words for the ends."""
+        is_given = self.terms is not FIXED and self.terms != Terms()
+        if is_given or self.oracle is not None or len(self._came) < len(self._versions):
+            return False
+        told = [any_bad.judge(self._came[version][1]) for version in self._versions]
+        return told == [Verdict.GOOD, Verdict.BAD]
+
+    def _turn_round(self, old: str) -> None:
+        failing, passing = (self.new, old) if self.terms.is_fix else (old, self.new)
+        text = f"`{self.label(failing)}` fails and `{self.label(passing)}` passes"
+        self.terms = Terms() if self.terms.is_fix else FIXED
+        what = "fixed" if self.terms.is_fix else "broke"
+        self.emit(Notice(text=f"{text}: what {what} it is searched"))
 
     def confirm(self, oracle: Oracle) -> None:
         """Wait for both, unless that was done before.

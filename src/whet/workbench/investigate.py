@@ -266,6 +266,7 @@ def _search_history(work: _Work, baseline: Baseline) -> None:
             oracle=baseline.oracle,
             repeats=baseline.repeats,
             overlaps=(work.options.jobs or work.bench.jobs) > 1,
+            jobs=work.options.jobs or work.bench.jobs,
         )
         try:
             work.found = find_first_bad(

@@ -125,6 +125,23 @@ class NoisySearch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VersionPlace:
+    """Where a version stands among all that were searched.
+
+    Attributes:
+        label: short commit or version.
+        position: how many are before it.
+        told: ``good``, ``bad`` or ``skip`` if it was tested, as the search was told; else empty.
+        is_suspect: it may be the first bad one.
+    """
+
+    label: str
+    position: int
+    told: str
+    is_suspect: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VersionSearch:
     """The first bad revision or release.
 
@@ -146,6 +163,11 @@ class VersionSearch:
         wall_seconds: how long it took.
         hint: what would let the search go further; may be empty.
         noisy: how sure it is, where the failure comes only sometimes; None: it always comes.
+        diff: what the first bad version changed, the likely parts of it; may be empty.
+        again: a line for a shell that shows the failure on the first bad version; may be empty.
+        log: what `git bisect replay` reads; empty for other things than commits.
+        places: the versions that were tested, and those that may be the first bad one.
+        place_count: how many versions were searched, both ends included.
     """
 
     kind: str
@@ -165,6 +187,11 @@ class VersionSearch:
     wall_seconds: float = 0.0
     hint: str = ""
     noisy: NoisySearch | None = None
+    diff: str = ""
+    again: str = ""
+    log: str = ""
+    places: tuple[VersionPlace, ...] = ()
+    place_count: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,6 +44,15 @@ class PlacingExecutor:
         thread.start()
         return future
 
+    def perform(self, trial: Trial) -> Outcome:
+        """Run ``trial`` while a place is made, as part of making it; for `prepare` alone.
+
+        Raises:
+            WhetError: if it cannot be run.
+        """
+        placement = self._underway[threading.current_thread()]
+        return placement.start(self.inner, trial).result()
+
     def close(self) -> None:
         """Give up what is under way, and return once nobody makes a place any more.
 

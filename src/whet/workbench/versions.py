@@ -1,7 +1,7 @@
 """The search for the first bad version, whatever the versions are."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
@@ -11,15 +11,16 @@ from whet.core.budget import Budget, StopReason
 from whet.core.event import Event, HistoryNarrowed, Notice, TrialFinished
 from whet.core.executor import Executor
 from whet.core.oracle import Oracle
+from whet.core.quantity import shown_count
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.search.bisection import Bisection, BisectionResult
+from whet.search.bisection import Bisection, BisectionResult, Standing
 from whet.search.proposal import Search
 from whet.search.walk_back import WalkBackResult, walk_back
 from whet.workbench.bench import Place, RecordedExecutor, Workbench
 from whet.workbench.driver import HOLDS_NO_MORE, Driver, Ended, Question, announce, stop_reason_of
 from whet.workbench.ends import Ahead, Ends
-from whet.workbench.investigation import TestedVersion, VersionSearch
+from whet.workbench.investigation import TestedVersion, VersionPlace, VersionSearch
 from whet.workbench.request import Judging
 
 
@@ -42,6 +43,10 @@ class Versions:
         picture: what is left, as lines of text.
         remarks: what is to be said beforehand, such as which versions are left out and why.
         deeper: says how to get at older ones that are missing, or nothing.
+        inside: the search in what the first bad version brought in, if it is made of others.
+        diff: what a version changed, first in files of these paths.
+        again: a line for a shell that runs a trial on its version.
+        log: the search between an old and a new end as `git bisect replay` reads it.
     """
 
     kind: str
@@ -58,6 +63,10 @@ class Versions:
     picture: Callable[[Bisection[str], Terms], str]
     remarks: tuple[str, ...] = ()
     deeper: Callable[[], str] = str
+    inside: Callable[[str], Bisection[str] | None] = lambda _: None
+    diff: Callable[[str, Collection[str]], str] = lambda _version, _paths: ""
+    again: Callable[[Trial], str] = lambda _: ""
+    log: Callable[[str, str, Bisection[str], Terms], str] = lambda _old, _new, _state, _terms: ""
 
 
 _Found: TypeAlias = tuple[Bisection[str], Ended[BisectionResult[str]]]
@@ -95,6 +104,7 @@ class VersionHunt:
         oracle: what judges, if a reference failure is known already.
         repeats: how often a version is tried before it counts as not failing.
         overlaps: two trials may run at once: the old end is checked beside the first steps.
+        jobs: how many versions are tested at once.
     """
 
     bench: Workbench
@@ -107,6 +117,7 @@ class VersionHunt:
     oracle: Oracle | None = None
     repeats: int = 1
     overlaps: bool = False
+    jobs: int = 1
 
     def run(self) -> FirstBad:
         """Check both ends, and search between them.
@@ -121,7 +132,9 @@ class VersionHunt:
         # The ends always run; between them a version that was run before is not run again.
         with (
             self.bench.executor(self.record, place=place) as for_ends,
-            self.bench.executor(self.record, cached=self.repeats == 1, place=place) as between,
+            self.bench.executor(
+                self.record, jobs=self.jobs, cached=self.repeats == 1, place=place
+            ) as between,
         ):
             ends = self._ends(for_ends, watch)
             ends.start()
@@ -165,6 +178,7 @@ class VersionHunt:
             oracle=oracle,
             emit=emit,
             budget=self.budget,
+            jobs=self.jobs,
             repeats=self.repeats,
             judged=lambda number, verdict: self.bench.notebook.judge(
                 number, oracle.description, verdict, None
@@ -194,10 +208,9 @@ class VersionHunt:
         )
 
     def _start_first(self, bisection: Bisection[str], ahead: Ahead) -> None:
-        """Start the first version to test: which one it is depends on no verdict."""
-        first = bisection.following
-        if first is not None:
-            ahead.start(self._ask(first).trial)
+        """Start the first versions to test, one fewer than may run: an end runs beside them."""
+        for version in bisection.questions(self.jobs)[: max(1, self.jobs - 1)]:
+            ahead.start(self._ask(version).trial)
 
     def _confirm(self, ends: Ends, oracle: Oracle, steps: int) -> None:
         """Refuse wrong ends before more than two versions are tested in vain."""
@@ -225,8 +238,31 @@ class VersionHunt:
         assert old is not None
         bisection = bisection or self.versions.bisection(old, self.versions.new)
         ended = driver.run(self._narrated(bisection, confirm), self._ask)
+        found = None if ended.result is None else ended.result.first_bad
+        inner = None if found is None else self.versions.inside(found)
+        if found is not None and inner is not None and inner.started_with > 1:
+            bisection, ended = self._into(driver, found, inner, ended)
         spent = 0.0 if walked is None else walked.wall_seconds
         return bisection, replace(ended, wall_seconds=spent + ended.wall_seconds)
+
+    def _into(
+        self,
+        driver: Driver,
+        version: str,
+        inner: Bisection[str],
+        so_far: Ended[BisectionResult[str]],
+    ) -> _Found:
+        """Search on in what ``version`` brought in."""
+        count = shown_count(inner.started_with, self.versions.kind)
+        label = self.versions.label(version)
+        self.bench.emit(Notice(text=f"{label} brought in {count}: the search goes on among them"))
+        driver.budget = self.budget.less(so_far.wall_seconds, so_far.trials)
+        ended = driver.run(self._narrated(inner, lambda _: None), self._ask)
+        return inner, replace(
+            ended,
+            trials=so_far.trials + ended.trials,
+            wall_seconds=so_far.wall_seconds + ended.wall_seconds,
+        )
 
     def _holds(
         self, found: _Found, executor: RecordedExecutor, oracle: Oracle, watch: "_Watch"
@@ -264,21 +300,34 @@ class VersionHunt:
         self, bisection: Bisection[str], confirm: Callable[[int], None]
     ) -> Search[str, BisectionResult[str]]:
         """Pass the search on and tell after each step what is left."""
-        search = bisection.search()
+        search = bisection.search(self.jobs)
         try:
             batch = next(search)
             while True:
                 verdicts = yield batch
-                version = batch[len(verdicts) - 1]
-                confirm(len(bisection.tested) + 1)
-                batch = search.send(verdicts)
-                self._tell(bisection, version, verdicts[-1])
+                known = len(bisection.tested)
+                confirm(known + len(verdicts))
+                try:
+                    batch = search.send(verdicts)
+                finally:
+                    self._tell_of(bisection, known)
         except StopIteration as end:
             confirm(sys.maxsize)
-            if bisection.tested:
-                self._tell(bisection, *bisection.tested[-1])
             result: BisectionResult[str] = end.value
             return result
+
+    def _tell_of(self, bisection: Bisection[str], known: int) -> None:
+        """Tell what was learned after the first ``known`` tests, and what does not go together."""
+        for version, told in bisection.tested[known:]:
+            self._tell(bisection, version, told)
+        for bad, good in bisection.contradictions:
+            text = (
+                f"{self.versions.label(good)} is {self.terms.old} though"
+                f" {self.versions.label(bad)} before it is {self.terms.new}:"
+                " the change came more than once, or the command does not always do the same"
+            )
+            self.bench.emit(Notice(text=text))
+        bisection.contradictions.clear()
 
     def _tell(self, bisection: Bisection[str], version: str, told: Verdict) -> None:
         self.bench.emit(
@@ -313,6 +362,13 @@ class VersionHunt:
             stopped=reason,
             picture=self.versions.picture(bisection, self.terms),
             trials=len(watch.seen),
+            diff="" if found is None else self.versions.diff(found, watch.failing_files),
+            again="" if found is None else self.versions.again(self._ask(found).trial),
+            log=self.versions.log(
+                bisection.old_end or "", bisection.new_end, bisection, self.terms
+            ),
+            places=_places(bisection, label),
+            place_count=len(bisection.standings()),
         )
 
     def _nothing_good(
@@ -337,6 +393,24 @@ class VersionHunt:
         return FirstBad(search=search, oracle=oracle, last_good=None, first_bad=None)
 
 
+def _places(bisection: Bisection[str], label: Callable[[str], str]) -> tuple[VersionPlace, ...]:
+    """Return where those stand that were tested, and those that are left."""
+    told = {
+        Standing.TESTED_GOOD: "good", Standing.TESTED_BAD: "bad", Standing.SKIPPED: "skip",
+    }  # fmt: skip
+    left = set(bisection.suspects)
+    return tuple(
+        VersionPlace(
+            label=label(version),
+            position=position,
+            told=told.get(standing, ""),
+            is_suspect=version in left,
+        )
+        for position, (version, standing) in enumerate(bisection.standings().items())
+        if standing in told or version in left
+    )
+
+
 class _Watch:
     """Listens to a search and keeps what each version did."""
 
@@ -345,11 +419,14 @@ class _Watch:
         self._versions = versions
         self.seen: dict[str, TestedVersion] = {}
         self._version_of: dict[str, str] = {}
+        self.failing_files: tuple[str, ...] = ()
 
     def observe(self, event: Event) -> None:
         """Keep the version's verdict and pass the event on."""
         if isinstance(event, TrialFinished):
             failure = event.outcome.failure
+            if failure is not None and event.verdict is Verdict.BAD:
+                self.failing_files = tuple(frame.path for frame in failure.frames)
             version = event.trial.revision or event.trial.packages.get(self._versions.subject, "")
             self._version_of[event.label] = version
             self.seen[event.label] = TestedVersion(
