@@ -12,18 +12,19 @@ from whet.cli.options import (
     trial_request,
 )
 from whet.cli.progress import Progress
+from whet.cli.shown_part import part_facts, show_part
 from whet.core.budget import Budget, StopReason
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.quantity import shown_count, shown_seconds
 from whet.report.facts import history_facts
 from whet.workbench.bench import open_workbench
-from whet.workbench.bisect import BisectOptions, bisect
+from whet.workbench.bisect import BisectOptions, bisect, bisect_working_tree
 from whet.workbench.investigate import history_sentence
 from whet.workbench.investigation import VersionSearch
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="[GOOD] BAD -- COMMAND...")
-@click.argument("ends", nargs=-1, required=True, metavar="[GOOD] BAD")
+@click.argument("ends", nargs=-1, metavar="[GOOD] BAD")
 @click.option(
     "--repo", default="", metavar="DIR", help="The git repository (the current folder's)."
 )
@@ -37,6 +38,16 @@ from whet.workbench.investigation import VersionSearch
 )
 @click.option(
     "--terms", default="", metavar="OLD,NEW", help="Words for the sides, such as broken,fixed."
+)
+@click.option(
+    "--hunks",
+    is_flag=True,
+    help="Then find the smallest part of the first bad commit that brings the failure.",
+)
+@click.option(
+    "--working-tree",
+    is_flag=True,
+    help="Search what is not committed, hunk by hunk: which of my edits broke it?",
 )
 @trial_options
 @budget_option
@@ -54,6 +65,8 @@ def command(
     pre: bool,
     as_of_release: bool,
     terms: str,
+    hunks: bool,
+    working_tree: bool,
     budget: float | None,
     jobs: int | None,
     as_json: bool,
@@ -66,10 +79,17 @@ def command(
     are checked out in working trees of whet's own; your checkout is not touched. A version
     that cannot be built, or that fails in another way, is skipped.
     """
+    if working_tree:
+        return _search_working_tree(ctx, ends)
     if len(ends) not in {1, 2}:
         raise BadUsage(
             f"`{' '.join(ends)}` does not name one or two ends",
             hint="write `whet bisect [GOOD] BAD -- COMMAND`; the command stands behind `--`",
+        )
+    if hunks and package:
+        raise BadUsage(
+            "`--hunks` looks into a commit, and `--package` searches releases",
+            hint="leave `--hunks` out, or search the package's own repository: `--repo DIR`",
         )
     *older, bad = ends
     good = older[0] if older else ""
@@ -84,14 +104,38 @@ def command(
         as_of_release=as_of_release,
         budget=Budget(wall_seconds=budget),
         jobs=jobs,
+        hunks=hunks,
     )
     request = trial_request(ctx)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         found = bisect(bench, request, options)
     if as_json:
-        answer_json(history_facts(found))
+        part = {} if found.part is None else {"part": part_facts(found.part)}
+        answer_json({**history_facts(found), **part})
     else:
         _show(found)
+    return 0 if found.stopped.is_complete else INCOMPLETE
+
+
+def _search_working_tree(ctx: click.Context, ends: tuple[str, ...]) -> int:
+    values = ctx.params
+    others = ("repo", "paths", "package", "terms")
+    if ends or any(values[name] for name in others):
+        raise BadUsage(
+            "`--working-tree` searches what is not committed here, and takes no ends",
+            hint="write `whet bisect --working-tree -- COMMAND`",
+        )
+    options = BisectOptions(
+        good="", bad="", budget=Budget(wall_seconds=values["budget"]), jobs=values["jobs"]
+    )
+    request = trial_request(ctx)
+    quiet = values["as_json"]
+    with Progress(quiet=quiet) as progress, open_workbench(observer=progress) as bench:
+        found = bisect_working_tree(bench, request, options)
+    if quiet:
+        answer_json({"part": part_facts(found)})
+    else:
+        show_part(found)
     return 0 if found.stopped.is_complete else INCOMPLETE
 
 
@@ -106,3 +150,6 @@ def _show(found: VersionSearch) -> None:
     trials = shown_count(found.trials, "trial")
     why = "" if found.stopped is StopReason.FOUND else f"; {found.stopped.value}"
     answer(f"\n{trials} in {shown_seconds(found.wall_seconds)}{why}")
+    if found.part is not None:
+        answer("")
+        show_part(found.part)

@@ -6,13 +6,16 @@ from pathlib import Path
 
 from whet.bisection.terms import Terms
 from whet.core.budget import Budget
+from whet.core.errors import EndMisjudged, NothingBetween
+from whet.core.event import Notice
 from whet.core.trial import Trial
 from whet.host.git import Repository
 from whet.host.relocation import named_otherwise
 from whet.workbench.bench import Workbench
+from whet.workbench.changed_part import SmallestPart
 from whet.workbench.investigation import VersionSearch
 from whet.workbench.request import TrialRequest
-from whet.workbench.versions import VersionHunt, Versions
+from whet.workbench.versions import FirstBad, VersionHunt, Versions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +33,7 @@ class BisectOptions:
         as_of_release: dependencies as they were when each release came out.
         budget: when to stop.
         jobs: trials at once; None: all cores. A search runs two at the most.
+        hunks: search in the first bad commit too, for the smallest part that brings the failure.
     """
 
     good: str
@@ -42,6 +46,7 @@ class BisectOptions:
     as_of_release: bool = False
     budget: Budget = field(default_factory=Budget)
     jobs: int | None = None
+    hunks: bool = False
 
 
 def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> VersionSearch:
@@ -64,11 +69,66 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
         budget=options.budget,
         overlaps=(options.jobs or bench.jobs) > 1,
     )
-    found = hunt.run().search
+    first = hunt.run()
+    found = first.search
+    if options.hunks and first.first_bad is not None:
+        found = replace(found, part=_part(bench, trial, options, first, hunt))
     bench.notebook.end_investigation(
         investigation,
         found.stopped,
         {"first_bad": found.first_bad, "suspects": list(found.suspects)},
+    )
+    return found
+
+
+def _part(
+    bench: Workbench, trial: Trial, options: BisectOptions, first: FirstBad, hunt: VersionHunt
+) -> SmallestPart | None:
+    """Return the part of the first bad commit that brings the failure; None if there is none."""
+    from whet.workbench.edits import part_of_commit
+
+    assert first.first_bad is not None
+    repository = Repository.containing(Path(options.repository or trial.cwd))
+    try:
+        return part_of_commit(
+            bench,
+            trial,
+            repository,
+            (first.first_bad, first.last_good),
+            first.oracle,
+            hunt.record,
+            terms=hunt.terms,
+            budget=options.budget.less(first.search.wall_seconds, first.search.trials),
+            jobs=options.jobs or bench.jobs,
+        )
+    except (EndMisjudged, NothingBetween) as error:
+        bench.emit(Notice(text=f"no smaller part: {error}"))
+        return None
+
+
+def bisect_working_tree(
+    bench: Workbench, request: TrialRequest, options: BisectOptions
+) -> SmallestPart:
+    """Find the smallest part of the uncommitted changes that brings the failure.
+
+    Raises:
+        NotARepository, NothingBetween, EndMisjudged: if there is nothing to search.
+        HostFailure: if nothing may be written into the repository.
+    """
+    from whet.workbench.edits import part_of_working_tree
+
+    trial = bench.for_search(bench.build_trial(request))
+    investigation = bench.notebook.begin_investigation(verb="bisect", trial=trial)
+    found = part_of_working_tree(
+        bench,
+        request,
+        recorder(bench, request, investigation),
+        trial,
+        budget=options.budget,
+        jobs=options.jobs or bench.jobs,
+    )
+    bench.notebook.end_investigation(
+        investigation, found.stopped, {"commit": found.commit, "places": list(found.places)}
     )
     return found
 

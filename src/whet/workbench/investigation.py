@@ -9,6 +9,7 @@ from whet.core.failure import Failure
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.reduction.reducer import PassStatistics
+from whet.workbench.changed_part import SmallestPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +106,7 @@ class VersionSearch:
         trials: how many trials it took.
         wall_seconds: how long it took.
         hint: what would let the search go further; may be empty.
+        part: the smallest part of the first bad version that brings the failure, if asked for.
     """
 
     kind: str
@@ -123,6 +125,7 @@ class VersionSearch:
     trials: int = 0
     wall_seconds: float = 0.0
     hint: str = ""
+    part: SmallestPart | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
