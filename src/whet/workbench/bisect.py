@@ -85,25 +85,41 @@ def _part(
     bench: Workbench, trial: Trial, options: BisectOptions, first: FirstBad, hunt: VersionHunt
 ) -> SmallestPart | None:
     """Return the part of the first bad commit that brings the failure; None if there is none."""
-    from whet.workbench.edits import part_of_commit
+    from whet.workbench.edits import checkouts_of, commit_before
+    from whet.workbench.smallest_part import PartSearch
 
     assert first.first_bad is not None
     repository = Repository.containing(Path(options.repository or trial.cwd))
     try:
-        return part_of_commit(
-            bench,
-            trial,
-            repository,
-            (first.first_bad, first.last_good),
-            first.oracle,
-            hunt.record,
+        base = commit_before(repository, first.first_bad, first.last_good)
+        search = PartSearch(
+            bench=bench,
+            repository=repository,
+            trial=trial,
+            base=base,
+            changed=first.first_bad,
+            labels=(base[:10], first.first_bad[:10]),
+            oracle=first.oracle,
+            record=hunt.record,
+            reference_seconds=_seconds_of(bench, first.search),
+            place=checkouts_of(bench, repository),
             terms=hunt.terms,
             budget=options.budget.less(first.search.wall_seconds, first.search.trials),
             jobs=options.jobs or bench.jobs,
         )
+        return search.run()
     except (EndMisjudged, NothingBetween) as error:
         bench.emit(Notice(text=f"no smaller part: {error}"))
         return None
+
+
+def _seconds_of(bench: Workbench, search: VersionSearch) -> float:
+    """Return how long the first bad version ran; 0 if it was not run."""
+    for tested in search.tested:
+        if tested.label == search.first_bad and tested.trial is not None:
+            outcome = bench.notebook.trial(tested.trial).outcome
+            return 0.0 if outcome is None else outcome.wall_seconds
+    return 0.0
 
 
 def bisect_working_tree(

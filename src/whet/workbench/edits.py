@@ -4,11 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from whet.bisection.terms import Terms
 from whet.core.budget import Budget
 from whet.core.errors import EndMisjudged, NotARepository, NothingBetween
 from whet.core.event import Notice
-from whet.core.oracle import Oracle, says_nothing
+from whet.core.oracle import says_nothing
 from whet.core.outcome import Outcome
 from whet.core.trial import CodeState, Trial
 from whet.core.verdict import Verdict
@@ -18,7 +17,6 @@ from whet.host.worktrees import Worktrees
 from whet.workbench.bench import Place, Workbench, oracle_of
 from whet.workbench.changed_part import SmallestPart
 from whet.workbench.placing import PlacingExecutor
-from whet.workbench.reproduce import with_patience
 from whet.workbench.request import TrialRequest
 from whet.workbench.revisions import Checkouts
 from whet.workbench.smallest_part import PartSearch
@@ -26,59 +24,19 @@ from whet.workbench.smallest_part import PartSearch
 _SHORT = 10
 
 
-def part_of_commit(
-    bench: Workbench,
-    trial: Trial,
-    repository: Repository,
-    found: tuple[str, str | None],
-    oracle: Oracle,
-    record: Callable[[Trial], int],
-    *,
-    terms: Terms,
-    budget: Budget,
-    jobs: int,
-) -> SmallestPart:
-    """Find the smallest part of the first bad commit's diff that brings the failure.
-
-    Args:
-        bench: the workbench.
-        trial: what is run.
-        repository: where the commits are.
-        found: full names of the first bad commit and of the last good one, if it is known.
-        oracle: what judged the commits.
-        record: writes the row of a trial before it starts.
-        terms: what the sides are called.
-        budget: when to stop.
-        jobs: trials at once.
+def commit_before(repository: Repository, commit: str, last_good: str | None) -> str:
+    """Return the commit that another one is a change of: its good parent, else its first.
 
     Raises:
-        EndMisjudged: if its parent fails too.
-        NothingBetween: if it has no parent, or changes no file.
-        HostFailure: if nothing may be written into the repository.
+        NothingBetween: if it has none.
     """
-    first_bad, last_good = found
-    parents = repository.get("rev-list", "--parents", "-n1", first_bad).split()[1:]
+    parents = repository.get("rev-list", "--parents", "-n1", commit).split()[1:]
     if not parents:
         raise NothingBetween(
-            f"`{first_bad[:_SHORT]}` is the first commit of all",
+            f"`{commit[:_SHORT]}` is the first commit of all",
             hint="there is no code before it: all of it is the change",
         )
-    base = last_good if last_good in parents else parents[0]
-    search = PartSearch(
-        bench=bench,
-        repository=repository,
-        trial=trial,
-        base=base,
-        changed=first_bad,
-        labels=(base[:_SHORT], first_bad[:_SHORT]),
-        oracle=oracle,
-        record=record,
-        place=checkouts_of(bench, repository),
-        terms=terms,
-        budget=budget,
-        jobs=jobs,
-    )
-    return search.run()
+    return last_good if last_good in parents else parents[0]
 
 
 def part_of_working_tree(
@@ -119,7 +77,8 @@ def part_of_working_tree(
     search = PartSearch(
         bench=bench,
         repository=repository,
-        trial=with_patience(trial, reference.wall_seconds),
+        trial=trial,
+        reference_seconds=reference.wall_seconds,
         base=base,
         changed=changed,
         labels=(f"HEAD {base[:_SHORT]}", "the working tree"),

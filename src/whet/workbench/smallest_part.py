@@ -21,6 +21,7 @@ from whet.workbench.bench import Place, RecordedExecutor, Workbench
 from whet.workbench.changed_part import SmallestPart
 from whet.workbench.driver import HOLDS_NO_MORE, Driver, Question, announce, stop_reason_of
 from whet.workbench.hunks import ChangeParts
+from whet.workbench.reproduce import with_patience
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,6 +37,8 @@ class PartSearch:
         labels: what both are called.
         oracle: what judges.
         record: writes the row of a trial before it starts.
+        reference_seconds: how long a run that fails takes; a part that takes far longer hangs.
+            0: it is not known.
         place: makes a checkout for each trial.
         terms: what the sides are called; with those of a fix, the part that fixes it is searched.
         budget: when to stop.
@@ -51,6 +54,7 @@ class PartSearch:
     oracle: Oracle
     record: Callable[[Trial], int]
     place: Place
+    reference_seconds: float = 0.0
     terms: Terms = field(default_factory=Terms)
     budget: Budget = field(default_factory=Budget)
     jobs: int = 1
@@ -133,6 +137,8 @@ class PartSearch:
 
     def _question(self, parts: ChangeParts, kept: Collection[int]) -> Question:
         trial = replace(self.trial, revision=parts.commit_of(kept))
+        if self.reference_seconds:
+            trial = with_patience(trial, self.reference_seconds)
         return Question(trial=trial, label=parts.label(kept))
 
     def _known(self, parts: ChangeParts, kept: Kept) -> Verdict | None:
