@@ -149,6 +149,8 @@ def _show(found: VersionSearch) -> None:
         answer(found.first_bad_description)
     trials = shown_count(found.trials, "trial")
     why = "" if found.stopped is StopReason.FOUND else f"; {found.stopped.value}"
+    if found.concluded:
+        trials += f" and {found.concluded} judged without a run, as nothing they look at differs,"
     answer(f"\n{trials} in {shown_seconds(found.wall_seconds)}{why}")
     if found.part is not None:
         answer("")

@@ -92,6 +92,7 @@ def history_facts(history: VersionSearch) -> dict[str, object]:
         "stopped": history.stopped.name.lower(),
         "reason": history.stopped.value,
         "trials": history.trials,
+        "judged_without_a_run": history.concluded,
         "wall_seconds": round(history.wall_seconds, 3),
     }
 

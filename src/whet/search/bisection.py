@@ -169,6 +169,11 @@ class Bisection(Generic[VersionT]):
             if version is None:
                 return self.result()
             (verdict,) = yield (version,)
+            self.learn({version: verdict})
+
+    def learn(self, told: Mapping[VersionT, Verdict]) -> None:
+        """Narrow the suspects by verdicts, whether `search` has asked for them or not."""
+        for version, verdict in told.items():
             self._tested[version] = verdict
             if verdict is Verdict.BAD:
                 self._bad = self._graph.positions[version]
@@ -177,6 +182,11 @@ class Bisection(Generic[VersionT]):
                 tested = self._graph.positions[version]
                 before = self._graph.ancestors(tested, self._suspects)
                 self._suspects = [each for each in self._suspects if not before[each]]
+
+    def suspected(self) -> dict[VersionT, tuple[VersionT, ...]]:
+        """Return the versions that may still be the first bad one, newest first, as a graph."""
+        named = self._graph.named_parents
+        return {self._graph.versions[each]: named[each] for each in reversed(self._suspects)}
 
     def result(self) -> BisectionResult[VersionT]:
         """Return what is known; if the search was stopped early, as AMBIGUOUS."""

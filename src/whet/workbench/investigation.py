@@ -106,6 +106,8 @@ class VersionSearch:
         trials: how many trials it took.
         wall_seconds: how long it took.
         hint: what would let the search go further; may be empty.
+        concluded: how many versions were judged without a run: each is equal to a tested one in
+            all that its run looked at.
         part: the smallest part of the first bad version that brings the failure, if asked for.
     """
 
@@ -126,6 +128,7 @@ class VersionSearch:
     wall_seconds: float = 0.0
     hint: str = ""
     part: SmallestPart | None = None
+    concluded: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

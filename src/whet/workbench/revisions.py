@@ -4,14 +4,17 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from whet.bisection.commits import describe, summaries
+from whet.bisection.equal_trees import EqualTrees
 from whet.bisection.picture import outline, picture
 from whet.bisection.revisions import RevisionHistory, RevisionLine, deeper, resolve
 from whet.bisection.terms import Terms
 from whet.core.executor import Executor
 from whet.core.trial import CodeState, Trial
 from whet.host.git import Repository
+from whet.host.git_trees import GitTrees
 from whet.host.worktrees import Worktrees
 from whet.search.bisection import Bisection
 from whet.workbench.bench import Workbench
@@ -26,10 +29,18 @@ class Checkouts:
     Attributes:
         worktrees: the slots.
         bench: the workbench.
+        equal: is told what was looked up of a checkout to place a trial there; None: nobody is.
     """
 
     worktrees: Worktrees
     bench: Workbench
+    equal: EqualTrees | None = None
+
+    def observe(self, trial: Trial) -> tuple[str, str] | None:
+        """Return the checkout that a placed trial runs in, and git's own folder of it."""
+        if trial.code is None or not Path(trial.code.repository, ".git").is_file():
+            return None
+        return trial.code.repository, self.worktrees.git_folder
 
     @contextmanager
     def prepare(self, trial: Trial) -> Generator[Trial, None, None]:
@@ -39,7 +50,10 @@ class Checkouts:
             return
         slot = self.worktrees.checkout(trial.revision)
         try:
-            placed = self.worktrees.relocation(slot).placed(trial, self.bench.environment)
+            relocation = self.worktrees.relocation(slot)
+            placed = relocation.placed(trial, self.bench.environment)
+            if self.equal is not None:
+                self.equal.named.update(relocation.looked_up)
             yield replace(
                 placed,
                 revision=None,
@@ -75,7 +89,8 @@ def revisions(
         else None
     )
     worktrees = Worktrees(repository, bench.belongings, bench.project.state / "worktrees")
-    checkouts = Checkouts(worktrees=worktrees, bench=bench)
+    equal = EqualTrees(GitTrees(repository))
+    checkouts = Checkouts(worktrees=worktrees, bench=bench, equal=equal)
 
     def line() -> tuple[Sequence[str], frozenset[int]]:
         found = RevisionLine.before(repository, bad, paths=paths, folder=inside)
@@ -112,6 +127,8 @@ def revisions(
         line=line,
         picture=drawn,
         deeper=partial(deeper, repository),
+        equal=equal,
+        observe=checkouts.observe,
     )
 
 
