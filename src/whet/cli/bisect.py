@@ -49,6 +49,11 @@ from whet.workbench.investigation import VersionSearch
     is_flag=True,
     help="Search what is not committed, hunk by hunk: which of my edits broke it?",
 )
+@click.option(
+    "--attempts",
+    is_flag=True,
+    help="Search the states of the code that the command was tried on since it last passed.",
+)
 @trial_options
 @budget_option
 @jobs_option
@@ -67,6 +72,7 @@ def command(
     terms: str,
     hunks: bool,
     working_tree: bool,
+    attempts: bool,
     budget: float | None,
     jobs: int | None,
     as_json: bool,
@@ -81,6 +87,9 @@ def command(
     """
     if working_tree:
         return _search_working_tree(ctx, ends)
+    if attempts:
+        _refuse_ends(ctx, ends, "--attempts", "what it was tried on before")
+        ends = ("now",)
     if len(ends) not in {1, 2}:
         raise BadUsage(
             f"`{' '.join(ends)}` does not name one or two ends",
@@ -105,6 +114,7 @@ def command(
         budget=Budget(wall_seconds=budget),
         jobs=jobs,
         hunks=hunks,
+        attempts=attempts,
     )
     request = trial_request(ctx)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
@@ -119,12 +129,7 @@ def command(
 
 def _search_working_tree(ctx: click.Context, ends: tuple[str, ...]) -> int:
     values = ctx.params
-    others = ("repo", "paths", "package", "terms")
-    if ends or any(values[name] for name in others):
-        raise BadUsage(
-            "`--working-tree` searches what is not committed here, and takes no ends",
-            hint="write `whet bisect --working-tree -- COMMAND`",
-        )
+    _refuse_ends(ctx, ends, "--working-tree", "what is not committed here")
     options = BisectOptions(
         good="", bad="", budget=Budget(wall_seconds=values["budget"]), jobs=values["jobs"]
     )
@@ -137,6 +142,15 @@ def _search_working_tree(ctx: click.Context, ends: tuple[str, ...]) -> int:
     else:
         show_part(found)
     return 0 if found.stopped.is_complete else INCOMPLETE
+
+
+def _refuse_ends(ctx: click.Context, ends: tuple[str, ...], option: str, what: str) -> None:
+    others = ("repo", "paths", "package", "terms")
+    if ends or any(ctx.params[name] for name in others):
+        raise BadUsage(
+            f"`{option}` searches {what}, and takes no ends",
+            hint=f"write `whet bisect {option} -- COMMAND`",
+        )
 
 
 def _show(found: VersionSearch) -> None:

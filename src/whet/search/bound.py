@@ -21,14 +21,14 @@ def bound_together(
     """
     group = list(range(count))
     everything = frozenset(range(count))
-    for choice in ((lambda some: everything - some), (lambda some: some)):
+    for is_left_out in (True, False):
         for each in range(count) if count <= _MOST_ELEMENTS else ():
             own = frozenset(other for other in everything if group[other] == group[each])
-            if makes_sense(choice(own)):
+            if makes_sense(everything - own if is_left_out else own):
                 continue
             for other in _nearest(each, count):
                 more = own | {at for at in everything if group[at] == group[other]}
-                if makes_sense(choice(more)):
+                if makes_sense(everything - more if is_left_out else more):
                     group = [group[each] if at in more else group[at] for at in range(count)]
                     break
     found: dict[int, list[int]] = {}

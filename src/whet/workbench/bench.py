@@ -90,6 +90,7 @@ class Workbench:
         shelf: payloads on trial.
         emit: tells the observers.
         notes: what could not be kept or observed.
+        recalled: what came of a trial, as others than searches know it; None: nobody does.
         observe: says where it is to be noted what a trial looks at; None: nowhere.
         roots: folders other than a trial's own in which the project stands.
     """
@@ -103,6 +104,7 @@ class Workbench:
     emit: "Callable[[Event], None]" = silent
     notes: list[str] = field(default_factory=list[str])
     observe: "Observe | None" = None
+    recalled: Callable[[Trial], Outcome | None] | None = None
     roots: tuple[str, ...] = ()
 
     @property
@@ -169,7 +171,8 @@ class Workbench:
         return self.notebook.outcome_for(trial.key)
 
     def _known_cold(self, trial: Trial) -> Outcome | None:
-        outcome = self._known(trial)
+        outcome = None if self.recalled is None else self.recalled(trial)
+        outcome = outcome or self._known(trial)
         return None if outcome is None or outcome.resumed_from else outcome
 
     def build_trial(self, request: TrialRequest, *, live: bool = False) -> Trial:

@@ -33,6 +33,7 @@ class BisectOptions:
         as_of_release: dependencies as they were when each release came out.
         budget: when to stop.
         jobs: trials at once; None: all cores. A search runs two at the most.
+        attempts: search the states of the code that the command was tried on.
         hunks: search in the first bad commit too, for the smallest part that brings the failure.
     """
 
@@ -47,6 +48,7 @@ class BisectOptions:
     budget: Budget = field(default_factory=Budget)
     jobs: int | None = None
     hunks: bool = False
+    attempts: bool = False
 
 
 def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> VersionSearch:
@@ -57,7 +59,12 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
     """
     terms = Terms.parse(options.terms) if options.terms else Terms()
     trial = bench.for_search(bench.build_trial(request))
-    versions = versions_of(bench, trial, options, terms)
+    if options.attempts:
+        from whet.workbench.attempts import attempts
+
+        versions = attempts(bench, trial, request.judging)
+    else:
+        versions = versions_of(bench, trial, options, terms)
     investigation = bench.notebook.begin_investigation(verb="bisect", trial=trial)
     hunt = VersionHunt(
         bench=bench,
@@ -90,15 +97,17 @@ def _part(
 
     assert first.first_bad is not None
     repository = Repository.containing(Path(options.repository or trial.cwd))
+    changed = hunt.versions.on(trial, first.first_bad).revision or ""
+    good = first.last_good and hunt.versions.on(trial, first.last_good).revision
     try:
-        base = commit_before(repository, first.first_bad, first.last_good)
+        base = good if options.attempts and good else commit_before(repository, changed, good)
         search = PartSearch(
             bench=bench,
             repository=repository,
             trial=trial,
             base=base,
-            changed=first.first_bad,
-            labels=(base[:10], first.first_bad[:10]),
+            changed=changed,
+            labels=(base[:10], changed[:10]),
             oracle=first.oracle,
             record=hunt.record,
             reference_seconds=_seconds_of(bench, first.search),

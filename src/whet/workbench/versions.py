@@ -12,6 +12,7 @@ from whet.core.budget import Budget, StopReason
 from whet.core.event import Event, HistoryNarrowed, Notice, TrialFinished
 from whet.core.executor import Executor
 from whet.core.oracle import Oracle
+from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.execution.cold import Observe
@@ -50,6 +51,7 @@ class Versions:
         equal: tells which versions are equal to a tested one in all that it looked at; None: that
             cannot be told.
         observe: says where it is to be noted what a trial looks at.
+        recalled: what came of a trial by itself, where that is remembered; None: nothing is.
     """
 
     kind: str
@@ -68,6 +70,7 @@ class Versions:
     deeper: Callable[[], str] = str
     equal: EqualTrees | None = None
     observe: Observe | None = None
+    recalled: Callable[[Trial], Outcome | None] | None = None
 
 
 _Found: TypeAlias = tuple[Bisection[str], Ended[BisectionResult[str]]]
@@ -130,7 +133,11 @@ class VersionHunt:
         alike = self._alike = self._begin_alike()
         watch = _Watch(self.bench.emit, self.versions, alike)
         place = self.versions.place
-        bench = replace(self.bench, observe=None if alike is None else alike.observe)
+        bench = replace(
+            self.bench,
+            observe=None if alike is None else alike.observe,
+            recalled=self.versions.recalled,
+        )
         # The ends always run; between them a version that was run before is not run again.
         with (
             bench.executor(self.record, place=place) as for_ends,
