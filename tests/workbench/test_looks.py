@@ -108,7 +108,8 @@ def test_a_folder_that_the_run_made_itself_may_be_moved(bench: Workbench, tmp_pa
 
 
 def test_a_repository_that_is_looked_for_is_not_read(bench: Workbench, tmp_path: Path) -> None:
-    way = Way(program="import os; assert os.path.exists('.git')", before={}, after={}, seen="")
+    program = "import os; assert os.path.exists('.git') and not os.path.exists('.git/pyvenv.cfg')"
+    way = Way(program=program, before={}, after={}, seen="")
     first, second = make_history(tmp_path / "r", [{"README": "1"}, {"README": "2"}])
 
     _, looks = run_on(bench, tmp_path / "r", first, way)

@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 
-from whet.core.record import as_record, integer, text, texts
+from whet.core.record import as_record, integer, number, text, texts
 
 READS_GIT = "reads git's own metadata"
 """The gap of a run for which two commits differ though their files are equal."""
@@ -20,6 +20,7 @@ class Looks:
         folders: opened, so that the names in them may have been seen; the top is empty.
         moved: folders that were given another place.
         calls: how many system calls were held to find out.
+        held_seconds: for how long, all together.
     """
 
     gap: str = ""
@@ -27,6 +28,7 @@ class Looks:
     folders: tuple[str, ...] = ()
     moved: tuple[str, ...] = ()
     calls: int = 0
+    held_seconds: float = 0.0
 
     def to_bytes(self) -> bytes:
         """Return it as JSON text."""
@@ -36,6 +38,7 @@ class Looks:
             "folders": list(self.folders),
             "moved": list(self.moved),
             "calls": self.calls,
+            "held_seconds": self.held_seconds,
         }
         return json.dumps(data).encode("ascii")
 
@@ -53,4 +56,5 @@ class Looks:
             folders=texts(found, "folders"),
             moved=texts(found, "moved"),
             calls=integer(found, "calls"),
+            held_seconds=number(found, "held_seconds"),
         )

@@ -209,13 +209,14 @@ class ColdExecutor:
     def _with_looks(self, outcome: Outcome, looked: list[bytes]) -> Outcome:
         if self._keep_looks is None or not looked:
             return outcome
-        gap, paths, folders, moved, calls = as_looked(looked[-1])
+        gap, paths, folders, moved, calls, held_seconds = as_looked(looked[-1])
         looks = Looks(
             gap=gap,
             paths=tuple(paths),
             folders=tuple(folders),
             moved=tuple(moved),
             calls=calls,
+            held_seconds=held_seconds,
         )
         return replace(outcome, looks=self._keep_looks(looks.to_bytes()))
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
         "tuple[str, str]",
     ]
     # why nothing may be concluded from the rest (empty: it may); paths named, folders opened, folders
-    # moved, from the top folder; how many calls
-    Looked: TypeAlias = "tuple[str, list[str], list[str], list[str], int]"
+    # moved, from the top folder; how many calls, and for how many seconds they were held
+    Looked: TypeAlias = "tuple[str, list[str], list[str], list[str], int, float]"
     # since the program started or was resumed: folders in which it looked for modules, and which;
     # how often the importer listed which folder; how often a source was opened, and looked up, in
     # a way that does not count

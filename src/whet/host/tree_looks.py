@@ -10,6 +10,7 @@ is followed as the kernel will follow it.
 
 import os
 import stat
+import time
 
 from whet.host.onlooker import Onlooker, UnreadableError
 from whet.host.syscalls import AT_FDCWD, calls
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
 
     from whet.host.syscalls import Call
 
+READS_GIT = "reads git's own metadata"  # as of `whet.core.looks`
 _AF_UNIX, _AF_NETLINK = 1, 16
 _INT = 1 << 32
 _MOST_LINKS = 40  # as the kernel
 _SHEBANG_BYTES = 256
+_TO_AND_FRO_SECONDS = 6e-6  # for the kernel, to change from the program to here and back
 _O_PATH = os.O_PATH
 _GAPS = frozenset({
     "ptrace", "shmget", "semget", "msgget", "mq_open", "io_uring_setup", "open_by_handle",
@@ -50,6 +53,7 @@ class TreeLooks:
         """
         self._top = top
         self._git = repository
+        self._has_repository = os.path.isdir(f"{top}/.git")
         self._gap = ""
         self._looked: set[str] = set()
         self._listed: set[str] = set()
@@ -57,15 +61,17 @@ class TreeLooks:
         self._followed: dict[str, str] = {}
         self._may_remember = True
         self.count = 0
+        self.held_seconds = 0.0
 
-    def told(self) -> "tuple[str, list[str], list[str], list[str], int]":
-        """Return the gap, paths named, folders opened, folders moved, and how many calls."""
+    def told(self) -> "tuple[str, list[str], list[str], list[str], int, float]":
+        """Return the gap, paths named, folders opened and moved, calls and seconds held."""
         return (
             self._gap,
             sorted(self._looked),
             sorted(self._listed),
             sorted(self._moved),
             self.count,
+            self.held_seconds,
         )
 
     def ends(self, gap: str) -> None:
@@ -78,7 +84,12 @@ class TreeLooks:
 
     def take(self, pid: int, number: int, arguments: "Sequence[int]") -> None:
         """Take in a call that a process is about to make."""
+        began = time.perf_counter()
+        self._take_in(pid, number, arguments)
         self.count += 1
+        self.held_seconds += time.perf_counter() - began + _TO_AND_FRO_SECONDS
+
+    def _take_in(self, pid: int, number: int, arguments: "Sequence[int]") -> None:
         call = self._calls.get(number)
         if call is None:
             self.ends("a system call of another architecture")
@@ -133,12 +144,12 @@ class TreeLooks:
         if flags & _O_PATH:
             return
         if real == os.path.join(self._top, ".git"):
-            self.ends("reads git's own metadata")
+            self.ends(READS_GIT)
         kind_bits = _kind_of(real)
         if kind_bits == stat.S_IFDIR:
             self._lists(real)
             if real == self._git:
-                self.ends("reads git's own metadata")
+                self.ends(READS_GIT)
         elif kind_bits in {stat.S_IFIFO, stat.S_IFSOCK}:
             self.ends(f"opens the pipe {real}")
 
@@ -229,12 +240,14 @@ class TreeLooks:
     def _note(self, real: str) -> None:
         inside = self._inside(real)
         if inside is not None:
-            if inside.startswith(".git/"):
-                self.ends("reads git's own metadata")
-            elif inside and inside != ".git":  # that it is there is the same in each checkout
+            if inside == ".git" or inside.startswith(".git/"):
+                # A file in each checkout of whet's own, that it is there tells nothing.
+                if self._has_repository:
+                    self.ends(READS_GIT)
+            elif inside:
                 self._looked.add(inside)
         elif self._git and real.startswith(f"{self._git}/") and not self._top.startswith(real):
-            self.ends("reads git's own metadata")
+            self.ends(READS_GIT)
 
     def _inside(self, real: str) -> "str | None":
         if real == self._top:

@@ -57,8 +57,8 @@ class Watching:
         Raises:
             ObserverIsGoneError: if nobody knows.
         """
-        gap, paths, folders, moved, count = as_looked(self._asked("looks", 0))
-        return (gap or self.refusal, paths, folders, moved, count)
+        gap, paths, folders, moved, count, seconds = as_looked(self._asked("looks", 0))
+        return (gap or self.refusal, paths, folders, moved, count, seconds)
 
     def install(self) -> bool:
         """In a forked process: have it watched; say whether it is."""

@@ -17,10 +17,9 @@ _VERSIONS_PER_SECOND = 1000
 """So many are compared in less time than they save where a run takes a second."""
 
 _FEW_VERSIONS = 200
-_CALL_SECONDS = 40e-6
-"""What it takes to hold one system call, from above."""
-
 _BEARABLE_SHARE = 0.1
+_BEARABLE_SECONDS = 0.05
+"""What noting may add to a run though it should save none."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -45,6 +44,7 @@ class JudgedAlike:
     )
     _run_seconds: float = 0.0
     _share: float = 0.0
+    _held_seconds: float = 0.0
     _is_worth_it: bool = True
 
     def observe(self, trial: Trial) -> tuple[str, str] | None:
@@ -58,8 +58,9 @@ class JudgedAlike:
             return
         self._run_seconds = max(self._run_seconds, outcome.wall_seconds)
         if looks is not None:
-            held_seconds = looks.calls * _CALL_SECONDS
-            self._share = held_seconds / max(outcome.wall_seconds - held_seconds, 1e-3)
+            self._held_seconds = looks.held_seconds
+            own_seconds = max(outcome.wall_seconds - looks.held_seconds, 1e-3)
+            self._share = looks.held_seconds / own_seconds
         self._new.append((version, verdict, looks))
 
     def follows(self, versions: Collection[str]) -> Mapping[str, Verdict]:
@@ -94,4 +95,5 @@ class JudgedAlike:
     def _is_worth(self, count: int, that_matter: int) -> bool:
         """Whether to go on noting: it is cheap, or saves more runs than it makes slower."""
         saved = math.log2(count / that_matter) if count else 0.0
-        return self._share <= _BEARABLE_SHARE or saved >= self._share * math.log2(that_matter + 1)
+        is_bearable = self._held_seconds <= _BEARABLE_SECONDS or self._share <= _BEARABLE_SHARE
+        return is_bearable or saved >= self._share * math.log2(that_matter + 1)
