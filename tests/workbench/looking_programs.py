@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whet.bisection.equal_trees import EqualTrees
@@ -181,8 +181,10 @@ def _git(folder: Path, *words: str) -> str:
     return done.stdout.decode().strip()
 
 
-def run_on(bench: Workbench, repository: Path, commit: str, way: Way) -> tuple[Outcome, Looks]:
-    """Run a program on a commit, and return what it did and what it looked at."""
+def run_on(
+    bench: Workbench, repository: Path, commits: Sequence[str], way: Way
+) -> list[tuple[Outcome, Looks]]:
+    """Run a program on commits; return of each run what it did and what it looked at."""
     worktrees = Worktrees(Repository(repository), bench.belongings, bench.project.state / "trees")
     checkouts = Checkouts(worktrees=worktrees, bench=bench)
     token = f"{os.getpid()}"
@@ -191,17 +193,19 @@ def run_on(bench: Workbench, repository: Path, commit: str, way: Way) -> tuple[O
         cwd=str(repository),
         reset=(ResetStep(command=way.reset),) if way.reset else (),
         environment={"TOKEN": token, "PYTHONDONTWRITEBYTECODE": "1"},
-        revision=commit,
     )
+    outcomes: list[Outcome] = []
     bench.observe = checkouts.observe
     with bench.executor(
         lambda starting: bench.notebook.begin(starting, verb="run"),
         place=lambda executor: PlacingExecutor(inner=executor, prepare=checkouts.prepare),
     ) as executor:
-        outcome = executor.submit(trial).result()
-    Path(f"/dev/shm/whet-{token}").unlink(missing_ok=True)
+        for commit in commits:
+            outcomes.append(executor.submit(replace(trial, revision=commit)).result())
+            Path(f"/dev/shm/whet-{token}").unlink(missing_ok=True)
     worktrees.discard_all()
-    return outcome, Looks.from_bytes(bench.notebook.blobs.read(outcome.looks))
+    read = bench.notebook.blobs.read
+    return [(outcome, Looks.from_bytes(read(outcome.looks))) for outcome in outcomes]
 
 
 def follows(repository: Path, tested: str, looks: Looks, others: Sequence[str]) -> set[str]:

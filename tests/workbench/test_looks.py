@@ -43,8 +43,7 @@ def test_what_tells_two_states_apart_is_noted(name: str, bench: Workbench, tmp_p
         [shared, way.after, {**{each: way.before.get(each) for each in way.after}, "README": "2"}],
     )
 
-    outcome, looks = run_on(bench, tmp_path / "r", first, way)
-    changed, _ = run_on(bench, tmp_path / "r", second, way)
+    (outcome, looks), (changed, _) = run_on(bench, tmp_path / "r", [first, second], way)
 
     assert outcome.exit_code == 0, outcome.stderr.head(500)
     assert changed.exit_code != 0
@@ -74,9 +73,8 @@ def test_nothing_is_concluded_from_a_run_that_names_do_not_tell_of(
 ) -> None:
     first, second = make_history(tmp_path / "r", [{"README": "1"}, {"README": "2"}])
 
-    outcome, looks = run_on(
-        bench, tmp_path / "r", first, Way(program=GAPS[name], before={}, after={}, seen="")
-    )
+    way = Way(program=GAPS[name], before={}, after={}, seen="")
+    ((outcome, looks),) = run_on(bench, tmp_path / "r", [first], way)
 
     assert outcome.exit_code == 0, outcome.stderr.head(500)
     assert looks.gap
@@ -91,7 +89,7 @@ def test_nothing_is_concluded_from_a_run_that_moves_a_folder_of_the_checkout(
     way = Way(program=program, before={}, after={}, seen="")
     first, second = make_history(tmp_path / "r", [{"v1/data": "one"}, {"v1/data": "two"}])
 
-    _, looks = run_on(bench, tmp_path / "r", first, way)
+    ((_, looks),) = run_on(bench, tmp_path / "r", [first], way)
 
     assert looks.moved == ("v1",)
     assert not follows(tmp_path / "r", first, looks, [second])
@@ -102,7 +100,7 @@ def test_a_folder_that_the_run_made_itself_may_be_moved(bench: Workbench, tmp_pa
     way = Way(program=program, before={}, after={}, seen="")
     first, second = make_history(tmp_path / "r", [{"README": "1"}, {"README": "2"}])
 
-    _, looks = run_on(bench, tmp_path / "r", first, way)
+    ((_, looks),) = run_on(bench, tmp_path / "r", [first], way)
 
     assert follows(tmp_path / "r", first, looks, [second]) == {second}
 
@@ -112,7 +110,7 @@ def test_a_repository_that_is_looked_for_is_not_read(bench: Workbench, tmp_path:
     way = Way(program=program, before={}, after={}, seen="")
     first, second = make_history(tmp_path / "r", [{"README": "1"}, {"README": "2"}])
 
-    _, looks = run_on(bench, tmp_path / "r", first, way)
+    ((_, looks),) = run_on(bench, tmp_path / "r", [first], way)
 
     assert looks.gap == ""
     assert follows(tmp_path / "r", first, looks, [second]) == {second}
@@ -125,7 +123,7 @@ def test_python_itself_and_the_standard_library_leave_no_gap(
     way = Way(program=program, before={}, after={}, seen="")
     first, _ = make_history(tmp_path / "r", [{"README": "1"}, {"README": "2"}])
 
-    _, looks = run_on(bench, tmp_path / "r", first, way)
+    ((_, looks),) = run_on(bench, tmp_path / "r", [first], way)
 
     assert looks.gap == ""
     assert not any(path.startswith(sys.prefix.lstrip("/")) for path in looks.paths)
