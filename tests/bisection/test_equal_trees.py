@@ -2,7 +2,7 @@
 
 import tempfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -78,7 +78,7 @@ class Wanderer:
 
 @st.composite
 def states(draw: st.DrawFn) -> list[State]:
-    found: list[dict[str, str]] = [{path: "0" for path in PATHS if draw(st.booleans())}]
+    found: list[State] = [{path: "0" for path in PATHS if draw(st.booleans())}]
     for _ in range(draw(st.integers(2, 9))):
         state = dict(found[-1])
         path = draw(st.sampled_from(PATHS))
@@ -138,10 +138,11 @@ def test_the_search_with_conclusions_names_what_the_one_without_names(
             return verdict
 
         class Following:
-            def follows(self, versions: list[str]) -> Mapping[str, Verdict]:
+            def follows(self, versions: Collection[str]) -> Mapping[str, Verdict]:
                 return {each: verdict for each, (verdict, _) in equal.known(versions).items()}
 
-            that_matter = staticmethod(equal.that_matter)
+            def that_matter(self, parents: Mapping[str, Sequence[str]]) -> Collection[str]:
+                return equal.that_matter(parents)
 
         test(commits[0])
         test(commits[-1])

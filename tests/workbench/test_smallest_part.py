@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -51,7 +51,7 @@ def working_tree(request: TrialRequest = APP, jobs: int = 1) -> SmallestPart:
 # ---- what a change is made of ----
 
 
-def parts_of(place: Path, *states: dict[str, str | None]) -> tuple[ChangeParts, list[str]]:
+def parts_of(place: Path, *states: Mapping[str, str | None]) -> tuple[ChangeParts, list[str]]:
     commits = make_history(place, states)
     repository = Repository(place)
     partial = PartialCommits(repository, Belongings(place / ".git" / "made"), commits[0])
