@@ -23,10 +23,12 @@ def build_history(
     *,
     files: Mapping[int, Mapping[str, str]] | None = None,
     step_seconds: int = 60,
+    whole: bool = False,
 ) -> list[str]:
     """Make a repository whose commit k has the commits ``parents[k]`` before it.
 
-    Each commit writes its number into ``number``, and the ``files`` given for it.
+    Each commit writes its number into ``number``, or the ``files`` given for it; ``whole``: it
+    has no others.
 
     Returns:
         The full ids, in the order of ``parents``. The branch `main` is the last one.
@@ -42,6 +44,8 @@ def build_history(
         stream += [f"data {len(subject)}", subject]
         if above:
             stream += [f"from :{above[0] + 1}", *(f"merge :{each + 1}" for each in above[1:])]
+        if whole:
+            stream += ["deleteall"]
         written = {"number": f"{number}\n"} if files is None else (files.get(number) or {})
         for name, content in written.items():
             stream += [f"M 100644 inline {name}", f"data {len(content.encode())}", content]

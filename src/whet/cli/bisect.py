@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from whet.bisection.odds import shown_chance
 from whet.bisection.names import ends_of
+from whet.bisection.odds import shown_chance
 from whet.cli.console import answer, answer_json
 from whet.cli.options import (
     Share,
@@ -17,6 +17,7 @@ from whet.cli.options import (
     trial_request,
 )
 from whet.cli.progress import Progress
+from whet.cli.shown_part import part_facts, show_part
 from whet.core.budget import Budget, StopReason
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.quantity import shown_count, shown_seconds
@@ -25,17 +26,17 @@ from whet.report.facts import history_facts
 from whet.report.history_line import history_line
 from whet.report.wording import visible
 from whet.workbench.bench import open_workbench
-from whet.workbench.bisect import BisectOptions, bisect
+from whet.workbench.bisect import BisectOptions, bisect, bisect_working_tree
 from whet.workbench.investigate import history_sentence
 from whet.workbench.investigation import VersionSearch
 from whet.workbench.noisy_versions import CONFIDENCE, FIRST_RUNS, Noise
+from whet.workbench.setups import Setup
 
 _LEAST_CONFIDENCE = 0.5
-from whet.workbench.setups import Setup
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="[GOOD] BAD -- COMMAND...")
-@click.argument("ends", nargs=-1, required=True, metavar="[GOOD] BAD")
+@click.argument("ends", nargs=-1, metavar="[GOOD] BAD")
 @click.option(
     "--repo", default="", metavar="DIR", help="The git repository (the current folder's)."
 )
@@ -95,6 +96,21 @@ from whet.workbench.setups import Setup
 )
 @click.option("--log", default="", metavar="FILE", help="Write what `git bisect replay` reads.")
 @click.option("--picture", default="", metavar="FILE", help="Draw the search into this SVG file.")
+@click.option(
+    "--hunks",
+    is_flag=True,
+    help="Then find the smallest part of the first bad commit that brings the failure.",
+)
+@click.option(
+    "--working-tree",
+    is_flag=True,
+    help="Search what is not committed, hunk by hunk: which of my edits broke it?",
+)
+@click.option(
+    "--attempts",
+    is_flag=True,
+    help="Search the states of the code that the command was tried on since it last passed.",
+)
 @trial_options
 @budget_option
 @jobs_option
@@ -122,6 +138,9 @@ def command(
     end_runs: int,
     log: str,
     picture: str,
+    hunks: bool,
+    working_tree: bool,
+    attempts: bool,
     budget: float | None,
     jobs: int | None,
     as_json: bool,
@@ -138,6 +157,16 @@ def command(
     measured, the plan is said, and each run is weighed until one version is likely enough;
     naming --confidence, --rate or --good-rate says that it is so.
     """
+    if working_tree:
+        return _search_working_tree(ctx, ends)
+    if attempts:
+        _refuse_ends(ctx, ends, "--attempts", "what it was tried on before")
+        ends = ("now",)
+    if hunks and package:
+        raise BadUsage(
+            "`--hunks` looks into a commit, and `--package` searches releases",
+            hint="leave `--hunks` out, or search the package's own repository: `--repo DIR`",
+        )
     good, bad = ends_of(ends)
     options = BisectOptions(
         good=good,
@@ -153,6 +182,8 @@ def command(
         noise=noise_of(confidence, rate, good_rate, end_runs),
         is_line=first_parent,
         setup=Setup(command=setup, reads=setup_reads, as_of_commit=as_of_commit, carried=carry),
+        hunks=hunks,
+        attempts=attempts,
     )
     request = trial_request(ctx)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
@@ -161,7 +192,8 @@ def command(
         if name:
             write_atomically(Path(name), f"{text}\n".encode("utf-8", "surrogateescape"))
     if as_json:
-        answer_json(history_facts(found))
+        part = {} if found.part is None else {"part": part_facts(found.part)}
+        answer_json({**history_facts(found), **part})
     else:
         _show(found)
     return 0 if found.stopped.is_complete else INCOMPLETE
@@ -194,6 +226,32 @@ def noise_of(
     )
 
 
+def _search_working_tree(ctx: click.Context, ends: tuple[str, ...]) -> int:
+    values = ctx.params
+    _refuse_ends(ctx, ends, "--working-tree", "what is not committed here")
+    options = BisectOptions(
+        good="", bad="", budget=Budget(wall_seconds=values["budget"]), jobs=values["jobs"]
+    )
+    request = trial_request(ctx)
+    quiet = values["as_json"]
+    with Progress(quiet=quiet) as progress, open_workbench(observer=progress) as bench:
+        found = bisect_working_tree(bench, request, options)
+    if quiet:
+        answer_json({"part": part_facts(found)})
+    else:
+        show_part(found)
+    return 0 if found.stopped.is_complete else INCOMPLETE
+
+
+def _refuse_ends(ctx: click.Context, ends: tuple[str, ...], option: str, what: str) -> None:
+    others = ("repo", "paths", "package", "terms")
+    if ends or any(ctx.params[name] for name in others):
+        raise BadUsage(
+            f"`{option}` searches {what}, and takes no ends",
+            hint=f"write `whet bisect {option} -- COMMAND`",
+        )
+
+
 def _show(found: VersionSearch) -> None:
     if found.picture:
         answer(found.picture)
@@ -215,4 +273,9 @@ def _show(found: VersionSearch) -> None:
         answer(f"\n{found.again}")
     trials = shown_count(found.trials, "trial")
     why = "" if found.stopped is StopReason.FOUND else f"; {found.stopped.value}"
+    if found.concluded:
+        trials += f" and {found.concluded} judged without a run, as nothing they look at differs,"
     answer(f"\n{trials} in {shown_seconds(found.wall_seconds)}{why}")
+    if found.part is not None:
+        answer("")
+        show_part(found.part)

@@ -70,6 +70,7 @@ class Outcome:
         notes: what could not be observed, in sentences.
         resumed_from: place of the frozen copy that the command ran on from, such as
             ``train.py:31``; empty if it ran from its start. Times count from there.
+        looks: digest of what it looked at in its checkout (`whet.core.looks`); empty: not noted.
         failure: the classified symptom, or None.
     """
 
@@ -89,6 +90,7 @@ class Outcome:
     stacks: tuple[tuple[Frame, ...], ...] = ()
     notes: tuple[str, ...] = ()
     resumed_from: str = ""
+    looks: str = ""
     failure: Failure | None = None
 
     @property
@@ -133,6 +135,7 @@ class Outcome:
             "stacks": [{"frames": [frame.to_json() for frame in stack]} for stack in self.stacks],
             "notes": list(self.notes),
             "resumed_from": self.resumed_from,
+            **({"looks": self.looks} if self.looks else {}),
             "failure": None if self.failure is None else self.failure.to_json(),
         }
 
@@ -165,6 +168,7 @@ class Outcome:
             ),
             notes=texts(data, "notes"),
             resumed_from=text(data, "resumed_from") if "resumed_from" in data else "",
+            looks=text(data, "looks") if "looks" in data else "",
             failure=None if failure is None else Failure.from_json(failure),
         )
 

@@ -12,12 +12,14 @@ from typing import Self, TypeAlias
 
 from whet.core.errors import BadCondition, HostFailure, WhetError
 from whet.core.failure import Failure, Frame
+from whet.core.looks import Looks
 from whet.core.outcome import Outcome
 from whet.core.output import Output
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, PayloadBinding, Trial
 from whet.execution.futures import TrialFuture
 from whet.host.belongings import Belongings
 from whet.host.capture import Capture
+from whet.host.channel import as_looked
 from whet.host.console import Console
 from whet.host.control import CANCEL, Control
 from whet.host.ending import cleaning_up
@@ -28,6 +30,9 @@ from whet.host.workplace import Workplace, environment_of_trial
 
 Perform: TypeAlias = Callable[[Slot, Program, Callable[[Staged | None], Outcome]], Outcome]
 """Runs a trial's program in a slot: on a stage or, with None, without."""
+
+Observe: TypeAlias = Callable[[Trial], "tuple[str, str] | None"]
+"""Returns the folder in which a trial's looks are noted, and git's own folder of it; or None."""
 
 _STDIN = PayloadBinding(argument=None, text="", name="stdin", digest="")
 
@@ -51,6 +56,8 @@ class ColdExecutor:
         console: Console | None = None,
         pycache: Path | None = None,
         perform: Perform | None = None,
+        observe: Observe | None = None,
+        keep_looks: Callable[[bytes], str] | None = None,
     ) -> None:
         """Make an executor.
 
@@ -65,6 +72,8 @@ class ColdExecutor:
             console: where programs are shown, and whose signals go to them; one job only.
             pycache: folder for byte code by content; None: Python keeps it where it likes.
             perform: runs each program in a way of its own, from a frozen copy for one.
+            observe: says below which folder it is to be noted what a trial looks at.
+            keep_looks: keeps what was noted and returns its digest.
         """
         self._classify = classify
         self._payload_of = payload_of
@@ -76,6 +85,8 @@ class ColdExecutor:
         self._console = console
         self._pycache = pycache
         self._perform = perform
+        self._observe = observe
+        self._keep_looks = keep_looks
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._unfinished: set[TrialFuture] = set()
@@ -186,6 +197,7 @@ class ColdExecutor:
                     take_stacks=stacks,
                     staged=staged,
                 )
+                outcome = self._with_looks(outcome, slot.looked)
                 if staged is not None and staged.since is None and staged.stage.awaited:
                     staged.first_sight = first_sight(outcome.processes[0].pid)
                 if patterns:
@@ -193,6 +205,20 @@ class ColdExecutor:
                 return outcome.with_failure(self._classify(trial, outcome))
 
             return run(None) if self._perform is None else self._perform(slot, program, run)
+
+    def _with_looks(self, outcome: Outcome, looked: list[bytes]) -> Outcome:
+        if self._keep_looks is None or not looked:
+            return outcome
+        gap, paths, folders, moved, calls, held_seconds = as_looked(looked[-1])
+        looks = Looks(
+            gap=gap,
+            paths=tuple(paths),
+            folders=tuple(folders),
+            moved=tuple(moved),
+            calls=calls,
+            held_seconds=held_seconds,
+        )
+        return replace(outcome, looks=self._keep_looks(looks.to_bytes()))
 
     def _program(self, trial: Trial, workplace: Workplace) -> Program:
         command = list(trial.command)
@@ -226,6 +252,7 @@ class ColdExecutor:
             limits=trial.limits,
             payloads=tuple(paths),
             contents=(trial.stdin, *(binding.digest for binding in trial.payloads)),
+            looks=(None if self._observe is None else self._observe(trial)) or ("", ""),
         )
 
 

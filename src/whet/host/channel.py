@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     # argv, environment, cwd, reset steps (command, must succeed), index of the terminal or -1,
     # where snapshots report (empty: none are taken), number of the snapshot to resume or -1, what
     # the program's own files say now that have changed since, paths of what a search varies, whether
-    # it is resumed in a debugger
+    # it is resumed in a debugger, the folder below which looks are noted and git's folder of it (empty:
+    # they are not)
     Run: TypeAlias = tuple[
         "list[bytes]",
         "dict[bytes, bytes]",
@@ -30,7 +31,11 @@ if TYPE_CHECKING:
         "dict[str, bytes]",
         "list[str]",
         bool,
+        "tuple[str, str]",
     ]
+    # why nothing may be concluded from the rest (empty: it may); paths named, folders opened, folders
+    # moved, from the top folder; how many calls, and for how many seconds they were held
+    Looked: TypeAlias = "tuple[str, list[str], list[str], list[str], int, float]"
     # since the program started or was resumed: folders in which it looked for modules, and which;
     # how often the importer listed which folder; how often a source was opened, and looked up, in
     # a way that does not count
@@ -58,7 +63,7 @@ if TYPE_CHECKING:
     Begun: TypeAlias = "tuple[str, str, str, list[str]]"
 
     Simple: TypeAlias = "tuple[str, ...] | int | str | None"
-    Body: TypeAlias = "Run | Taken | Hindered | Ended | Failed | Observed | Begun | Simple"
+    Body: TypeAlias = "Run | Taken | Hindered | Ended | Failed | Observed | Begun | Looked | Simple"
 
 _LENGTH_BYTES = 4
 _MOST_DESCRIPTORS = 8
@@ -166,6 +171,12 @@ def as_begun(packed: bytes) -> "Begun":
 def as_observed(packed: bytes) -> "Observed":
     """Return the body of a `facts` message."""
     body: Observed = marshal.loads(packed)
+    return body
+
+
+def as_looked(packed: bytes) -> "Looked":
+    """Return the body of a `looked` message."""
+    body: Looked = marshal.loads(packed)
     return body
 
 

@@ -21,6 +21,10 @@ def check_out(folder: Path, commit: str, *, is_clean: bool = True) -> None:
         GitFailedError: if git cannot.
     """
     place = Repository(folder)
+    rules = ("HEAD", commit, "--", ":(glob)**/.gitattributes")
+    if place.ask(*QUIET, "diff", "--quiet", "--no-ext-diff", *rules).exit_code != 0:
+        # git leaves a file as it wrote it by other rules, line ends and all, if its blob is equal.
+        place.get(*QUIET, "read-tree", "--empty")
     arguments = ("checkout", "--quiet", "--force", "--detach", commit)
     try:
         place.get(*QUIET, *arguments)

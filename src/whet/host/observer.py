@@ -19,9 +19,10 @@ import os
 import select
 import struct
 
-from whet.host.channel import Channel, as_begun, as_number
+from whet.host.channel import Channel, as_begun, as_number, as_texts
 from whet.host.noticed import Noticed
 from whet.host.syscalls import ARCHITECTURES, machine
+from whet.host.tree_looks import TreeLooks
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if not TYPE_CHECKING:
@@ -78,13 +79,22 @@ def _close_all_but(descriptor: int) -> None:
 
 
 def _serve(channel: Channel) -> None:
-    noticed = Noticed()
+    noticed, looks = Noticed(), TreeLooks()
+    attending: list[Noticed | TreeLooks] = [noticed]
     while (message := channel.receive()) is not None:
         kind, body, descriptors = message
         if kind == "begin":
+            attending[0] = noticed
             noticed.begin(*as_begun(body))
+        elif kind == "begin looks":
+            attending[0] = looks
+            top, repository, cwd = as_texts(body)
+            looks.begin(top, repository)
+            looks.look(cwd)
+        elif kind == "looks":
+            channel.send("looks", looks.told())
         elif kind == "listener":
-            _thread.start_new_thread(_answer_all, (descriptors[0], noticed))
+            _thread.start_new_thread(_answer_all, (descriptors[0], attending))
         elif kind == "facts":
             channel.send("facts", noticed.facts(as_number(body)))
         elif kind == "did":
@@ -95,7 +105,7 @@ def _serve(channel: Channel) -> None:
             noticed.drop(as_number(body))
 
 
-def _answer_all(listener: int, noticed: Noticed) -> None:
+def _answer_all(listener: int, attending: "list[Noticed | TreeLooks]") -> None:
     """Answer all calls of one program and its copies."""
     is_over = False
     try:
@@ -104,7 +114,7 @@ def _answer_all(listener: int, noticed: Noticed) -> None:
         poll.register(listener, select.POLLIN)
         while poll.poll()[0][1] & select.POLLIN:
             # Always by way of `poll`: only who waits there is woken on the program's own CPU.
-            _answer_one(listener, noticed)
+            _answer_one(listener, attending[0])
         os.close(listener)
         is_over = True
     finally:
@@ -119,7 +129,7 @@ def _set_flags(listener: int) -> None:
         return  # before Linux 6.6: each call takes a little longer
 
 
-def _answer_one(listener: int, noticed: Noticed) -> None:
+def _answer_one(listener: int, noticed: "Noticed | TreeLooks") -> None:
     request = bytearray(_REQUEST.size)
     try:
         fcntl.ioctl(listener, _RECEIVE, request)

@@ -47,6 +47,7 @@ class Relay:
         on_copy: is told of each frozen copy of the program, with what it wrote until then.
         on_halt: is told why no copies can be taken.
         on_hindrance: is told of a place where none could be taken, the seconds, and why.
+        on_looks: is told what the run has looked at.
         on_effects: is told what the program has left in the world, or was told by the user.
         still_fits: is asked after the reset steps whether a copy may be resumed.
         errors_first: of two streams that wait, errors came first: a debugger asks after them.
@@ -64,6 +65,7 @@ class Relay:
     on_halt: Callable[[str], None] | None = None
     on_hindrance: Callable[[str, float, str], None] | None = None
     on_effects: Callable[[tuple[str, ...]], None] | None = None
+    on_looks: Callable[[bytes], None] | None = None
     still_fits: Callable[[], bool] = lambda: True
     errors_first: bool = False
     past: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
@@ -217,6 +219,8 @@ class Relay:
             self.on_hindrance(*as_hindered(body))
         elif kind == "did" and self.on_effects is not None:
             self.on_effects(as_texts(body))
+        elif kind == "looked" and self.on_looks is not None:
+            self.on_looks(body)
 
     def _note_copy(self, body: bytes, buffer: bytearray) -> None:
         """Take in all that the program has written, while it waits, and let it run on."""

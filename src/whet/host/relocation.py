@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from whet.core.trial import Trial
@@ -30,10 +30,12 @@ class Relocation:
     Attributes:
         repository: the user's working tree.
         place: top folder of the other one.
+        looked_up: paths from there at which it was looked up whether something is there.
     """
 
     repository: Repository
     place: Path
+    looked_up: set[str] = field(default_factory=set[str], compare=False)
 
     def folder(self, folder: Path) -> Path:
         """Return the folder that corresponds to ``folder``; one outside is itself."""
@@ -94,6 +96,7 @@ class Relocation:
             if inside is None or not path.is_file() or path.stat().st_size > _CARRIED_BYTES:
                 continue
             target = self.place / inside
+            self.looked_up.add(str(inside))
             if target.exists() or not self._is_the_users_alone(path):
                 continue
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -133,7 +136,10 @@ class Relocation:
 
     def _is_the_users_alone(self, path: Path) -> bool:
         inside = self._inside(path)
-        if inside is None or not os.path.lexists(path) or os.path.lexists(self.place / inside):
+        if inside is None or not os.path.lexists(path):
+            return False
+        self.looked_up.add(str(inside))
+        if os.path.lexists(self.place / inside):
             return False
         # A tracked file that this revision lacks must be missed: it is part of the history.
         asked = ("--literal-pathspecs", "ls-files", "-z", "--cached", "--", str(inside))

@@ -48,6 +48,10 @@ class Slot:
 
     Used by one thread. The spawner is started at once, so that it comes up beside whatever
     else there is to do; one that died is replaced for the next program.
+
+    Attributes:
+        looked: what the last program looked at, as `whet.host.channel.as_looked` reads it; empty
+            unless it was to be noted.
     """
 
     def __init__(self, belongings: Belongings, scratch: Path) -> None:
@@ -55,6 +59,7 @@ class Slot:
         self._scratch = scratch
         self._buffer = bytearray(_BUFFER_BYTES)
         self._spawner = SpawnerProcess(belongings)
+        self.looked: list[bytes] = []
 
     def run(
         self,
@@ -82,6 +87,7 @@ class Slot:
         """
         check_words(program.command, program.environment, program.cwd)
         self._spawner = self._spawner.ready(self._belongings)
+        self.looked.clear()
         spent_seconds = 0.0
         if staged is not None:
             program = staged.on(program)
@@ -102,6 +108,7 @@ class Slot:
             on_halt=None if staged is None else staged.halt,
             on_hindrance=None if staged is None else staged.hinder,
             on_effects=None if staged is None else staged.effects.extend,
+            on_looks=self.looked.append,
             still_fits=(lambda: True) if staged is None else staged.still_fits,
             errors_first=staged is not None and staged.debugging is Debugging.AT_FAILURE,
             past={} if staged is None or staged.since is None else staged.since.past,
@@ -147,7 +154,7 @@ class Slot:
         self, program: Program, wiring: Wiring, relay: Relay, staged: Staged | None
     ) -> Answer:
         try:
-            freezing = Freezing() if staged is None else staged.freezing()
+            freezing = Freezing(looks=program.looks) if staged is None else staged.freezing()
             self._spawner.ask(program, wiring.child, wiring.terminal, freezing)
             wiring.release_child()
             return relay.run(self._buffer)

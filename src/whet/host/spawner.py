@@ -11,9 +11,9 @@ It also keeps the frozen copies of a program that a later trial runs on from
 
 Seven kinds of message come in (`run`, with descriptors; `signal`; `kill`; `on`, to let the program
 run on that a copy was taken of; `go` or `stop`, whether a copy still fits after the reset steps;
-`drop`, to end a copy), eleven go out (`started`, `settled`, after those steps, `resuming`,
+`drop`, to end a copy), twelve go out (`started`, `settled`, after those steps, `resuming`,
 `snapshot`, `hindered`, why there was none at a place, `halted`, why none can be taken at all,
-`did`, what keeps a run from being repeated, `ended`, `failed`, `refused`, `fault`); their shapes
+`did`, what keeps a run from being repeated, `looked`, `ended`, `failed`, `refused`, `fault`); their shapes
 stand in `whet.host.channel`.
 """
 
@@ -269,17 +269,15 @@ def main(descriptor: int) -> None:
 def _run(
     channel: Channel, woken: int, copies: FrozenCopies, run: "Run", streams: "Sequence[int]"
 ) -> None:
-    _, _, _, _, _, address, number, changed, varied, is_debugged = run
+    _, _, _, _, _, address, number, changed, varied, is_debugged, _ = run
     copies.listen(address)
     copies.are_programs_present = number >= 0
-    if address and copies.watching is None:
-        copies.watching = Watching(divide())  # from here on this is another process
-        _become_reaper()
+    noting = _begin_watching(copies, run)
     tree = _Tree(channel, woken, copies)
     try:
         if number >= 0:
             copies.begin_to_prepare(number, changed, is_debugged=is_debugged)
-        failed_step, status, exits = _reset(tree, run, streams)
+        failed_step, status, exits = _reset(tree, run, streams, noting)
         wall_seconds = 0.0
         # Whet looks whether it still fits while the copy makes itself ready.
         if failed_step < 0 and number >= 0 and not (tree.may_go_on() and copies.is_ready(number)):
@@ -300,6 +298,8 @@ def _run(
             _tell_what_it_did(channel, copies, address)
             exits = [(command.pid, status, False)]
         tree.end()
+        if noting is not None:
+            channel.send("looked", noting.looks())
     except CannotStartError as error:
         tree.end()
         channel.send("failed", error.reason)
@@ -323,11 +323,23 @@ def _run(
         os._exit(0)  # whet starts another spawner: this one could not tell old from new
 
 
+def _begin_watching(copies: FrozenCopies, run: "Run") -> "Watching | None":
+    """Have the programs watched, if they are to be; return what notes all that they look at."""
+    _, _, cwd, _, _, address, *_, looks = run
+    if (address or looks[0]) and copies.watching is None:
+        copies.watching = Watching(divide())  # from here on this is another process
+        _become_reaper()
+    if copies.watching is None or not looks[0]:
+        return None
+    copies.watching.begin_looks(*looks, cwd)
+    return copies.watching
+
+
 def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequence[int]") -> Started:
     """Start the program, or run on from a copy of it."""
-    argv, environment, cwd, _, terminal, address, number, _, varied, _ = run
-    watching = copies.watching if address else None
-    if watching is not None:
+    argv, environment, cwd, _, terminal, address, number, _, varied, _, looks = run
+    watching = copies.watching if address or looks[0] else None
+    if watching is not None and address:
         cache = environment.get(_PYCACHE_VARIABLE, b"")
         watching.begin(address, cache, cwd, varied if number < 0 else ())
     if number >= 0:
@@ -351,7 +363,7 @@ def _tell_what_it_did(channel: Channel, copies: FrozenCopies, address: bytes) ->
 
 
 def _reset(
-    tree: _Tree, run: "Run", streams: "Sequence[int]"
+    tree: _Tree, run: "Run", streams: "Sequence[int]", watching: "Watching | None"
 ) -> "tuple[int, int | None, list[Exit]]":
     """Run the reset steps; return the one that ended the trial (-1: none), and how."""
     _, environment, cwd, steps, *_ = run
@@ -359,7 +371,8 @@ def _reset(
     try:
         for index, (text, must_succeed) in enumerate(steps):
             shell = [b"/bin/sh", b"-c", text]
-            step = start(shell, environment, cwd, (nothing, streams[3], streams[3]))
+            given = (nothing, streams[3], streams[3])
+            step = start(shell, environment, cwd, given, watching=watching)
             status = tree.wait_for(step, is_command=False)
             gave_up = tree.was_killed or tree.was_told_to_end
             if gave_up or (must_succeed and status != 0):

@@ -34,6 +34,8 @@ class Program:
         limits: what it may use.
         payloads: where the payloads of the trial lie, by their place in it.
         contents: digests of what they and standard input hold.
+        looks: the folder below which it is noted what it looks at, a real path, and git's own
+            folder of that; empty: it is not noted.
     """
 
     command: tuple[str, ...]
@@ -44,6 +46,7 @@ class Program:
     limits: Limits = field(default_factory=Limits)
     payloads: tuple[Path, ...] = ()
     contents: tuple[str, ...] = ()
+    looks: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +59,8 @@ class Freezing:
         changed: what files of the program say now that have changed since.
         varied: paths of what a search varies: it runs on from the same copy again and again.
         is_debugged: it opens a debugger where it goes on.
+        looks: the folder below which it is noted what the program looks at, and git's own folder
+            of that; empty: it is not noted.
     """
 
     address: str = ""
@@ -63,6 +68,7 @@ class Freezing:
     changed: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     varied: tuple[str, ...] = ()
     is_debugged: bool = False
+    looks: tuple[str, str] = ("", "")
 
 
 class SpawnerProcess:
@@ -135,6 +141,7 @@ class SpawnerProcess:
                     dict(freezing.changed),
                     list(freezing.varied),
                     freezing.is_debugged,
+                    freezing.looks,
                 ),
                 streams,
             )

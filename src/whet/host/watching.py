@@ -3,7 +3,7 @@
 import _socket
 import os
 
-from whet.host.channel import Channel, as_observed, as_text, as_texts
+from whet.host.channel import Channel, as_looked, as_observed, as_text, as_texts
 from whet.host.seccomp import Filter, why_not
 from whet.host.syscalls import MAGIC_FLAGS
 
@@ -11,6 +11,7 @@ TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spa
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from whet.host.channel import Looked
     from whet.host.noticed import Observed
 
 _INT_BYTES = 4
@@ -39,6 +40,25 @@ class Watching:
         """Forget what was noticed: another run begins."""
         names = (os.fsdecode(own_socket), os.fsdecode(cache), os.fsdecode(cwd))
         self._observer.send("begin", (*names, list(varied)))
+
+    def begin_looks(self, top: str, repository: str, cwd: bytes) -> None:
+        """Note from now on what is looked at below a folder, and nothing else.
+
+        Args:
+            top: the folder.
+            repository: git's own folder of it; empty: none.
+            cwd: where the run begins.
+        """
+        self._observer.send("begin looks", (top, repository, os.fsdecode(cwd)))
+
+    def looks(self) -> "Looked":
+        """Return what was looked at since `begin_looks`.
+
+        Raises:
+            ObserverIsGoneError: if nobody knows.
+        """
+        gap, paths, folders, moved, count, seconds = as_looked(self._asked("looks", 0))
+        return (gap or self.refusal, paths, folders, moved, count, seconds)
 
     def install(self) -> bool:
         """In a forked process: have it watched; say whether it is."""

@@ -4,6 +4,7 @@ import errno
 import os
 import re
 import threading
+from functools import cached_property
 from pathlib import Path
 
 from whet.core.errors import HostFailure, UnknownRevision
@@ -48,6 +49,12 @@ class Worktrees:
         self._used: dict[Path, str] = {}
         self._notes: dict[Path, tuple[str, ...]] = {}
         self._set_up: dict[Path, SetUp] = {}
+
+    @cached_property
+    def git_folder(self) -> str:
+        """Git's own folder of the repository, which all its working trees share; a real path."""
+        shared = ("rev-parse", "--path-format=absolute", "--git-common-dir")
+        return os.path.realpath(self.repository.get(*shared))
 
     def checkout(self, revision: str, state: str = "") -> Path:
         """Return a folder that holds ``revision`` and nothing else, until it is given back.

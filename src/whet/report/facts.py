@@ -97,6 +97,7 @@ def history_facts(history: VersionSearch) -> dict[str, object]:
         "stopped": history.stopped.name.lower(),
         "reason": history.stopped.value,
         "trials": history.trials,
+        "judged_without_a_run": history.concluded,
         "wall_seconds": round(history.wall_seconds, 3),
         "noisy": None if history.noisy is None else _noisy(history.noisy),
     }

@@ -207,11 +207,11 @@ class Bisection(Generic[VersionT]):
                 verdicts = yield questions
             else:
                 verdicts = yield Round(questions, partial(self._needless, questions))
-            self._learn(dict(zip(questions, verdicts, strict=True)))
+            self.learn(dict(zip(questions, verdicts, strict=True)))
         return self.result()
 
-    def _learn(self, told: Mapping[VersionT, Verdict]) -> None:
-        """Narrow the suspects by the verdicts of one round."""
+    def learn(self, told: Mapping[VersionT, Verdict]) -> None:
+        """Narrow the suspects by verdicts, whether `search` has asked for them or not."""
         was_suspect = set(self._suspects)
         self._bad, self._suspects, odd = self._narrowed(told)
         newest_bad = self._graph.versions[self._bad]
@@ -264,6 +264,11 @@ class Bisection(Generic[VersionT]):
 
     def _flags(self, position: int, among: Sequence[int]) -> bytearray:
         return self._graph.ancestors(position, among)
+
+    def suspected(self) -> dict[VersionT, tuple[VersionT, ...]]:
+        """Return the versions that may still be the first bad one, newest first, as a graph."""
+        named = self._graph.named_parents
+        return {self._graph.versions[each]: named[each] for each in reversed(self._suspects)}
 
     def result(self) -> BisectionResult[VersionT]:
         """Return what is known; if the search was stopped early, as AMBIGUOUS."""

@@ -31,7 +31,7 @@ from whet.workbench.request import Judging, TrialRequest
 if TYPE_CHECKING:  # not loaded for a single trial: `whet run` must start at once
     from whet.core.condition import Condition
     from whet.core.event import Event, Observer
-    from whet.execution.cold import Perform
+    from whet.execution.cold import Observe, Perform
     from whet.workbench.placing import PlacingExecutor
 
 
@@ -90,6 +90,8 @@ class Workbench:
         shelf: payloads on trial.
         emit: tells the observers.
         notes: what could not be kept or observed.
+        recalled: what came of a trial, as others than searches know it; None: nobody does.
+        observe: says where it is to be noted what a trial looks at; None: nowhere.
         roots: folders other than a trial's own in which the project stands.
     """
 
@@ -101,6 +103,8 @@ class Workbench:
     shelf: Shelf
     emit: "Callable[[Event], None]" = silent
     notes: list[str] = field(default_factory=list[str])
+    observe: "Observe | None" = None
+    recalled: Callable[[Trial], Outcome | None] | None = None
     roots: tuple[str, ...] = ()
 
     @property
@@ -141,6 +145,8 @@ class Workbench:
             console=console,
             pycache=self.project.state / "pycache",
             perform=perform,
+            observe=self.observe,
+            keep_looks=self.notebook.blobs.put_bytes,
         ) as cold:
             placing = None if place is None else place(cold)
             recording = RecordingExecutor(placing or cold, record, self._finish)
@@ -165,7 +171,8 @@ class Workbench:
         return self.notebook.outcome_for(trial.key)
 
     def _known_cold(self, trial: Trial) -> Outcome | None:
-        outcome = self._known(trial)
+        outcome = None if self.recalled is None else self.recalled(trial)
+        outcome = outcome or self._known(trial)
         return None if outcome is None or outcome.resumed_from else outcome
 
     def build_trial(self, request: TrialRequest, *, live: bool = False) -> Trial:

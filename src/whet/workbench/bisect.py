@@ -8,17 +8,19 @@ from whet.bisection.names import resolve_or_date
 from whet.bisection.revisions import is_ancestor
 from whet.bisection.terms import FIXED, Terms
 from whet.core.budget import Budget
+from whet.core.errors import EndMisjudged, NothingBetween
 from whet.core.event import Notice
 from whet.core.trial import Trial
 from whet.host.editable import editable_folders
 from whet.host.git import Repository
 from whet.host.relocation import named_otherwise
 from whet.workbench.bench import Workbench
+from whet.workbench.changed_part import SmallestPart
 from whet.workbench.investigation import VersionSearch
 from whet.workbench.noisy_versions import Noise, find_first_bad
 from whet.workbench.request import TrialRequest
 from whet.workbench.setups import Setup
-from whet.workbench.versions import VersionHunt, Versions
+from whet.workbench.versions import FirstBad, VersionHunt, Versions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +41,8 @@ class BisectOptions:
         noise: what is known of a failure that may come only sometimes.
         is_line: search by first parents, and then in the merge that was found.
         setup: what is done in each checkout first.
+        attempts: search the states of the code that the command was tried on.
+        hunks: search in the first bad commit too, for the smallest part that brings the failure.
     """
 
     good: str
@@ -54,6 +58,8 @@ class BisectOptions:
     noise: Noise = field(default_factory=Noise)
     is_line: bool = False
     setup: Setup = field(default_factory=Setup)
+    hunks: bool = False
+    attempts: bool = False
 
 
 MOST_JOBS = 8
@@ -68,10 +74,15 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
     """
     terms = Terms.parse(options.terms) if options.terms else Terms()
     trial = bench.for_search(bench.build_trial(request))
-    if not options.package:
-        options, terms = _dated_and_in_order(bench, trial, options, terms)
     jobs = options.jobs or min(bench.jobs, MOST_JOBS)
-    versions = versions_of(bench, trial, options, terms)
+    if options.attempts:
+        from whet.workbench.attempts import attempts
+
+        versions = attempts(bench, trial, request.judging)
+    else:
+        if not options.package:
+            options, terms = _dated_and_in_order(bench, trial, options, terms)
+        versions = versions_of(bench, trial, options, terms)
     investigation = bench.notebook.begin_investigation(verb="bisect", trial=trial)
     hunt = VersionHunt(
         bench=bench,
@@ -84,11 +95,84 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
         overlaps=jobs > 1,
         jobs=jobs,
     )
-    found = find_first_bad(hunt, options.noise, jobs=jobs).search
+    first = find_first_bad(hunt, options.noise, jobs=jobs)
+    found = first.search
+    if options.hunks and first.first_bad is not None:
+        found = replace(found, part=_part(bench, trial, options, first, hunt))
     bench.notebook.end_investigation(
         investigation,
         found.stopped,
         {"first_bad": found.first_bad, "suspects": list(found.suspects)},
+    )
+    return found
+
+
+def _part(
+    bench: Workbench, trial: Trial, options: BisectOptions, first: FirstBad, hunt: VersionHunt
+) -> SmallestPart | None:
+    """Return the part of the first bad commit that brings the failure; None if there is none."""
+    from whet.workbench.edits import checkouts_of, commit_before
+    from whet.workbench.smallest_part import PartSearch
+
+    assert first.first_bad is not None
+    repository = Repository.containing(Path(options.repository or trial.cwd))
+    changed = hunt.versions.on(trial, first.first_bad).revision or ""
+    good = first.last_good and hunt.versions.on(trial, first.last_good).revision
+    try:
+        base = good if options.attempts and good else commit_before(repository, changed, good)
+        search = PartSearch(
+            bench=bench,
+            repository=repository,
+            trial=trial,
+            base=base,
+            changed=changed,
+            labels=(base[:10], changed[:10]),
+            oracle=first.oracle,
+            record=hunt.record,
+            reference_seconds=_seconds_of(bench, first.search),
+            place=checkouts_of(bench, repository, options.setup),
+            terms=hunt.terms,
+            budget=options.budget.less(first.search.wall_seconds, first.search.trials),
+            jobs=options.jobs or bench.jobs,
+        )
+        return search.run()
+    except (EndMisjudged, NothingBetween) as error:
+        bench.emit(Notice(text=f"no smaller part: {error}"))
+        return None
+
+
+def _seconds_of(bench: Workbench, search: VersionSearch) -> float:
+    """Return how long the first bad version ran; 0 if it was not run."""
+    for tested in search.tested:
+        if tested.label == search.first_bad and tested.trial is not None:
+            outcome = bench.notebook.trial(tested.trial).outcome
+            return 0.0 if outcome is None else outcome.wall_seconds
+    return 0.0
+
+
+def bisect_working_tree(
+    bench: Workbench, request: TrialRequest, options: BisectOptions
+) -> SmallestPart:
+    """Find the smallest part of the uncommitted changes that brings the failure.
+
+    Raises:
+        NotARepository, NothingBetween, EndMisjudged: if there is nothing to search.
+        HostFailure: if nothing may be written into the repository.
+    """
+    from whet.workbench.edits import part_of_working_tree
+
+    trial = bench.for_search(bench.build_trial(request))
+    investigation = bench.notebook.begin_investigation(verb="bisect", trial=trial)
+    found = part_of_working_tree(
+        bench,
+        request,
+        recorder(bench, request, investigation),
+        trial,
+        budget=options.budget,
+        jobs=options.jobs or bench.jobs,
+    )
+    bench.notebook.end_investigation(
+        investigation, found.stopped, {"commit": found.commit, "places": list(found.places)}
     )
     return found
 

@@ -9,6 +9,7 @@ from whet.core.failure import Failure
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.reduction.reducer import PassStatistics
+from whet.workbench.changed_part import SmallestPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +169,9 @@ class VersionSearch:
         log: what `git bisect replay` reads; empty for other things than commits.
         places: the versions that were tested, and those that may be the first bad one.
         place_count: how many versions were searched, both ends included.
+        concluded: how many versions were judged without a run: each is equal to a tested one in
+            all that its run looked at.
+        part: the smallest part of the first bad version that brings the failure, if asked for.
     """
 
     kind: str
@@ -192,6 +196,8 @@ class VersionSearch:
     log: str = ""
     places: tuple[VersionPlace, ...] = ()
     place_count: int = 0
+    part: SmallestPart | None = None
+    concluded: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

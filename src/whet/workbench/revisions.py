@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from whet.bisection.commits import describe, summaries
+from whet.bisection.equal_trees import EqualTrees
 from whet.bisection.names import deeper, resolve
 from whet.bisection.picture import outline, picture
 from whet.bisection.replay import BisectLog
@@ -19,6 +20,7 @@ from whet.core.executor import Executor
 from whet.core.outcome import Outcome
 from whet.core.trial import CodeState, Trial
 from whet.host.git import Repository
+from whet.host.git_trees import GitTrees
 from whet.host.relocation import Relocation
 from whet.host.worktrees import Worktrees
 from whet.search.bisection import Bisection
@@ -38,12 +40,14 @@ class Checkouts:
         setups: what is done in them first.
         editable: folders of the user's tree from which the command's Python imports packages,
             whatever folder it starts in.
+        equal: is told what was looked up of a checkout to place a trial there; None: nobody is.
     """
 
     worktrees: Worktrees
     bench: Workbench
     setups: Setups
     editable: tuple[str, ...] = ()
+    equal: EqualTrees | None = None
 
     def place(self, executor: Executor) -> PlacingExecutor:
         """Return what runs each trial in a checkout of its revision."""
@@ -51,6 +55,12 @@ class Checkouts:
             inner=executor, prepare=lambda trial: self.prepare(trial, placing.perform)
         )
         return placing
+
+    def observe(self, trial: Trial) -> tuple[str, str] | None:
+        """Return the checkout that a placed trial runs in, and git's own folder of it."""
+        if trial.code is None or not Path(trial.code.repository, ".git").is_file():
+            return None
+        return trial.code.repository, self.worktrees.git_folder
 
     @contextmanager
     def prepare(
@@ -70,6 +80,8 @@ class Checkouts:
                 own = [str(relocation.folder(Path(each))) for each in self.editable]
                 path = os.pathsep.join(filter(None, [*own, known]))
                 placed = replace(placed, environment={**placed.environment, "PYTHONPATH": path})
+            if self.equal is not None:
+                self.equal.named.update(relocation.looked_up)
             yield replace(
                 self.setups.prepare(slot, placed, commit, perform),
                 revision=None,
@@ -136,8 +148,10 @@ def revisions(
     setup_text = setup.text(repository.top)
     worktrees = Worktrees(repository, bench.belongings, bench.project.state / "worktrees")
     setups = Setups(worktrees=worktrees, setup=setup, environment=bench.environment)
+    # What a setup leaves in a checkout is in no tree: nothing is concluded across it.
+    equal = None if setup.command else EqualTrees(GitTrees(repository))
     checkouts = Checkouts(
-        worktrees=worktrees, bench=bench, setups=setups, editable=options.editable
+        worktrees=worktrees, bench=bench, setups=setups, editable=options.editable, equal=equal
     )
     return Versions(
         kind="commit",
@@ -158,6 +172,8 @@ def revisions(
         diff=partial(shown_diff, repository),
         again=partial(_again, repository, setup),
         log=commits.log,
+        equal=equal,
+        observe=checkouts.observe,
     )
 
 

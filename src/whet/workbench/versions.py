@@ -1,26 +1,32 @@
 """The search for the first bad version, whatever the versions are."""
 
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
+from whet.bisection.equal_trees import EqualTrees
 from whet.bisection.terms import Terms
 from whet.core.budget import Budget, StopReason
 from whet.core.event import Event, HistoryNarrowed, Notice, TrialFinished
 from whet.core.executor import Executor
 from whet.core.oracle import Oracle
+from whet.core.outcome import Outcome
 from whet.core.quantity import shown_count
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
+from whet.execution.cold import Observe
+from whet.search.answering import answering
 from whet.search.bisection import Bisection, BisectionResult, Standing
 from whet.search.proposal import Search
 from whet.search.walk_back import WalkBackResult, walk_back
+from whet.search.what_matters import bisect_what_matters
 from whet.workbench.bench import Place, RecordedExecutor, Workbench
 from whet.workbench.driver import HOLDS_NO_MORE, Driver, Ended, Question, announce, stop_reason_of
 from whet.workbench.ends import Ahead, Ends
 from whet.workbench.investigation import TestedVersion, VersionPlace, VersionSearch
+from whet.workbench.judged_alike import JudgedAlike
 from whet.workbench.request import Judging
 
 
@@ -47,6 +53,10 @@ class Versions:
         diff: what a version changed, first in files of these paths.
         again: a line for a shell that runs a trial on its version.
         log: the search between an old and a new end as `git bisect replay` reads it.
+        equal: tells which versions are equal to a tested one in all that it looked at; None: that
+            cannot be told.
+        observe: says where it is to be noted what a trial looks at.
+        recalled: what came of a trial by itself, where that is remembered; None: nothing is.
     """
 
     kind: str
@@ -67,6 +77,9 @@ class Versions:
     diff: Callable[[str, Collection[str]], str] = lambda _version, _paths: ""
     again: Callable[[Trial], str] = lambda _: ""
     log: Callable[[str, str, Bisection[str], Terms], str] = lambda _old, _new, _state, _terms: ""
+    equal: EqualTrees | None = None
+    observe: Observe | None = None
+    recalled: Callable[[Trial], Outcome | None] | None = None
 
 
 _Found: TypeAlias = tuple[Bisection[str], Ended[BisectionResult[str]]]
@@ -118,6 +131,7 @@ class VersionHunt:
     repeats: int = 1
     overlaps: bool = False
     jobs: int = 1
+    _alike: JudgedAlike | None = None
 
     def run(self) -> FirstBad:
         """Check both ends, and search between them.
@@ -127,12 +141,18 @@ class VersionHunt:
         """
         for remark in self.versions.remarks:
             self.bench.emit(Notice(text=remark))
-        watch = _Watch(self.bench.emit, self.versions)
+        alike = self._alike = self._begin_alike()
+        watch = _Watch(self.bench.emit, self.versions, alike)
         place = self.versions.place
+        bench = replace(
+            self.bench,
+            observe=None if alike is None else alike.observe,
+            recalled=self.versions.recalled,
+        )
         # The ends always run; between them a version that was run before is not run again.
         with (
-            self.bench.executor(self.record, place=place) as for_ends,
-            self.bench.executor(
+            bench.executor(self.record, place=place) as for_ends,
+            bench.executor(
                 self.record, jobs=self.jobs, cached=self.repeats == 1, place=place
             ) as between,
         ):
@@ -141,7 +161,7 @@ class VersionHunt:
             ahead = Ahead(inner=between)
             asked, old = self.versions, self.versions.old
             bisection = None if old is None else self.versions.bisection(old, self.versions.new)
-            if bisection is not None and self.overlaps:
+            if bisection is not None and self.overlaps and alike is None:
                 self._start_first(bisection, ahead)
             oracle = ends.reference()
             if not self.overlaps:
@@ -151,6 +171,7 @@ class VersionHunt:
             found = self._between(ahead, oracle, watch, confirm, bisection)
             if isinstance(found, tuple) and not self._holds(found, for_ends, oracle, watch):
                 self.bench.emit(Notice(text=HOLDS_NO_MORE))
+                self._alike = None
                 self.versions = asked
                 found = self._between(for_ends, oracle, watch, lambda _: None, None)
         if isinstance(found, Ended):
@@ -170,6 +191,21 @@ class VersionHunt:
             oracle=oracle,
             last_good=result.last_good,
             first_bad=result.first_bad,
+        )
+
+    def _begin_alike(self) -> JudgedAlike | None:
+        """Return what concludes from one version to another; None: what comes is chance."""
+        if self.versions.equal is None or self.versions.observe is None or self.repeats > 1:
+            return None
+
+        def told(verdict: Verdict) -> Verdict:
+            return self.terms.for_search(verdict)  # the terms may be settled by the ends
+
+        return JudgedAlike(
+            trees=self.versions.equal,
+            read=self.bench.notebook.blobs.read,
+            told=told,
+            observed_at=self.versions.observe,
         )
 
     def _driver(self, executor: Executor, oracle: Oracle, emit: Callable[[Event], None]) -> Driver:
@@ -277,7 +313,7 @@ class VersionHunt:
         result = ended.result or bisection.result()
         driver = self._driver(executor, oracle, watch.observe)
         for version, verdict in ((result.last_good, Verdict.GOOD), (result.first_bad, Verdict.BAD)):
-            if version is None or not watch.is_from_memory(self.versions.label(version)):
+            if version is None or not self._is_to_be_seen(version, watch):
                 continue
             question = self._ask(version)
             told = driver.settle(question.trial, driver.submit(question.trial), question.label)
@@ -285,10 +321,18 @@ class VersionHunt:
                 return False
         return True
 
+    def _is_to_be_seen(self, version: str, watch: "_Watch") -> bool:
+        """Whether the answer rests on a version that this search has not run."""
+        is_concluded = self._alike is not None and version in self._alike.concluded
+        return is_concluded or watch.is_from_memory(self.versions.label(version))
+
     def _walk_back(self, driver: Driver) -> Ended[WalkBackResult]:
         """Look for a good version before the new end; it becomes the old end."""
         line, landmarks = self.versions.line()
         search = walk_back(len(line) - 1, landmarks)
+        if self._alike is not None:
+            follows = self._alike.follows
+            search = answering(search, lambda at: follows([line[at]]).get(line[at]))
         ended = driver.run(search, lambda distance: self._ask(line[distance]), None)
         result = ended.result
         if result is not None and result.good is not None:
@@ -300,7 +344,12 @@ class VersionHunt:
         self, bisection: Bisection[str], confirm: Callable[[int], None]
     ) -> Search[str, BisectionResult[str]]:
         """Pass the search on and tell after each step what is left."""
-        search = bisection.search(self.jobs)
+        alike, width = self._alike, self.jobs
+        search = (
+            bisection.search(width)
+            if alike is None
+            else bisect_what_matters(bisection, alike, width)
+        )
         try:
             batch = next(search)
             while True:
@@ -369,6 +418,7 @@ class VersionHunt:
             ),
             places=_places(bisection, label),
             place_count=len(bisection.standings()),
+            concluded=0 if self._alike is None else len(watch.not_run(self._alike.concluded)),
         )
 
     def _nothing_good(
@@ -414,9 +464,12 @@ def _places(bisection: Bisection[str], label: Callable[[str], str]) -> tuple[Ver
 class _Watch:
     """Listens to a search and keeps what each version did."""
 
-    def __init__(self, emit: Callable[[Event], None], versions: Versions) -> None:
+    def __init__(
+        self, emit: Callable[[Event], None], versions: Versions, alike: JudgedAlike | None
+    ) -> None:
         self._emit = emit
         self._versions = versions
+        self._alike = alike
         self.seen: dict[str, TestedVersion] = {}
         self._version_of: dict[str, str] = {}
         self.failing_files: tuple[str, ...] = ()
@@ -429,6 +482,8 @@ class _Watch:
                 self.failing_files = tuple(frame.path for frame in failure.frames)
             version = event.trial.revision or event.trial.packages.get(self._versions.subject, "")
             self._version_of[event.label] = version
+            if self._alike is not None:
+                self._alike.note(version, event.outcome, event.verdict)
             self.seen[event.label] = TestedVersion(
                 label=event.label,
                 verdict=event.verdict,
@@ -449,6 +504,10 @@ class _Watch:
     def is_from_memory(self, label: str) -> bool:
         """Whether a version was judged by an earlier trial alone."""
         return label in self.seen and self.seen[label].trial is None
+
+    def not_run(self, versions: Iterable[str]) -> set[str]:
+        """Return those of these versions that were not run."""
+        return set(versions).difference(self._version_of.values())
 
     def tested(self) -> tuple[TestedVersion, ...]:
         """Return what was tested, in order."""

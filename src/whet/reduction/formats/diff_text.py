@@ -6,6 +6,7 @@ behind the last hunk is kept as it is.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -37,6 +38,11 @@ class DiffLine:
 
     def __bytes__(self) -> bytes:
         return self.sign + self.text + self.tail
+
+    @property
+    def content(self) -> bytes:
+        """What stands in the file."""
+        return self.text.removesuffix(b"\n") if self.tail else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +169,25 @@ def parse_diff(payload: bytes) -> Diff | None:
     mark = payload[: pieces.bounds[0]]
     preamble = mark + b"".join(reader.preamble)
     return Diff(payload, preamble, tuple(reader.files)) if reader.files else None
+
+
+def with_hunks(old: bytes, hunks: Iterable[Hunk]) -> bytes:
+    """Return a file with some hunks of its diff made, each where its header says.
+
+    Args:
+        old: the file that the diff is against.
+        hunks: of a diff without context, in their order.
+    """
+    lines = [text for text in re.split(rb"(?<=\n)", old) if text]
+    found: list[bytes] = []
+    place = 0
+    for hunk in hunks:
+        removed = sum(line.sign == b"-" for line in hunk.lines)
+        start = hunk.old - (removed > 0)  # where nothing goes, the line above is told
+        found += lines[place:start]
+        found += [line.content for line in hunk.lines if line.sign == b"+"]
+        place = start + removed
+    return b"".join([*found, *lines[place:]])
 
 
 def is_diff(payload: bytes, name: str) -> bool:

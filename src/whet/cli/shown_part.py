@@ -1,0 +1,52 @@
+"""The smallest part of a change, as `whet bisect` shows it."""
+
+import sys
+
+from whet.cli.console import answer, styled
+from whet.core.quantity import shown_count, shown_seconds
+from whet.workbench.changed_part import SmallestPart
+
+_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def show_part(part: SmallestPart) -> None:
+    """Show it: what it is, the diff, what it took, how to have it again."""
+    count = f"{part.after} of {shown_count(part.before, 'hunk')}"
+    if part.after == part.before:
+        count = f"all of it, {shown_count(part.before, 'hunk')}"
+    answer(
+        f"the smallest part of {part.base} → {part.changed} that brings it is {count}:"
+        f" {', '.join(part.places)}"
+    )
+    answer("")
+    for line in part.diff.rstrip("\n").splitlines():
+        style = "" if line.startswith(("+++", "---")) else _STYLES.get(line[:1], "")
+        answer(styled(line, style, sys.stdout) if style else line)
+    answer("")
+    more = [shown_count(part.trials, "trial")]
+    if part.remembered:
+        more.append(f"{part.remembered} known from earlier ones")
+    if part.senseless:
+        more.append(f"{part.senseless} not run, as Python could not read them")
+    answer(f"{', '.join(more)}, in {shown_seconds(part.wall_seconds)}; {part.stopped.value}")
+    answer(f"with it alone: git worktree add --detach /tmp/part {part.commit[:10]}")
+
+
+def part_facts(part: SmallestPart) -> dict[str, object]:
+    """Return it as JSON data."""
+    return {
+        "base": part.base,
+        "changed": part.changed,
+        "commit": part.commit,
+        "diff": part.diff,
+        "places": list(part.places),
+        "hunks_before": part.before,
+        "hunks_after": part.after,
+        "stopped": part.stopped.name.lower(),
+        "reason": part.stopped.value,
+        "trials": part.trials,
+        "remembered": part.remembered,
+        "not_run": part.senseless,
+        "wall_seconds": round(part.wall_seconds, 3),
+        "is_verified": part.is_verified,
+    }

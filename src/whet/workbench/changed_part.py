@@ -1,0 +1,40 @@
+"""The smallest part of a change that brings a failure, as a value that the doors show."""
+
+from dataclasses import dataclass
+
+from whet.core.budget import StopReason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmallestPart:
+    """A part of a change, none of whose hunks can be left out.
+
+    Attributes:
+        base: the commit that it is a change of, in a word.
+        changed: the commit that has all of the change, in a word.
+        commit: git's name of the commit that has this part alone.
+        diff: the part, as a diff that `git apply` takes.
+        places: where its hunks are, such as ``train.py:31``.
+        before: how many hunks, or files taken as a whole, all of the change has.
+        after: how many this part has.
+        stopped: why the search ended.
+        trials: how many trials it took.
+        remembered: how many more were answered by earlier ones.
+        senseless: how many choices were not run, as Python could not have read them.
+        wall_seconds: how long it took.
+        is_verified: it was seen to bring the failure by a run of this search.
+    """
+
+    base: str
+    changed: str
+    commit: str
+    diff: str
+    places: tuple[str, ...]
+    before: int
+    after: int
+    stopped: StopReason
+    trials: int
+    remembered: int
+    senseless: int
+    wall_seconds: float
+    is_verified: bool

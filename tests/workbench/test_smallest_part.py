@@ -1,0 +1,248 @@
+"""The smallest part of a change: what it is made of, what is run, what it leaves alone."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from looking_programs import make_history
+
+from whet.core.budget import StopReason
+from whet.core.errors import EndMisjudged, NotARepository, NothingBetween
+from whet.host.belongings import Belongings
+from whet.host.git import Repository
+from whet.host.tree_changes import PartialCommits
+from whet.workbench.bench import open_workbench
+from whet.workbench.bisect import BisectOptions, bisect, bisect_working_tree
+from whet.workbench.changed_part import SmallestPart
+from whet.workbench.hunks import ChangeParts
+from whet.workbench.request import Judging, TrialRequest
+from whet.workbench.run import run
+
+APP = TrialRequest(command=(sys.executable, "app.py"))
+LONG = "".join(f"line{number} = {number}\n" for number in range(40))
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "r").mkdir()
+    monkeypatch.chdir(tmp_path / "r")
+    return tmp_path / "r"
+
+
+def git(folder: Path, *words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, check=True)
+    return done.stdout.decode().rstrip("\n")
+
+
+def edited(text: str, **lines: str) -> str:
+    for name, content in lines.items():
+        number = name.removeprefix("line")
+        text = text.replace(f"{name} = {number}\n", content)
+    return text
+
+
+def working_tree(request: TrialRequest = APP, jobs: int = 1) -> SmallestPart:
+    with open_workbench() as bench:
+        return bisect_working_tree(bench, request, BisectOptions(good="", bad="", jobs=jobs))
+
+
+# ---- what a change is made of ----
+
+
+def parts_of(place: Path, *states: Mapping[str, str | None]) -> tuple[ChangeParts, list[str]]:
+    commits = make_history(place, states)
+    repository = Repository(place)
+    partial = PartialCommits(repository, Belongings(place / ".git" / "made"), commits[0])
+    return ChangeParts(repository, partial, (commits[0], commits[1])), commits
+
+
+def tree_of(place: Path, commit: str) -> str:
+    return git(place, "rev-parse", f"{commit}^{{tree}}")
+
+
+def test_all_parts_are_the_new_commit_and_none_is_the_old_one(place: Path) -> None:
+    before = {"a.py": LONG, "b.txt": "1\n", "old/name": LONG, "gone": "x", "run": "1", "bin": "\0a"}
+    after = {
+        "a.py": edited(LONG, line3="", line20="x = 1\n"), "b.txt": "2\n", "old/name": None,
+        "new/name": LONG, "gone": None, "added": "", "run": "!1", "bin": "\0b", "link": "@a.py",
+    }  # fmt: skip
+    parts, commits = parts_of(place, before, after)
+
+    # Two hunks of a.py, one of b.txt, and what has no hunks: a binary file, a file that is gone,
+    # one that is new, a link, a name, a mode.
+    assert len(parts.parts) == 9
+    everything = range(len(parts.parts))
+    assert parts.commit_of(()) == commits[0]
+    assert parts.commit_of(everything) == commits[1]
+    halves = [each for each in everything if each % 2]
+    made = git(place, "diff-tree", "-r", "--name-only", commits[0], parts.commit_of(halves))
+    assert set(made.splitlines()) < {*before, *after}
+    assert all(parts.verdict_without_a_run([each]) is None for each in everything)
+
+
+def test_a_mode_and_a_hunk_of_one_file_are_taken_apart(place: Path) -> None:
+    parts, _ = parts_of(place, {"run": "#!/bin/sh\n"}, {"run": "!#!/bin/sh\ntrue\n"})
+
+    assert len(parts.parts) == 2
+    modes = [git(place, "ls-tree", parts.commit_of([each]), "run").split()[0] for each in range(2)]
+    assert sorted(modes) == ["100644", "100755"]
+
+
+def test_hunks_without_which_python_cannot_read_a_file_are_taken_together(place: Path) -> None:
+    before = "a = [\n    1,\n]\n" + LONG
+    after = "a = list((\n    1,\n))\n" + edited(LONG, line30="b = 2\n")
+
+    parts, _ = parts_of(place, {"a.py": before}, {"a.py": after})
+
+    assert [len(part.hunks) for part in parts.parts] == [2, 1]
+
+
+# ---- the search ----
+
+
+def test_two_hunks_in_two_files_that_fail_together_are_the_answer(place: Path) -> None:
+    app = "import helper\n" + LONG + "assert helper.line8 + line30 < 100\n"
+    commits = make_history(
+        place, [{"app.py": app, "helper.py": LONG, "notes": "", ".gitignore": ".whet\n"},
+                {"app.py": edited(app, line30="line30 = 60\n", line2="line2 = 3\n"),
+                 "helper.py": edited(LONG, line8="line8 = 60\n", line25="line25 = 1\n"),
+                 "notes": "more"},
+                {"notes": "even more"}]
+    )  # fmt: skip
+
+    with open_workbench() as bench:
+        options = BisectOptions(good=commits[0], bad=commits[2], hunks=True, jobs=1)
+        found = bisect(bench, APP, options)
+
+    assert found.first_bad == commits[1][:10]
+    part = found.part
+    assert part is not None
+    assert (part.before, part.after) == (5, 2)
+    assert part.places == ("app.py:32", "helper.py:9")
+    assert part.stopped is StopReason.MINIMAL
+    assert part.is_verified
+    assert git(place, "for-each-ref", f"refs/whet/{part.commit}")
+    git(place, "checkout", "--quiet", commits[0])
+    subprocess.run(["git", "apply", "-"], input=part.diff.encode(), cwd=place, check=True)
+    assert subprocess.run([*APP.command], cwd=place, check=False, capture_output=True).returncode
+
+
+def test_of_uncommitted_edits_the_one_that_breaks_it_is_found(place: Path) -> None:
+    app = "import helper\n" + LONG + "assert line30 == 30\n"
+    make_history(place, [{"app.py": app, "helper.py": LONG, "gone": "x", ".gitignore": ".whet\n"}])
+    (place / "helper.py").write_text(edited(LONG, line3="x = 1\n"))
+    git(place, "add", "helper.py")  # staged
+    (place / "app.py").write_text(edited(app, line30="line30 = 31\n", line2="line2 = 3\n"))
+    (place / "gone").unlink()
+    (place / "new").write_text("untracked")
+    before = (git(place, "status", "--porcelain=v2"), (place / ".git" / "index").read_bytes(),
+              git(place, "rev-parse", "HEAD"), git(place, "stash", "list"))  # fmt: skip
+
+    part = working_tree()
+
+    assert part.places == ("app.py:32",)
+    assert (part.before, part.after) == (5, 1)
+    assert "+line30 = 31" in part.diff
+    assert part.changed == "the working tree"
+    after = (git(place, "status", "--porcelain=v2"), (place / ".git" / "index").read_bytes(),
+             git(place, "rev-parse", "HEAD"), git(place, "stash", "list"))  # fmt: skip
+    assert after == before
+    assert git(place, "worktree", "list").count("\n") == 0
+
+
+def test_an_untracked_file_alone_may_break_it(place: Path) -> None:
+    make_history(place, [{"app.py": "import json\njson.dumps\n", ".gitignore": ".whet\n"}])
+    (place / "json.py").write_text("dump = 1\n")
+    (place / "other").write_text("x")
+
+    assert working_tree().places == ("json.py",)
+
+
+def test_a_choice_of_hunks_that_python_cannot_read_is_not_run(place: Path) -> None:
+    app = "x = 1\n" + LONG + "if x:\n    y = 1\nassert line30 == 30\n"
+    make_history(place, [{"app.py": app, ".gitignore": ".whet\n"}])
+    changed = edited(app, line30="line30 = 31\n", line20="z = (\n", line22=")\n", line21="1\n")
+    (place / "app.py").write_text(changed)
+
+    part = working_tree()
+
+    assert part.places == ("app.py:32",)
+    with open_workbench() as bench:
+        outcomes = [entry.outcome for entry in bench.notebook.entries()]
+    assert not any(
+        b"SyntaxError" in each.stderr.head(9999) for each in outcomes if each is not None
+    )
+
+
+def test_more_jobs_come_to_the_same_part(place: Path) -> None:
+    app = LONG + "assert line30 == 30\n"
+    make_history(place, [{"app.py": app, ".gitignore": ".whet\n"}])
+    changed = edited(
+        app, line30="line30 = 31\n", **{f"line{n}": f"line{n} = 0\n" for n in range(0, 28, 3)}
+    )
+    (place / "app.py").write_text(changed)
+
+    one, two = working_tree(jobs=1), working_tree(jobs=2)
+
+    assert one.diff == two.diff
+    assert two.remembered > 0
+
+
+def expect(error: type[Exception], match: str) -> "Callable[[], None]":
+    def check() -> None:
+        with pytest.raises(error, match=match):
+            working_tree()
+
+    return check
+
+
+def test_what_cannot_be_searched_is_said(place: Path) -> None:
+    expect(NotARepository, "not in a git repository")()
+    git(place, "init", "--quiet")
+    (place / "app.py").write_text("x = 1\n")
+    expect(NothingBetween, "no commit yet")()
+    make_history(place, [{"app.py": "x = 1\n", ".gitignore": ".whet\n"}])
+    expect(NothingBetween, "nothing is uncommitted")()
+    (place / "app.py").write_text("x = 2\n")
+    expect(EndMisjudged, "with your changes the command passes")()
+    make_history(place, [{"app.py": "raise KeyError\n"}])
+    (place / "app.py").write_text("raise KeyError\ny = 2\n")
+    expect(EndMisjudged, "fails the same way")()
+
+
+# ---- the last attempts ----
+
+
+def test_of_the_last_attempts_the_one_that_broke_it_is_found_from_memory(place: Path) -> None:
+    make_history(place, [{"app.py": LONG + "assert line30 == 30\n", ".gitignore": ".whet\n"}])
+    app = (place / "app.py").read_text()
+    with open_workbench() as bench:
+        for number in range(12):
+            app = edited(app, **{f"line{number}": f"line{number} = 'try'\n"})
+            if number == 7:
+                app = edited(app, line30="line30 = 31\n")
+            (place / "app.py").write_text(app)
+            run(bench, APP, None)
+
+        found = bisect(
+            bench, APP, BisectOptions(good="", bad="now", attempts=True, hunks=True, jobs=1)
+        )
+
+    assert (found.kind, found.first_bad, found.good) == ("attempt", "trial 8", "trial 7")
+    assert found.part is not None
+    assert found.part.places == ("app.py:31",)
+    # Of what lies between only what the answer rests on is run again, and both ends.
+    assert sum(tested.trial is not None for tested in found.tested) <= 4
+
+
+def test_attempts_at_another_command_do_not_count(place: Path) -> None:
+    make_history(place, [{"app.py": "x = 1\n", "other.py": "", ".gitignore": ".whet\n"}])
+    other = TrialRequest(command=(sys.executable, "other.py"), judging=Judging())
+    with open_workbench() as bench:
+        run(bench, other, None)
+        (place / "app.py").write_text("raise KeyError\n")
+
+        with pytest.raises(NothingBetween, match="no other state"):
+            bisect(bench, APP, BisectOptions(good="", bad="now", attempts=True))
