@@ -31,7 +31,13 @@ _MOST_SHOWN = 40
 @click.option(
     "--environment", is_flag=True, help="GOOD and BAD are environments: what `env` prints, or .env."
 )
-@click.option("--arguments", is_flag=True, help="GOOD and BAD are arguments, each list one word.")
+@click.option(
+    "--arguments",
+    nargs=2,
+    default=None,
+    metavar="GOOD BAD",
+    help="Two lists of arguments, each quoted as one word.",
+)
 @click.option("-o", "--output", default="", metavar="DIR", help="Where the results go.")
 @trial_options
 @budget_option
@@ -44,7 +50,7 @@ def command(
     ends: tuple[str, ...],
     *,
     environment: bool,
-    arguments: bool,
+    arguments: tuple[str, str] | None,
     output: str,
     budget: float | None,
     jobs: int | None,
@@ -62,6 +68,7 @@ def command(
     passes. Both are run, and the two configurations written beside BAD.
     """
     ends, is_environment = _environment_files(ctx, ends)
+    ends = (*(arguments or ()), *ends)
     request = trial_request(ctx)
     if len(ends) != 2:  # noqa: PLR2004 - two ends
         raise BadUsage(
@@ -121,8 +128,9 @@ def _side_json(side: Side) -> dict[str, object]:
 
 def show_delta(found: Delta) -> None:
     """Show what was found."""
-    count = shown_count(found.differences, _one(found.what))
-    answer(f"{found.good} → {found.bad}: {count} differ")
+    count = shown_count(found.differences, found.what.removesuffix("s"))
+    differ = "" if found.what == "differences" else " differ" + "s" * (found.differences == 1)
+    answer(f"{found.good} → {found.bad}: {count}{differ}")
     for line in found.left_out:
         answer(f"  {styled('not switched', 'yellow', sys.stdout)}: {line}")
     answer("")
@@ -135,10 +143,6 @@ def show_delta(found: Delta) -> None:
     trials = shown_count(found.trials, "trial")
     why = "" if found.stopped.is_complete else f"; {found.stopped.value}"
     answer(f"\n{trials} in {shown_seconds(found.wall_seconds)}{why}")
-
-
-def _one(what: str) -> str:
-    return what.removesuffix("s")
 
 
 def _these(side: Side) -> str:

@@ -8,6 +8,7 @@ import difflib
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeAlias, cast
 
 from whet.core.difference import Change
@@ -135,7 +136,7 @@ class Between:
 
 def ranks_of(paths: Sequence[tuple[Step, ...]]) -> tuple[int, ...]:
     """Return for each path how many of its first steps it shares with the path before it."""
-    pairs = zip(paths, paths[1:], strict=False)
+    pairs = pairwise(paths)
     return (0, *(_shared(*pair) for pair in pairs))[: len(paths)]
 
 

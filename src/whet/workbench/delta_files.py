@@ -7,7 +7,7 @@ from pathlib import Path
 
 from whet.core.difference import Change
 from whet.core.errors import BadUsage, NothingDiffers, SettingsUnreadable
-from whet.core.trial import STDIN_EMPTY, PayloadBinding, Trial
+from whet.core.trial import STDIN_EMPTY, Trial
 from whet.host.files import write_atomically
 from whet.reduction.between import Between
 from whet.reduction.line_changes import shown_lines, text_between
@@ -171,29 +171,25 @@ class _Pair:
 
     def _result(self, bad: _File, base: Trial, content: bytes, word: str) -> Result:
         path = place_beside(self.bench, bad.path, word, self.output)
-        shown = os.path.relpath(path, base.cwd)
-        shown = str(path) if shown.startswith("..") else shown
+        shown, trial = on_path(base, path)
+        if base.payloads[0].argument is None:
+            trial = replace(trial, stdin=self.bench.shelf.keep(content))
 
         def write() -> None:
             self.bench.shelf.keep(content)
             write_atomically(path, content)
 
-        return Result(
-            path=path, shown=shown, write=write, trial=_on_file(base, shown, content, self.bench)
-        )
+        return Result(path=path, shown=shown, write=write, trial=trial)
 
 
-def _on_file(base: Trial, shown: str, content: bytes, bench: Workbench) -> Trial:
-    """Return the command on a file as a user would type it."""
-    (binding,) = base.payloads
+def on_path(base: Trial, path: Path) -> tuple[str, Trial]:
+    """Return the name of a file that lies there, and the command on it as a user would type it."""
+    shown = os.path.relpath(path, base.cwd)
+    shown = str(path) if shown.startswith("..") else shown
     words = list(base.command)
-    binding.put(shown, words)
-    stdin = bench.shelf.keep(content) if _is_read(binding) else base.stdin
-    return replace(base, command=tuple(words), payloads=(), stdin=stdin)
-
-
-def _is_read(binding: PayloadBinding) -> bool:
-    return binding.argument is None
+    for binding in base.payloads:
+        binding.put(shown, words)
+    return shown, replace(base, command=tuple(words), payloads=())
 
 
 def _is_alike(good: _File, bad: _File) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _BEGINNING = re.compile(r"(?:export[ \t]+|declare -x[ \t]+)?(?P<name>[^\s=#'\"]+)[ \t]*=[ \t]*")
 _SINGLE = re.compile(r"'(?P<text>[^']*)'")
 _DOUBLE = re.compile(r'"(?P<text>(?:[^"\\]|\\.)*)"', re.DOTALL)
@@ -22,9 +22,9 @@ class NoAssignmentError(ValueError):
 
 
 def read_env_file(text: str) -> dict[str, str]:
-    """Return the variables of a ``.env`` file: names, values as a POSIX shell reads them.
+    r"""Return the variables of a ``.env`` file: names, values as a POSIX shell reads them.
 
-    Quoted values may take several lines; a comment follows a blank. In double quotes ``\\n`` is
+    Quoted values may take several lines; a comment follows a blank. In double quotes ``\n`` is
     a line end, as the common readers of such files have it.
 
     Raises:
@@ -82,7 +82,7 @@ def _quoted(value: str) -> str:
 
 
 def is_environment_name(name: str) -> bool:
-    """Whether a variable in a ``.env`` file may be called so."""
+    """Whether a shell takes this for the name of a variable."""
     return _NAME.fullmatch(name) is not None
 
 
