@@ -2,6 +2,7 @@
 
 import click
 
+from whet.cli.bisect_packages import package_options, search_packages
 from whet.cli.console import answer, answer_json
 from whet.cli.options import (
     TrialCommand,
@@ -20,10 +21,11 @@ from whet.workbench.bench import open_workbench
 from whet.workbench.bisect import BisectOptions, bisect
 from whet.workbench.investigate import history_sentence
 from whet.workbench.investigation import VersionSearch
+from whet.workbench.packages import PackageOptions
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="[GOOD] BAD -- COMMAND...")
-@click.argument("ends", nargs=-1, required=True, metavar="[GOOD] BAD")
+@click.argument("ends", nargs=-1, metavar="[GOOD] BAD")
 @click.option(
     "--repo", default="", metavar="DIR", help="The git repository (the current folder's)."
 )
@@ -38,6 +40,7 @@ from whet.workbench.investigation import VersionSearch
 @click.option(
     "--terms", default="", metavar="OLD,NEW", help="Words for the sides, such as broken,fixed."
 )
+@package_options
 @trial_options
 @budget_option
 @jobs_option
@@ -54,6 +57,8 @@ def command(
     pre: bool,
     as_of_release: bool,
     terms: str,
+    packages: bool,
+    pythons: str,
     budget: float | None,
     jobs: int | None,
     as_json: bool,
@@ -66,12 +71,16 @@ def command(
     are checked out in working trees of whet's own; your checkout is not touched. A version
     that cannot be built, or that fails in another way, is skipped.
     """
-    if len(ends) not in {1, 2}:
+    request = trial_request(ctx)
+    if packages and not pythons:
+        chosen = PackageOptions(with_prereleases=pre, budget=Budget(wall_seconds=budget), jobs=jobs)
+        return search_packages(ends, request, chosen, as_json=as_json)
+    if len(ends) not in ({0, 1} if pythons else {1, 2}):
         raise BadUsage(
             f"`{' '.join(ends)}` does not name one or two ends",
             hint="write `whet bisect [GOOD] BAD -- COMMAND`; the command stands behind `--`",
         )
-    *older, bad = ends
+    *older, bad = ends or ("",)
     good = older[0] if older else ""
     options = BisectOptions(
         good=good,
@@ -79,13 +88,13 @@ def command(
         repository=repo,
         paths=paths,
         package=package,
+        pythons=pythons,
         terms=terms,
         with_prereleases=pre,
         as_of_release=as_of_release,
         budget=Budget(wall_seconds=budget),
         jobs=jobs,
     )
-    request = trial_request(ctx)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         found = bisect(bench, request, options)
     if as_json:

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from whet.core.errors import CannotWrite, ReleaseNotInstallable, WhetError
+from whet.core.quantity import shown_count
 from whet.core.record import as_record, text
 from whet.host.files import remove_tree, storage_error, write_atomically
 from whet.host.index_settings import IndexSettings, without_credentials
@@ -40,6 +41,9 @@ _MISLEADING = frozenset({
     "UV_TARGET", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__",
 })  # fmt: skip
 _DIGEST_LENGTH = 20
+
+PYTHON = "python"
+"""Among the releases that a trial runs with: the version of its Python."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +181,7 @@ class PackageEnvironments:
         return PackageEnvironment(folder=attempt)
 
     def _install(self, attempt: Path, specifiers: Sequence[str], as_of: str) -> ToolResult:
-        uv = _find_uv(self.environment) if self.uv is None else self.uv
+        uv = find_uv(self.environment) if self.uv is None else self.uv
         inherited = {k: v for k, v in self.environment.items() if k not in _MISLEADING}
         if not uv:
             made = _call(
@@ -197,19 +201,19 @@ class PackageEnvironments:
             )
             limit = ["--exclude-newer", as_of] if as_of else []
             install = [uv, "pip", "install", "--quiet", "--python", str(attempt), *limit]
-        if made.exit_code != 0:
+        if made.exit_code != 0 or not specifiers:
             return made
         return _call([*install, "--", *specifiers], {**inherited, **told}, Path("/"))
 
     def _refuse(self, home: Path, specifiers: Sequence[str], answer: ToolResult) -> None:
         """Raise why an installation failed."""
-        package = specifiers[0].partition("==")[0]
+        package = specifiers[0].partition("==")[0] if specifiers else "pip"
         # An index that is down makes any release uninstallable, which proves nothing about it.
         PackageIndex(settings=self.settings, environment=self.environment).check_reachable(package)
         complaint = home / "complaint.txt"
         write_atomically(complaint, answer.stderr)
         raise ReleaseNotInstallable(
-            f"`{specifiers[0]}` cannot be installed: {_last_words(answer)}",
+            f"{_named(specifiers)} cannot be installed: {_last_words(answer)}",
             hint=f"name another release, or look at all that was said: `{complaint}`",
         )
 
@@ -223,6 +227,11 @@ def default_place() -> Path:
 
 def _specifiers(pins: Mapping[str, str], requirements: Sequence[str]) -> list[str]:
     return [*(f"{name}=={version}" for name, version in pins.items()), *requirements]
+
+
+def _named(specifiers: Sequence[str]) -> str:
+    first, more = f"`{specifiers[0] if specifiers else 'pip'}`", len(specifiers) - 1
+    return first if more < 1 else f"{first} and {shown_count(more, 'package')} beside it"
 
 
 def _is_file_of_users(word: str) -> bool:
@@ -272,7 +281,7 @@ def _alone_in(home: Path) -> Generator[None]:
         os.close(descriptor)
 
 
-def _find_uv(environment: Mapping[str, str]) -> str:
+def find_uv(environment: Mapping[str, str]) -> str:
     """Return uv from `PATH`, or from where whet itself is installed; empty if there is none."""
     beside = Path(sys.executable).with_name("uv")
     found = shutil.which("uv", path=environment.get("PATH", os.defpath))
