@@ -296,7 +296,7 @@ def _last_words(answer: ToolResult) -> str:
     """Return the last line of a complaint that says what is wrong, not what to do."""
     # uv draws a tree around its lines.
     lines = (
-        line.strip(" \u2502\u251c\u2570\u25b6\u2500\u00d7")
+        line.strip(" \u2502\u251c\u2570\u25b6\u2500\u00d7").removeprefix("cause: ")
         for line in answer.stderr.decode(errors="replace").splitlines()
     )
     said = [line for line in lines if line and not line.lower().startswith(("hint:", "note:"))]

@@ -8,7 +8,6 @@ import difflib
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TypeAlias, cast
 
 from whet.core.difference import Change
@@ -98,9 +97,9 @@ class Between:
         self.leaves: tuple[Leaf, ...] = tuple(self._found)
 
     @property
-    def ranks(self) -> tuple[int, ...]:
-        """For each leaf how many steps of its path it shares with the leaf before it."""
-        return ranks_of([leaf.path for leaf in self.leaves])
+    def paths(self) -> tuple[tuple[Step, ...], ...]:
+        """Where each leaf stands."""
+        return tuple(leaf.path for leaf in self.leaves)
 
     def made(self, taken: Collection[int]) -> object:
         """Return the first value with these differences, by number, as they are in the second."""
@@ -132,12 +131,6 @@ class Between:
     ) -> Iterator[_Node]:
         for place, (old, new) in enumerate(aligned(before, after)):
             yield self._node(old, new, (*path, place))
-
-
-def ranks_of(paths: Sequence[tuple[Step, ...]]) -> tuple[int, ...]:
-    """Return for each path how many of its first steps it shares with the path before it."""
-    pairs = pairwise(paths)
-    return (0, *(_shared(*pair) for pair in pairs))[: len(paths)]
 
 
 def is_same(before: object, after: object) -> bool:
@@ -189,11 +182,6 @@ def _are_tables(before: object, after: object) -> bool:
 
 def _table(value: object) -> Mapping[Step, object]:
     return {} if value is MISSING else cast("Mapping[Step, object]", value)
-
-
-def _shared(one: tuple[Step, ...], other: tuple[Step, ...]) -> int:
-    same = (number for number, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
-    return next(same, min(len(one), len(other)))
 
 
 def _made(node: _Node, taken: frozenset[int]) -> object:

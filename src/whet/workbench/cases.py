@@ -6,7 +6,8 @@ from pathlib import Path
 
 from whet.core.difference import Change
 from whet.core.trial import Trial
-from whet.reduction.two_sides import Numbers
+from whet.search.hierarchy import Numbers
+from whet.search.hierarchy import Path as Steps
 from whet.workbench.bench import Place
 
 
@@ -19,10 +20,9 @@ class Cases:
         good: the good case as the user named it.
         bad: the bad case.
         changes: the differences, in order.
-        ranks: for each of them how deep the smallest subtree is that holds it and the one before.
+        paths: where each of them stands, from the root: what belongs together falls together.
         trial: the trial of the good case with some of the differences.
         turned: the same with the other case as the good one.
-        typed: the bad case just as the user wrote it, where ``trial`` writes it anew.
         plain: the cases compared without looking into them, where that can be tried too.
         originals: the files that the trial has a copy of.
         result: the path and the content of what is written for some of the differences.
@@ -35,10 +35,9 @@ class Cases:
     good: str
     bad: str
     changes: tuple[Change, ...]
-    ranks: tuple[int, ...]
+    paths: tuple[Steps, ...]
     trial: Callable[[Numbers], Trial]
     turned: "Callable[[], Cases]"
-    typed: Trial | None = None
     plain: "Callable[[], Cases] | None" = None
     originals: tuple[Path, ...] = ()
     result: "Callable[[Numbers, str], Result] | None" = None

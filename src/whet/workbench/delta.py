@@ -9,7 +9,8 @@ from whet.core.event import Notice
 from whet.core.oracle import Oracle
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.reduction.two_sides import Numbers, few_to_add, few_to_take_back
+from whet.reduction.two_sides import few_to_add, few_to_take_back
+from whet.search.hierarchy import Numbers
 from whet.search.proposal import Search
 from whet.workbench.bench import Workbench
 from whet.workbench.cases import Cases, Result
@@ -132,13 +133,13 @@ class DeltaHunt:
         cases = ends.cases
         oracle = held_to_statement(ends.baseline, ends.trial(cases.everything))
         found, stopped = self._search(
-            ends, oracle, lambda _: few_to_add(cases.ranks), cases.everything, ends.trial, _as_said
+            ends, oracle, lambda _: few_to_add(cases.paths), cases.everything, ends.trial, _as_said
         )
         fails = self._side(cases, found, found, FAILS, stopped)
         passes = None
         if stopped.is_complete:
             gone, stopped = self._search(
-                ends, oracle, lambda _: few_to_take_back(cases.ranks, found), cases.everything,
+                ends, oracle, lambda _: few_to_take_back(cases.paths, found), cases.everything,
                 lambda numbers: ends.trial(cases.without(numbers)), _turned_over,
             )  # fmt: skip
             passes = self._side(cases, gone, cases.without(gone), PASSES, stopped)

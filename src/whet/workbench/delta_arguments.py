@@ -74,7 +74,7 @@ def _cases(base: Trial, command: Words, good: tuple[str, Words], bad: tuple[str,
 
     return Cases(
         what="arguments", good=good_shown or "no arguments", bad=bad_shown or "no arguments",
-        changes=tuple(map(_change, between.leaves)), ranks=between.ranks,
+        changes=tuple(map(_change, between.leaves)), paths=between.paths,
         trial=lambda numbers: replace(base, command=_spliced(command, words(numbers))),
         turned=lambda: _cases(base, command, bad, good),
     )  # fmt: skip

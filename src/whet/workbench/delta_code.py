@@ -13,7 +13,7 @@ from whet.host.git import Repository
 from whet.host.worktrees import Worktrees
 from whet.reduction.between import Step
 from whet.reduction.files_between import FilesBetween, FileVersion
-from whet.reduction.two_sides import Numbers
+from whet.search.hierarchy import Numbers
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.placing import PlacingExecutor
 

@@ -8,7 +8,7 @@ from whet.core.event import Notice, TrialFinished
 from whet.core.outcome import Outcome
 from whet.core.trial import PayloadBinding, Trial
 from whet.core.verdict import Verdict
-from whet.reduction.two_sides import Numbers
+from whet.search.hierarchy import Numbers
 from whet.workbench.bench import Workbench
 from whet.workbench.cases import Cases
 from whet.workbench.copies import Copied, reproduce_on_copies

@@ -14,7 +14,7 @@ from whet.reduction.between import Between
 from whet.reduction.settings.assignments import is_environment_name, write_env_file
 from whet.reduction.settings.documents import UnreadableError
 from whet.reduction.settings.environments import is_whole, read_environment
-from whet.reduction.two_sides import Numbers
+from whet.search.hierarchy import Numbers
 from whet.workbench.bench import Workbench
 from whet.workbench.cases import Cases, Result
 from whet.workbench.payload import read_payload
@@ -104,7 +104,7 @@ def _cases(bench: Workbench, trial: Trial, good: Environment, bad: Environment) 
         return _result(bench, trial, bad, variables(numbers), word, is_whole=whole)
 
     return Cases(
-        what="variables", good=good.shown, bad=bad.shown, ranks=between.ranks, result=result,
+        what="variables", good=good.shown, bad=bad.shown, paths=between.paths, result=result,
         changes=changed_variables(between, good.marks, bad.marks),
         trial=lambda numbers: in_environment(
             trial, variables(numbers), inherited, is_whole=whole

@@ -13,7 +13,8 @@ from whet.reduction.between import Between
 from whet.reduction.line_changes import shown_lines, text_between
 from whet.reduction.settings.conversion import said_in
 from whet.reduction.settings.documents import DocumentKind, UnreadableError, document_in
-from whet.reduction.two_sides import Numbers
+from whet.search.hierarchy import Numbers
+from whet.search.hierarchy import Path as Steps
 from whet.workbench.bench import Workbench
 from whet.workbench.cases import Cases, Result
 from whet.workbench.payload import PLACEHOLDER, bind_payloads, read_payload
@@ -106,7 +107,7 @@ class _Pair:
             return kind.write(between.made(numbers)).encode("utf-8", "surrogatepass")
 
         return self._cases(
-            good, bad, what="settings", made=made, ranks=between.ranks,
+            good, bad, what="settings", made=made, paths=between.paths,
             changes=tuple(leaf.as_change() for leaf in between.leaves),
             plain=(lambda: self._by_lines(good, bad)) if _is_alike(good, bad) else None,
         )  # fmt: skip
@@ -131,7 +132,7 @@ class _Pair:
         )  # fmt: skip
         return self._cases(
             good, bad, what="lines", made=between.made, changes=changes,
-            ranks=(0,) * len(changes), plain=None,
+            paths=tuple((number,) for number in range(len(changes))), plain=None,
         )  # fmt: skip
 
     def _cases(  # noqa: PLR0913 - what differs between settings and lines
@@ -142,7 +143,7 @@ class _Pair:
         what: str,
         made: Callable[[Numbers], bytes],
         changes: tuple[Change, ...],
-        ranks: tuple[int, ...],
+        paths: tuple[Steps, ...],
         plain: Callable[[], Cases] | None,
     ) -> Cases:
         base = self._bound(bad)
@@ -154,7 +155,7 @@ class _Pair:
             return self._result(bad, base, made(numbers), word)
 
         return Cases(
-            what=what, good=good.shown, bad=bad.shown, changes=changes, ranks=ranks, trial=trial,
+            what=what, good=good.shown, bad=bad.shown, changes=changes, paths=paths, trial=trial,
             turned=lambda: self.cases(bad, good), plain=plain, originals=(bad.path,),
             result=result,
         )  # fmt: skip

@@ -7,11 +7,10 @@ from pathlib import Path
 from whet.core.errors import NothingDiffers
 from whet.core.trial import Trial
 from whet.host.folders import replace_folder
-from whet.reduction.between import ranks_of
 from whet.reduction.files_between import FilesBetween, FileVersion
 from whet.reduction.formats.archive import FILE, Member
 from whet.reduction.formats.tar_archive import TAR_CODEC, parse_tar
-from whet.reduction.two_sides import Numbers
+from whet.search.hierarchy import Numbers
 from whet.workbench.bench import Workbench
 from whet.workbench.cases import Cases, Result
 from whet.workbench.delta_files import on_path
@@ -115,7 +114,7 @@ def _cases(bench: Workbench, trial: Trial, good: _Folder, bad: _Folder, output: 
 
     return Cases(
         what="differences", good=good.shown, bad=bad.shown, changes=between.changes,
-        ranks=ranks_of(between.paths), originals=(bad.path,), result=result,
+        paths=between.paths, originals=(bad.path,), result=result,
         trial=lambda numbers: base.with_payload(bench.shelf.hold(made(numbers))),
         turned=lambda: _cases(bench, _turned(trial, good, bad), bad, good, output),
     )  # fmt: skip

@@ -11,14 +11,14 @@ from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Trial
 from whet.host.git import GitFailedError
 from whet.host.kept_environment import environment_to_keep
 from whet.notebook.entry import Entry
-from whet.reduction.between import Between, Leaf, Step, ranks_of
+from whet.reduction.between import Between, Leaf, Step
 from whet.reduction.commands.argument_changes import (
     argument_name,
     as_options,
     as_words,
     shown_argument,
 )
-from whet.reduction.two_sides import Numbers
+from whet.search.hierarchy import Numbers
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.cases import Cases
 from whet.workbench.compare import TrialDifference, compare_trials, inherited_by
@@ -105,7 +105,7 @@ def _cases(bench: Workbench, request: TrialRequest, found: TrialDifference) -> C
     turned = compare_trials(bench, after.number, before.number)
     return Cases(
         what="differences", good=names[0], bad=names[1], changes=changes,
-        ranks=ranks_of([(at, *path) for at, part in enumerate(parts) for path in part.paths]),
+        paths=tuple((at, *path) for at, part in enumerate(parts) for path in part.paths),
         trial=lambda numbers: _with(base, parts, numbers),
         turned=lambda: _cases(bench, request, turned),
         place=None if code is None else code.place, left_out=tuple(left_out),

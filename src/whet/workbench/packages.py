@@ -19,7 +19,7 @@ from whet.host.python_interpreter import PythonFacts, python_for
 from whet.host.resolution import resolved_as_of
 from whet.host.surroundings import packages_of
 from whet.reduction.between import Between
-from whet.reduction.two_sides import Numbers
+from whet.search.hierarchy import Numbers
 from whet.workbench.bench import Workbench
 from whet.workbench.cases import Cases, Result
 from whet.workbench.command_search import CommandOptions
@@ -276,7 +276,7 @@ def _cases(
     changes = (leaf.as_change("package", str) for leaf in between.leaves)
     return Cases(
         what="packages", good=good.shown, bad=bad.shown, changes=tuple(changes),
-        ranks=between.ranks, trial=on, result=result,
+        paths=between.paths, trial=on, result=result,
         turned=lambda: _cases(bench, trial, bad, good, inherited, python),
         place=environments_for(bench, inherited, python).place,
     )  # fmt: skip

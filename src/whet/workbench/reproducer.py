@@ -23,6 +23,7 @@ from whet.desk.one_liner import (
 from whet.host.environments import PYTHON
 from whet.host.files import write_atomically
 from whet.host.index_settings import PYPI, IndexSettings, without_credentials
+from whet.host.interpreters import is_python
 from whet.workbench.bench import RecordedExecutor, Workbench
 from whet.workbench.investigation import Reproducer
 
@@ -211,7 +212,14 @@ def _environment(bench: Workbench, trial: Trial) -> tuple[tuple[str, ...], tuple
         words = ["uv", "run", "--quiet", "--no-project", *python]
         for pin in pins:
             words += ["--with", pin]
-        return (), tuple(quote_word(word) for word in words), trial
+        # By its path it would be the one that lacks these releases.
+        first, *rest = trial.command
+        program = "python" if is_python(Path(first).name) else first
+        return (
+            (),
+            tuple(quote_word(word) for word in words),
+            replace(trial, command=(program, *rest)),
+        )
     program = f"python{'.'.join(own.split('.')[:2])}" if own else "python3"
     install = f" && .venv/bin/pip install --quiet {shlex.join(pins)}" if pins else ""
     setup = f"{program} -m venv .venv{install}"

@@ -13,6 +13,7 @@ from whet.reduction.problem import Reduced
 from whet.reduction.reducer import Reduction
 from whet.reduction.settings.documents import DocumentKind, data_of, document_kind_of
 from whet.search.batch import LazyBatch
+from whet.search.hierarchy import ranks_of
 from whet.search.proposal import Search
 
 _TURN = "back to the defaults"
@@ -44,7 +45,7 @@ def reduce_towards(payload: bytes, defaults: bytes, *, name: str) -> Search[Redu
             def render(kept: Sequence[Leaf]) -> bytes:
                 return _written(kind, between, kept)
 
-            search = keep_few(between.leaves, render, rewritten, between.ranks)
+            search = keep_few(between.leaves, render, rewritten, ranks_of(between.paths))
             best = yield from _named(search)
             return Reduction(payload=best, passes=(), is_minimal=True)
     best = yield from _named(make_changes(payload, _line_changes(payload, defaults)))
