@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from whet.core.errors import BaselineDoesNotFail, CopyFailsOtherwise, EndMisjudged
+from whet.core.errors import BaselineDoesNotFail, CopyFailsOtherwise, EndMisjudged, WhetError
 from whet.core.event import Notice, TrialFinished
 from whet.core.outcome import Outcome
 from whet.core.trial import PayloadBinding, Trial
@@ -53,18 +53,32 @@ def settled(
     ends = _Ends(bench, judging, record)
     try:
         return ends.of(cases)
-    except (CopyFailsOtherwise, EndMisjudged):
-        if cases.plain is None:
-            raise
-        plain = cases.plain()
+    except CopyFailsOtherwise as error:
+        refused: WhetError = error
+    except _GoodEndFailsError as error:
+        refused = error.told
+    if cases.plain is None:
+        raise refused
+    plain = cases.plain()
+    try:
         found = ends.of(plain)
-        bench.emit(
-            Notice(
-                text=f"written anew `{cases.bad}` does not do what it does as it is:"
-                f" the two are compared by {plain.what}"
-            )
+    except _GoodEndFailsError as error:
+        raise error.told from None
+    bench.emit(
+        Notice(
+            text=f"written anew `{cases.bad}` does not do what it does as it is:"
+            f" the two are compared by {plain.what}"
         )
-        return found
+    )
+    return found
+
+
+class _GoodEndFailsError(Exception):
+    """The good case fails as it was made; as it is written it may pass."""
+
+    def __init__(self, told: EndMisjudged) -> None:
+        super().__init__(str(told))
+        self.told = told
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +137,7 @@ class _Ends:
                 )
             )
             if verdict is not Verdict.GOOD:
-                raise _fails_too(cases, number, outcome, verdict)
+                raise _GoodEndFailsError(_fails_too(cases, number, outcome, verdict))
 
     def _run(self, trial: Trial, cases: Cases) -> tuple[int, Outcome]:
         with self.bench.executor(self.record, place=cases.place) as executor:

@@ -7,17 +7,14 @@ from whet.reduction.settings.assignments import NoAssignmentError, read_env_file
 from whet.reduction.settings.documents import UnreadableError
 
 _BEGINNING = re.compile(r"(?P<name>[A-Za-z_][\w%().-]*)=(?P<value>.*)", re.DOTALL)
-_QUOTED = re.compile(
-    r"(?:export |declare -x )?[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*')\s*$", re.MULTILINE
-)
 _WHOLE = frozenset({"PATH", "HOME"})
 
 
 def read_environment(content: bytes) -> dict[str, str]:
     """Return the variables that an environment holds.
 
-    What holds a zero byte is taken for what `env -0` prints; what names `PATH` and quotes no
-    value for what `env` prints, where a line that names no variable goes on with the value before
+    What holds a zero byte is taken for what `env -0` prints; what names `PATH` and `HOME`, and
+    does not quote the first, for what `env` prints, where a line that names no variable goes on with the value before
     it; all else for a file of assignments, as a shell reads them.
 
     Raises:
@@ -29,8 +26,9 @@ def read_environment(content: bytes) -> dict[str, str]:
         return {name: value for name, _, value in pairs}
     lines = text.splitlines()
     is_plain = not any(line.startswith(("export ", "declare -x ", "#")) for line in lines)
-    if is_plain and is_whole(_printed(lines)) and not _QUOTED.search(text):
-        return _printed(lines)
+    printed = _printed(lines)
+    if is_plain and is_whole(printed) and printed["PATH"][:1] not in {'"', "'"}:
+        return printed
     try:
         return read_env_file(_declared(text))
     except NoAssignmentError as error:
