@@ -38,7 +38,7 @@ def pythons_between(
     """
     found: dict[Minor, PythonFacts] = {}
     for path in _candidates(range(first[1], last[1] + 1), first[0], environment):
-        with suppress(WhetError, OSError, ValueError):  # a shim of pyenv's that leads nowhere
+        with suppress(WhetError, OSError, ValueError):
             facts = PythonFacts.ask(path)
             minor = minor_of(facts.version)
             if first <= minor <= last:
@@ -66,7 +66,8 @@ def _candidates(minors: Sequence[int], major: int, environment: Mapping[str, str
     for name in names:
         for folder in environment.get("PATH", os.defpath).split(os.pathsep):
             path = shutil.which(name, path=folder)
-            if path:
+            # A shim of pyenv's leads to whatever is chosen; what it may lead to comes below.
+            if path and Path(folder).name != "shims":
                 yield path
     root = environment.get("PYENV_ROOT") or os.path.join(environment.get("HOME", ""), ".pyenv")
     yield from (str(path) for path in sorted(Path(root).glob(f"versions/{major}.*/bin/python")))

@@ -124,7 +124,11 @@ def _first_bad(
         record=_recorder(bench, request, number), budget=options.budget,
         overlaps=(options.jobs or bench.jobs) > 1,
     )  # fmt: skip
-    search = hunt.run().search
+    try:
+        search = hunt.run().search
+    except WhetError as error:  # with the others as they are an end cannot be installed
+        bench.emit(Notice(text=f"the releases of {change.name} are not searched: {error}"))
+        return None
     bench.notebook.end_investigation(
         number, search.stopped,
         {"first_bad": search.first_bad, "suspects": list(search.suspects)},
