@@ -62,7 +62,7 @@ def search_packages(
             hint="write `whet bisect --packages GOOD BAD -- COMMAND`: files that `pip freeze`"
             " wrote, lock files, `now`, or a day such as 2024-05-01",
         )
-    good, bad = ends if len(ends) > 1 else (ends[0], NOW)
+    good, bad = (*ends, NOW)[:2]
     chosen = replace(options, good=good, bad=bad)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         found = bisect_packages(bench, request, chosen)

@@ -43,6 +43,8 @@ def pythons_between(
             minor = minor_of(facts.version)
             if first <= minor <= last:
                 found.setdefault(minor, facts)
+        if len(found) > last[1] - first[1]:
+            break
     return dict(sorted(found.items()))
 
 
@@ -70,7 +72,8 @@ def _candidates(minors: Sequence[int], major: int, environment: Mapping[str, str
             if path and Path(folder).name != "shims":
                 yield path
     root = environment.get("PYENV_ROOT") or os.path.join(environment.get("HOME", ""), ".pyenv")
-    yield from (str(path) for path in sorted(Path(root).glob(f"versions/{major}.*/bin/python")))
+    for minor in minors:
+        yield from map(str, sorted(Path(root).glob(f"versions/{major}.{minor}.*/bin/python")))
     yield from _of_uv(environment)
 
 
@@ -79,7 +82,7 @@ def _of_uv(environment: Mapping[str, str]) -> Iterator[str]:
     if not uv:
         return
     answer = call_tool(
-        [uv, "python", "list", "--only-installed", "--output-format", "json"],
+        [uv, "python", "list", "--only-installed", "--managed-python", "--output-format", "json"],
         environment=environment,
     )
     with suppress(ValueError, TypeError, KeyError):

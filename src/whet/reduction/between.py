@@ -8,7 +8,7 @@ import difflib
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import TypeAlias, TypeGuard, cast
 
 from whet.core.difference import Change
 
@@ -105,13 +105,20 @@ class Between:
         """Return the first value with these differences, by number, as they are in the second."""
         return _made(self._root, frozenset(taken))
 
+    def table(self, taken: Collection[int]) -> dict[str, object]:
+        """Return what `made` does, of two tables."""
+        return cast("dict[str, object]", self.made(taken))
+
+    def texts(self, taken: Collection[int]) -> dict[str, str]:
+        """Return what `made` does, of two tables of texts."""
+        return cast("dict[str, str]", self.made(taken))
+
     def _node(self, before: object, after: object, path: tuple[Step, ...]) -> _Node:
         if _are_tables(before, after):
             items = tuple(self._items(_table(before), _table(after), path))
             return _Table(items, is_in_both=MISSING is not before and MISSING is not after)
-        if isinstance(before, list) and isinstance(after, list):
-            old, new = cast("list[object]", before), cast("list[object]", after)
-            return _List(tuple(self._rows(old, new, path)))
+        if _is_list(before) and _is_list(after):
+            return _List(tuple(self._rows(before, after, path)))
         return _Same(after) if is_same(before, after) else self._leaf(before, after, path)
 
     def _leaf(self, before: object, after: object, path: tuple[Step, ...]) -> Leaf:
@@ -176,8 +183,17 @@ def _are_tables(before: object, after: object) -> bool:
     """Whether two values are compared key by key: two tables, or a filled one and nothing."""
     if type(before) is dict and type(after) is dict:
         return True
-    one, other = (after, before) if before is MISSING else (before, after)
-    return other is MISSING and type(one) is dict and one != {}
+    if MISSING is not before and MISSING is not after:
+        return False
+    return _is_filled(after if before is MISSING else before)
+
+
+def _is_filled(value: object) -> bool:
+    return type(value) is dict and bool(_table(cast("object", value)))
+
+
+def _is_list(value: object) -> TypeGuard[list[object]]:
+    return isinstance(value, list)
 
 
 def _table(value: object) -> Mapping[Step, object]:

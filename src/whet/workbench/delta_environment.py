@@ -95,19 +95,14 @@ def _cases(bench: Workbench, trial: Trial, good: Environment, bad: Environment) 
     whole = is_whole(good.variables) and is_whole(bad.variables)
     inherited = bench.environment
 
-    def variables(numbers: Numbers) -> dict[str, str]:
-        made = between.made(numbers)
-        assert isinstance(made, dict), "variables are a table"
-        return {str(name): str(value) for name, value in made.items()}
-
     def result(numbers: Numbers, word: str) -> Result:
-        return _result(bench, trial, bad, variables(numbers), word, is_whole=whole)
+        return _result(bench, trial, bad, between.texts(numbers), word, is_whole=whole)
 
     return Cases(
         what="variables", good=good.shown, bad=bad.shown, paths=between.paths, result=result,
         changes=changed_variables(between, good.marks, bad.marks),
         trial=lambda numbers: in_environment(
-            trial, variables(numbers), inherited, is_whole=whole
+            trial, between.texts(numbers), inherited, is_whole=whole
         ),
         turned=lambda: _cases(bench, trial, bad, good),
         remarks=() if whole else ("the variables are set beside those of this shell",),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from whet.core.difference import Change
 from whet.core.errors import NothingDiffers
@@ -145,9 +145,7 @@ def _variables(bench: Workbench, before: Entry, after: Entry) -> tuple[_Part, li
     between = Between(*values)
 
     def put(trial: Trial, numbers: Numbers) -> Trial:
-        made = between.made(numbers)
-        assert isinstance(made, dict), "variables are a table"
-        variables = {**now, **{str(name): str(value) for name, value in made.items()}}
+        variables = {**now, **between.texts(numbers)}
         bare = replace(trial, environment={}, unset=())
         return in_environment(bare, variables, bench.environment, is_whole=is_whole)
 
@@ -182,9 +180,8 @@ def _arguments(before: Trial, after: Trial) -> _Part:
     between = Between(*tables)
 
     def put(trial: Trial, numbers: Numbers) -> Trial:
-        made = between.made(numbers)
-        assert isinstance(made, dict), "arguments are a table"
-        program = made.pop("")
+        made = between.table(numbers)
+        program = cast("tuple[str, ...]", made.pop(""))
         return replace(trial, command=(*program, *as_words(_unnamed(made))))
 
     return _Part(
@@ -213,7 +210,7 @@ def _argument_change(leaf: Leaf) -> Change:
 
 
 def _line(words: object) -> str:
-    return " ".join(words) if isinstance(words, tuple) else str(words)
+    return " ".join(cast("tuple[str, ...]", words))
 
 
 def _fields(before: Trial, after: Trial) -> list[_Part]:

@@ -270,9 +270,7 @@ def _cases(
         )
 
     def on(numbers: Numbers) -> Trial:
-        made = between.made(numbers)
-        assert isinstance(made, dict), "packages are a table"
-        return replace(trial, packages={str(name): str(each) for name, each in made.items()})
+        return replace(trial, packages=between.texts(numbers))
 
     def result(numbers: Numbers, word: str) -> Result:
         return _result(bench, bad, on(numbers), word)

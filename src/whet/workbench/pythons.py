@@ -55,7 +55,7 @@ def pythons(bench: Workbench, trial: Trial, wanted: str, packages: str = "") -> 
             f"of the Pythons {wanted} this machine has {len(found)}",
             hint="`uv python list` shows them; `uv python install 3.12` gets one",
         )
-    pins = pins_named(bench, trial, packages) if packages else {}
+    pins = dict(pins_named(bench, trial, packages)) if packages else dict[str, str]()
     return _versions(bench, trial, dict(sorted(found.items())), pins)
 
 

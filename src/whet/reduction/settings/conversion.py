@@ -27,25 +27,33 @@ def said_in(kind: DocumentKind, data: object, like: object, *, was_text: bool) -
 
 def _said(data: object, like: object, *, is_text: bool, was_text: bool) -> object:
     if isinstance(data, dict):
-        others = cast("Mapping[object, object]", like) if isinstance(like, dict) else {}
+        others = _table(like)
         return {
             (str(key) if is_text else key): _said(
                 value, others.get(key), is_text=is_text, was_text=was_text
             )
-            for key, value in cast("Mapping[object, object]", data).items()
+            for key, value in _table(cast("object", data)).items()
         }
-    if isinstance(data, list) and not is_text:
+    if not is_text and isinstance(data, list):
         old = cast("list[object]", like) if isinstance(like, list) else []
         items = cast("list[object]", data)
         return [
             _said(item, old[at] if at < len(old) else None, is_text=False, was_text=was_text)
             for at, item in enumerate(items)
         ]
-    if (is_text or was_text) and like is not None and _text(like) == _text(data):
+    return _said_alone(data, like, is_text=is_text, was_text=was_text)
+
+
+def _said_alone(value: object, like: object, *, is_text: bool, was_text: bool) -> object:
+    if (is_text or was_text) and like is not None and _text(like) == _text(value):
         return like
     if is_text:
-        return _spelled(data)
-    return _guessed(data, like) if was_text else data
+        return _spelled(value)
+    return _guessed(value, like) if was_text else value
+
+
+def _table(value: object) -> Mapping[object, object]:
+    return cast("Mapping[object, object]", value) if isinstance(value, dict) else {}
 
 
 def _spelled(value: object) -> str | None:

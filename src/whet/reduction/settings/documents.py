@@ -196,7 +196,7 @@ def document_in(name: str, content: bytes) -> tuple[DocumentKind | None, object]
     named = _named(name)
     if named is not None:
         data = _data(named, content)
-        return (named, data) if isinstance(data, dict | list) else (None, None)
+        return (named, cast("object", data)) if isinstance(data, dict | list) else (None, None)
     for kind in kinds_like(content.decode("utf-8-sig", "replace")):
         try:
             data = _data(kind, content)
