@@ -344,3 +344,22 @@ def test_without_two_cases_it_says_how_to_name_them(whet: Whet) -> None:
 
     assert said.code == 64
     assert "write `whet delta GOOD BAD -- COMMAND {}`" in said.stderr
+
+
+def test_an_investigation_says_what_decides_beside_a_trial_that_passed(whet: Whet) -> None:
+    whet.git("init", "--quiet")
+    whet.write(".gitignore", ".whet\nwhet-report\n")
+    whet.commit("first", sum_py="import os\nprint(1)\nassert os.environ.get('MODE') != 'fast'\n")
+    command = ("--", PYTHON, "sum.py")
+    whet("run", "--env", "A=1", *command)
+    whet.write("sum.py", "import os\nprint(2)\nassert os.environ.get('MODE') != 'fast'\n")
+
+    said = whet("investigate", "--json", "--env", "MODE=fast", *command)
+
+    assert said.code == 0, said.stderr
+    results = [step["result"] for step in json.loads(said.stdout)["steps"]]
+    assert any(
+        "trial 1 fails with variable MODE: new, `fast`; " in result
+        and "passes without variable MODE" in result
+        for result in results
+    ), results

@@ -189,7 +189,7 @@ def _are_tables(before: object, after: object) -> bool:
 
 
 def _is_filled(value: object) -> bool:
-    return type(value) is dict and bool(_table(cast("object", value)))
+    return type(value) is dict and value != {}
 
 
 def _is_list(value: object) -> TypeGuard[list[object]]:
