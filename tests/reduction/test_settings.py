@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.core.verdict import Verdict
+from whet.reduction.between import Between
 from whet.reduction.problem import Reduced
-from whet.reduction.settings.changes import applied, differences
 from whet.reduction.settings.documents import UnreadableError, data_of, document_kind_of
 from whet.reduction.settings.toml_text import toml_text
 from whet.reduction.settings.towards import changes_towards, reduce_towards
@@ -161,10 +161,12 @@ def _plain(data: object) -> object:
 def test_all_differences_make_the_one_of_the_other(
     before: dict[str, object], after: dict[str, object]
 ) -> None:
-    settings = tuple(differences(before, after))
+    between = Between(before, after)
 
-    assert _plain(applied(before, settings)) == _plain(after)
-    assert bool(settings) == (_plain(before) != _plain(after))
+    everything = range(len(between.leaves))
+    assert _plain(between.made(())) == _plain(before)
+    assert _plain(between.made(everything)) == _plain(after)
+    assert bool(between.leaves) == (_plain(before) != _plain(after))
 
 
 def test_values_of_toml_that_json_has_not() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.tags import Tag, compatible_tags, cpython_tags
@@ -196,7 +197,7 @@ class ReleaseLine:
 
 def releases_of(listing: Listing, python: PythonFacts) -> tuple[Release, ...]:
     """Return all releases that an index lists, oldest first; files of no version are passed over."""
-    supported = _supported_tags(python)
+    supported = supported_tags(python)
     by_version: dict[Version, list[IndexFile]] = {}
     for file in listing.files:
         version = _version_of(file.name)
@@ -257,7 +258,8 @@ def _version_of(name: str) -> Version | None:
         return None
 
 
-def _supported_tags(python: PythonFacts) -> frozenset[Tag]:
+@cache
+def supported_tags(python: PythonFacts) -> frozenset[Tag]:
     """Return the wheel tags that a Python on this machine can install."""
     version = Version(python.version).release[:2]
     interpreter = f"{'cp' if python.implementation == 'cpython' else 'pp'}{version[0]}{version[1]}"

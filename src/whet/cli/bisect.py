@@ -6,6 +6,7 @@ import click
 
 from whet.bisection.names import ends_of
 from whet.bisection.odds import shown_chance
+from whet.cli.bisect_packages import package_options, search_packages
 from whet.cli.console import answer, answer_json
 from whet.cli.options import (
     Share,
@@ -33,6 +34,7 @@ from whet.workbench.noisy_versions import CONFIDENCE, FIRST_RUNS, Noise
 from whet.workbench.setups import Setup
 
 _LEAST_CONFIDENCE = 0.5
+from whet.workbench.packages import PackageOptions
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="[GOOD] BAD -- COMMAND...")
@@ -111,6 +113,7 @@ _LEAST_CONFIDENCE = 0.5
     is_flag=True,
     help="Search the states of the code that the command was tried on since it last passed.",
 )
+@package_options
 @trial_options
 @budget_option
 @jobs_option
@@ -141,6 +144,8 @@ def command(
     hunks: bool,
     working_tree: bool,
     attempts: bool,
+    packages: bool,
+    pythons: str,
     budget: float | None,
     jobs: int | None,
     as_json: bool,
@@ -157,6 +162,10 @@ def command(
     measured, the plan is said, and each run is weighed until one version is likely enough;
     naming --confidence, --rate or --good-rate says that it is so.
     """
+    request = trial_request(ctx)
+    if packages and not pythons:
+        chosen = PackageOptions(with_prereleases=pre, budget=Budget(wall_seconds=budget), jobs=jobs)
+        return search_packages(ends, request, chosen, as_json=as_json)
     if working_tree:
         return _search_working_tree(ctx, ends)
     if attempts:
@@ -167,13 +176,14 @@ def command(
             "`--hunks` looks into a commit, and `--package` searches releases",
             hint="leave `--hunks` out, or search the package's own repository: `--repo DIR`",
         )
-    good, bad = ends_of(ends)
+    good, bad = ("", "") if pythons and not ends else ends_of(ends)
     options = BisectOptions(
         good=good,
         bad=bad,
         repository=repo,
         paths=paths,
         package=package,
+        pythons=pythons,
         terms=terms,
         with_prereleases=pre,
         as_of_release=as_of_release,
@@ -185,7 +195,6 @@ def command(
         hunks=hunks,
         attempts=attempts,
     )
-    request = trial_request(ctx)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         found = bisect(bench, request, options)
     for name, text in ((log, found.log), (picture, picture and history_line(found))):

@@ -33,6 +33,12 @@ _SHOWN_BYTES = 600
 @click.option("--good", default="", metavar="X", help="A good revision or release.")
 @click.option("--bad", default="", metavar="Y", help="A bad one (what is there now).")
 @click.option(
+    "--good-trial",
+    type=int,
+    metavar="TRIAL",
+    help="A recorded trial that passed (the last one of this command).",
+)
+@click.option(
     "-o", "--output", default="", metavar="DIR", help="Where the report goes (whet-report)."
 )
 @trial_options
@@ -48,6 +54,7 @@ def command(
     package: str,
     good: str,
     bad: str,
+    good_trial: int | None,
     output: str,
     jobs: int | None,
     budget: float | None,
@@ -66,6 +73,7 @@ def command(
         package=package,
         good=good,
         bad=bad,
+        good_trial=good_trial,
         folder=output,
         budget=Budget(wall_seconds=budget),
         jobs=jobs,

@@ -30,6 +30,7 @@ VERBS = {
     "shrink": Verb("whet.cli.shrink", "Find the smallest file that still fails the same way."),
     "bisect": Verb("whet.cli.bisect", "Find the first bad commit or release."),
     "repeat": Verb("whet.cli.repeat", "Run a command again and again: how often does it fail?"),
+    "delta": Verb("whet.cli.delta", "Find what decides between a good and a bad configuration."),
     "investigate": Verb("whet.cli.investigate", "Do all of it, and write a report."),
     "one-liner": Verb("whet.cli.one_liner", "Print a trial as one line to paste into a shell."),
     "explain": Verb("whet.cli.explain", "Show the page of an error."),

@@ -187,6 +187,9 @@ class SettingsUnreadable(WhetError):
     `whet shrink config.yaml --towards defaults.yaml` compares the two setting by setting, so
     both must parse as what `config.yaml` is by its name: JSON, YAML, TOML or INI. The message
     says where one of them does not. Other files are compared line by line.
+
+    `whet delta good.toml bad.json` says the settings of the good one in the language of the bad
+    one. A value that this language has no word for, such as a null in TOML, is named.
     """
 
     exit_code = DATA
@@ -244,6 +247,17 @@ class NothingBetween(WhetError):
     With `--path`, no commit in between touches that path. A first commit has none before it;
     a shallow clone ends early: `git fetch --unshallow` brings the rest. Of a package, no release
     in between can be installed here.
+    """
+
+    exit_code = DATA
+
+
+class NothingDiffers(WhetError):
+    """The two cases do not differ in anything that `whet delta` can switch.
+
+    What decides lies elsewhere then: in the environment (`whet delta --env a.env b.env`), in the
+    packages (`whet bisect --packages good.txt bad.txt`), in the code (`whet bisect GOOD BAD`), or
+    the failure comes only sometimes.
     """
 
     exit_code = DATA

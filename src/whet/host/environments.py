@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from whet.core.errors import CannotWrite, ReleaseNotInstallable, WhetError
+from whet.core.quantity import shown_count
 from whet.core.record import as_record, text
 from whet.host.files import remove_tree, storage_error, write_atomically
 from whet.host.index_settings import IndexSettings, without_credentials
@@ -40,6 +41,9 @@ _MISLEADING = frozenset({
     "UV_TARGET", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__",
 })  # fmt: skip
 _DIGEST_LENGTH = 20
+
+PYTHON = "python"
+"""Among the releases that a trial runs with: the version of its Python."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,19 +194,19 @@ class PackageEnvironments:
             limit = [f"--uploaded-prior-to={as_of}"] if as_of else []
             install = [str(attempt / "bin" / "python"), "-I", "-m", "pip", "install",
                        "--disable-pip-version-check", "--no-input", "--quiet", *limit]  # fmt: skip
-        if made.exit_code != 0:
+        if made.exit_code != 0 or not specifiers:
             return made
         return _call([*install, "--", *specifiers], {**inherited, **told}, Path("/"))
 
     def _refuse(self, home: Path, specifiers: Sequence[str], answer: ToolResult) -> None:
         """Raise why an installation failed."""
-        package = specifiers[0].partition("==")[0]
+        package = specifiers[0].partition("==")[0] if specifiers else "pip"
         # An index that is down makes any release uninstallable, which proves nothing about it.
         PackageIndex(settings=self.settings, environment=self.environment).check_reachable(package)
         complaint = home / "complaint.txt"
         write_atomically(complaint, answer.stderr)
         raise ReleaseNotInstallable(
-            f"`{specifiers[0]}` cannot be installed: {_last_words(answer)}",
+            f"{_named(specifiers)} cannot be installed: {_last_words(answer)}",
             hint=f"name another release, or look at all that was said: `{complaint}`",
         )
 
@@ -241,6 +245,11 @@ def make_environment(
 
 def _specifiers(pins: Mapping[str, str], requirements: Sequence[str]) -> list[str]:
     return [*(f"{name}=={version}" for name, version in pins.items()), *requirements]
+
+
+def _named(specifiers: Sequence[str]) -> str:
+    first, more = f"`{specifiers[0] if specifiers else 'pip'}`", len(specifiers) - 1
+    return first if more < 1 else f"{first} and {shown_count(more, 'package')} beside it"
 
 
 def _is_file_of_users(word: str) -> bool:
@@ -305,7 +314,7 @@ def _last_words(answer: ToolResult) -> str:
     """Return the last line of a complaint that says what is wrong, not what to do."""
     # uv draws a tree around its lines.
     lines = (
-        line.strip(" \u2502\u251c\u2570\u25b6\u2500\u00d7")
+        line.strip(" \u2502\u251c\u2570\u25b6\u2500\u00d7").removeprefix("cause: ")
         for line in answer.stderr.decode(errors="replace").splitlines()
     )
     said = [line for line in lines if line and not line.lower().startswith(("hint:", "note:"))]

@@ -53,8 +53,13 @@ def environment_to_keep(environment: Mapping[str, str], *, state: Path) -> dict[
     return {
         name: _masked(name, environment[name], salt)
         for name in sorted(environment)
-        if name not in _VOLATILE and not name.startswith(_VOLATILE_PREFIXES)
+        if not changes_by_itself(name)
     }
+
+
+def changes_by_itself(name: str) -> bool:
+    """Whether a variable of this name differs from one shell or session to the next."""
+    return name in _VOLATILE or name.startswith(_VOLATILE_PREFIXES)
 
 
 def _masked(name: str, value: str, salt: bytes) -> str:

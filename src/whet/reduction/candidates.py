@@ -18,7 +18,10 @@ ResultT = TypeVar("ResultT")
 
 
 def keep_few(
-    parts: Sequence[PartT], render: Callable[[Sequence[PartT]], CandidateT], start: CandidateT
+    parts: Sequence[PartT],
+    render: Callable[[Sequence[PartT]], CandidateT],
+    start: CandidateT,
+    ranks: Sequence[int] | None = None,
 ) -> Search[CandidateT, CandidateT]:
     """Look for few of the parts that still fail; return what is made of them.
 
@@ -26,9 +29,10 @@ def keep_few(
         parts: all of them together fail.
         render: makes a candidate of those that are kept, in order.
         start: what is made of all.
+        ranks: which of them belong together (`whet.search.delta.minimize`).
     """
     best = start
-    search = minimize(len(parts))
+    search = minimize(len(parts), ranks=ranks)
 
     def made(kept: Kept) -> CandidateT:
         return render([parts[number] for number in kept.elements()])

@@ -33,6 +33,7 @@ class BisectOptions:
         repository: a folder of the git repository; empty: the current one.
         paths: only commits that touch these.
         package: search the releases of this package instead of commits.
+        pythons: search the Pythons of this range instead; ``bad`` names their packages.
         terms: ``OLD,NEW``; empty: good and bad.
         with_prereleases: releases such as 2.0rc1 count too.
         as_of_release: dependencies as they were when each release came out.
@@ -50,6 +51,7 @@ class BisectOptions:
     repository: str = ""
     paths: tuple[str, ...] = ()
     package: str = ""
+    pythons: str = ""
     terms: str = ""
     with_prereleases: bool = False
     as_of_release: bool = False
@@ -80,7 +82,7 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
 
         versions = attempts(bench, trial, request.judging)
     else:
-        if not options.package:
+        if not (options.package or options.pythons):
             options, terms = _dated_and_in_order(bench, trial, options, terms)
         versions = versions_of(bench, trial, options, terms)
     investigation = bench.notebook.begin_investigation(verb="bisect", trial=trial)
@@ -180,7 +182,11 @@ def bisect_working_tree(
 def versions_of(
     bench: Workbench, trial: Trial, options: BisectOptions, terms: Terms | None = None
 ) -> Versions:
-    """Return the commits or releases to search."""
+    """Return the commits, releases or Pythons to search."""
+    if options.pythons:
+        from whet.workbench.pythons import pythons
+
+        return pythons(bench, trial, options.pythons, options.bad)
     if options.package:
         from whet.workbench.releases import releases
 

@@ -1,4 +1,4 @@
-"""The search for a smaller command: its trials differ in words and variables, not in files."""
+"""A search over variants of a trial: a smaller command, or what decides between two cases."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -11,8 +11,15 @@ from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.execution.caching import CachingExecutor
 from whet.search.proposal import Search
-from whet.workbench.bench import Workbench
-from whet.workbench.driver import HOLDS_NO_MORE, Driver, Question, announce, stop_reason_of
+from whet.workbench.bench import Place, Workbench
+from whet.workbench.driver import (
+    HOLDS_NO_MORE,
+    Driver,
+    Question,
+    announce,
+    as_it_is,
+    stop_reason_of,
+)
 
 CandidateT = TypeVar("CandidateT")
 
@@ -73,6 +80,9 @@ class CommandSearch(Generic[CandidateT]):
         as_trial: the trial of a candidate.
         label: a candidate in a word or two.
         best: the smallest candidate that fails.
+        told: what the search is told for a verdict: one that looks for what passes is told BAD
+            for GOOD.
+        place: where the trials run, if not where they stand.
     """
 
     bench: Workbench
@@ -84,6 +94,8 @@ class CommandSearch(Generic[CandidateT]):
     as_trial: Callable[[CandidateT], Trial]
     label: Callable[[CandidateT], str]
     best: CandidateT
+    told: Callable[[Verdict], Verdict] = as_it_is
+    place: Place | None = None
     trials: int = 0
     cached: int = 0
     wall_seconds: float = 0.0
@@ -100,7 +112,9 @@ class CommandSearch(Generic[CandidateT]):
 
     def _search(self, *, cached: bool) -> StopReason:
         jobs = self.options.jobs or self.bench.jobs
-        with self.bench.executor(self.record, jobs=jobs, cached=cached) as executor:
+        with self.bench.executor(
+            self.record, jobs=jobs, cached=cached, place=self.place
+        ) as executor:
             driver = Driver(
                 executor=executor,
                 oracle=self.oracle,
@@ -108,6 +122,7 @@ class CommandSearch(Generic[CandidateT]):
                 budget=self._budget(),
                 jobs=jobs,
                 repeats=self.repeats,
+                told=self.told,
                 judged=lambda number, verdict: self.bench.notebook.judge(
                     number, self.oracle.description, verdict, None
                 ),
@@ -133,6 +148,6 @@ class CommandSearch(Generic[CandidateT]):
         self.best = candidate
 
     def _holds(self) -> bool:
-        with self.bench.executor(self.record) as executor:
+        with self.bench.executor(self.record, place=self.place) as executor:
             outcome = executor.submit(self.as_trial(self.best)).result()
-        return self.oracle.judge(outcome) is Verdict.BAD
+        return self.told(self.oracle.judge(outcome)) is Verdict.BAD

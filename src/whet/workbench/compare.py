@@ -48,14 +48,15 @@ def compare_trials(bench: Workbench, first: int, second: int) -> TrialDifference
         before=before,
         after=after,
         difference=compare(
-            before.trial, after.trial, _inherited(bench, before), _inherited(bench, after)
+            before.trial, after.trial, inherited_by(bench, before), inherited_by(bench, after)
         ),
         outcome=outcome,
         code=_code(before, after),
     )
 
 
-def _inherited(bench: Workbench, entry: Entry) -> Inheritance:
+def inherited_by(bench: Workbench, entry: Entry) -> Inheritance:
+    """Return what stands behind the digests of a trial's surroundings, where it was kept."""
     surroundings = entry.trial.surroundings
     return Inheritance(
         environment=_kept(bench, surroundings.environment_digest),

@@ -73,7 +73,8 @@ class _StopSearchError(Exception):
         self.reason = reason
 
 
-def _as_it_is(verdict: Verdict) -> Verdict:
+def as_it_is(verdict: Verdict) -> Verdict:
+    """Tell a search what the oracle said."""
     return verdict
 
 
@@ -105,7 +106,7 @@ class Driver:
     repeats: int = 1
     floor: float = 0.0
     judged: Callable[[int, Verdict], None] | None = None
-    told: Callable[[Verdict], Verdict] = _as_it_is
+    told: Callable[[Verdict], Verdict] = as_it_is
     is_error_skip: bool = True
     clock: Callable[[], float] = time.monotonic
 

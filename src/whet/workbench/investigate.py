@@ -12,7 +12,7 @@ from pathlib import Path
 from whet.bisection.odds import shown_chance
 from whet.bisection.terms import Terms
 from whet.core.budget import Budget, StopReason
-from whet.core.errors import CopyFailsOtherwise, EndMisjudged
+from whet.core.errors import CodeNotKept, CopyFailsOtherwise, EndMisjudged, NothingDiffers
 from whet.core.event import Notice
 from whet.core.failure import Failure
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
@@ -20,7 +20,9 @@ from whet.core.trial import Trial
 from whet.host.files import storage_error
 from whet.host.search_stamp import is_clean
 from whet.workbench.bench import Place, Workbench
+from whet.workbench.command_search import CommandOptions
 from whet.workbench.copies import Copied, reproduce_on_copies
+from whet.workbench.good_trial import decided_by, decision_sentence, passed_before
 from whet.workbench.investigation import (
     Investigation,
     NoisySearch,
@@ -53,6 +55,7 @@ class InvestigateOptions:
         package: search the releases of this package.
         good: a good revision or release.
         bad: a bad one; empty: what is there now.
+        good_trial: number of a recorded trial that passed; None: the last one of this command.
         folder: where the report goes; empty: `whet-report`.
         budget: of each search.
         jobs: trials at once; None: all cores.
@@ -62,6 +65,7 @@ class InvestigateOptions:
     package: str = ""
     good: str = ""
     bad: str = ""
+    good_trial: int | None = None
     folder: str = ""
     budget: Budget = field(default_factory=Budget)
     jobs: int | None = None
@@ -130,6 +134,7 @@ def investigate(
     work.trial = bench.for_search(work.trial, [*places_of(payloads), work.folder])
     payloads, baseline = _reproduce(work, payloads)
     _classify(work, baseline)
+    _compare_with_good(work, baseline)
     _search_history(work, baseline)
     shrunk = _shrink(work, payloads, baseline)
     headline = (
@@ -247,6 +252,28 @@ def _sentence(failure: Failure) -> str:
     if signature.library_function:
         parts.append(f"raised in {signature.library_function}")
     return ", ".join(parts)
+
+
+def _compare_with_good(work: _Work, baseline: Baseline) -> None:
+    """Say what decides between this command and a trial of it that passed, if there is one."""
+    if work.history.is_pinned:
+        return
+    named = work.options.good_trial
+    number = passed_before(work.bench, work.request, work.trial) if named is None else named
+    # What fails only now and then has passed with nothing else in its place.
+    if number is None or (named is None and not baseline.reproduction.is_deterministic):
+        return
+    options = CommandOptions(budget=work.options.budget, jobs=work.options.jobs)
+    with work.steps.step(f"Compare with trial {number}", "it passed: what differs may decide"):
+        try:
+            found = decided_by(work.bench, work.request, number, work.number, options)
+        except (NothingDiffers, EndMisjudged, CodeNotKept) as error:
+            if named is not None:
+                raise
+            if not isinstance(error, NothingDiffers):
+                work.steps.conclude(f"nothing was compared: {error}")
+        else:
+            work.steps.conclude(decision_sentence(found))
 
 
 def _search_history(work: _Work, baseline: Baseline) -> None:

@@ -1,9 +1,9 @@
 """The releases of a package as versions to search."""
 
 import platform
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from whet.bisection.picture import outline, picture
@@ -12,7 +12,7 @@ from whet.bisection.terms import Terms
 from whet.core.errors import UnknownRelease
 from whet.core.executor import Executor
 from whet.core.trial import Trial
-from whet.host.environments import PackageEnvironments, default_place
+from whet.host.environments import PYTHON, PackageEnvironments, default_place
 from whet.host.index_settings import IndexSettings
 from whet.host.package_index import Listing, PackageIndex
 from whet.host.python_interpreter import PythonFacts, python_for
@@ -31,11 +31,23 @@ class Environments:
         environments: makes them, once each.
         bench: the workbench.
         as_of: for each version the moment whose dependencies it gets; empty: today's.
+        pythons: where each Python is, by version, for trials that are run on several.
     """
 
     environments: PackageEnvironments
     bench: Workbench
-    as_of: dict[str, str]
+    as_of: Mapping[str, str] = field(default_factory=dict[str, str])
+    pythons: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def place(self, executor: Executor) -> PlacingExecutor:
+        """Wrap what runs a trial, so that it runs in the environment of its releases."""
+        return PlacingExecutor(inner=executor, prepare=self.prepare)
+
+    def on_python(self, version: str) -> PackageEnvironments:
+        """Return what makes environments of a Python; no version: of the command's own."""
+        if not version:
+            return self.environments
+        return replace(self.environments, python=PythonFacts.ask(self.pythons[version]))
 
     @contextmanager
     def prepare(self, trial: Trial) -> Generator[Trial, None, None]:
@@ -43,8 +55,10 @@ class Environments:
         if not trial.packages:
             yield trial
             return
-        moments = [self.as_of.get(version, "") for version in trial.packages.values()]
-        found = self.environments.environment_for(trial.packages, as_of=max(moments))
+        pins = dict(trial.packages)
+        makes = self.on_python(pins.pop(PYTHON, ""))
+        moments = [self.as_of.get(version, "") for version in pins.values()]
+        found = makes.environment_for(pins, as_of=max(moments, default=""))
         path = trial.environment.get("PATH", self.bench.environment.get("PATH", ""))
         command, overrides = found.command_in(trial.command, path)
         yield replace(
@@ -88,21 +102,8 @@ def releases(  # noqa: PLR0913 - the options of one search
         )  # fmt: skip
 
     named = history(good, bad) if good else None
-    environments = Environments(
-        environments=PackageEnvironments(
-            place=default_place(),
-            python=python,
-            settings=IndexSettings.configured(inherited),
-            environment=inherited,
-        ),
-        bench=bench,
-        as_of={each.version: each.latest_upload for each in known.values()}
-        if as_of_release
-        else {},
-    )
-
-    def place(executor: Executor) -> PlacingExecutor:
-        return PlacingExecutor(inner=executor, prepare=environments.prepare)
+    latest = {each.version: each.latest_upload for each in known.values()}
+    environments = environments_for(bench, inherited, python, latest if as_of_release else {})
 
     def drawn(state: Bisection[str], used: Terms) -> str:
         rows = outline(state.standings(), first_bad=state.result().first_bad)
@@ -122,11 +123,37 @@ def releases(  # noqa: PLR0913 - the options of one search
         },
         details=lambda version: _details(known.get(version)),
         on=lambda each, version: replace(each, packages={**each.packages, package: version}),
-        place=place,
+        place=environments.place,
         bisection=lambda old, new: history(old, new).bisection(),
         line=older,
         picture=drawn,
         remarks=(*hidden_by(trial, package), *(() if named is None else named.remarks)),
+    )
+
+
+def environments_for(
+    bench: Workbench,
+    inherited: Mapping[str, str],
+    python: PythonFacts,
+    as_of: Mapping[str, str] | None = None,
+) -> Environments:
+    """Return what runs trials with other releases.
+
+    Args:
+        bench: the workbench.
+        inherited: what the trials and the installing tools inherit.
+        python: the Python that they run on.
+        as_of: for each version the moment whose dependencies it gets.
+    """
+    return Environments(
+        environments=PackageEnvironments(
+            place=default_place(),
+            python=python,
+            settings=IndexSettings.configured(inherited),
+            environment=inherited,
+        ),
+        bench=bench,
+        as_of=as_of or {},
     )
 
 

@@ -20,8 +20,10 @@ from whet.desk.one_liner import (
     quote_word,
     write_file,
 )
+from whet.host.environments import PYTHON
 from whet.host.files import write_atomically
 from whet.host.index_settings import PYPI, IndexSettings, without_credentials
+from whet.host.interpreters import is_python
 from whet.workbench.bench import RecordedExecutor, Workbench
 from whet.workbench.investigation import Reproducer
 
@@ -203,14 +205,24 @@ def _environment(bench: Workbench, trial: Trial) -> tuple[tuple[str, ...], tuple
     """Return set-up, prefix and trial that run with the trial's releases."""
     if not trial.packages:
         return (), (), trial
-    pins = [f"{name}=={version}" for name, version in trial.packages.items()]
+    own = trial.packages.get(PYTHON, "")
+    pins = [f"{name}=={each}" for name, each in trial.packages.items() if name != PYTHON]
     if shutil.which("uv", path=bench.environment.get("PATH")):
-        python = _python_version(trial)
+        python = ["--python", own] if own else _python_version(trial)
         words = ["uv", "run", "--quiet", "--no-project", *python]
         for pin in pins:
             words += ["--with", pin]
-        return (), tuple(quote_word(word) for word in words), trial
-    setup = f"python3 -m venv .venv && .venv/bin/pip install --quiet {shlex.join(pins)}"
+        # By its path it would be the one that lacks these releases.
+        first, *rest = trial.command
+        program = "python" if is_python(Path(first).name) else first
+        return (
+            (),
+            tuple(quote_word(word) for word in words),
+            replace(trial, command=(program, *rest)),
+        )
+    program = f"python{'.'.join(own.split('.')[:2])}" if own else "python3"
+    install = f" && .venv/bin/pip install --quiet {shlex.join(pins)}" if pins else ""
+    setup = f"{program} -m venv .venv{install}"
     first, *rest = trial.command
     program = f".venv/bin/{Path(first).name}"
     return (setup,), (), replace(trial, command=(program, *rest))

@@ -48,6 +48,23 @@ def result_path(
     return _writable(free_path(bench, named / shrunk_path(original).name, original, taken))
 
 
+def place_beside(bench: Workbench, original: Path, word: str, folder: str = "") -> Path:
+    """Return where a version of ``original`` goes that is called by a word, as `a.fails.json`.
+
+    Args:
+        bench: the workbench: a file that it holds may be written over.
+        original: the file or folder.
+        word: what the version does.
+        folder: where it goes; empty: beside the original.
+
+    Raises:
+        CannotWrite: if its folder is not there, or may not be written to.
+    """
+    named = Path(os.path.abspath(folder)) if folder else original.parent
+    wanted = named / f"{original.stem}.{word}{original.suffix}"
+    return _writable(free_path(bench, wanted, original, ()))
+
+
 def free_path(bench: Workbench, wanted: Path, original: Path, taken: Collection[Path]) -> Path:
     """Return ``wanted``, or with a number in its name if a file of the user's stands there."""
     number, path = 1, wanted

@@ -1,16 +1,27 @@
-"""Documents of settings: reading and writing JSON, YAML, TOML and INI as plain data."""
+"""Documents of settings: JSON, YAML, TOML, INI, environment files and Python literals as plain data."""
 
 import configparser
 import io
 import json
+import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import PurePath
 from typing import Any, cast
 
+from whet.reduction.settings.assignments import (
+    read_env_file,
+    read_python_literal,
+    read_python_names,
+    write_env_file,
+    write_python_literal,
+    write_python_names,
+)
 from whet.reduction.settings.toml_text import toml_text
+
+_ASSIGNMENT = re.compile(r"(?:export[ \t]+)?[A-Za-z_]\w*=")
 
 
 class UnreadableError(ValueError):
@@ -25,11 +36,13 @@ class DocumentKind:
         name: what it is called.
         read: returns the data of a text; raises `UnreadableError`.
         write: returns a text of the data.
+        is_text: all its values are texts.
     """
 
     name: str
     read: Callable[[str], object]
     write: Callable[[object], str]
+    is_text: bool = False
 
 
 def document_kind_of(name: str) -> DocumentKind | None:
@@ -48,10 +61,7 @@ def data_of(kind: DocumentKind | None, text: bytes) -> object:
     """
     if kind is None:
         return None
-    try:
-        data = kind.read(text.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise UnreadableError(str(error)) from error
+    data = _data(kind, text)
     return cast("object", data) if isinstance(data, dict) else None
 
 
@@ -125,7 +135,28 @@ def _write_json(data: object) -> str:
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
-_INI = DocumentKind(name="INI", read=_read_ini, write=_write_ini)
+def _refusing(read: Callable[[str], object]) -> Callable[[str], object]:
+    """Return what reads and says in the one way why it cannot."""
+
+    def reading(text: str) -> object:
+        try:
+            return read(text)
+        except ValueError as error:
+            raise UnreadableError(str(error)) from error
+
+    return reading
+
+
+_INI = DocumentKind(name="INI", read=_read_ini, write=_write_ini, is_text=True)
+ENVIRONMENT_FILE = DocumentKind(
+    name="an environment file", read=_refusing(read_env_file), write=write_env_file, is_text=True
+)
+_PYTHON_LITERAL = DocumentKind(
+    name="a Python literal", read=_refusing(read_python_literal), write=write_python_literal
+)
+_PYTHON_NAMES = DocumentKind(
+    name="a module of Python literals", read=_refusing(read_python_names), write=write_python_names
+)
 
 _BY_SUFFIX: Mapping[str, DocumentKind] = {
     ".json": DocumentKind(name="JSON", read=_read_json, write=_write_json),
@@ -133,3 +164,59 @@ _BY_SUFFIX: Mapping[str, DocumentKind] = {
     ".ini": _INI,
     ".cfg": _INI,
 }
+
+
+def kinds_like(content: str) -> Iterator[DocumentKind]:
+    """Yield the languages that a text may be written in, the strictest first."""
+    begins = content.lstrip()[:1]
+    if begins and begins in "{[":
+        yield _BY_SUFFIX[".json"]
+        yield _PYTHON_LITERAL
+    lines = [line.strip() for line in content.splitlines()]
+    told = [line for line in lines if line and line[0] not in "#;"]
+    if told and told[0][0] == "[" and any("=" in line for line in told):
+        yield _BY_SUFFIX[".toml"]
+        yield _INI
+    elif told and all(_ASSIGNMENT.match(line) for line in told):
+        yield ENVIRONMENT_FILE
+    yield from (_BY_SUFFIX[".toml"], _PYTHON_NAMES, ENVIRONMENT_FILE)
+    yaml = _yaml_kind()
+    if yaml is not None:
+        yield yaml
+
+
+def document_in(name: str, content: bytes) -> tuple[DocumentKind | None, object]:
+    """Return what a file is written in and what it holds; None twice: it is taken as lines.
+
+    Its name decides where it says what the file is, its content elsewhere.
+
+    Raises:
+        UnreadableError: if it is not what its name says.
+    """
+    named = _named(name)
+    if named is not None:
+        data = _data(named, content)
+        return (named, cast("object", data)) if isinstance(data, dict | list) else (None, None)
+    for kind in kinds_like(content.decode("utf-8-sig", "replace")):
+        try:
+            data = _data(kind, content)
+        except UnreadableError:
+            continue
+        if isinstance(data, dict | list) and data:
+            return kind, cast("object", data)
+    return None, None
+
+
+def _named(name: str) -> DocumentKind | None:
+    path = PurePath(name)
+    if path.suffix == ".env" or path.name == ".env" or path.name.startswith(".env."):
+        return ENVIRONMENT_FILE
+    # An old `.cfg` may be any text, and the content of a `.py` says which of the two it is.
+    return None if path.suffix.lower() == ".cfg" else document_kind_of(name)
+
+
+def _data(kind: DocumentKind, content: bytes) -> object:
+    try:
+        return kind.read(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise UnreadableError(str(error)) from error

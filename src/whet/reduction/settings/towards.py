@@ -6,13 +6,14 @@ from itertools import accumulate
 
 from whet.core.difference import Change
 from whet.core.verdict import Verdict
+from whet.reduction.between import Between, Leaf
 from whet.reduction.candidates import keep_few
 from whet.reduction.edit import Edit, make_changes
 from whet.reduction.problem import Reduced
 from whet.reduction.reducer import Reduction
-from whet.reduction.settings.changes import Setting, applied, differences
 from whet.reduction.settings.documents import DocumentKind, data_of, document_kind_of
 from whet.search.batch import LazyBatch
+from whet.search.hierarchy import ranks_of
 from whet.search.proposal import Search
 
 _TURN = "back to the defaults"
@@ -36,15 +37,16 @@ def reduce_towards(payload: bytes, defaults: bytes, *, name: str) -> Search[Redu
     data, base = data_of(kind, payload), data_of(kind, defaults)
     best = payload
     if kind is not None and data is not None and base is not None:
-        settings = tuple(differences(base, data))
-        rewritten = _written(kind, base, settings)
+        between = Between(base, data)
+        rewritten = _written(kind, between, between.leaves)
         verdicts = yield [Reduced(rewritten, _TURN)]
         if verdicts[-1] is Verdict.BAD:
 
-            def render(kept: Sequence[Setting]) -> bytes:
-                return _written(kind, base, kept)
+            def render(kept: Sequence[Leaf]) -> bytes:
+                return _written(kind, between, kept)
 
-            best = yield from _named(keep_few(settings, render, rewritten))
+            search = keep_few(between.leaves, render, rewritten, ranks_of(between.paths))
+            best = yield from _named(search)
             return Reduction(payload=best, passes=(), is_minimal=True)
     best = yield from _named(make_changes(payload, _line_changes(payload, defaults)))
     return Reduction(payload=best, passes=(), is_minimal=True)
@@ -59,7 +61,7 @@ def changes_towards(payload: bytes, defaults: bytes, *, name: str) -> tuple[Chan
     kind = document_kind_of(name)
     data, base = data_of(kind, payload), data_of(kind, defaults)
     if data is not None and base is not None:
-        return tuple(setting.as_change() for setting in differences(base, data))
+        return tuple(leaf.as_change() for leaf in Between(base, data).leaves)
     old, new = defaults.splitlines(), payload.splitlines()
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     return tuple(
@@ -78,8 +80,9 @@ def _shown(lines: Sequence[bytes]) -> str | None:
     return b" / ".join(lines).decode("utf-8", "replace") if lines else None
 
 
-def _written(kind: DocumentKind, base: object, settings: Sequence[Setting]) -> bytes:
-    return kind.write(applied(base, settings)).encode("utf-8", "surrogatepass")
+def _written(kind: DocumentKind, between: Between, kept: Sequence[Leaf]) -> bytes:
+    text = kind.write(between.made([leaf.number for leaf in kept]))
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _line_changes(payload: bytes, defaults: bytes) -> list[list[Edit]]:

@@ -1,0 +1,164 @@
+"""`whet bisect --packages` and `--python`: real environments from an index on loopback."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from local_index import LocalIndex, served
+from whet_command import Said, Whet
+
+from whet.host.environments import find_uv
+from whet.host.pythons import pythons_between
+
+PYTHON = sys.executable
+pytestmark = pytest.mark.slow
+
+BROKEN_SINCE_1_4 = """
+import tool, other
+assert not (tool.VERSION >= "1.4" and other.VERSION >= "2"), "no flag"
+"""
+
+
+@pytest.fixture
+def index() -> Iterator[LocalIndex]:
+    with served(LocalIndex()) as local:
+        for number in range(9):
+            uploaded = f"2024-0{number + 1}-01T00:00:00Z"
+            local.wheel("tool", f"1.{number}", uploaded=uploaded,
+                        yanked="lost data" if number == 2 else None)  # fmt: skip
+        for version in ("1.0", "2.0"):
+            local.wheel("other", version, uploaded=f"2024-0{version[0]}-01T00:00:00Z")
+            local.wheel("third", version, uploaded="2024-01-01T00:00:00Z")
+        local.wheel("strict", "1.0", requires=("third<2",))
+        local.wheel("strict", "2.0", requires=("third>=2",))
+        yield local
+
+
+@pytest.fixture
+def bisect(whet: Whet, index: LocalIndex, tmp_path: Path) -> Whet:
+    if not find_uv(os.environ):
+        pytest.skip("uv is not installed")
+    own = {
+        "UV_DEFAULT_INDEX": index.url, "UV_INDEX": "", "UV_CACHE_DIR": str(tmp_path / "uv"),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"), "NO_PROXY": "127.0.0.1",
+    }  # fmt: skip
+    return Whet(whet.folder, {**whet.environment, **own})
+
+
+def found_by(said: Said) -> dict[str, object]:
+    assert said.code == 0, said.stderr
+    found: dict[str, object] = json.loads(said.stdout)
+    return found
+
+
+def names(found: dict[str, object], side: str) -> set[str]:
+    told = found[side]
+    assert isinstance(told, dict)
+    return {each["name"] for each in told["changes"]}
+
+
+def test_which_of_many_packages_and_with_which_release(bisect: Whet) -> None:
+    bisect.write("good.txt", "tool==1.0\nother==1.0\nthird==1.0\nstrict==1.0\n")
+    bisect.write("bad.txt", "tool==1.8\nother==2.0\nthird==2.0\nstrict==2.0\n")
+    bisect.write("try.py", BROKEN_SINCE_1_4)
+
+    said = bisect("bisect", "--json", "--packages", "good.txt", "bad.txt", "--", "python", "try.py")
+
+    found = found_by(said)
+    assert names(found, "fails") == {"tool", "other"}
+    assert len(names(found, "passes")) == 1
+    releases = found["releases"]
+    assert isinstance(releases, list)
+    assert {each["subject"]: each["first_bad"] for each in releases} == {
+        "tool": "1.4", "other": "2.0",
+    }  # fmt: skip
+    assert (bisect.folder / "bad.fails.txt").read_text().splitlines() == [
+        "other==2.0", "strict==1.0", "third==1.0", "tool==1.8",
+    ]  # fmt: skip
+
+
+def test_a_day_stands_for_the_packages_of_the_other_end_as_they_were_then(bisect: Whet) -> None:
+    bisect.write("now.txt", "tool==1.8\nother==2.0\nmine @ file:///nowhere\n")
+    bisect.write("try.py", "import tool\nassert tool.VERSION < '1.6', tool.VERSION[:1]\n")
+
+    said = bisect("bisect", "--packages", "2024-04-15", "now.txt", "--", "python", "try.py")
+
+    assert said.code == 0, said.stderr
+    assert "2024-04-15 with this one difference fails" in said.stdout
+    assert "tool: 1.3 → 1.8" in said.stdout
+    assert "tool 1.6 is the first bad release" in said.stdout
+    assert "now.txt: left out: mine: it does not come from a package index" in said.stderr
+
+
+def test_packages_that_do_not_go_together_are_skipped_and_said(bisect: Whet) -> None:
+    bisect.write("good.txt", "third==1.0\nstrict==1.0\nother==1.0\n")
+    bisect.write("bad.txt", "third==2.0\nstrict==2.0\nother==1.0\n")
+    bisect.write("try.py", "import third\nassert third.VERSION < '2'\n")
+
+    said = bisect("bisect", "--packages", "good.txt", "bad.txt", "--", "python", "try.py")
+
+    assert said.code == 0, said.stderr
+    assert "good.txt with these 2 fails" in said.stdout
+    assert "skipped: `other==1.0` and 2 packages beside it cannot be installed" in said.stderr
+
+
+def test_an_end_that_cannot_be_installed_is_named(bisect: Whet, index: LocalIndex) -> None:
+    index.sdist("old", "1.0", is_broken=True)
+    bisect.write("good.txt", "tool==1.0\n")
+    bisect.write("bad.txt", "tool==1.8\nold==1.0\n")
+
+    said = bisect("bisect", "--packages", "good.txt", "bad.txt", "--", "python", "-c", "1/0")
+
+    assert said.code == 69
+    assert "`old==1.0` and 1 package beside it cannot be installed" in said.stderr
+    assert "hint: " in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("ends", "words"),
+    [
+        (("a.txt", "b.txt"), "`a.txt` is no file, no day and not `now`"),
+        (("2024-01-01", "2024-02-01"), "are two days, of which packages is not said"),
+        (("pins.txt", "pins.txt"), "are the same packages"),
+        (("pins.txt", "loose.txt"), "`loose.txt` pins no packages: tool: `tool>1` names no one"),
+        (("a", "b", "c"), "does not name two sets of packages"),
+    ],
+)
+def test_ends_that_are_no_two_sets_are_refused_with_the_next_step(
+    bisect: Whet, ends: tuple[str, ...], words: str
+) -> None:
+    bisect.write("pins.txt", "tool==1.0\n")
+    bisect.write("loose.txt", "tool>1\n")
+
+    said = bisect("bisect", "--packages", *ends, "--", "python", "-c", "1/0")
+
+    assert said.code in {64, 65, 66}
+    assert words in said.stderr
+    assert "hint: " in said.stderr
+
+
+def test_the_first_python_on_which_it_fails_is_found(bisect: Whet) -> None:
+    there = pythons_between((3, 8), (3, 14), os.environ)
+    minors = list(there)[-3:]
+    if len(minors) < 2:
+        pytest.skip("this machine has fewer than two Pythons")
+    oldest, newest = (".".join(map(str, each)) for each in (minors[0], minors[-1]))
+    bisect.write("try.py", f"import sys, tool\nassert sys.version_info[:2] < {minors[1]}\n")
+    bisect.write("pins.txt", "tool==1.3\n")
+
+    said = bisect(
+        "bisect", "--json", "--python", f"{oldest}..{newest}", "pins.txt", "--", "python", "try.py",
+        environment={"UV_PYTHON_DOWNLOADS": "never"},
+    )  # fmt: skip
+
+    assert found_by(said)["first_bad"] == there[minors[1]].version
+
+
+def test_a_range_of_pythons_that_cannot_be_read_is_refused(bisect: Whet) -> None:
+    said = bisect("bisect", "--python", "3.9", "--", "python", "-c", "1/0")
+
+    assert said.code == 64
+    assert "write the oldest and the newest: `--python 3.10..3.13`" in said.stderr
