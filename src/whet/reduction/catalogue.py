@@ -24,6 +24,7 @@ from whet.reduction.formats.markup_passes import (
     parts_in_xml,
 )
 from whet.reduction.formats.markup_tree import HTML, XML, is_html, is_xml
+from whet.reduction.formats.names import NAME_PASSES
 from whet.reduction.formats.picture import IMAGE, IMAGE_ORDER, IMAGE_PASSES, parse_picture
 from whet.reduction.formats.pieces import (
     BYTES,
@@ -53,7 +54,7 @@ from whet.reduction.formats.source_passes import source_passes
 from whet.reduction.formats.sql_passes import SQL_ONLY_PASSES
 from whet.reduction.formats.sql_tree import SQL, is_sql
 from whet.reduction.formats.table_kinds import TABLE_KINDS
-from whet.reduction.formats.values import VALUE_PASSES, WORD_PASSES
+from whet.reduction.formats.values import VALUE_PASSES
 from whet.reduction.formats.yaml_passes import YAML_PASSES, parts_in_yaml
 from whet.reduction.formats.yaml_tree import YAML, is_yaml
 from whet.reduction.kind import Kind, lifted
@@ -145,7 +146,7 @@ PLAIN = (
     ),
     Kind(name="brackets", claims=_always, passes=lifted(BRACKETS, BRACKET_PASSES)),
     Kind(name="tokens", claims=_always, passes=lifted(TOKENS, (*VALUE_PASSES, DELETE_TOKENS))),
-    Kind(name="words", claims=_always, passes=lifted(WORDS, (*WORD_PASSES, DELETE_WORDS))),
+    Kind(name="words", claims=_always, passes=lifted(WORDS, (*NAME_PASSES, DELETE_WORDS))),
     Kind(name="bytes", claims=_always, passes=lifted(BYTES, (DELETE_BYTES, *LOOKS_PASSES))),
 )
 """What all text gets beside, in this order; within a stage passes start in this order too."""

@@ -166,11 +166,8 @@ class Reducer:
         for each in self.passes:
             self._turns[each.name] = _Turns()
         stages = sorted({each.stage for each in self.passes})
-        start = None
-        while start != self.problem.best:
-            start = self.problem.best
-            for stage in stages:
-                yield from self._settle(stage)
+        while (stage := next((each for each in stages if self._waiting(each)), None)) is not None:
+            yield from self._settle(stage)
         return self.so_far(is_minimal=True)
 
     def so_far(self, *, is_minimal: bool = False) -> Reduction:
@@ -186,18 +183,22 @@ class Reducer:
     def _settle(self, stage: int) -> Search[Reduced, None]:
         """Run the passes of one stage until none of them gains anything."""
         while True:
-            best = self.problem.best
-            waiting = [
-                each
-                for each in self.passes
-                if each.stage == stage and self._turns[each.name].settled_on != best
-            ]
+            waiting = self._waiting(stage)
             if not waiting:
                 return
             # A stable sort: passes that gained nothing stay in the order of the catalogue.
             waiting.sort(key=lambda each: -self._turns[each.name].last_gain)
             for each in waiting:
                 yield from self._take_turn(each)
+
+    def _waiting(self, stage: int) -> list[ReductionPass[bytes]]:
+        """Return the passes of a stage that have not been tried in vain on the best payload."""
+        best = self.problem.best
+        return [
+            each
+            for each in self.passes
+            if each.stage == stage and self._turns[each.name].settled_on != best
+        ]
 
     def _take_turn(self, reduction_pass: ReductionPass[bytes]) -> Search[Reduced, None]:
         turns = self._turns[reduction_pass.name]

@@ -28,8 +28,8 @@ class Stage(IntEnum):
     LINES = 2
     TOKENS = 3
     VALUES = 4
-    BYTES = 5
-    LOOKS = 6
+    LOOKS = 5
+    BYTES = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

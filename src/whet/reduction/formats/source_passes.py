@@ -15,7 +15,7 @@ from whet.reduction.formats.source_offers import (
     hoist,
 )
 from whet.reduction.formats.source_tree import SourceNode, SourceTree
-from whet.reduction.formats.values import short_names
+from whet.reduction.formats.names import short_names
 from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage
 
 SINGLE_LEVELS = 12
