@@ -97,7 +97,7 @@ def test_one_line_of_one_hunk_is_left(old: Path, patch: bytes) -> None:
     assert re.sub(rb"index .*\n", b"", smallest) == (
         b"diff --git a/one.py b/one.py\nold mode 100644\nnew mode 100755\n"
         b"--- a/one.py\n+++ b/one.py\n"
-        b"@@ -46 +46,2 @@ line 40\n+x = crash()\n line 45\n"
+        b"@@ -46 +46,2 @@\n+x = crash()\n line 45\n"
     )
     assert applied(old, smallest)["one.py"].splitlines()[44:47] == [
         b"line 44", b"x = crash()", b"line 45",

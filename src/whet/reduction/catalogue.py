@@ -9,7 +9,7 @@ from whet.reduction.formats.coarse import BRACKETS as NESTED_BRACKETS
 from whet.reduction.formats.coarse import TAGS, Nesting, cutting_coarsely
 from whet.reduction.formats.csv_passes import CSV_PASSES, cells_in_csv
 from whet.reduction.formats.csv_table import CSV
-from whet.reduction.formats.diff_passes import DIFF_PASSES
+from whet.reduction.formats.diff_passes import DIFF_PASSES, exactness
 from whet.reduction.formats.diff_text import DIFF, DIFF_ORDER, is_diff
 from whet.reduction.formats.encoded import ENCODED
 from whet.reduction.formats.json_passes import JSON_PASSES, texts_in_json
@@ -98,6 +98,7 @@ STRUCTURED = (
         claims=is_diff,
         passes=lifted(DIFF, DIFF_PASSES),
         order=DIFF_ORDER,
+        exact=exactness,
     ),
     Kind(
         name="sql",

@@ -5,7 +5,7 @@ all is done once more if anything was gained, so that in the end no pass finds a
 payload that fails: the result is 1-minimal in every format that it has.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -13,7 +13,7 @@ from whet.core.verdict import Verdict
 from whet.reduction.catalogue import PLAIN, kinds_of
 from whet.reduction.edit import BATCH_BYTES, LEAST_WIDTH
 from whet.reduction.inside import reduce_inside
-from whet.reduction.kind import Kind, Part
+from whet.reduction.kind import Exactness, Kind, Part
 from whet.reduction.preference import Preference
 from whet.reduction.problem import Reduced, ReductionProblem
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
@@ -21,6 +21,7 @@ from whet.search.batch import LazyBatch
 from whet.search.delta import BATCH_WIDTH
 from whet.search.proposal import Search
 
+_PROBING = "probe the format"
 _OPENING = (b"{", b"[", b"<")
 
 DEEPEST = 4
@@ -113,7 +114,9 @@ def reducer_of(
     if preference.keep:
         problem.allows = preference.allows
     return Reducer(
-        problem=problem, passes=[each for kind in kinds for each in _passes_of(kind, depth)]
+        problem=problem,
+        passes=[each for kind in kinds for each in _passes_of(kind, depth)],
+        exact=kinds[0].exact,
     )
 
 
@@ -155,10 +158,17 @@ class _Turns:
 
 @dataclass(slots=True, kw_only=True)
 class Reducer:
-    """Gives passes their turns on one problem."""
+    """Gives passes their turns on one problem.
+
+    Attributes:
+        problem: what is reduced.
+        passes: what may take turns.
+        exact: what of a payload must stay as it is if the program knows its format.
+    """
 
     problem: ReductionProblem
     passes: Sequence[ReductionPass[bytes]]
+    exact: Callable[[bytes], Exactness | None] | None = None
     _turns: dict[str, _Turns] = field(default_factory=dict[str, _Turns])
 
     def reduce(self) -> Search[Reduced, Reduction]:
@@ -167,8 +177,22 @@ class Reducer:
             self._turns[each.name] = _Turns()
         stages = sorted({each.stage for each in self.passes})
         while (stage := next((each for each in stages if self._waiting(each)), None)) is not None:
+            if stage > Stage.INSIDE:
+                yield from self._probe()
             yield from self._settle(stage)
         return self.so_far(is_minimal=True)
+
+    def _probe(self) -> Search[Reduced, None]:
+        """Find out whether the program knows the format; then propose only what is of it."""
+        exactness = None if self.exact is None else self.exact(self.problem.best)
+        self.exact = None
+        if exactness is None:
+            return
+        turns = self._turns.setdefault(_PROBING, _Turns())
+        verdicts = yield from self._verdicts([exactness.probe], _PROBING, turns)
+        if verdicts[-1] is not Verdict.BAD:
+            allows = self.problem.allows
+            self.problem.allows = lambda payload: allows(payload) and exactness.holds(payload)
 
     def so_far(self, *, is_minimal: bool = False) -> Reduction:
         """Return what is known now, also of a search that was stopped."""

@@ -30,6 +30,7 @@ class Stage(IntEnum):
     VALUES = 4
     LOOKS = 5
     BYTES = 6
+    PAIRS = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
