@@ -6,6 +6,7 @@ from functools import partial
 from itertools import islice
 
 from whet.reduction.edit import Change, Edit, make_changes, only
+from whet.reduction.formats.names import short_names
 from whet.reduction.formats.source_offers import (
     Grammar,
     Offer,
@@ -16,7 +17,6 @@ from whet.reduction.formats.source_offers import (
 )
 from whet.reduction.formats.source_pairs import cut_pairs
 from whet.reduction.formats.source_tree import SourceNode, SourceTree
-from whet.reduction.formats.names import short_names
 from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage
 
 SINGLE_LEVELS = 12
