@@ -95,6 +95,7 @@ def reducer_of(
     format_name: str | None = None,
     depth: int = 0,
     preference: Preference | None = None,
+    size_of: Callable[[bytes], int] = len,
 ) -> "Reducer":
     """Return what reduces a payload, as `reduce_payload` does, and can be asked on the way.
 
@@ -104,6 +105,7 @@ def reducer_of(
         format_name: use the passes of this format alone.
         depth: in how many other payloads it lies.
         preference: what the user prefers.
+        size_of: how many bytes of a payload count as saved when they go.
 
     Raises:
         UnknownFormat: if there is no format of that name.
@@ -117,6 +119,7 @@ def reducer_of(
         problem=problem,
         passes=[each for kind in kinds for each in _passes_of(kind, depth)],
         exact=kinds[0].exact,
+        size_of=size_of,
     )
 
 
@@ -164,11 +167,13 @@ class Reducer:
         problem: what is reduced.
         passes: what may take turns.
         exact: what of a payload must stay as it is if the program knows its format.
+        size_of: how many bytes of a payload count as saved when they go.
     """
 
     problem: ReductionProblem
     passes: Sequence[ReductionPass[bytes]]
     exact: Callable[[bytes], Exactness | None] | None = None
+    size_of: Callable[[bytes], int] = len
     _turns: dict[str, _Turns] = field(default_factory=dict[str, _Turns])
 
     def reduce(self) -> Search[Reduced, Reduction]:
@@ -226,9 +231,11 @@ class Reducer:
 
     def _take_turn(self, reduction_pass: ReductionPass[bytes]) -> Search[Reduced, None]:
         turns = self._turns[reduction_pass.name]
-        tested, size, best = turns.candidates, len(self.problem.best), self.problem.best
+        tested, best = turns.candidates, self.problem.best
         yield from self._told(reduction_pass.search(best), reduction_pass.name, turns)
-        saved = size - len(self.problem.best)
+        saved = 0
+        if self.problem.best != best:
+            saved = self.size_of(best) - self.size_of(self.problem.best)
         turns.saved_bytes += saved
         turns.last_gain = saved / max(1, turns.candidates - tested)
         if self.problem.best == best:

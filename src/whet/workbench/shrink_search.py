@@ -98,7 +98,12 @@ class ShrinkSearch:
     def _search(self, warm: WarmSearch | None, *, cached: bool) -> StopReason:
         """Search from the best payload on."""
         work, payload = self.work, self.work.payload
-        self._reducer = reducer_of(work.best, name=payload.path.name, preference=self.preference)
+        self._reducer = reducer_of(
+            work.best,
+            name=payload.path.name,
+            preference=self.preference,
+            size_of=payload.size_of,
+        )
         with self.bench.executor(
             self.record,
             jobs=self.jobs,

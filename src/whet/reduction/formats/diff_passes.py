@@ -9,11 +9,11 @@ from functools import partial
 from itertools import pairwise
 from typing import TypeAlias
 
-from whet.reduction.edit import rendered
+from whet.reduction.edit import keep_least
 from whet.reduction.formats.diff_text import DIFF, Diff, DiffFile, DiffLine, Hunk
 from whet.reduction.kind import Exactness
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
-from whet.search.delta import Kept, minimize
+from whet.search.delta import Kept
 
 Unit: TypeAlias = tuple[int, ...]
 """The number of a file, of a hunk in it, of a line in that."""
@@ -25,7 +25,7 @@ def _without(diff: Diff, units: list[Unit], *, trims: bool = False) -> PassSearc
         gone = [unit for index, unit in enumerate(units) if index not in stays]
         return _write(diff, gone, trims=trims) if gone else diff.payload
 
-    return rendered(minimize(len(units)), render, start=diff.payload)
+    return keep_least(len(units), render, start=diff.payload)
 
 
 def _delete_files(diff: Diff) -> PassSearch:

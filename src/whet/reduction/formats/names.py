@@ -1,7 +1,8 @@
 """Names in text of any kind: shorter ones, and one in the place of two, wherever they stand."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, islice, product
 
 from whet.reduction.edit import Change, Edit, make_changes
@@ -43,6 +44,25 @@ def _shortening(pattern: re.Pattern[bytes], pieces: Pieces) -> PassSearch:
     names = (name for name in short_names() if name not in taken)
     changes = [_put(starts, word, next(names)) for word, starts in places.items() if len(word) > 1]
     return make_changes(pieces.payload, changes)
+
+
+def shared_names(texts: Sequence[bytes]) -> dict[bytes, bytes]:
+    """Return a short name for each longer one that stands in more than one text."""
+    found: Counter[bytes] = Counter()
+    taken: set[bytes] = set()
+    for text in texts:
+        words = _places(_WORD, text).keys()
+        found.update(words | _places(_COMPOUND, text).keys())
+        taken |= words
+    names = (name for name in short_names() if name not in taken)
+    return {name: next(names) for name, times in found.items() if times > 1 and len(name) > 1}
+
+
+def renamed(text: bytes, names: Mapping[bytes, bytes]) -> bytes:
+    """Return a text with other names; one that is part of a longer one stays."""
+    for pattern in (_COMPOUND, _WORD):
+        text = pattern.sub(lambda match: names.get(match[0], match[0]), text)
+    return text
 
 
 def _shorten_words(pieces: Pieces) -> PassSearch:
