@@ -12,6 +12,7 @@ from whet.reduction.formats.csv_table import CSV
 from whet.reduction.formats.diff_passes import DIFF_PASSES, exactness
 from whet.reduction.formats.diff_text import DIFF, DIFF_ORDER, is_diff
 from whet.reduction.formats.encoded import ENCODED
+from whet.reduction.formats.inlining import ANCHOR, ENTITY, inlining
 from whet.reduction.formats.json_passes import JSON_PASSES, texts_in_json
 from whet.reduction.formats.json_pretty import pretty_json
 from whet.reduction.formats.json_tree import JSON, looks_like_json
@@ -54,6 +55,7 @@ from whet.reduction.formats.source_passes import source_passes
 from whet.reduction.formats.sql_passes import SQL_ONLY_PASSES
 from whet.reduction.formats.sql_tree import SQL, is_sql
 from whet.reduction.formats.table_kinds import TABLE_KINDS
+from whet.reduction.formats.toml_arrays import arrays_in_toml
 from whet.reduction.formats.values import VALUE_PASSES
 from whet.reduction.formats.yaml_passes import YAML_PASSES, parts_in_yaml
 from whet.reduction.formats.yaml_tree import YAML, is_yaml
@@ -119,16 +121,24 @@ STRUCTURED = (
         claims=is_html,
         passes=(_coarse("html", TAGS), *lifted(HTML, HTML_PASSES)),
         inside=parts_in_html,
+        detours=inlining(ENTITY),
     ),
     Kind(
         name="xml",
         claims=is_xml,
         passes=(_coarse("xml", TAGS), *lifted(XML, XML_PASSES)),
         inside=parts_in_xml,
+        detours=inlining(ENTITY),
     ),
     Kind(name="mail", claims=is_mail, passes=lifted(MAIL, MAIL_PASSES), inside=parts_in_mail),
-    Kind(name="yaml", claims=is_yaml, passes=lifted(YAML, YAML_PASSES), inside=parts_in_yaml),
-    Kind(name="toml", claims=is_toml, passes=lifted(TOML, TOML_PASSES)),
+    Kind(
+        name="yaml",
+        claims=is_yaml,
+        passes=lifted(YAML, YAML_PASSES),
+        inside=parts_in_yaml,
+        detours=inlining(ANCHOR),
+    ),
+    Kind(name="toml", claims=is_toml, passes=lifted(TOML, TOML_PASSES), inside=arrays_in_toml),
     Kind(name="ini", claims=is_ini, passes=lifted(INI, INI_PASSES)),
     Kind(
         name="csv",

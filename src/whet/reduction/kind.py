@@ -1,6 +1,6 @@
 """Kinds of payload: what a payload is, which passes it gets, and which of two is better."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -25,6 +25,7 @@ class Kind:
         shown: what a person reads instead of its bytes; None: these are what they read.
         pretty: the same payload as it reads best, which may be longer; None where there is none.
         exact: what of a payload must stay as it is for a program that knows the format.
+        detours: larger payloads that say the same, from which a smaller one may be reached.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Kind:
     shown: Callable[[bytes], str] | None = None
     pretty: Callable[[bytes], bytes | None] | None = None
     exact: "Callable[[bytes], Exactness | None] | None" = None
+    detours: Callable[[bytes], Iterator[bytes]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -239,5 +239,7 @@ def archive_passes(parse: Parse, noun: str) -> tuple[ReductionPass[Archive], ...
         ReductionPass(
             name=f"make members of {noun} plain", stage=Stage.STRUCTURE, search=_plain_members
         ),
-        ReductionPass(name=f"shorten names in {noun}", stage=Stage.STRUCTURE, search=_shorten_names),
+        ReductionPass(
+            name=f"shorten names in {noun}", stage=Stage.STRUCTURE, search=_shorten_names
+        ),
     )
