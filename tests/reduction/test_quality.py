@@ -156,6 +156,12 @@ def test_python_source_leaves_the_shortest_of_its_kind(
     assert minimum(source, judge, most_calls, "x.py") == expected
 
 
+def test_two_cuts_that_need_each_other_are_made_together() -> None:
+    judge = fails_if(lambda it: it in (b"1 + (a - 2)", b"1 - 2"))
+
+    assert minimum(b"1 + (a - 2)", judge, 200, "x.py") == b"1 - 2"
+
+
 def has_two_members_of_one_name(payload: bytes) -> bool:
     def pairs(found: list[tuple[str, object]]) -> bool:
         return len(found) == 2 and found[0][0] == found[1][0]

@@ -17,8 +17,8 @@ from whet.reduction.passing import neighbours
 from whet.reduction.preference import Preference
 from whet.reduction.problem import Reduced
 from whet.reduction.reducer import Reducer, reducer_of
-from whet.reduction.statistics import Reduction
 from whet.reduction.settings.towards import changes_towards, reduce_towards
+from whet.reduction.statistics import Reduction
 from whet.workbench.bench import Place, RecordedExecutor, Workbench
 from whet.workbench.driver import HOLDS_NO_MORE, Driver, Ended, announce, stop_reason_of
 from whet.workbench.investigation import ShrunkPayload

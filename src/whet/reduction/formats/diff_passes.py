@@ -15,6 +15,8 @@ from whet.reduction.kind import Exactness
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 from whet.search.delta import Kept
 
+_NO_LINE = b"~"
+
 Unit: TypeAlias = tuple[int, ...]
 """The number of a file, of a hunk in it, of a line in that."""
 
@@ -112,12 +114,12 @@ def _old_lines(diff: Diff) -> Iterator[bytes]:
 
 
 def _with_other_context(payload: bytes, text: bytes) -> bytes | None:
-    """Return a diff that lacks a letter of one of the old lines; None where it has none."""
+    """Return a diff with a line of context that no file has; None where it does not get shorter."""
     place = payload.find(b"\n " + text)
-    if place < 0 or not text.strip():
+    if place < 0 or len(text.strip()) <= len(_NO_LINE):
         return None
-    end = place + len(b"\n " + text.rstrip())
-    return payload[: end - 1] + payload[end:]
+    start = place + len(b"\n ")
+    return payload[:start] + _NO_LINE + payload[start + len(text.rstrip()) :]
 
 
 def _write(diff: Diff, gone: list[Unit], *, trims: bool) -> bytes:

@@ -9,9 +9,9 @@ from whet.core.verdict import Verdict
 from whet.reduction.candidates import keep_few
 from whet.reduction.edit import Edit, make_changes
 from whet.reduction.problem import Reduced
-from whet.reduction.statistics import Reduction
 from whet.reduction.settings.changes import Setting, applied, differences
 from whet.reduction.settings.documents import DocumentKind, data_of, document_kind_of
+from whet.reduction.statistics import Reduction
 from whet.search.batch import LazyBatch
 from whet.search.proposal import Search
 
