@@ -15,7 +15,8 @@ from collections.abc import Callable
 
 from whet.core.verdict import Verdict
 from whet.reduction.problem import Reduced
-from whet.reduction.reducer import Reduction, reduce_payload
+from whet.reduction.reducer import reduce_payload
+from whet.reduction.statistics import Reduction
 from whet.search.proposal import run_search
 
 SIZE = 10_000

@@ -23,7 +23,8 @@ from pathlib import Path
 
 from shrink_cases import Case
 
-JOBS = len(os.sched_getaffinity(0))
+JOBS = int(os.environ.get("BENCH_JOBS", len(os.sched_getaffinity(0))))
+"""Trials at once, of every tool; fewer where others need the cores too."""
 _LOOK_SECONDS = 0.02
 _GRACE_SECONDS = 5.0
 _PR_SET_CHILD_SUBREAPER = 36

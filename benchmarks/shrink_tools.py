@@ -190,11 +190,11 @@ def _last_words(place: Workplace) -> str:
 
 def _add_trials(place: Workplace, run: Run) -> None:
     """Count the trials of whet: a warm one may start after its oracle has counted itself."""
-    text = place.output.read_text(errors="replace")
-    start = text.find("{")
+    lines = place.output.read_text(errors="replace").splitlines()
     try:
-        answer = json.JSONDecoder().raw_decode(text[start:])[0]["payloads"][0]
-    except (ValueError, KeyError, IndexError):
+        answer = json.loads(next(line for line in reversed(lines) if line.startswith("{")))
+        answer = answer["payloads"][0]
+    except (StopIteration, ValueError, KeyError, IndexError):
         return
     run.calls = max(run.calls, answer["trials"])
     if answer["warm"]:

@@ -246,10 +246,35 @@ def test_a_disk_that_is_full(whet: Whet) -> None:
     assert "whet explain disk-full" in said, said
 
 
-def in_a_namespace(whet: Whet, *preparations: str) -> str:
-    """Return what `whet run -- true` says where only this call sees some mounts."""
+@pytest.mark.needs("unshare")
+def test_a_disk_that_is_full_in_the_middle_of_a_shrink(whet: Whet) -> None:
+    """There is room for one result, and none to write the next one before that goes."""
+    whet.write("p.py", "import sys\nassert len(open(sys.argv[1]).read()) < 150_000\n")
+    lines = "".join(f"some line {number:05}\n" for number in range(25_000))
+    data = whet.write("data.txt", lines)
+    out = whet.folder / "out"
+    out.mkdir()
+
+    said = in_a_namespace(
+        whet,
+        f"mount -t tmpfs -o size=256k none {out}",
+        words=f"shrink data.txt -o out/small.txt -- {PYTHON} p.py data.txt",
+        afterwards="ls -A out >&2; wc -c out/small.txt >&2",
+    )
+
+    assert "whet explain disk-full" in said, said
+    names, size = said.strip().splitlines()[-2:]
+    assert names == "small.txt", "half a file is left"
+    assert 150_000 <= int(size.split()[0]) < len(lines)
+    assert data.read_text() == lines
+
+
+def in_a_namespace(
+    whet: Whet, *preparations: str, words: str = "run -- true", afterwards: str = "true"
+) -> str:
+    """Return what whet says, and what comes afterwards, where only this call sees some mounts."""
     prepare = " && ".join(preparations)
-    script = f"{prepare}; cd {whet.folder} && exec {PYTHON} -m whet run -- true"
+    script = f"{prepare}; cd {whet.folder} && {PYTHON} -m whet {words}; {afterwards}"
     done = subprocess.run(
         ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script],
         capture_output=True,

@@ -6,7 +6,8 @@ import sys
 import pytest
 from whet_command import Whet
 
-from whet.core.errors import PayloadUnreadable
+from whet.core.errors import PayloadUnreadable, ResultInUse
+from whet.host.claims import Claims
 
 PYTHON = sys.executable
 UNREADABLE = PayloadUnreadable.exit_code
@@ -44,6 +45,20 @@ def test_a_file_of_the_users_with_the_results_name_stays(failing: Whet) -> None:
     assert mine.read_text() == "precious"
     assert (failing.folder / "d.shrunk-2.txt").read_text().strip() == "BOOM"
     assert not (failing.folder / "d.shrunk-3.txt").exists()
+
+
+def test_a_place_that_another_whet_writes_to_is_left_to_it(failing: Whet) -> None:
+    other = Claims(failing.folder / ".whet" / "claims")
+    assert other.take(failing.folder / "d.shrunk.txt")
+    try:
+        named, said = shrink(failing, "-o", "d.shrunk.txt")
+        assert (named, "another whet" in said) == (ResultInUse.exit_code, True)
+        assert shrink(failing)[0] == 0
+        assert (failing.folder / "d.shrunk-2.txt").read_text().strip() == "BOOM"
+        assert not (failing.folder / "d.shrunk.txt").exists()
+    finally:
+        other.give_back_all()
+    assert list((failing.folder / ".whet" / "claims").iterdir()) == []
 
 
 def test_two_results_need_two_files(failing: Whet) -> None:

@@ -56,7 +56,7 @@ def test_a_folder_is_left_with_the_one_file_that_fails_and_what_matters_in_it(wh
     assert answer["result"] == str(whet.folder / "data.shrunk")
     assert answer["after_bytes"] == 2
     assert answer["trials"] < 45
-    assert answer["cold_because"] == "a payload is a folder"
+    assert (answer["cold_because"], answer["warm"] > 0) == ("", True)
     # What the command as it was typed leaves in the folder is all that is new in it.
     assert held(whet.folder / "data") == {**before, "log.txt": "been here\n"}
 

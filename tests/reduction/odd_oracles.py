@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from whet.core.verdict import Verdict
 from whet.reduction.problem import Reduced
-from whet.reduction.reducer import Reduction, reduce_payload
+from whet.reduction.reducer import reduce_payload
+from whet.reduction.statistics import Reduction
 from whet.search.proposal import run_search
 
 Judge = Callable[[bytes], Verdict]

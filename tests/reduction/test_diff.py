@@ -97,7 +97,7 @@ def test_one_line_of_one_hunk_is_left(old: Path, patch: bytes) -> None:
     assert re.sub(rb"index .*\n", b"", smallest) == (
         b"diff --git a/one.py b/one.py\nold mode 100644\nnew mode 100755\n"
         b"--- a/one.py\n+++ b/one.py\n"
-        b"@@ -46 +46,2 @@ line 40\n+x = crash()\n line 45\n"
+        b"@@ -46 +46,2 @@\n+x = crash()\n line 45\n"
     )
     assert applied(old, smallest)["one.py"].splitlines()[44:47] == [
         b"line 44", b"x = crash()", b"line 45",
@@ -144,3 +144,48 @@ def test_no_file_no_hunk_and_no_changed_line_can_go_alone(judge: Judge) -> None:
 )  # fmt: skip
 def test_what_is_no_diff_is_refused(payload: bytes) -> None:
     assert parse_diff(payload) is None
+
+
+def test_context_between_two_changes_goes(old: Path) -> None:
+    text = OLD["one.py"].replace("line 5\n", "five\n").replace("line 9\n", "nine\n")
+    (old / "one.py").write_text(text)
+    patch = git(old, "diff")
+    git(old, "reset", "-q", "--hard")
+
+    def holds(payload: bytes) -> bool:
+        if not applies(old, payload):
+            return False
+        now = applied(old, payload)["one.py"]
+        return b"five\n" in now and b"nine\n" in now
+
+    diff = parse_diff(shrunk(patch, fails_if(holds), format_name="diff").reduction.payload)
+
+    assert diff is not None
+    assert [[line.sign for line in hunk.lines] for file in diff.files for hunk in file.hunks] == [
+        [b"+", b" "],
+        [b"+", b" "],
+    ]
+
+
+def test_where_a_diff_is_applied_only_what_applies_is_tried(old: Path, patch: bytes) -> None:
+    def holds(payload: bytes) -> bool:
+        return applies(old, payload) and b"crash" in applied(old, payload)["one.py"]
+
+    done = shrunk(patch, fails_if(holds), name="x.diff")
+
+    probes = [number for number, (it, _) in enumerate(done.told) if it.by_pass.startswith("probe")]
+    assert len(probes) == 1
+    known = {line[1:] for line in patch.splitlines(keepends=True)}
+    for candidate, _ in done.told[probes[0] + 1 :]:
+        diff = parse_diff(candidate.data)
+        assert diff is not None
+        hunks = [hunk for file in diff.files for hunk in file.hunks]
+        kept = {line.text for hunk in hunks for line in hunk.lines if line.sign != b"+"}
+        assert kept <= known
+    assert b"crash" in applied(old, done.reduction.payload)["one.py"]
+
+
+def test_a_diff_that_is_only_text_to_the_program_loses_everything_else(patch: bytes) -> None:
+    done = shrunk(patch, fails_if(lambda it: b"crash" in it), name="x.diff")
+
+    assert done.reduction.payload == b"crash"

@@ -319,3 +319,45 @@ def test_pydantic_classes_are_made_as_they_check_themselves() -> None:
     found = whet.shrink(model(n=50, tags=[1, 2, 3]), lambda m: 2 in m.tags)
 
     assert found == model(n=3, tags=[2])
+
+
+class Line:
+    def __init__(self, amounts: list[int]) -> None:
+        self.amounts = amounts
+        self.lock = threading.Lock()
+
+
+class Basket:
+    def __init__(self, lines: list[Line], owner: str) -> None:
+        self.lines = lines
+        self.owner = owner
+
+
+class Guarded:
+    """Has a way of its own to be copied."""
+
+    def __init__(self) -> None:
+        self.amounts = [1, 2, 3]
+
+    def __getstate__(self) -> dict[str, list[int]]:
+        return {"amounts": self.amounts}
+
+
+def test_an_object_of_an_ordinary_class_is_shrunk_by_its_attributes() -> None:
+    basket = Basket([Line([1, 2, -7, 4]), Line([3])], "me, myself")
+
+    def fails(it: Basket) -> bool:
+        return any(amount < 0 for line in it.lines for amount in line.amounts)
+
+    smallest = whet.shrink(basket, fails)
+
+    assert type(smallest) is Basket
+    assert smallest.owner == ""
+    assert [line.amounts for line in smallest.lines] == [[-1]]
+    assert [line.amounts for line in basket.lines] == [[1, 2, -7, 4], [3]]
+
+
+def test_an_object_with_a_way_of_its_own_to_be_copied_is_kept_whole() -> None:
+    smallest = whet.shrink(Guarded(), lambda it: 2 in it.amounts)
+
+    assert smallest.amounts == [1, 2, 3]

@@ -141,7 +141,7 @@ def is_nested_loop(node: ast.AST) -> bool:
     ("wanted", "expected", "most_calls"),
     [
         (is_del_of_item, b"del a[0]", 200),
-        (is_nested_loop, b"while a:\n if 0 and a:a", 420),
+        (is_nested_loop, b"while a:\n if 0 and a:0", 420),
         (lambda node: isinstance(node, ast.DictComp), b"{0:0 for a in 0}", 200),
     ],
 )
@@ -154,6 +154,12 @@ def test_python_source_leaves_the_shortest_of_its_kind(
     judge = fails_if(lambda payload: any(map(wanted, nodes(payload))))
 
     assert minimum(source, judge, most_calls, "x.py") == expected
+
+
+def test_two_cuts_that_need_each_other_are_made_together() -> None:
+    judge = fails_if(lambda it: it in (b"1 + (a - 2)", b"1 - 2"))
+
+    assert minimum(b"1 + (a - 2)", judge, 200, "x.py") == b"1 - 2"
 
 
 def has_two_members_of_one_name(payload: bytes) -> bool:

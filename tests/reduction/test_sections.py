@@ -12,6 +12,7 @@ from odd_oracles import Judge, fails_if, odd_judges, shrunk
 from whet.core.verdict import Verdict
 from whet.reduction.catalogue import KINDS, kinds_of
 from whet.reduction.formats.sections import INI, LOG, TOML
+from whet.reduction.formats.toml_arrays import arrays_in_toml
 from whet.testing.reduction import check_format, check_pass
 
 PYPROJECT = Path(__file__).parents[2].joinpath("pyproject.toml").read_bytes()
@@ -132,3 +133,33 @@ def test_no_entry_can_go_alone_and_a_second_shrink_changes_nothing(
     text = TOML.parse(smallest)
     for start, end in () if text is None else (*text.entries, *text.sections):
         assert judge(smallest[:start] + smallest[end:]) is not Verdict.BAD
+
+
+def test_an_array_of_toml_is_reduced_as_a_tree() -> None:
+    payload = b'[tool]\nmatrix = [\n  [1, 2],\n  [4, [5, [6, "deep", 8]]],\n]\nother = 3\n'
+
+    def depth(value: object) -> int:
+        return 1 + max(map(depth, value), default=0) if isinstance(value, list) else 0
+
+    def holds(text: bytes) -> bool:
+        found = tomllib.loads(text.decode())
+        tables = [found, *(each for each in found.values() if isinstance(each, dict))]
+        values = [value for table in tables for value in table.values()]
+        return any("deep" in str(value) and depth(value) >= 2 for value in values)
+
+    done = shrunk(payload, fails_if(holds))
+
+    assert done.reduction.payload == b'a=[["deep"]]'
+    assert any(each.name == "reduce inside toml" for each in done.reduction.passes)
+
+
+@pytest.mark.parametrize("value", [b"[1, # note\n 2]", b"[1979-05-27]", b"['a']", b"3", b'"[1]"'])
+def test_what_is_no_json_is_left_to_other_passes(value: bytes) -> None:
+    assert arrays_in_toml(b"a = " + value + b"\n") == []
+
+
+def test_an_array_of_toml_is_put_back_where_it_lay() -> None:
+    (part,) = arrays_in_toml(b"a = [1, 2,] \nb = 3\n")
+
+    assert (part.content, part.put(b"7")) == (b"[1, 2]", b"a = 7 \nb = 3\n")
+    assert part.put(b"null") is None

@@ -31,10 +31,10 @@ from whet.workbench.bisect import BisectOptions, bisect, bisect_working_tree
 from whet.workbench.investigate import history_sentence
 from whet.workbench.investigation import VersionSearch
 from whet.workbench.noisy_versions import CONFIDENCE, FIRST_RUNS, Noise
+from whet.workbench.packages import PackageOptions
 from whet.workbench.setups import Setup
 
 _LEAST_CONFIDENCE = 0.5
-from whet.workbench.packages import PackageOptions
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="[GOOD] BAD -- COMMAND...")

@@ -7,7 +7,7 @@ from whet.core.budget import StopReason
 from whet.core.difference import Change
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.reduction.catalogue import readable
-from whet.reduction.reducer import PassStatistics
+from whet.reduction.statistics import PassStatistics
 from whet.report.difference import difference
 from whet.report.facts import content_facts
 from whet.report.wording import hex_dump, is_text, visible

@@ -360,6 +360,16 @@ class CannotWrite(WhetError):
     exit_code = CANNOT_CREATE
 
 
+class ResultInUse(WhetError):
+    """Another whet is writing to the file that was named for the result.
+
+    Two that write to one file would each leave what the other one found. Wait until the first
+    one ends, or name another file: `-o FILE`. Without `-o` whet takes another name by itself.
+    """
+
+    exit_code = UNAVAILABLE
+
+
 class NotebookTooNew(WhetError):
     """The project's notebook was written by a newer whet.
 

@@ -187,8 +187,14 @@ class ColdExecutor:
                 return first_report(pid, agent_folder)
 
             program = self._program(trial, workplace)
+            has_run = False
 
             def run(staged: Staged | None) -> Outcome:
+                nonlocal program, has_run
+                if has_run:  # it may have written to its payloads
+                    workplace.empty()
+                    program = self._program(trial, workplace)
+                has_run = True
                 outcome = slot.run(
                     program,
                     job.control,

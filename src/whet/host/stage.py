@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import chain
 from pathlib import Path
 
 from whet.core.failure import Frame
@@ -74,9 +75,11 @@ class Snapshot:
         return next((path for path in changed if path), "")
 
     def has_seen(self, path: str) -> bool:
-        """Whether the program had looked at a file by then, by whatever code."""
-        return path in self.sources or any(
-            path in marks for each in self.seen for marks in (each.files, each.links)
+        """Whether the program had looked at a file, or into a folder, by then, by whatever code."""
+        below = path + "/"
+        return any(
+            known == path or known.startswith(below)
+            for known in chain(self.sources, *((*each.files, *each.links) for each in self.seen))
         )
 
 
@@ -106,8 +109,8 @@ class Stage:
     Attributes:
         address: the socket at which copies report, below a folder that only whet writes to.
         worth_seconds: a stretch of the program that takes longer is worth a snapshot at its end.
-        awaited: paths of the files that a search varies: there is to be a snapshot just before
-            the first sight of them.
+        awaited: paths of the file or folder that a search varies: there is to be a snapshot just
+            before the first sight of it.
         place: the stack at the first sight of them, by native code: there is to be a snapshot
             just before that line is reached. Empty: it is not known.
         snapshots: by number, in the order in which they were taken.

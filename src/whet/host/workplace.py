@@ -51,12 +51,20 @@ class Workplace:
             for entry in self._folder.iterdir()
         ):
             self._leave()
-        with _storage(self.folder):
-            self._make(self.agent_folder)
+        self._prepare()
         try:
             yield
         finally:
             self._clear()
+
+    def empty(self) -> None:
+        """Empty the place in the middle of a trial: its program is run once more."""
+        self._clear()
+        self._prepare()
+
+    def _prepare(self) -> None:
+        with _storage(self.folder):
+            self._make(self.agent_folder)
 
     def _make(self, folder: Path) -> None:
         if folder.name not in self._made:

@@ -9,9 +9,10 @@ from whet.reduction.formats.coarse import BRACKETS as NESTED_BRACKETS
 from whet.reduction.formats.coarse import TAGS, Nesting, cutting_coarsely
 from whet.reduction.formats.csv_passes import CSV_PASSES, cells_in_csv
 from whet.reduction.formats.csv_table import CSV
-from whet.reduction.formats.diff_passes import DIFF_PASSES
+from whet.reduction.formats.diff_passes import DIFF_PASSES, exactness
 from whet.reduction.formats.diff_text import DIFF, DIFF_ORDER, is_diff
 from whet.reduction.formats.encoded import ENCODED
+from whet.reduction.formats.inlining import ANCHOR, ENTITY, inlining
 from whet.reduction.formats.json_passes import JSON_PASSES, texts_in_json
 from whet.reduction.formats.json_pretty import pretty_json
 from whet.reduction.formats.json_tree import JSON, looks_like_json
@@ -24,6 +25,7 @@ from whet.reduction.formats.markup_passes import (
     parts_in_xml,
 )
 from whet.reduction.formats.markup_tree import HTML, XML, is_html, is_xml
+from whet.reduction.formats.names import NAME_PASSES
 from whet.reduction.formats.picture import IMAGE, IMAGE_ORDER, IMAGE_PASSES, parse_picture
 from whet.reduction.formats.pieces import (
     BYTES,
@@ -53,7 +55,8 @@ from whet.reduction.formats.source_passes import source_passes
 from whet.reduction.formats.sql_passes import SQL_ONLY_PASSES
 from whet.reduction.formats.sql_tree import SQL, is_sql
 from whet.reduction.formats.table_kinds import TABLE_KINDS
-from whet.reduction.formats.values import VALUE_PASSES, WORD_PASSES
+from whet.reduction.formats.toml_arrays import arrays_in_toml
+from whet.reduction.formats.values import VALUE_PASSES
 from whet.reduction.formats.yaml_passes import YAML_PASSES, parts_in_yaml
 from whet.reduction.formats.yaml_tree import YAML, is_yaml
 from whet.reduction.kind import Kind, lifted
@@ -97,6 +100,7 @@ STRUCTURED = (
         claims=is_diff,
         passes=lifted(DIFF, DIFF_PASSES),
         order=DIFF_ORDER,
+        exact=exactness,
     ),
     Kind(
         name="sql",
@@ -117,16 +121,24 @@ STRUCTURED = (
         claims=is_html,
         passes=(_coarse("html", TAGS), *lifted(HTML, HTML_PASSES)),
         inside=parts_in_html,
+        detours=inlining(ENTITY),
     ),
     Kind(
         name="xml",
         claims=is_xml,
         passes=(_coarse("xml", TAGS), *lifted(XML, XML_PASSES)),
         inside=parts_in_xml,
+        detours=inlining(ENTITY),
     ),
     Kind(name="mail", claims=is_mail, passes=lifted(MAIL, MAIL_PASSES), inside=parts_in_mail),
-    Kind(name="yaml", claims=is_yaml, passes=lifted(YAML, YAML_PASSES), inside=parts_in_yaml),
-    Kind(name="toml", claims=is_toml, passes=lifted(TOML, TOML_PASSES)),
+    Kind(
+        name="yaml",
+        claims=is_yaml,
+        passes=lifted(YAML, YAML_PASSES),
+        inside=parts_in_yaml,
+        detours=inlining(ANCHOR),
+    ),
+    Kind(name="toml", claims=is_toml, passes=lifted(TOML, TOML_PASSES), inside=arrays_in_toml),
     Kind(name="ini", claims=is_ini, passes=lifted(INI, INI_PASSES)),
     Kind(
         name="csv",
@@ -145,7 +157,7 @@ PLAIN = (
     ),
     Kind(name="brackets", claims=_always, passes=lifted(BRACKETS, BRACKET_PASSES)),
     Kind(name="tokens", claims=_always, passes=lifted(TOKENS, (*VALUE_PASSES, DELETE_TOKENS))),
-    Kind(name="words", claims=_always, passes=lifted(WORDS, (*WORD_PASSES, DELETE_WORDS))),
+    Kind(name="words", claims=_always, passes=lifted(WORDS, (*NAME_PASSES, DELETE_WORDS))),
     Kind(name="bytes", claims=_always, passes=lifted(BYTES, (DELETE_BYTES, *LOOKS_PASSES))),
 )
 """What all text gets beside, in this order; within a stage passes start in this order too."""

@@ -102,7 +102,7 @@ def make_changes(
     def edits_of(indices: Iterable[int]) -> list[Edit]:
         return sorted((edit for each in indices for edit in changes[each]), key=_position)
 
-    return rendered(minimize(len(changes), grain=grain), render, start=payload)
+    return keep_least(len(changes), render, start=payload, grain=grain)
 
 
 def delete_pieces(payload: bytes, bounds: Sequence[int], *, grain: int = 1) -> Search[bytes, bytes]:
@@ -122,7 +122,7 @@ def delete_pieces(payload: bytes, bounds: Sequence[int], *, grain: int = 1) -> S
             shared = _Shared(payload, bounds, kept.blocks)
         return b"".join((head, shared.without(kept.start, kept.stop), tail))
 
-    return rendered(minimize(len(bounds) - 1, grain=grain), render, start=payload)
+    return keep_least(len(bounds) - 1, render, start=payload, grain=grain)
 
 
 class _Shared:
@@ -172,6 +172,20 @@ def rendered(
             batch = search.send(verdicts)
     except StopIteration:
         return best
+
+
+def keep_least(
+    size: int, render: Callable[[Kept], bytes], *, start: bytes, grain: int = 1
+) -> Search[bytes, bytes]:
+    """Look for a small part of ``size`` elements that still fails; return the payload then.
+
+    Args:
+        size: how many there are.
+        render: returns the payload in which only these elements are kept.
+        start: the payload with all of them.
+        grain: at least so many elements at once.
+    """
+    return rendered(minimize(size, grain=grain), render, start=start)
 
 
 def _others(blocks: tuple[range, ...], size: int) -> Iterator[int]:

@@ -1,6 +1,6 @@
 """Kinds of payload: what a payload is, which passes it gets, and which of two is better."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -24,6 +24,8 @@ class Kind:
         inside: what stands in it that may be of a kind of its own; None: nothing does.
         shown: what a person reads instead of its bytes; None: these are what they read.
         pretty: the same payload as it reads best, which may be longer; None where there is none.
+        exact: what of a payload must stay as it is for a program that knows the format.
+        detours: larger payloads that say the same, from which a smaller one may be reached.
     """
 
     name: str
@@ -34,6 +36,24 @@ class Kind:
     inside: "Callable[[bytes], list[Part]] | None" = None
     shown: Callable[[bytes], str] | None = None
     pretty: Callable[[bytes], bytes | None] | None = None
+    exact: "Callable[[bytes], Exactness | None] | None" = None
+    detours: Callable[[bytes], Iterator[bytes]] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exactness:
+    """What must stay as it is, and how to find out whether the program cares.
+
+    A program that reads the payload as text fails on any text; one that knows the format fails
+    otherwise on nearly all that the passes over words and bytes propose. One trial tells which.
+
+    Attributes:
+        probe: a smaller payload in which something is changed that has to stay as it is.
+        holds: whether a payload is worth a trial where the probe did not fail.
+    """
+
+    probe: bytes
+    holds: Callable[[bytes], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,10 +14,12 @@ class Reduced:
     Attributes:
         data: the payload.
         by_pass: name of the pass that proposes it.
+        is_step: it is no better, but on the way to what may be: no result.
     """
 
     data: bytes
     by_pass: str
+    is_step: bool = False
 
 
 def _anything(_payload: bytes) -> bool:

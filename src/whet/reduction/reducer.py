@@ -5,66 +5,29 @@ all is done once more if anything was gained, so that in the end no pass finds a
 payload that fails: the result is 1-minimal in every format that it has.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 from whet.core.verdict import Verdict
 from whet.reduction.catalogue import PLAIN, kinds_of
+from whet.reduction.detour import GROWING, Detours
 from whet.reduction.edit import BATCH_BYTES, LEAST_WIDTH
 from whet.reduction.inside import reduce_inside
-from whet.reduction.kind import Kind, Part
+from whet.reduction.kind import Exactness, Kind, Part
 from whet.reduction.preference import Preference
 from whet.reduction.problem import Reduced, ReductionProblem
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
+from whet.reduction.statistics import PassStatistics, Reduction, Turns
 from whet.search.batch import LazyBatch
 from whet.search.delta import BATCH_WIDTH
 from whet.search.proposal import Search
 
+_PROBING = "probe the format"
 _OPENING = (b"{", b"[", b"<")
 
 DEEPEST = 4
 """So many payloads within each other are reduced where they lie."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassStatistics:
-    """What one pass did.
-
-    Attributes:
-        name: the pass.
-        candidates: how many verdicts it was told.
-        successes: how many of them were BAD.
-        saved_bytes: how much shorter they made the payload.
-    """
-
-    name: str
-    candidates: int
-    successes: int
-    saved_bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reduction:
-    """The end of a reduction.
-
-    Attributes:
-        payload: the best one.
-        passes: what each pass that proposed anything did, in the order of their first turn.
-        is_minimal: no pass knows a better payload that fails the same way.
-        nearest_passing: of all that was tried and passed, what differs least from the best one;
-            None if nothing small passed.
-    """
-
-    payload: bytes
-    passes: tuple[PassStatistics, ...]
-    is_minimal: bool
-    nearest_passing: bytes | None = None
-
-    @property
-    def candidates(self) -> int:
-        """How many verdicts were told."""
-        return sum(done.candidates for done in self.passes)
 
 
 def reduce_payload(
@@ -87,13 +50,15 @@ def reduce_payload(
     return reducer_of(payload, name=name, format_name=format_name, depth=depth).reduce()
 
 
-def reducer_of(
+def reducer_of(  # noqa: PLR0913 - what is asked of one search
     payload: bytes,
     *,
     name: str = "",
     format_name: str | None = None,
     depth: int = 0,
     preference: Preference | None = None,
+    size_of: Callable[[bytes], int] = len,
+    may_grow: bool = False,
 ) -> "Reducer":
     """Return what reduces a payload, as `reduce_payload` does, and can be asked on the way.
 
@@ -103,6 +68,8 @@ def reducer_of(
         format_name: use the passes of this format alone.
         depth: in how many other payloads it lies.
         preference: what the user prefers.
+        size_of: how many bytes of a payload count as saved when they go.
+        may_grow: propose larger payloads too, as steps (`Reduced.is_step`) to smaller ones.
 
     Raises:
         UnknownFormat: if there is no format of that name.
@@ -112,8 +79,13 @@ def reducer_of(
     problem = ReductionProblem(payload, preference.order_within(kinds[0].order))
     if preference.keep:
         problem.allows = preference.allows
+    grow = kinds[0].detours
     return Reducer(
-        problem=problem, passes=[each for kind in kinds for each in _passes_of(kind, depth)]
+        problem=problem,
+        passes=[each for kind in kinds for each in _passes_of(kind, depth)],
+        exact=kinds[0].exact,
+        detours=None if grow is None or not may_grow else Detours(grow),
+        size_of=size_of,
     )
 
 
@@ -143,35 +115,64 @@ def _has_parts(part: Part) -> bool:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Turns:
-    """What came of one pass: in all, and in its last turn."""
-
-    candidates: int = 0
-    successes: int = 0
-    saved_bytes: int = 0
-    last_gain: float = 0.0
-    settled_on: bytes | None = None
-
-
-@dataclass(slots=True, kw_only=True)
 class Reducer:
-    """Gives passes their turns on one problem."""
+    """Gives passes their turns on one problem.
+
+    Attributes:
+        problem: what is reduced.
+        passes: what may take turns.
+        exact: what of a payload must stay as it is if the program knows its format.
+        detours: larger payloads from which a better one may be reached.
+        size_of: how many bytes of a payload count as saved when they go.
+    """
 
     problem: ReductionProblem
     passes: Sequence[ReductionPass[bytes]]
-    _turns: dict[str, _Turns] = field(default_factory=dict[str, _Turns])
+    exact: Callable[[bytes], Exactness | None] | None = None
+    detours: Detours | None = None
+    size_of: Callable[[bytes], int] = len
+    _turns: dict[str, Turns] = field(default_factory=dict[str, Turns])
 
     def reduce(self) -> Search[Reduced, Reduction]:
         """Propose until no pass gains anything."""
         for each in self.passes:
-            self._turns[each.name] = _Turns()
-        stages = sorted({each.stage for each in self.passes})
-        start = None
-        while start != self.problem.best:
-            start = self.problem.best
-            for stage in stages:
-                yield from self._settle(stage)
+            self._turns[each.name] = Turns()
+        yield from self._settle_all()
+        while (yield from self._has_gained_by_detour()):
+            yield from self._settle_all()
         return self.so_far(is_minimal=True)
+
+    def _settle_all(self) -> Search[Reduced, None]:
+        """Run the passes of all stages, an earlier stage first, until none gains anything."""
+        stages = sorted({each.stage for each in self.passes})
+        while (stage := next((each for each in stages if self._waiting(each)), None)) is not None:
+            if stage > Stage.INSIDE:
+                yield from self._probe()
+            yield from self._settle(stage)
+
+    def _probe(self) -> Search[Reduced, None]:
+        """Find out whether the program knows the format; then propose only what is of it."""
+        exactness = None if self.exact is None else self.exact(self.problem.best)
+        self.exact = None
+        if exactness is None:
+            return
+        turns = self._turns.setdefault(_PROBING, Turns())
+        verdicts = yield from self._verdicts([exactness.probe], _PROBING, turns)
+        if verdicts[-1] is not Verdict.BAD:
+            allows = self.problem.allows
+            self.problem.allows = lambda payload: allows(payload) and exactness.holds(payload)
+
+    def _has_gained_by_detour(self) -> Search[Reduced, bool]:
+        if self.detours is None:
+            return False
+        turns = self._turns.setdefault(GROWING, Turns())
+        best = self.problem.best
+        yield from self.detours.take(self.problem, turns, self._reduce_another)
+        turns.saved_bytes += self.size_of(best) - self.size_of(self.problem.best)
+        return self.problem.best != best
+
+    def _reduce_another(self, problem: ReductionProblem) -> Search[Reduced, Reduction]:
+        return Reducer(problem=problem, passes=self.passes).reduce()
 
     def so_far(self, *, is_minimal: bool = False) -> Reduction:
         """Return what is known now, also of a search that was stopped."""
@@ -186,12 +187,7 @@ class Reducer:
     def _settle(self, stage: int) -> Search[Reduced, None]:
         """Run the passes of one stage until none of them gains anything."""
         while True:
-            best = self.problem.best
-            waiting = [
-                each
-                for each in self.passes
-                if each.stage == stage and self._turns[each.name].settled_on != best
-            ]
+            waiting = self._waiting(stage)
             if not waiting:
                 return
             # A stable sort: passes that gained nothing stay in the order of the catalogue.
@@ -199,17 +195,28 @@ class Reducer:
             for each in waiting:
                 yield from self._take_turn(each)
 
+    def _waiting(self, stage: int) -> list[ReductionPass[bytes]]:
+        """Return the passes of a stage that have not been tried in vain on the best payload."""
+        best = self.problem.best
+        return [
+            each
+            for each in self.passes
+            if each.stage == stage and self._turns[each.name].settled_on != best
+        ]
+
     def _take_turn(self, reduction_pass: ReductionPass[bytes]) -> Search[Reduced, None]:
         turns = self._turns[reduction_pass.name]
-        tested, size, best = turns.candidates, len(self.problem.best), self.problem.best
+        tested, best = turns.candidates, self.problem.best
         yield from self._told(reduction_pass.search(best), reduction_pass.name, turns)
-        saved = size - len(self.problem.best)
+        saved = 0
+        if self.problem.best != best:
+            saved = self.size_of(best) - self.size_of(self.problem.best)
         turns.saved_bytes += saved
         turns.last_gain = saved / max(1, turns.candidates - tested)
         if self.problem.best == best:
             turns.settled_on = best
 
-    def _told(self, search: PassSearch, name: str, turns: _Turns) -> Search[Reduced, None]:
+    def _told(self, search: PassSearch, name: str, turns: Turns) -> Search[Reduced, None]:
         """Drive a pass: what it proposes in vain is answered here, the rest by the driver."""
         try:
             wanted = next(search)
@@ -219,7 +226,7 @@ class Reducer:
             return
 
     def _verdicts(
-        self, wanted: Sequence[bytes], name: str, turns: _Turns
+        self, wanted: Sequence[bytes], name: str, turns: Turns
     ) -> Search[Reduced, Sequence[Verdict]]:
         """Return the verdicts on what a pass proposes, up to the first BAD one."""
         source = iter(enumerate(wanted))

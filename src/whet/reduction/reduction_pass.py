@@ -28,8 +28,9 @@ class Stage(IntEnum):
     LINES = 2
     TOKENS = 3
     VALUES = 4
-    BYTES = 5
-    LOOKS = 6
+    LOOKS = 5
+    BYTES = 6
+    PAIRS = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from whet.execution.cold import ColdExecutor
 from whet.execution.recording import RecordingExecutor
 from whet.host.belongings import Belongings
 from whet.host.capture import Capture
+from whet.host.claims import Claims
 from whet.host.console import Console
 from whet.host.ending import cleaning_up
 from whet.host.project import Project, Settings, load_settings
@@ -93,6 +94,7 @@ class Workbench:
         recalled: what came of a trial, as others than searches know it; None: nobody does.
         observe: says where it is to be noted what a trial looks at; None: nowhere.
         roots: folders other than a trial's own in which the project stands.
+        claims: the places of results, which no other whet may write to meanwhile.
     """
 
     project: Project
@@ -106,6 +108,11 @@ class Workbench:
     observe: "Observe | None" = None
     recalled: Callable[[Trial], Outcome | None] | None = None
     roots: tuple[str, ...] = ()
+    claims: Claims = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Claim no place yet."""
+        self.claims = Claims(self.project.state / "claims")
 
     @property
     def jobs(self) -> int:
@@ -258,18 +265,20 @@ def open_workbench(
     belongings.sweep()
     # Not closed: the last one to close it waits for the disk (see `whet.__main__`).
     notebook = Notebook.open(project.state)
+    bench = Workbench(
+        project=project,
+        settings=load_settings(project, inherited),
+        notebook=notebook,
+        belongings=belongings,
+        environment=inherited,
+        shelf=Shelf(notebook=notebook),
+        emit=_emitter(observer),
+    )
     try:
-        yield Workbench(
-            project=project,
-            settings=load_settings(project, inherited),
-            notebook=notebook,
-            belongings=belongings,
-            environment=inherited,
-            shelf=Shelf(notebook=notebook),
-            emit=_emitter(observer),
-        )
+        yield bench
     finally:
         with cleaning_up():
+            bench.claims.give_back_all()
             belongings.discard_all()
 
 

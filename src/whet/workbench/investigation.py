@@ -8,7 +8,7 @@ from whet.core.difference import Change
 from whet.core.failure import Failure
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.reduction.reducer import PassStatistics
+from whet.reduction.statistics import PassStatistics
 from whet.workbench.changed_part import SmallestPart
 
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
-from whet.core.errors import BadUsage, CannotWrite, WhetError
+from whet.core.errors import BadUsage, CannotWrite, ResultInUse, WhetError
 from whet.core.output import digest_of
 from whet.host.folders import pack_folder
 from whet.workbench.bench import Workbench
@@ -26,6 +26,7 @@ def result_path(
     Raises:
         BadUsage: if the result would be the original, or one file for more than one payload.
         CannotWrite: if its folder is not there, or may not be written to.
+        ResultInUse: if another whet is writing the file that the user named.
     """
     named = Path(os.path.abspath(output)) if output else original.parent
     if original.is_dir() and named.resolve().is_relative_to(original.resolve()):
@@ -44,7 +45,13 @@ def result_path(
                 f"`-o {output}` is the file itself, which is never touched",
                 hint="name another file, or leave it out: the result goes beside the original",
             )
-        return _writable(named)
+        path = _writable(named)
+        if not bench.claims.take(path):
+            raise ResultInUse(
+                f"another whet is writing to `{output}` at this moment",
+                hint="wait until it ends, or name another file with `-o`",
+            )
+        return path
     return _writable(free_path(bench, named / shrunk_path(original).name, original, taken))
 
 
@@ -66,9 +73,17 @@ def place_beside(bench: Workbench, original: Path, word: str, folder: str = "") 
 
 
 def free_path(bench: Workbench, wanted: Path, original: Path, taken: Collection[Path]) -> Path:
-    """Return ``wanted``, or with a number in its name if a file of the user's stands there."""
+    """Return ``wanted``, or with a number in its name if it is not free.
+
+    A file of the user's may stand there, or another whet may be writing to it now.
+    """
     number, path = 1, wanted
-    while path in taken or is_same_file(path, original) or not _may_go(bench, path):
+    while (
+        path in taken
+        or is_same_file(path, original)
+        or not _may_go(bench, path)
+        or not bench.claims.take(path)
+    ):
         number += 1
         path = wanted.with_name(f"{wanted.stem}-{number}{wanted.suffix}")
     return path

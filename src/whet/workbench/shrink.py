@@ -225,8 +225,6 @@ def why_not_warm(baseline: Baseline, trial: Trial, wishes: Wishes, floor: float)
     weighs = isinstance(oracle, BadIf) and oracle.condition.weighs_resources
     if weighs or wishes.objective == SECONDS:
         return "it is judged by time or memory"
-    if any(payload.folder for payload in trial.payloads):
-        return "a payload is a folder"
     if any(payload.is_home for payload in trial.payloads):
         return "the script starts in the folder of the file, which is a new one each time"
     return ""

@@ -16,8 +16,9 @@ from whet.reduction.edit import first_that_fails
 from whet.reduction.passing import neighbours
 from whet.reduction.preference import Preference
 from whet.reduction.problem import Reduced
-from whet.reduction.reducer import Reducer, Reduction, reducer_of
+from whet.reduction.reducer import Reducer, reducer_of
 from whet.reduction.settings.towards import changes_towards, reduce_towards
+from whet.reduction.statistics import Reduction
 from whet.workbench.bench import Place, RecordedExecutor, Workbench
 from whet.workbench.driver import HOLDS_NO_MORE, Driver, Ended, announce, stop_reason_of
 from whet.workbench.investigation import ShrunkPayload
@@ -98,7 +99,13 @@ class ShrinkSearch:
     def _search(self, warm: WarmSearch | None, *, cached: bool) -> StopReason:
         """Search from the best payload on."""
         work, payload = self.work, self.work.payload
-        self._reducer = reducer_of(work.best, name=payload.path.name, preference=self.preference)
+        self._reducer = reducer_of(
+            work.best,
+            name=payload.path.name,
+            preference=self.preference,
+            size_of=payload.size_of,
+            may_grow=True,
+        )
         with self.bench.executor(
             self.record,
             jobs=self.jobs,

@@ -224,7 +224,9 @@ class Shrinking:
         return failure.signature, failure.summary, where
 
     def found_bad(self, candidate: Reduced) -> None:
-        """Put a smaller payload on disk."""
+        """Put a smaller payload on disk; what is only on the way to one is no result."""
+        if candidate.is_step:
+            return
         before = self.payload.size_of(self.best)
         self.best = candidate.data
         self.accepted.append(self._bench.shelf.keep(candidate.data))

@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
-from whet.reduction.edit import first_that_fails, rendered
+from whet.reduction.edit import first_that_fails, keep_least
+from whet.reduction.formats.names import renamed, shared_names
 from whet.reduction.kind import Part
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
-from whet.search.delta import Kept, minimize
+from whet.search.delta import Kept
+
+_MOST_NAMED_BYTES = 64 * 1024
+"""In a larger file a name means nothing."""
 
 FILE, FOLDER, OTHER = "file", "folder", "other"
 
@@ -114,7 +118,7 @@ def _delete_folders(parse: Parse, archive: Archive) -> PassSearch:
     payload, depth = archive.payload, 1
     while groups := _folders(archive.members, depth):
         render = partial(_without, archive, groups)
-        payload = yield from rendered(minimize(len(groups)), render, start=payload)
+        payload = yield from keep_least(len(groups), render, start=payload)
         following = parse(payload)
         if following is None:
             break
@@ -133,7 +137,7 @@ def _folders(members: Sequence[Member], depth: int) -> list[list[int]]:
 
 
 def _delete_members(archive: Archive) -> PassSearch:
-    return rendered(minimize(len(archive.members)), archive.of, start=archive.payload)
+    return keep_least(len(archive.members), archive.of, start=archive.payload)
 
 
 def _empty_members(archive: Archive) -> PassSearch:
@@ -156,6 +160,31 @@ def _plain_members(archive: Archive) -> PassSearch:
     return payload
 
 
+def _shorten_names(archive: Archive) -> PassSearch:
+    """Give names that stand in more than one file a short one, the same in all of them."""
+    contents = {
+        index: content
+        for index, member in enumerate(archive.members)
+        if member.what == FILE and len(member.packed) <= _MOST_NAMED_BYTES
+        for content in [archive.codec.content(member)]
+        if content
+    }
+    names = shared_names(list(contents.values()))
+    order = list(names)
+
+    def render(kept: Kept) -> bytes:
+        stays = {order[number] for number in kept.elements()}
+        gone = {name: short for name, short in names.items() if name not in stays}
+        members = list(archive.members)
+        for index, content in contents.items():
+            new = renamed(content, gone)
+            if new != content:
+                members[index] = archive.codec.with_content(members[index], new)
+        return archive.having(members)
+
+    return keep_least(len(order), render, start=archive.payload)
+
+
 def _change_members(archive: Archive, change: Callable[[Member], Member | None]) -> PassSearch:
     """Change as many members as the failure survives; those for which it returns None stay."""
     changes = {
@@ -174,7 +203,7 @@ def _change_members(archive: Archive, change: Callable[[Member], Member | None])
                 members[index] = changes[index]
         return archive.having(members)
 
-    return rendered(minimize(len(changes)), render, start=archive.payload)
+    return keep_least(len(changes), render, start=archive.payload)
 
 
 def files_in(archive: Archive) -> Iterator[Part]:
@@ -209,5 +238,8 @@ def archive_passes(parse: Parse, noun: str) -> tuple[ReductionPass[Archive], ...
         ),
         ReductionPass(
             name=f"make members of {noun} plain", stage=Stage.STRUCTURE, search=_plain_members
+        ),
+        ReductionPass(
+            name=f"shorten names in {noun}", stage=Stage.STRUCTURE, search=_shorten_names
         ),
     )

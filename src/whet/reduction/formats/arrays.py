@@ -11,11 +11,11 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from whet.reduction.edit import rendered
+from whet.reduction.edit import keep_least
 from whet.reduction.formats.plain_values import unplainness
 from whet.reduction.order import Order
 from whet.reduction.reduction_pass import Format, PassSearch, last_view
-from whet.search.delta import Kept, minimize
+from whet.search.delta import Kept
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -173,13 +173,9 @@ class Arrays:
             render: returns the arrays that are left if only these elements are kept.
             grain: at least so many elements at once.
         """
-        if size == 0:
-            return self.payload
-        search = minimize(size, grain=grain)
-        smallest = yield from rendered(
-            search, lambda kept: self.written(render(kept)), start=self.payload
+        return keep_least(
+            size, lambda kept: self.written(render(kept)), start=self.payload, grain=grain
         )
-        return smallest
 
     def changed(self, changes: Sequence[tuple[int, Entry]]) -> PassSearch:
         """Put other entries for as many as the failure survives; return the payload then."""

@@ -7,9 +7,9 @@ rows and columns, so that a candidate is of the same file format.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from whet.reduction.edit import rendered
+from whet.reduction.edit import keep_least
 from whet.reduction.reduction_pass import PassSearch
-from whet.search.delta import Kept, minimize
+from whet.search.delta import Kept
 
 MOST_BLOCKS = 4096
 """So many blocks of values are made 0 one by one; of more values, larger blocks."""
@@ -30,7 +30,7 @@ def keep_some(payload: bytes, size: int, build: Callable[[list[range]], bytes]) 
             return payload
         return build(ranges or [range(1)])
 
-    return rendered(minimize(size), render, start=payload)
+    return keep_least(size, render, start=payload)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def zero_some(
                 new[at : at + step] = zero * (size // width)
         return build(bytes(new))
 
-    return rendered(minimize(len(places)), render, start=payload)
+    return keep_least(len(places), render, start=payload)
 
 
 def _is_other(values: bytes, zero: bytes) -> bool:

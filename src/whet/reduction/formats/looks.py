@@ -8,10 +8,11 @@ from whet.reduction.formats.pieces import Pieces
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 
 _STRANGE = rb"[\xc0-\xff][\x80-\xbf]*|[^\x20-\x7e\r\n]"
+_WORD = re.compile(rb"[A-Za-z]+")
 _LOOKS = (
-    ("put a for letters", rb"[A-Za-z]", b"a"),
+    ("put a for letters", rb"[a-z]|(?<![A-Za-z])[A-Z](?![A-Za-z])", b"a"),
     ("put A for capitals", rb"[A-Z]", b"A"),
-    ("put b for letters", rb"[A-Za-z]", b"b"),
+    ("put b for letters", rb"[a-z]|(?<![A-Za-z])[A-Z](?![A-Za-z])", b"b"),
     ("put 0 for digits", rb"[1-9]", b"0"),
     ("put 1 for digits", rb"[2-9]", b"1"),
     ("put a for strange characters", _STRANGE, b"a"),
@@ -39,11 +40,20 @@ def _plainer(pattern: bytes, text: bytes) -> Callable[[Pieces], PassSearch]:
     return search
 
 
-LOOKS_PASSES = tuple(
-    ReductionPass(
-        name=name,
-        stage=Stage.LOOKS,
-        search=_plainer(pattern, text),
-    )
-    for name, pattern, text in _LOOKS
+def _lower_words(pieces: Pieces) -> PassSearch:
+    """Put small letters for all capitals of a word together: half a word reads worse."""
+    changes = [
+        [Edit(*match.span(), match[0].lower())]
+        for match in _WORD.finditer(pieces.payload)
+        if match[0] != match[0].lower()
+    ]
+    return make_changes(pieces.payload, changes)
+
+
+LOOKS_PASSES = (
+    ReductionPass(name="lower words", stage=Stage.LOOKS, search=_lower_words),
+    *(
+        ReductionPass(name=name, stage=Stage.LOOKS, search=_plainer(pattern, text))
+        for name, pattern, text in _LOOKS
+    ),
 )

@@ -11,6 +11,7 @@ from whet.reduction.formats.grammars import (
     is_source,
     parser_for,
 )
+from whet.reduction.formats.inlining import MACRO, VARIABLE, inlining
 from whet.reduction.formats.python_passes import PYTHON_ONLY_PASSES
 from whet.reduction.formats.python_tree import parses_as_python, read_python
 from whet.reduction.formats.source_passes import source_passes
@@ -22,6 +23,9 @@ from whet.reduction.reduction_pass import Format, last_view
 def dump_source(tree: SourceTree) -> bytes:
     """Return the text."""
     return tree.payload
+
+
+_WITH_MACROS = ("c", "cpp", "objc", "cuda")
 
 
 def _parse(language: Language, payload: bytes) -> SourceTree | None:
@@ -38,6 +42,7 @@ def source_kind(language: Language) -> Kind:
         name=language.name,
         claims=partial(is_source, language),
         passes=lifted(format_, source_passes(format_)),
+        detours=inlining(MACRO) if language.name in _WITH_MACROS else None,
     )
 
 
@@ -61,6 +66,7 @@ SOURCE_KINDS = (
         name="python",
         claims=_is_python,
         passes=lifted(_PYTHON, (*source_passes(_PYTHON), *PYTHON_ONLY_PASSES)),
+        detours=inlining(VARIABLE),
     ),
     *(source_kind(each) for each in LANGUAGES),
 )

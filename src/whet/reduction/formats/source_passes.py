@@ -6,6 +6,7 @@ from functools import partial
 from itertools import islice
 
 from whet.reduction.edit import Change, Edit, make_changes, only
+from whet.reduction.formats.names import short_names
 from whet.reduction.formats.source_offers import (
     Grammar,
     Offer,
@@ -14,8 +15,8 @@ from whet.reduction.formats.source_offers import (
     fillings,
     hoist,
 )
+from whet.reduction.formats.source_pairs import cut_pairs
 from whet.reduction.formats.source_tree import SourceNode, SourceTree
-from whet.reduction.formats.values import short_names
 from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage
 
 SINGLE_LEVELS = 12
@@ -244,4 +245,5 @@ def source_passes(format_: Format[SourceTree]) -> tuple[ReductionPass[SourceTree
         named("hoist {} nodes", Stage.LINES, partial(_hoist_nodes, reparse=parse)),
         named("put shortest {} nodes", Stage.LINES, _put_shortest),
         named("rename in {}", Stage.LINES, _rename),
+        named("cut pairs in {}", Stage.PAIRS, cut_pairs),
     )

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol, TypeAlias
 
-from whet.reduction.edit import rendered
+from whet.reduction.edit import keep_least
 from whet.reduction.formats.arrays import UNWRITABLE, is_installed
 from whet.reduction.formats.plain_values import cost_of_number
 from whet.reduction.order import Order
 from whet.reduction.reduction_pass import Format, PassSearch
-from whet.search.delta import Kept, minimize
+from whet.search.delta import Kept
 
 MOST_CELLS = 100_000
 """In tables of more cells, single cells are neither changed nor compared."""
@@ -147,13 +147,8 @@ class Tables:
             render: returns the sheets that are left if only these elements are kept.
             grain: at least so many elements at once.
         """
-        if size == 0:
-            return self.payload
-        search = minimize(size, grain=grain)
-        return (
-            yield from rendered(
-                search, lambda kept: self.written(lambda: render(kept)), start=self.payload
-            )
+        return keep_least(
+            size, lambda kept: self.written(lambda: render(kept)), start=self.payload, grain=grain
         )
 
     def written(self, make: Callable[[], Iterable[Sheet]]) -> bytes:

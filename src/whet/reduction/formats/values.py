@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import count, product
 
 from whet.core.verdict import Verdict
-from whet.reduction.edit import Change, Edit, first_that_fails, make_changes
+from whet.reduction.edit import Edit, first_that_fails, make_changes
 from whet.reduction.formats.pieces import Pieces
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 from whet.search.proposal import Search
@@ -14,7 +13,6 @@ _NUMBER = re.compile(rb"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 MAX_DIGITS = 1000
 """Longer whole numbers lose bytes only: Python refuses to read those of 4301 digits."""
 
-_LETTERS = b"abcdefghijklmnopqrstuvwxyz"
 _QUOTES = (b'"""', b"'''", b'"', b"'")
 _UNIT = re.compile(
     rb"\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\.|[\x00-\x7f]|[\xc0-\xff][\x80-\xbf]*|.", re.DOTALL
@@ -154,26 +152,6 @@ def _plain_escapes(pieces: Pieces) -> PassSearch:
     return make_changes(pieces.payload, changes)
 
 
-def _shorten_words(pieces: Pieces) -> PassSearch:
-    """Give long words a short name, the same one wherever they stand."""
-    places: dict[bytes, list[int]] = {}
-    for start, text in _tokens(pieces):
-        if text[:1].isalpha() or text[:1] == b"_":
-            places.setdefault(text, []).append(start)
-    names = (name for name in short_names() if name not in places)
-    changes: list[Change] = []
-    for word, starts in places.items():
-        if len(word) > 1:
-            name = next(names)
-            changes.append([Edit(start, start + len(word), name) for start in starts])
-    return make_changes(pieces.payload, changes)
-
-
-def short_names() -> Iterator[bytes]:
-    """Yield ``a`` to ``z``, then ``aa``, ``ab`` and so on."""
-    return (bytes(name) for size in count(1) for name in product(_LETTERS, repeat=size))
-
-
 def _plain_line_ends(pieces: Pieces) -> PassSearch:
     """Put line feeds for all other line ends at once."""
     change = [
@@ -214,6 +192,3 @@ VALUE_PASSES = (
     ReductionPass(name="shorten numbers", stage=Stage.VALUES, search=_shorten_numbers),
 )
 """These look at tokens."""
-
-WORD_PASSES = (ReductionPass(name="shorten words", stage=Stage.VALUES, search=_shorten_words),)
-"""These look at words, those in strings too."""

@@ -11,7 +11,7 @@ from numbers import Number
 from typing import cast
 
 from whet.reduction.objects.atoms import atom
-from whet.reduction.objects.records import fields_of
+from whet.reduction.objects.records import Fields, attributes_of, fields_of
 from whet.reduction.objects.tree import Branch, Leaf, Node, NotBuiltError, Shape, build
 from whet.search.proposal import Search
 
@@ -87,7 +87,7 @@ class Reader:
         elif issubclass(kind, list | deque | set | frozenset) or kind is tuple:
             node = self._elements(cast("Iterable[object]", value))
         else:
-            node = self._record(value) or _grid_of(value)
+            node = self._record(value) or _grid_of(value) or self._instance(value)
         return Opaque(value) if node is None or not _is_buildable(node) else node
 
     def _mapping(self, value: Mapping[object, object]) -> Node | None:
@@ -112,7 +112,12 @@ class Reader:
         )
 
     def _record(self, value: object) -> Node | None:
-        fields = fields_of(value)
+        return self._of_fields(value, fields_of(value))
+
+    def _instance(self, value: object) -> Node | None:
+        return self._of_fields(value, attributes_of(value))
+
+    def _of_fields(self, value: object, fields: Fields | None) -> Node | None:
         if fields is None:
             return None
         shape = Shape(

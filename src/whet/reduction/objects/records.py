@@ -1,4 +1,4 @@
-"""Values with named fields: data classes, named tuples, attrs and pydantic classes."""
+"""Values with named fields: data classes, named tuples, attrs, pydantic and ordinary classes."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
@@ -9,6 +9,18 @@ from typing import Any, TypeAlias, cast
 from whet.reduction.objects.tree import ABSENT
 
 Make: TypeAlias = Callable[..., object]
+
+_OWN_WAYS = (
+    "__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__",
+    "__setattr__", "__getattribute__", "__slots__",
+)  # fmt: skip
+
+
+class _Plain:
+    """An object with attributes and nothing else."""
+
+
+_PLAIN_SIZE = _Plain.__basicsize__
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +118,28 @@ def _of_pydantic(value: object) -> list[_Field] | None:
         _Field(name, field.alias or name, not field.is_required())
         for name, field in cast("dict[str, Any]", fields).items()
     ]
+
+
+def attributes_of(value: object) -> Fields | None:
+    """Return the attributes of an ordinary object; None if it is more than these.
+
+    No constructor is called: nobody knows its arguments. So none of the attributes is left out,
+    and an object with state elsewhere (slots, C), or with a way of its own to be copied, is none.
+    """
+    kind = type(value)
+    own_ways = (each for each in kind.__mro__[:-1] for name in _OWN_WAYS if name in vars(each))
+    if not hasattr(value, "__dict__") or isinstance(value, type) or any(own_ways):
+        return None
+    if kind.__new__ is not object.__new__ or kind.__basicsize__ > _PLAIN_SIZE:
+        return None
+    names = tuple(vars(value))
+
+    def join(values: list[object]) -> object:
+        made = object.__new__(kind)
+        vars(made).update(zip(names, values, strict=True))
+        return made
+
+    return Fields(values=tuple(vars(value).values()), defaults=(), join=join)
 
 
 def _of_namespace(value: object) -> list[_Field] | None:

@@ -10,8 +10,8 @@ from whet.reduction.between import Between, Leaf
 from whet.reduction.candidates import keep_few
 from whet.reduction.edit import Edit, make_changes
 from whet.reduction.problem import Reduced
-from whet.reduction.reducer import Reduction
 from whet.reduction.settings.documents import DocumentKind, data_of, document_kind_of
+from whet.reduction.statistics import Reduction
 from whet.search.batch import LazyBatch
 from whet.search.hierarchy import ranks_of
 from whet.search.proposal import Search

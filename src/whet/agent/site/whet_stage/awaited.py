@@ -39,7 +39,10 @@ _ABLE = ("supports_dir_fd", "supports_effective_ids", "supports_fd", "supports_f
 
 
 class Awaited:
-    """Files that have not been seen yet, and the folders in which they lie; false if none is left."""
+    """Files and folders that have not been seen yet; false if none is left.
+
+    What lies in one of them counts, and the folder in which one lies.
+    """
 
     def __init__(
         self,
@@ -48,6 +51,7 @@ class Awaited:
         before_effect: Callable[[str], None],
     ) -> None:
         self._paths = {each for path in paths for each in (path, os.path.dirname(path))}
+        self._below = tuple(path + "/" for path in paths)
         self._before_sight = before_sight
         self._before_effect = before_effect
         self._effects_left = _MOST_BEFORE_EFFECTS
@@ -110,7 +114,7 @@ class Awaited:
         """Let a snapshot be taken before what is awaited is seen for the first time."""
         if self._paths:
             name = _absolute(path)
-            if name in self._paths:
+            if name in self._paths or name.startswith(self._below):
                 self.end()
                 self._before_sight(name)
 

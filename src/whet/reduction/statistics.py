@@ -1,0 +1,54 @@
+"""What came of a reduction, and of each of its passes."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassStatistics:
+    """What one pass did.
+
+    Attributes:
+        name: the pass.
+        candidates: how many verdicts it was told.
+        successes: how many of them were BAD.
+        saved_bytes: how much shorter they made the payload.
+    """
+
+    name: str
+    candidates: int
+    successes: int
+    saved_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reduction:
+    """The end of a reduction.
+
+    Attributes:
+        payload: the best one.
+        passes: what each pass that proposed anything did, in the order of their first turn.
+        is_minimal: no pass knows a better payload that fails the same way.
+        nearest_passing: of all that was tried and passed, what differs least from the best one;
+            None if nothing small passed.
+    """
+
+    payload: bytes
+    passes: tuple[PassStatistics, ...]
+    is_minimal: bool
+    nearest_passing: bytes | None = None
+
+    @property
+    def candidates(self) -> int:
+        """How many verdicts were told."""
+        return sum(done.candidates for done in self.passes)
+
+
+@dataclass(slots=True, kw_only=True)
+class Turns:
+    """What came of one pass: in all, and in its last turn."""
+
+    candidates: int = 0
+    successes: int = 0
+    saved_bytes: int = 0
+    last_gain: float = 0.0
+    settled_on: bytes | None = None
