@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
+from whet.core.limits import LimitMet
 from whet.core.output import NO_OUTPUT, Output
 from whet.core.record import (
     JsonObject,
@@ -70,6 +71,7 @@ class Outcome:
         notes: what could not be observed, in sentences.
         resumed_from: place of the frozen copy that the command ran on from, such as
             ``train.py:31``; empty if it ran from its start. Times count from there.
+        limits_met: limits that stood in its way.
         failure: the classified symptom, or None.
     """
 
@@ -89,6 +91,7 @@ class Outcome:
     stacks: tuple[tuple[Frame, ...], ...] = ()
     notes: tuple[str, ...] = ()
     resumed_from: str = ""
+    limits_met: tuple[LimitMet, ...] = ()
     failure: Failure | None = None
 
     @property
@@ -133,6 +136,7 @@ class Outcome:
             "stacks": [{"frames": [frame.to_json() for frame in stack]} for stack in self.stacks],
             "notes": list(self.notes),
             "resumed_from": self.resumed_from,
+            "limits_met": [met.to_json() for met in self.limits_met],
             "failure": None if self.failure is None else self.failure.to_json(),
         }
 
@@ -165,6 +169,9 @@ class Outcome:
             ),
             notes=texts(data, "notes"),
             resumed_from=text(data, "resumed_from") if "resumed_from" in data else "",
+            limits_met=tuple(map(LimitMet.from_json, records(data, "limits_met")))
+            if "limits_met" in data
+            else (),
             failure=None if failure is None else Failure.from_json(failure),
         )
 

@@ -11,7 +11,8 @@ It also keeps the frozen copies of a program that a later trial runs on from
 
 Seven kinds of message come in (`run`, with descriptors; `signal`; `kill`; `on`, to let the program
 run on that a copy was taken of; `go` or `stop`, whether a copy still fits after the reset steps;
-`drop`, to end a copy), eleven go out (`started`, `settled`, after those steps, `resuming`,
+`drop`, to end a copy), twelve go out (`started`, `settled`, after those steps,
+`over`, that a limit was met, `resuming`,
 `snapshot`, `hindered`, why there was none at a place, `halted`, why none can be taken at all,
 `did`, what keeps a run from being repeated, `ended`, `failed`, `refused`, `fault`); their shapes
 stand in `whet.host.channel`.
@@ -35,7 +36,8 @@ else:
     import signal
     from collections.abc import Callable, Sequence
 
-    from whet.host.channel import Exit, Run
+    from whet.host.ceilings.watches import Noted, Watch
+    from whet.host.channel import Exit, Guard, Run
 
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 _PATIENCE_SECONDS = 5.0  # a killed process that still lives hangs in the kernel (state D)
@@ -75,6 +77,16 @@ class _Tree:
         self.was_killed = False
         self.was_told_to_end = False
         self.stubborn: list[int] = []
+        self.noted: list[Noted] = []
+        self._watches: list[Watch] = []
+        self._over_at = 0.0
+
+    def keep(self, watches: "list[Watch]") -> None:
+        """Look at the limits of the command too, from now on."""
+        self._watches = watches
+        for each in watches:
+            if each.descriptor >= 0:
+                self._poll.register(each.descriptor, select.POLLIN)
 
     def wait_for(self, root: Started, *, is_command: bool) -> "int | None":
         """Wait for a process of the tree and obey whet meanwhile.
@@ -95,6 +107,7 @@ class _Tree:
             # Not before the first pause: what a short run holds the kernel says at its end.
             if is_command and not self.was_killed and time.monotonic() >= look_at:
                 pause = max(pause, _LOOK_SHARE * self._look_at_memory())
+                pause = min((pause, *(each.pause_seconds() for each in self._watches)))
                 look_at = time.monotonic() + pause
             if self.was_killed:
                 self.kill()
@@ -106,6 +119,8 @@ class _Tree:
     def end(self) -> None:
         """Kill whatever is left and wait until it is gone."""
         self._root = None
+        while self._watches:
+            self._watches.pop().close()
         give_up_at, pause = time.monotonic() + _PATIENCE_SECONDS, 0.0002
         while self._reap(were_left_behind=True):
             if time.monotonic() > give_up_at:
@@ -141,6 +156,8 @@ class _Tree:
             os.read(self._woken, 4096)
         if self._copies.descriptor in ready:
             self.tell_of_copies()
+        if any(each.descriptor in ready for each in self._watches):
+            self._look_at_limits(self._pids())
         if self._channel.descriptor not in ready:
             return
         message = self._channel.receive()
@@ -230,9 +247,22 @@ class _Tree:
     def _look_at_memory(self) -> float:
         """Note how much memory the tree holds now; return the seconds that looking took."""
         began = time.monotonic()
-        held = sum(resident_bytes(pid) for pid in self._pids())
+        pids = self._pids()
+        held = sum(resident_bytes(pid) for pid in pids)
         self.peak_bytes = max(self.peak_bytes, held)
+        self._look_at_limits(pids)
         return time.monotonic() - began
+
+    def _look_at_limits(self, pids: "Sequence[int]") -> None:
+        """Tell whet of a limit that was met. Whet looks at the program once more and has it killed."""
+        for each in () if self._over_at else self._watches:
+            noted = each.look(pids)
+            if noted is not None:
+                self.noted.append(noted)
+                self._over_at = time.monotonic()
+                self._channel.send("over", noted)
+        if self._over_at and time.monotonic() - self._over_at > _PATIENCE_SECONDS:
+            self.was_killed = True
 
 
 def main(descriptor: int) -> None:
@@ -269,7 +299,7 @@ def main(descriptor: int) -> None:
 def _run(
     channel: Channel, woken: int, copies: FrozenCopies, run: "Run", streams: "Sequence[int]"
 ) -> None:
-    _, _, _, _, _, address, number, changed, varied, is_debugged = run
+    _, _, _, _, _, address, number, changed, varied, is_debugged, guard = run
     copies.listen(address)
     copies.are_programs_present = number >= 0
     if address and copies.watching is None:
@@ -287,6 +317,7 @@ def _run(
             channel.send("refused")
             return
         if failed_step < 0:
+            _guard(tree, guard)
             command = _begin(channel, copies, run, streams)
             for stream in streams:
                 os.close(stream)
@@ -317,15 +348,38 @@ def _run(
             failed_step,
             tree.was_killed and _was_sigkilled(status),
             tree.stubborn,
+            tree.noted,
         ),
     )
     if tree.stubborn:
         os._exit(0)  # whet starts another spawner: this one could not tell old from new
 
 
+def _guard(tree: _Tree, guard: "Guard") -> None:
+    """Prove that the limits hold, and begin to look at them.
+
+    Raises:
+        CannotStartError: if one does not hold.
+    """
+    steps, probes, watches = guard
+    if probes:
+        from whet.host.ceilings.probes import LimitDoesNotHoldError, prove
+
+        try:
+            prove(probes, steps)
+        except LimitDoesNotHoldError as error:
+            raise CannotStartError(("limit", 0, str(error).encode())) from error
+        except OSError as error:
+            raise CannotStartError(("limit", error.errno or 0, b"")) from error
+    if watches:
+        from whet.host.ceilings.watches import watch
+
+        tree.keep(watch(watches))
+
+
 def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequence[int]") -> Started:
     """Start the program, or run on from a copy of it."""
-    argv, environment, cwd, _, terminal, address, number, _, varied, _ = run
+    argv, environment, cwd, _, terminal, address, number, _, varied, _, guard = run
     watching = copies.watching if address else None
     if watching is not None:
         cache = environment.get(_PYCACHE_VARIABLE, b"")
@@ -337,7 +391,7 @@ def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequenc
             raise CannotStartError(("put back", 0, b""))
         channel.send("resuming")
         return copies.resume(number, streams[:3], terminal)
-    command = start(argv, environment, cwd, streams[:3], terminal, watching)
+    command = start(argv, environment, cwd, streams[:3], terminal, watching, steps=guard[0])
     if watching is not None and watching.refusal:
         channel.send("halted", f"{_CANNOT_SEE}: {watching.refusal}")
     return command

@@ -13,7 +13,7 @@ from whet.core.executor import Executor
 from whet.core.oracle import AnyFailure, BadIf, Interesting, Oracle, SameFailure, ScriptVerdict
 from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput, Output, digest_of
-from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Limits, Trial
+from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Trial
 from whet.evidence.classify import classify
 from whet.execution.caching import CachingExecutor
 from whet.execution.cold import ColdExecutor
@@ -202,7 +202,10 @@ class Workbench:
             stdin=self._stdin(request, cwd, live=live),
             reset=request.reset,
             code=snapshot.code,
-            limits=Limits(wall_seconds=request.timeout_seconds or self.settings.timeout_seconds),
+            limits=replace(
+                request.limits,
+                wall_seconds=request.timeout_seconds or self.settings.timeout_seconds,
+            ),
             measures=dict(request.measures),
             surroundings=seen.surroundings,
         )

@@ -117,6 +117,7 @@ def run_again(
         environment=entry.trial.environment,
         reset=entry.trial.reset,
         timeout_seconds=entry.trial.limits.wall_seconds,
+        limits=entry.trial.limits,
         measures=entry.trial.measures,
         name=entry.name,
         note=entry.note,
