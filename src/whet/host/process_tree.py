@@ -52,6 +52,11 @@ def own_bytes(pid: int) -> int:
     return int(next(shares, b"0")) << 10
 
 
+def name_of(pid: int) -> str:
+    """Return the name of a process, 15 characters at most; empty if it is gone."""
+    return os.fsdecode(_read(f"/proc/{pid}/comm", 64) or b"").rstrip("\n")
+
+
 def group_of(pid: int) -> int | None:
     """Return the process group of a process; None if it is gone."""
     fields = _stat(pid)

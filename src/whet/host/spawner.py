@@ -120,7 +120,9 @@ class _Tree:
         """Kill whatever is left and wait until it is gone."""
         self._root = None
         while self._watches:
-            self._watches.pop().close()
+            noted = self._watches.pop().close()
+            if noted is not None and noted[0] not in [name for name, *_ in self.noted]:
+                self.noted.append(noted)
         give_up_at, pause = time.monotonic() + _PATIENCE_SECONDS, 0.0002
         while self._reap(were_left_behind=True):
             if time.monotonic() > give_up_at:

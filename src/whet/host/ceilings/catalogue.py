@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from whet.core.limits import Limits
 from whet.host.ceilings.ceiling import Ceiling
+from whet.host.ceilings.groups_v1 import GroupsV1
+from whet.host.ceilings.processors import Affinity
 from whet.host.ceilings.rlimits import ResourceLimits
 
 
@@ -22,8 +24,13 @@ class Family:
 
 
 _RESOURCE_LIMITS = ResourceLimits()
+_V1 = GroupsV1()
+_AFFINITY = Affinity()
 
 FAMILIES: Sequence[Family] = (
+    Family(names=("memory", "memory-high", "swap"), ways=(_V1,)),
+    Family(names=("processes",), ways=(_V1,)),
+    Family(names=("cpus",), ways=(_V1, _AFFINITY)),
     Family(names=("address-space",), ways=(_RESOURCE_LIMITS,)),
     Family(names=("files",), ways=(_RESOURCE_LIMITS,)),
     Family(names=("file-size",), ways=(_RESOURCE_LIMITS,)),

@@ -5,8 +5,12 @@ beyond the limit. One that gets away with it has proved that the limit does not 
 """
 
 import os
+import select
+import time
 
 from whet.host.ceilings.steps import take
+from whet.host.ceilings.watches import watch
+from whet.host.control_groups import read_fields, read_words, write_words
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if not TYPE_CHECKING:
@@ -19,6 +23,9 @@ else:
 
 _HELD, _BROKE = 0, 1
 _PAGE = 4096
+_PROBE_BYTES = 8 << 20  # more than a fork of the spawner writes to
+_PATIENCE_SECONDS = 5.0
+_SPIN_SECONDS = 0.5
 _STACK_SLACK_BYTES = 1 << 20
 _STACK_REACH_BYTES = 64 << 20  # the kernel keeps 128 MiB below a stack free of anything else
 
@@ -46,6 +53,15 @@ def in_child(steps: "Sequence[Order]", meet: "Callable[[], bool]") -> int:
     Raises:
         OSError: if the child could not take its steps.
     """
+    _, status = os.waitpid(fork(steps, meet), 0)
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status) not in {_HELD, _BROKE}:
+        number = os.WEXITSTATUS(status)
+        raise OSError(number, os.strerror(number))
+    return status
+
+
+def fork(steps: "Sequence[Order]", meet: "Callable[[], bool]") -> int:
+    """Fork, take the steps, call ``meet`` there, and return the child's number."""
     pid = os.fork()
     if pid == 0:
         code = 255
@@ -58,20 +74,7 @@ def in_child(steps: "Sequence[Order]", meet: "Callable[[], bool]") -> int:
             code = max(2, error.errno or 255)
         finally:
             os._exit(code)
-    _, status = os.waitpid(pid, 0)
-    if os.WIFEXITED(status) and os.WEXITSTATUS(status) not in {_HELD, _BROKE}:
-        number = os.WEXITSTATUS(status)
-        raise OSError(number, os.strerror(number))
-    return status
-
-
-def write(path: str, words: str) -> None:
-    """Write a word to a file of a control group."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
-    try:
-        os.write(descriptor, words.encode())
-    finally:
-        os.close(descriptor)
+    return pid
 
 
 def _held(name: str, status: int) -> None:
@@ -160,10 +163,112 @@ def _was_ended_by(status: int, number: int) -> bool:
     return os.WIFSIGNALED(status) and os.WTERMSIG(status) == number
 
 
+def _affinity(steps: "Sequence[Order]", *processors: int) -> None:
+    def meet() -> bool:
+        return os.sched_getaffinity(0) == set(processors)
+
+    _held("cpus", in_child(steps, meet))
+
+
+def _memory_v1(steps: "Sequence[Order]", folder: str, most: int, with_swap: int) -> None:
+    """Lower the limit to a little, have a process need more, and see the kernel hold it."""
+    both = f"{folder}/memory.memsw.limit_in_bytes"
+    little = min(most, _PROBE_BYTES)
+    has_swap = os.path.exists(both)
+    write_words(f"{folder}/memory.limit_in_bytes", little)
+    if has_swap:
+        write_words(both, little)
+    memory = watch([("memory v1", folder)])[0]
+    poll = select.poll()
+    poll.register(memory.descriptor, select.POLLIN)
+    pid = fork(steps, lambda: _touch(2 * little))
+    try:
+        held = _wait(poll, pid) and memory.look([pid]) is not None
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        memory.close()
+        if has_swap:
+            write_words(both, with_swap)
+        write_words(f"{folder}/memory.limit_in_bytes", most)
+        write_words(f"{folder}/memory.max_usage_in_bytes", 0)
+    _held("memory", 0 if held else _BROKE)
+
+
+def _wait(poll: "select.poll", pid: int) -> bool:
+    """Return whether the kernel tells of want before the probe has ended."""
+    ended = os.pidfd_open(pid)
+    try:
+        poll.register(ended, select.POLLIN)
+        ready = [descriptor for descriptor, _ in poll.poll(_PATIENCE_SECONDS * 1000)]
+        return bool(ready) and ended not in ready
+    finally:
+        os.close(ended)
+
+
+def _touch(size: int) -> bool:
+    import mmap
+
+    memory = mmap.mmap(-1, size)
+    for place in range(0, size, _PAGE):
+        memory[place] = 1
+    return False
+
+
+def _processes(steps: "Sequence[Order]", folder: str, most: int) -> None:
+    """Lower the limit to one process, and have it fork."""
+
+    def meet() -> bool:
+        try:
+            pid = os.fork()
+        except OSError:
+            return True
+        if pid == 0:
+            os._exit(0)
+        os.waitpid(pid, 0)
+        return False
+
+    write_words(f"{folder}/pids.max", 1)
+    try:
+        status = in_child(steps, meet)
+    finally:
+        write_words(f"{folder}/pids.max", most)
+    _held("processes", status)
+
+
+def _cpus_v1(steps: "Sequence[Order]", folder: str, quota: int) -> None:
+    """Lower the quota to a tenth of a short period, and have a process need more."""
+    period, lowest = 10_000, 1_000
+    old = int(read_words(f"{folder}/cpu.cfs_period_us"))
+    write_words(f"{folder}/cpu.cfs_quota_us", -1)
+    write_words(f"{folder}/cpu.cfs_period_us", period)
+    write_words(f"{folder}/cpu.cfs_quota_us", lowest)
+    try:
+        status = in_child(steps, lambda: _is_throttled(folder))
+    finally:
+        write_words(f"{folder}/cpu.cfs_quota_us", -1)
+        write_words(f"{folder}/cpu.cfs_period_us", old)
+        write_words(f"{folder}/cpu.cfs_quota_us", quota)
+    _held("cpus", status)
+
+
+def _is_throttled(folder: str) -> bool:
+    """Work until the kernel stops this process for a while; give up after half a second."""
+    gives_up_at = time.monotonic() + _SPIN_SECONDS
+    while time.monotonic() < gives_up_at:
+        if read_fields(f"{folder}/cpu.stat").get("nr_throttled", 0):
+            return True
+    return False
+
+
 _PROBES: "dict[str, Callable[..., None]]" = {
     "files": _files,
     "file-size": _file_size,
     "address-space": _address_space,
     "stack": _stack,
     "cpu-seconds": _cpu_seconds,
+    "affinity": _affinity,
+    "memory v1": _memory_v1,
+    "processes": _processes,
+    "cpus v1": _cpus_v1,
 }
