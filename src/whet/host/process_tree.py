@@ -47,9 +47,15 @@ def own_bytes(pid: int) -> int:
 
     It takes a millisecond for each 100 MB that the process holds, and stops it meanwhile.
     """
+    return shares_of(pid)[0]
+
+
+def shares_of(pid: int) -> tuple[int, int]:
+    """Return a process's share of memory and of swap, in bytes; see `own_bytes`."""
     text = _read(f"/proc/{pid}/smaps_rollup", 4096) or b""
-    shares = (line.split()[1] for line in text.splitlines() if line.startswith(b"Pss:"))
-    return int(next(shares, b"0")) << 10
+    rows = (line.split() for line in text.splitlines())
+    shares = {row[0]: int(row[1]) << 10 for row in rows if row[0] in {b"Pss:", b"SwapPss:"}}
+    return shares.get(b"Pss:", 0), shares.get(b"SwapPss:", 0)
 
 
 def name_of(pid: int) -> str:

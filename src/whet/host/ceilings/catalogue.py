@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from whet.core.limits import Limits
 from whet.host.ceilings.ceiling import Ceiling
 from whet.host.ceilings.groups_v1 import GroupsV1
+from whet.host.ceilings.groups_v2 import GroupsV2
 from whet.host.ceilings.processors import Affinity
 from whet.host.ceilings.rlimits import ResourceLimits
+from whet.host.ceilings.watchdog import Watchdog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,13 +26,13 @@ class Family:
 
 
 _RESOURCE_LIMITS = ResourceLimits()
-_V1 = GroupsV1()
+_V2, _V1 = GroupsV2(), GroupsV1()
 _AFFINITY = Affinity()
 
 FAMILIES: Sequence[Family] = (
-    Family(names=("memory", "memory-high", "swap"), ways=(_V1,)),
-    Family(names=("processes",), ways=(_V1,)),
-    Family(names=("cpus",), ways=(_V1, _AFFINITY)),
+    Family(names=("memory", "memory-high", "swap"), ways=(_V2, _V1, Watchdog())),
+    Family(names=("processes",), ways=(_V2, _V1)),
+    Family(names=("cpus",), ways=(_V2, _V1, _AFFINITY)),
     Family(names=("address-space",), ways=(_RESOURCE_LIMITS,)),
     Family(names=("files",), ways=(_RESOURCE_LIMITS,)),
     Family(names=("file-size",), ways=(_RESOURCE_LIMITS,)),

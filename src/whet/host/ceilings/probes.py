@@ -215,6 +215,33 @@ def _touch(size: int) -> bool:
     return False
 
 
+def _memory_v2(steps: "Sequence[Order]", folder: str, most: int, high: str) -> None:
+    """Lower the limit to a little, and have a process need more: the kernel kills it."""
+    little = min(most, _PROBE_BYTES)
+    write_words(f"{folder}/memory.high", "max")
+    write_words(f"{folder}/memory.max", little)
+    try:
+        status = in_child(steps, lambda: _touch(2 * little))
+    finally:
+        write_words(f"{folder}/memory.max", most)
+        write_words(f"{folder}/memory.high", high)
+    _held("memory", 0 if _was_ended_by(status, signal.SIGKILL) else _BROKE)
+
+
+def _memory_seen(steps: "Sequence[Order]") -> None:
+    """Have a process need a little more than a little, and see the watchdog see and stop it."""
+    looking = watch([("memory seen", _PROBE_BYTES, 0)])[0]
+    pid = fork(steps, lambda: _touch(2 * _PROBE_BYTES) or bool(time.sleep(_PATIENCE_SECONDS)))
+    gives_up_at = time.monotonic() + _PATIENCE_SECONDS
+    try:
+        while (noted := looking.look([pid])) is None and time.monotonic() < gives_up_at:
+            time.sleep(looking.pause_seconds())
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    _held("memory", 0 if noted is not None else _BROKE)
+
+
 def _processes(steps: "Sequence[Order]", folder: str, most: int) -> None:
     """Lower the limit to one process, and have it fork."""
 
@@ -252,6 +279,16 @@ def _cpus_v1(steps: "Sequence[Order]", folder: str, quota: int) -> None:
     _held("cpus", status)
 
 
+def _cpus_v2(steps: "Sequence[Order]", folder: str, quota: str) -> None:
+    """As for version 1."""
+    write_words(f"{folder}/cpu.max", "1000 10000")
+    try:
+        status = in_child(steps, lambda: _is_throttled(folder))
+    finally:
+        write_words(f"{folder}/cpu.max", quota)
+    _held("cpus", status)
+
+
 def _is_throttled(folder: str) -> bool:
     """Work until the kernel stops this process for a while; give up after half a second."""
     gives_up_at = time.monotonic() + _SPIN_SECONDS
@@ -271,4 +308,7 @@ _PROBES: "dict[str, Callable[..., None]]" = {
     "memory v1": _memory_v1,
     "processes": _processes,
     "cpus v1": _cpus_v1,
+    "cpus v2": _cpus_v2,
+    "memory v2": _memory_v2,
+    "memory seen": _memory_seen,
 }

@@ -5,12 +5,16 @@ and is asked at each look at the processes of the trial. What it finds is a `Not
 """
 
 import os
+import time
 
 from whet.host.control_groups import read_fields, read_number, read_words, write_words
-from whet.host.process_tree import name_of, resident_bytes
+from whet.host.process_tree import name_of, resident_bytes, shares_of
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
-if TYPE_CHECKING:
+if not TYPE_CHECKING:
+    import _signal as signal  # `signal` is this and enums, which add 10 ms
+else:
+    import signal
     from collections.abc import Callable, Sequence
     from typing import Protocol, TypeAlias
 
@@ -37,7 +41,8 @@ if TYPE_CHECKING:
             ...
 
 
-_LONG_SECONDS = 1.0
+_LONG_SECONDS, _SHORT_SECONDS = 1.0, 0.001
+_FASTEST_BYTES = 2 << 30  # a second: as fast as a kernel gives out pages
 
 
 def watch(orders: "Sequence[Order]") -> "list[Watch]":
@@ -80,6 +85,98 @@ class _MemoryV1:
         return read_fields(f"{self._folder}/memory.oom_control").get(name, 0)
 
 
+class _MemoryV2:
+    """Sees who is largest while the limit comes near, and that the kernel has killed for it."""
+
+    descriptor = -1
+
+    def __init__(self, folder: str, most: int) -> None:
+        self._folder = folder
+        self._most = most
+        self._kills = self._count()
+        self._largest: tuple[int, str] = (0, "")
+        self._left_bytes = most
+
+    def look(self, pids: "Sequence[int]") -> "Noted | None":
+        """Return the most that was held and by whom, if the kernel has killed."""
+        self._left_bytes = self._most - (read_number(f"{self._folder}/memory.current") or 0)
+        if self._left_bytes < self._most // 2:
+            pid = max(pids, key=resident_bytes, default=0)
+            self._largest = (pid, name_of(pid)) if name_of(pid) else self._largest
+        return self.close() if self._count() > self._kills else None
+
+    def pause_seconds(self) -> float:
+        """Return how long the fastest program needs for what is left."""
+        return min(max(self._left_bytes / _FASTEST_BYTES, _SHORT_SECONDS), _LONG_SECONDS)
+
+    def close(self) -> "Noted | None":
+        """Tell of a kill."""
+        if self._count() == self._kills:
+            return None
+        peak = read_number(f"{self._folder}/memory.peak") or self._most
+        return ("memory", float(min(peak, self._most)), *self._largest)
+
+    def _count(self) -> int:
+        events = read_fields(f"{self._folder}/memory.events")
+        return events.get("oom_kill", 0) + events.get("oom_group_kill", 0)
+
+
+class _MemorySeen:
+    """Adds up what the processes hold, more often the nearer the limit comes."""
+
+    descriptor = -1
+
+    def __init__(self, most: int, most_swap: int) -> None:
+        self._most = most
+        self._most_swap = most_swap
+        self._left_bytes = most
+        self._cost_seconds = 0.0
+
+    def look(self, pids: "Sequence[int]") -> "Noted | None":
+        """Stop the processes and return what they hold, if that is too much."""
+        began = time.monotonic()
+        held = sum(map(resident_bytes, pids))  # cheap, and never less than what is looked for
+        self._left_bytes = self._most - held
+        if held >= self._most or _is_swapping():
+            held, swapped = _held(pids)
+            self._left_bytes = self._most - held
+            if held >= self._most or swapped > self._most_swap:
+                return self._over(pids, held)
+        self._cost_seconds = time.monotonic() - began
+        return None
+
+    def _over(self, pids: "Sequence[int]", held: int) -> "Noted":
+        for pid in pids:
+            try:
+                os.kill(pid, signal.SIGSTOP)
+            except OSError:
+                continue  # gone, or of another user: the kill that follows says so
+        pid = max(pids, key=resident_bytes, default=0)
+        return ("memory", float(held), pid, name_of(pid))
+
+    def pause_seconds(self) -> float:
+        """Return how long the fastest program needs for what is left; looking takes a tenth at most."""
+        soon = max(self._left_bytes / _FASTEST_BYTES, _SHORT_SECONDS, 10 * self._cost_seconds)
+        return min(soon, _LONG_SECONDS)
+
+    def close(self) -> None:
+        """Hold nothing."""
+
+
+def _is_swapping() -> bool:
+    """Whether anything on this machine is swapped out: only then it is worth asking of each."""
+    fields = {
+        row[0]: int(row[1]) for row in map(str.split, read_words("/proc/meminfo").splitlines())
+    }
+    return fields.get("SwapTotal:", 0) > fields.get("SwapFree:", 0)
+
+
+def _held(pids: "Sequence[int]") -> tuple[int, int]:
+    """Return how much memory and how much swap is the processes' own."""
+    shares = [shares_of(pid) for pid in pids]
+    return sum(held for held, _ in shares), sum(swapped for _, swapped in shares)
+
+
 class _Processes:
     """Counts how often the kernel refused a fork."""
 
@@ -110,9 +207,9 @@ class _Members:
 
     descriptor = -1
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, name: str = "") -> None:
         self._procs = f"{folder}/cgroup.procs"
-        self._name = os.path.basename(folder)
+        self._name = name or os.path.basename(folder)
 
     def look(self, pids: "Sequence[int]") -> None:
         """Put back who has left."""
@@ -139,6 +236,8 @@ class _Members:
 
 _WATCHES: "dict[str, Callable[..., Watch]]" = {
     "memory v1": _MemoryV1,
+    "memory v2": _MemoryV2,
+    "memory seen": _MemorySeen,
     "processes": _Processes,
     "members": _Members,
 }
