@@ -47,6 +47,9 @@ _COUNT = click.IntRange(1)
 
 LIMIT_OPTIONS = [
     click.option(
+        "--limits", default="", metavar="NAME", help="A set of limits: laptop, tiny-container, own."
+    ),
+    click.option(
         "--memory", type=Size(), help="Memory of all processes together; killed above it."
     ),
     click.option("--memory-high", type=Size(), help="Memory above which they are slowed down."),

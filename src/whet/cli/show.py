@@ -77,6 +77,7 @@ def _came(entry: Entry, outcome: Outcome) -> list[tuple[str, str]]:
         f" {shown_bytes(outcome.peak_rss_bytes)} peak"
     )
     rows = [("verdict", verdict), ("ended", outcome_words(outcome)), ("used", usage)]
+    rows += [("limited", way) for way in outcome.limited_by]
     if outcome.failure is not None:
         rows.append(("failure", failure_words(outcome.failure)))
         rows.append(("kind", outcome.failure.kind.value))

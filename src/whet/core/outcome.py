@@ -72,6 +72,7 @@ class Outcome:
         resumed_from: place of the frozen copy that the command ran on from, such as
             ``train.py:31``; empty if it ran from its start. Times count from there.
         limits_met: limits that stood in its way.
+        limited_by: how its limits were enforced, such as ``memory 64 MiB by cgroup v1``.
         failure: the classified symptom, or None.
     """
 
@@ -92,6 +93,7 @@ class Outcome:
     notes: tuple[str, ...] = ()
     resumed_from: str = ""
     limits_met: tuple[LimitMet, ...] = ()
+    limited_by: tuple[str, ...] = ()
     failure: Failure | None = None
 
     @property
@@ -137,6 +139,7 @@ class Outcome:
             "notes": list(self.notes),
             "resumed_from": self.resumed_from,
             "limits_met": [met.to_json() for met in self.limits_met],
+            "limited_by": list(self.limited_by),
             "failure": None if self.failure is None else self.failure.to_json(),
         }
 
@@ -172,6 +175,7 @@ class Outcome:
             limits_met=tuple(map(LimitMet.from_json, records(data, "limits_met")))
             if "limits_met" in data
             else (),
+            limited_by=texts(data, "limited_by") if "limited_by" in data else (),
             failure=None if failure is None else Failure.from_json(failure),
         )
 

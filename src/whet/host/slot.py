@@ -129,7 +129,9 @@ class Slot:
                     self._spawner.close()  # what it cannot kill must not be a later trial's
                 self._proven = program.limits
                 outcome = self._outcome(program, ended, relay.reason, wiring, keep, stacks)
-                return replace(outcome, limits_met=around.met(_end_of(outcome, ended)))
+                return replace(
+                    outcome, limits_met=around.met(_end_of(outcome, ended)), limited_by=around.ways
+                )
         finally:
             wiring.close()
 

@@ -88,6 +88,11 @@ class _Tree:
             if each.descriptor >= 0:
                 self._poll.register(each.descriptor, select.POLLIN)
 
+    def begin_to_watch(self) -> None:
+        """The command runs: what is to be done to its limits then."""
+        for each in self._watches:
+            each.begin()
+
     def wait_for(self, root: Started, *, is_command: bool) -> "int | None":
         """Wait for a process of the tree and obey whet meanwhile.
 
@@ -321,6 +326,7 @@ def _run(
         if failed_step < 0:
             _guard(tree, guard)
             command = _begin(channel, copies, run, streams)
+            tree.begin_to_watch()
             for stream in streams:
                 os.close(stream)
             streams = ()

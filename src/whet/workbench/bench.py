@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from whet.core.errors import BadUsage, EmptyCommand, FolderNotFound
 from whet.core.executor import Executor
+from whet.core.limits import Limits
 from whet.core.oracle import AnyFailure, BadIf, Interesting, Oracle, SameFailure, ScriptVerdict
 from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput, Output, digest_of
@@ -195,7 +196,7 @@ class Workbench:
         seen = look_around(command, cwd, overridden, state=self.project.state)
         self.notebook.save_environment(seen.environment)
         self.notebook.save_environment(seen.packages)
-        return Trial(
+        trial = Trial(
             command=command,
             cwd=str(cwd),
             environment=dict(request.environment),
@@ -203,12 +204,24 @@ class Workbench:
             reset=request.reset,
             code=snapshot.code,
             limits=replace(
-                request.limits,
+                self._limits(request),
                 wall_seconds=request.timeout_seconds or self.settings.timeout_seconds,
             ),
             measures=dict(request.measures),
             surroundings=seen.surroundings,
         )
+        if trial.limits.starve:
+            from whet.workbench.least_for_python import check_python_starts
+
+            check_python_starts(self, trial)
+        return trial
+
+    def _limits(self, request: TrialRequest) -> Limits:
+        if not request.limit_set and not request.limits.starve:
+            return request.limits
+        from whet.workbench.limit_sets import limits_asked
+
+        return limits_asked(request.limits, request.limit_set, self.settings.limits)
 
     def for_search(self, trial: Trial, left_out: Sequence[Path] = ()) -> Trial:
         """Return the trial as a search runs it: its key counts every file that may decide.

@@ -45,6 +45,7 @@ class TrialRequest:
         reset: steps before the command, in the order of the command line.
         timeout_seconds: limit of wall time.
         limits: what else the trial may use.
+        limit_set: name of a set of limits; empty: none.
         measures: name to pattern of a number that the program prints.
         judging: what BAD means.
         name: a name to find the trial by.
@@ -59,6 +60,7 @@ class TrialRequest:
     reset: tuple[ResetStep, ...] = ()
     timeout_seconds: float | None = None
     limits: Limits = field(default_factory=Limits)
+    limit_set: str = ""
     measures: Mapping[str, str] = field(default_factory=_no_strings)
     judging: Judging = field(default_factory=Judging)
     name: str = ""

@@ -25,6 +25,7 @@ _HELD, _BROKE = 0, 1
 _PAGE = 4096
 _PROBE_BYTES = 8 << 20  # more than a fork of the spawner writes to
 _PATIENCE_SECONDS = 5.0
+_MOST_OWN_FILES = 1024
 _SPIN_SECONDS = 0.5
 _STACK_SLACK_BYTES = 1 << 20
 _STACK_REACH_BYTES = 64 << 20  # the kernel keeps 128 MiB below a stack free of anything else
@@ -83,9 +84,10 @@ def _held(name: str, status: int) -> None:
 
 
 def _files(steps: "Sequence[Order]", most: int) -> None:
-    def meet() -> bool:
-        import fcntl
+    import fcntl
 
+    def meet() -> bool:
+        os.closerange(most - 1, _MOST_OWN_FILES)
         fcntl.fcntl(0, fcntl.F_DUPFD, most - 1)  # the last number that may be had
         try:
             fcntl.fcntl(0, fcntl.F_DUPFD, most - 1)
@@ -111,12 +113,12 @@ def _file_size(steps: "Sequence[Order]", most: int) -> None:
 
 
 def _address_space(steps: "Sequence[Order]", most: int) -> None:
-    def meet() -> bool:
-        import mmap
+    import mmap  # now: under the limit there may be no room for it
 
+    def meet() -> bool:
         try:
             mmap.mmap(-1, most)  # all of it, beside what this process has already
-        except (OSError, ValueError, OverflowError):
+        except (OSError, ValueError, OverflowError, MemoryError):
             return True
         return False
 
@@ -179,6 +181,7 @@ def _memory_v1(steps: "Sequence[Order]", folder: str, most: int, with_swap: int)
     if has_swap:
         write_words(both, little)
     memory = watch([("memory v1", folder)])[0]
+    memory.begin()
     poll = select.poll()
     poll.register(memory.descriptor, select.POLLIN)
     pid = fork(steps, lambda: _touch(2 * little))
@@ -188,6 +191,7 @@ def _memory_v1(steps: "Sequence[Order]", folder: str, most: int, with_swap: int)
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         memory.close()
+        write_words(f"{folder}/memory.oom_control", 0)
         if has_swap:
             write_words(both, with_swap)
         write_words(f"{folder}/memory.limit_in_bytes", most)
@@ -207,12 +211,20 @@ def _wait(poll: "select.poll", pid: int) -> bool:
 
 
 def _touch(size: int) -> bool:
+    _held_memory.append(_touched(size))
+    return False
+
+
+_held_memory: list[object] = []  # until the process ends
+
+
+def _touched(size: int) -> object:
     import mmap
 
     memory = mmap.mmap(-1, size)
     for place in range(0, size, _PAGE):
         memory[place] = 1
-    return False
+    return memory
 
 
 def _memory_v2(steps: "Sequence[Order]", folder: str, most: int, high: str) -> None:
@@ -231,7 +243,7 @@ def _memory_v2(steps: "Sequence[Order]", folder: str, most: int, high: str) -> N
 def _memory_seen(steps: "Sequence[Order]") -> None:
     """Have a process need a little more than a little, and see the watchdog see and stop it."""
     looking = watch([("memory seen", _PROBE_BYTES, 0)])[0]
-    pid = fork(steps, lambda: _touch(2 * _PROBE_BYTES) or bool(time.sleep(_PATIENCE_SECONDS)))
+    pid = fork(steps, _hold)
     gives_up_at = time.monotonic() + _PATIENCE_SECONDS
     try:
         while (noted := looking.look([pid])) is None and time.monotonic() < gives_up_at:
@@ -240,6 +252,13 @@ def _memory_seen(steps: "Sequence[Order]") -> None:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
     _held("memory", 0 if noted is not None else _BROKE)
+
+
+def _hold() -> bool:
+    """Need a little more than a little, and wait to be killed for it."""
+    _touch(2 * _PROBE_BYTES)
+    signal.pause()
+    return False
 
 
 def _processes(steps: "Sequence[Order]", folder: str, most: int) -> None:

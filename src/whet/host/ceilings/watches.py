@@ -28,6 +28,10 @@ else:
 
         descriptor: int
 
+        def begin(self) -> None:
+            """Start, now that the program runs."""
+            ...
+
         def look(self, pids: "Sequence[int]") -> "Noted | None":
             """Return what was met: the trial is to be killed. None: nothing so far."""
             ...
@@ -50,7 +54,28 @@ def watch(orders: "Sequence[Order]") -> "list[Watch]":
     return [_WATCHES[str(name)](*details) for name, *details in orders]
 
 
-class _MemoryV1:
+class _Quiet:
+    """A watch to which the kernel says nothing, and which is in no hurry."""
+
+    descriptor = -1
+
+    def begin(self) -> None:
+        """Do nothing more."""
+
+    def look(self, pids: "Sequence[int]") -> "Noted | None":  # noqa: ARG002 - it only counts
+        """Return nothing."""
+        return None
+
+    def pause_seconds(self) -> float:
+        """Return a long time: each look at the memory is a look at this."""
+        return _LONG_SECONDS
+
+    def close(self) -> "Noted | None":
+        """Hold nothing."""
+        return None
+
+
+class _MemoryV1(_Quiet):
     """Is told by the kernel that memory is out; the program is held until it is killed."""
 
     def __init__(self, folder: str) -> None:
@@ -58,18 +83,20 @@ class _MemoryV1:
         self._control = os.open(f"{folder}/memory.oom_control", os.O_RDONLY | os.O_CLOEXEC)
         self.descriptor = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         write_words(f"{folder}/cgroup.event_control", f"{self.descriptor} {self._control}")
-        write_words(f"{folder}/memory.oom_control", 1)  # hold, do not kill
         self._kills = self._count("oom_kill")
+
+    def begin(self) -> None:
+        """Have the kernel hold who needs more, not kill it.
+
+        Not before the program runs: one that has not even room to start would be held for ever.
+        """
+        write_words(f"{self._folder}/memory.oom_control", 1)
 
     def look(self, pids: "Sequence[int]") -> "Noted | None":
         """Return the most that was held and by whom, if memory is out."""
         if not self._count("under_oom"):
             return None
         return self._noted(max(pids, key=resident_bytes, default=0))
-
-    def pause_seconds(self) -> float:
-        """Return a long time: the kernel tells."""
-        return _LONG_SECONDS
 
     def close(self) -> "Noted | None":
         """Let go of the descriptors; tell of a kill that was the kernel's own."""
@@ -85,10 +112,8 @@ class _MemoryV1:
         return read_fields(f"{self._folder}/memory.oom_control").get(name, 0)
 
 
-class _MemoryV2:
+class _MemoryV2(_Quiet):
     """Sees who is largest while the limit comes near, and that the kernel has killed for it."""
-
-    descriptor = -1
 
     def __init__(self, folder: str, most: int) -> None:
         self._folder = folder
@@ -121,10 +146,8 @@ class _MemoryV2:
         return events.get("oom_kill", 0) + events.get("oom_group_kill", 0)
 
 
-class _MemorySeen:
+class _MemorySeen(_Quiet):
     """Adds up what the processes hold, more often the nearer the limit comes."""
-
-    descriptor = -1
 
     def __init__(self, most: int, most_swap: int) -> None:
         self._most = most
@@ -159,9 +182,6 @@ class _MemorySeen:
         soon = max(self._left_bytes / _FASTEST_BYTES, _SHORT_SECONDS, 10 * self._cost_seconds)
         return min(soon, _LONG_SECONDS)
 
-    def close(self) -> None:
-        """Hold nothing."""
-
 
 def _is_swapping() -> bool:
     """Whether anything on this machine is swapped out: only then it is worth asking of each."""
@@ -177,21 +197,12 @@ def _held(pids: "Sequence[int]") -> tuple[int, int]:
     return sum(held for held, _ in shares), sum(swapped for _, swapped in shares)
 
 
-class _Processes:
+class _Processes(_Quiet):
     """Counts how often the kernel refused a fork."""
-
-    descriptor = -1
 
     def __init__(self, folder: str) -> None:
         self._events = f"{folder}/pids.events"
         self._before = self._count()
-
-    def look(self, pids: "Sequence[int]") -> None:
-        """Return nothing: a refused fork ends no program by itself."""
-
-    def pause_seconds(self) -> float:
-        """Return a long time."""
-        return _LONG_SECONDS
 
     def close(self) -> "Noted | None":
         """Tell whether a fork was refused."""
@@ -202,16 +213,14 @@ class _Processes:
         return read_fields(self._events).get("max", 0)
 
 
-class _Members:
+class _Members(_Quiet):
     """Puts a process that has left its group back into it; only root and its like can leave."""
-
-    descriptor = -1
 
     def __init__(self, folder: str, name: str = "") -> None:
         self._procs = f"{folder}/cgroup.procs"
         self._name = name or os.path.basename(folder)
 
-    def look(self, pids: "Sequence[int]") -> None:
+    def look(self, pids: "Sequence[int]") -> "Noted | None":
         """Put back who has left."""
         inside = set(map(int, read_words(self._procs).split()))
         for pid in pids:
@@ -220,13 +229,7 @@ class _Members:
                     write_words(self._procs, pid)
                 except OSError:
                     continue  # gone meanwhile
-
-    def pause_seconds(self) -> float:
-        """Return a long time: each look at the memory is a look at this."""
-        return _LONG_SECONDS
-
-    def close(self) -> None:
-        """Hold nothing."""
+        return None
 
     def _has_left(self, pid: int) -> bool:
         groups = read_words(f"/proc/{pid}/cgroup")
