@@ -29,6 +29,7 @@ VERBS = {
     "diff": Verb("whet.cli.diff", "Compare two trials: code, environment, outcome."),
     "shrink": Verb("whet.cli.shrink", "Find the smallest file that still fails the same way."),
     "bisect": Verb("whet.cli.bisect", "Find the first bad commit or release."),
+    "starve": Verb("whet.cli.starve", "Run out of memory, files or processes on purpose."),
     "investigate": Verb("whet.cli.investigate", "Do all of it, and write a report."),
     "one-liner": Verb("whet.cli.one_liner", "Print a trial as one line to paste into a shell."),
     "explain": Verb("whet.cli.explain", "Show the page of an error."),

@@ -32,6 +32,7 @@ class StopReason(Enum):
     FOUND = "the first bad version is found"
     AMBIGUOUS = "only skipped versions are left to test"
     NO_GOOD_VERSION = "no good version was found"
+    THRESHOLD = "the least that is enough is known"
     OUT_OF_TIME = "the time budget is spent"
     OUT_OF_TRIALS = "the trial budget is spent"
     INTERRUPTED = "stopped by Ctrl-C"
@@ -46,4 +47,5 @@ class StopReason(Enum):
             StopReason.FOUND,
             StopReason.AMBIGUOUS,
             StopReason.NO_GOOD_VERSION,
+            StopReason.THRESHOLD,
         }

@@ -447,6 +447,16 @@ class LimitNotEnforced(WhetError):
     exit_code = UNAVAILABLE
 
 
+class NeverSucceeds(WhetError):
+    """`whet starve --find` looks for the least with which a command succeeds, and it never does.
+
+    It was run once without that limit, and failed. Other limits and options of the same command
+    line count: leave them out, or run it with `whet run` to see what is wrong.
+    """
+
+    exit_code = DATA
+
+
 class HostFailure(WhetError):
     """The operating system refused something that whet cannot do without."""
 
