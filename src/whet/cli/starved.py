@@ -13,16 +13,23 @@ _WIDEST = 100
 
 def least_lines(found: LeastAmount) -> list[str]:
     """Return the answer, how it fails with less, and time against amount."""
-    if found.least_good is None:
-        lines = [f"no amount of {found.name} that was tried is enough"]
-    else:
-        below = f"; {found.most_bad} is too little" if found.most_bad else "; less was not tried"
-        lines = [f"{found.least_good} of {found.name} is enough{below}"]
+    lines = [_answer(found)]
     lines += ["", *_pictured(found), *_failures(found)]
     trials = shown_count(found.trials, "trial")
-    ways = f"; {', '.join(found.limited_by)}" if found.limited_by else ""
+    by = dict.fromkeys(way.rpartition(" by ")[2] for way in found.limited_by)
+    ways = f"; enforced by {', '.join(by)}" if by else ""
     lines.append(f"\n{trials} in {shown_seconds(found.wall_seconds)}; {found.stopped.value}{ways}")
     return lines
+
+
+def _answer(found: LeastAmount) -> str:
+    is_counted = found.name in {"files", "processes", "cpus"}
+    enough, little = ("are enough", "are too few") if is_counted else ("is enough", "is too little")
+    if found.least_good is None:
+        return f"no amount of {found.name} that was tried {enough}"
+    below = f"{found.most_bad} {little}" if found.most_bad else "fewer or less was not tried"
+    of = f" {found.name}" if is_counted else f" of {found.name}"
+    return f"{found.least_good}{of} {enough}; {below}"
 
 
 def least_json(found: LeastAmount) -> dict[str, object]:
