@@ -20,6 +20,7 @@ from whet.core.record import (
     text,
     texts,
 )
+from whet.core.resources import ResourceUse
 
 TIMEOUT_EXIT_CODE = 124  # that of coreutils' timeout
 
@@ -74,6 +75,8 @@ class Outcome:
         limits_met: limits that stood in its way.
         limited_by: how its limits were enforced, such as ``memory 64 MiB by cgroup v1``.
         failure: the classified symptom, or None.
+        resources: what was used while it ran; None: too short to be looked at, or not at hand. It
+            is a record beside the outcome, and no part of its JSON.
     """
 
     exit_code: int | None = 0
@@ -95,6 +98,7 @@ class Outcome:
     limits_met: tuple[LimitMet, ...] = ()
     limited_by: tuple[str, ...] = ()
     failure: Failure | None = None
+    resources: ResourceUse | None = field(default=None, compare=False)
 
     @property
     def shell_exit_code(self) -> int:

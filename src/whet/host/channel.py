@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from whet.host.ceilings.ceiling import Order
     from whet.host.ceilings.watches import Noted
+    from whet.host.gauge import Gauged
     from whet.host.noticed import Observed
 
     # argv, environment, cwd, reset steps (command, must succeed), index of the terminal or -1,
@@ -52,8 +53,11 @@ if TYPE_CHECKING:
     # pid, wait status (None: it could not be killed), was left behind
     Exit: TypeAlias = tuple[int, "int | None", bool]
     # exits (the command first), wall seconds, CPU seconds, peak bytes, index of the failed reset
-    # step or -1, whether whet killed the command, pids that could not be killed, limits met
-    Ended: TypeAlias = tuple["list[Exit]", float, float, int, int, bool, "list[int]", "list[Noted]"]
+    # step or -1, whether whet killed the command, pids that could not be killed, limits met, what was
+    # used meanwhile
+    Ended: TypeAlias = tuple[
+        "list[Exit]", float, float, int, int, bool, "list[int]", "list[Noted]", Gauged
+    ]
     # stage (`fork`, `set-up`, `cwd`, `exec`, `interpreter`, `limit`), errno, path or limit
     Failed: TypeAlias = tuple[str, int, bytes]
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _PARENT = 1  # fields of /proc/PID/stat after the name; proc_pid_stat(5)
 _GROUP = 2
+_USER_TICKS = 11  # then system time, and both of its children
 
 
 def children_of(pid: int) -> list[int]:
@@ -56,6 +57,21 @@ def shares_of(pid: int) -> tuple[int, int]:
     rows = (line.split() for line in text.splitlines())
     shares = {row[0]: int(row[1]) << 10 for row in rows if row[0] in {b"Pss:", b"SwapPss:"}}
     return shares.get(b"Pss:", 0), shares.get(b"SwapPss:", 0)
+
+
+def cpu_ticks_of(pid: int) -> int:
+    """Return the CPU time of a process and of its children that it has waited for; 0: gone."""
+    fields = _stat(pid)
+    return sum(map(int, fields[_USER_TICKS : _USER_TICKS + 4])) if fields else 0
+
+
+def disk_bytes_of(pid: int) -> tuple[int, int] | None:
+    """Return what a process has read from disks and written towards them; None: not to be seen."""
+    text = _read(f"/proc/{pid}/io", 512)
+    if not text:
+        return None
+    fields = dict(line.split(b": ") for line in text.splitlines())
+    return int(fields.get(b"read_bytes", 0)), int(fields.get(b"write_bytes", 0))
 
 
 def name_of(pid: int) -> str:

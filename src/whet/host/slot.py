@@ -13,6 +13,7 @@ from whet.core.failure import Frame
 from whet.core.limits import Limits
 from whet.core.outcome import Outcome, ProcessExit
 from whet.core.output import Output
+from whet.core.resources import ProcessPeak, ResourceUse
 from whet.host.belongings import Belongings
 from whet.host.capture import Capture, Capturing
 from whet.host.ceilings.around import NOTHING_AROUND, Around
@@ -130,7 +131,10 @@ class Slot:
                 self._proven = program.limits
                 outcome = self._outcome(program, ended, relay.reason, wiring, keep, stacks)
                 return replace(
-                    outcome, limits_met=around.met(_end_of(outcome, ended)), limited_by=around.ways
+                    outcome,
+                    limits_met=around.met(_end_of(outcome, ended)),
+                    limited_by=around.ways,
+                    resources=_use_of(ended),
                 )
         finally:
             wiring.close()
@@ -188,7 +192,9 @@ class Slot:
         keep: Callable[[Capture], Output],
         stacks: list[Stacks],
     ) -> Outcome:
-        exits, wall_seconds, cpu_seconds, peak_bytes, failed_step, was_killed, stubborn, _ = ended
+        exits, wall_seconds, cpu_seconds, peak_bytes, failed_step, was_killed, stubborn, _, _ = (
+            ended
+        )
         host = os.uname().nodename
         processes = tuple(_process(pid, status, host, late) for pid, status, late in exits)
         reason = reason if was_killed else None
@@ -310,7 +316,26 @@ def _end_of(outcome: Outcome, ended: "Ended") -> End:
     return End(
         exit_code=outcome.exit_code,
         signal=outcome.signal,
-        noted={name: (amount, pid, process) for name, amount, pid, process in ended[-1]},
+        noted={name: (amount, pid, process) for name, amount, pid, process in ended[-2]},
+    )
+
+
+def _use_of(ended: "Ended") -> ResourceUse | None:
+    samples, peaks = ended[-1]
+    if not samples:
+        return None
+    seconds, memory, cpu, files, read, written, processes = zip(*samples, strict=True)
+    return ResourceUse(
+        seconds=seconds,
+        memory_bytes=memory,
+        cpu_seconds=cpu,
+        files=files,
+        read_bytes=read,
+        written_bytes=written,
+        processes=processes,
+        largest=tuple(
+            ProcessPeak(pid=pid, name=name, peak_bytes=held) for pid, name, held in peaks
+        ),
     )
 
 

@@ -24,6 +24,7 @@ import time
 
 from whet.host.channel import Channel, as_number, as_run
 from whet.host.frozen import FrozenCopies
+from whet.host.gauge import Gauge
 from whet.host.launch import CannotStartError, Started, start
 from whet.host.observer import divide
 from whet.host.process_tree import children_of, descendants_of, group_of, resident_bytes
@@ -78,6 +79,7 @@ class _Tree:
         self.was_told_to_end = False
         self.stubborn: list[int] = []
         self.noted: list[Noted] = []
+        self.gauge = Gauge()
         self._watches: list[Watch] = []
         self._over_at = 0.0
 
@@ -90,6 +92,7 @@ class _Tree:
 
     def begin_to_watch(self) -> None:
         """The command runs: what is to be done to its limits then."""
+        self.gauge = Gauge()
         for each in self._watches:
             each.begin()
 
@@ -258,7 +261,9 @@ class _Tree:
         held = sum(resident_bytes(pid) for pid in pids)
         self.peak_bytes = max(self.peak_bytes, held)
         self._look_at_limits(pids)
-        return time.monotonic() - began
+        seconds = time.monotonic() - began
+        self.gauge.look(pids, self.cpu_seconds)  # which sees to its own share of the time
+        return seconds
 
     def _look_at_limits(self, pids: "Sequence[int]") -> None:
         """Tell whet of a limit that was met. Whet looks at the program once more and has it killed."""
@@ -357,6 +362,7 @@ def _run(
             tree.was_killed and _was_sigkilled(status),
             tree.stubborn,
             tree.noted,
+            tree.gauge.record(),
         ),
     )
     if tree.stubborn:
