@@ -45,36 +45,74 @@ class Processors(click.ParamType[float]):
 
 _COUNT = click.IntRange(1)
 
+# With a prefix: `shrink` has files of its own.
 LIMIT_OPTIONS = [
     click.option(
-        "--limits", default="", metavar="NAME", help="A set of limits: laptop, tiny-container, own."
+        "--limits",
+        "limit_set",
+        default="",
+        metavar="NAME",
+        help="A set of limits: laptop, tiny-container, own.",
     ),
     click.option(
-        "--memory", type=Size(), help="Memory of all processes together; killed above it."
+        "--memory",
+        "limit_memory",
+        type=Size(),
+        help="Memory of all processes together; killed above it.",
     ),
-    click.option("--memory-high", type=Size(), help="Memory above which they are slowed down."),
-    click.option("--swap", type=Size(), help="Swap beside the memory (none)."),
-    click.option("--address-space", type=Size(), help="What each process may reserve (ulimit -v)."),
-    click.option("--cpus", type=Processors(), help="Processors kept busy at once, such as 0.5."),
-    click.option("--files", type=_COUNT, metavar="N", help="Open files of each process."),
-    click.option("--processes", type=_COUNT, metavar="N", help="Processes and threads at once."),
-    click.option("--file-size", type=Size(), help="Largest file that may be written."),
-    click.option("--stack", type=Size(), help="Stack of the main thread of each process."),
-    click.option("--cpu-seconds", type=_COUNT, metavar="N", help="CPU time of each process."),
+    click.option(
+        "--memory-high",
+        "limit_memory_high",
+        type=Size(),
+        help="Memory above which they are slowed down.",
+    ),
+    click.option("--swap", "limit_swap", type=Size(), help="Swap beside the memory (none)."),
+    click.option(
+        "--address-space",
+        "limit_address_space",
+        type=Size(),
+        help="What each process may reserve (ulimit -v).",
+    ),
+    click.option(
+        "--cpus", "limit_cpus", type=Processors(), help="Processors kept busy at once, such as 0.5."
+    ),
+    click.option(
+        "--files", "limit_files", type=_COUNT, metavar="N", help="Open files of each process."
+    ),
+    click.option(
+        "--processes",
+        "limit_processes",
+        type=_COUNT,
+        metavar="N",
+        help="Processes and threads at once.",
+    ),
+    click.option(
+        "--file-size", "limit_file_size", type=Size(), help="Largest file that may be written."
+    ),
+    click.option(
+        "--stack", "limit_stack", type=Size(), help="Stack of the main thread of each process."
+    ),
+    click.option(
+        "--cpu-seconds",
+        "limit_cpu_seconds",
+        type=_COUNT,
+        metavar="N",
+        help="CPU time of each process.",
+    ),
 ]
 
 
 def limits_of(values: Mapping[str, object]) -> Limits:
     """Return what the options say."""
     return Limits(
-        memory_bytes=cast("int | None", values["memory"]),
-        memory_high_bytes=cast("int | None", values["memory_high"]),
-        swap_bytes=cast("int | None", values["swap"]),
-        address_space_bytes=cast("int | None", values["address_space"]),
-        cpus=cast("float | None", values["cpus"]),
-        files=cast("int | None", values["files"]),
-        processes=cast("int | None", values["processes"]),
-        file_size_bytes=cast("int | None", values["file_size"]),
-        stack_bytes=cast("int | None", values["stack"]),
-        cpu_seconds=cast("int | None", values["cpu_seconds"]),
+        memory_bytes=cast("int | None", values["limit_memory"]),
+        memory_high_bytes=cast("int | None", values["limit_memory_high"]),
+        swap_bytes=cast("int | None", values["limit_swap"]),
+        address_space_bytes=cast("int | None", values["limit_address_space"]),
+        cpus=cast("float | None", values["limit_cpus"]),
+        files=cast("int | None", values["limit_files"]),
+        processes=cast("int | None", values["limit_processes"]),
+        file_size_bytes=cast("int | None", values["limit_file_size"]),
+        stack_bytes=cast("int | None", values["limit_stack"]),
+        cpu_seconds=cast("int | None", values["limit_cpu_seconds"]),
     )

@@ -171,7 +171,7 @@ def trial_request(ctx: click.Context) -> TrialRequest:
         reset=_reset_steps(ctx),
         timeout_seconds=values["timeout"],
         limits=limits_of(values),
-        limit_set=values["limits"],
+        limit_set=values["limit_set"],
         measures=_pairs(values["measure"], "--measure", "NAME=REGEX"),
         judging=judging,
         name=values["name"],

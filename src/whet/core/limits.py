@@ -51,6 +51,17 @@ class Limits:
             getattr(self, each.name) is not None for each in fields(self) if each.name not in own
         )
 
+    @property
+    def options(self) -> list[str]:
+        """These limits as words of a command line, less the first two, which a shell has itself."""
+        own = {"wall_seconds", "output_bytes"}
+        words: list[str] = []
+        for name, amount in self.to_json().items():
+            if name not in own:
+                option = name.removesuffix("_bytes").replace("_", "-")
+                words += [f"--{option}", f"{amount}"]
+        return words
+
     def to_json(self) -> dict[str, object]:
         """Return these limits as JSON data. The first two always stand there: keys of old trials."""
         data = {each.name: getattr(self, each.name) for each in fields(self)}
