@@ -12,7 +12,9 @@ from whet.search.threshold import Threshold, least_amount
 MOST = 1 << 30
 
 
-def found(threshold: int, *, least: int, most: int, guess: int, precision: float = 0.0) -> Threshold:
+def found(
+    threshold: int, *, least: int, most: int, guess: int, precision: float = 0.0
+) -> Threshold:
     def test(amount: int) -> Verdict:
         assert least <= amount <= most
         return Verdict.GOOD if amount >= threshold else Verdict.BAD
