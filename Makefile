@@ -85,6 +85,10 @@ bench-shrink: $(VENV)/.ready-dev ## whet shrink beside other reducers; hours; go
 	$(BIN)/python benchmarks/shrink_engine.py
 	$(BIN)/python benchmarks/shrink.py $(ARGS) --summary
 
+.PHONY: bench-starve
+bench-starve: $(VENV)/.ready-dev ## what limits cost and how exact they are; what the resource record costs
+	$(BIN)/python benchmarks/starve.py $(ARGS)
+
 .PHONY: docs
 docs: docs-generate ## the documentation, as docs/_build/html/index.html
 	$(BIN)/sphinx-build -n -W -q -b html docs docs/_build/html

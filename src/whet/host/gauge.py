@@ -1,7 +1,7 @@
 """Records what the processes of a trial use while it runs; imports next to nothing.
 
 A look costs some tens of microseconds for each process, and is taken so rarely that all of them
-together need no more than a hundredth of one processor. A long trial keeps as many samples as a
+together need less than a hundredth of one processor. A long trial keeps as many samples as a
 short one: when there are too many, every second one goes, and looks become rarer.
 """
 
@@ -25,7 +25,7 @@ _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _MOST_SAMPLES = 128
 _MOST_PEAKS = 8
 _FIRST_SECONDS = 0.02
-_SHARE = 150  # of the time may be spent here: less than a hundredth
+_SHARE = 250  # a 250th of the time may be spent here
 _MOST_PROCESSES_LOOKED_INTO = 64
 
 

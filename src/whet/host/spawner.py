@@ -43,7 +43,7 @@ else:
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 _PATIENCE_SECONDS = 5.0  # a killed process that still lives hangs in the kernel (state D)
 _FIRST_LOOK_SECONDS, _LONGEST_LOOK_SECONDS = 0.005, 0.1
-_LOOK_SHARE = 50  # looking at memory may take 1/50 of the time
+_LOOK_SHARE = 200  # looking at memory may take 1/200 of the time
 _FORK_SLACK_BYTES = 2 << 20
 _MOST_EXITS = 1000
 _PYCACHE_VARIABLE = b"WHET_PYCACHE"  # as of `whet.host.workplace`
