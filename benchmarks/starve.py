@@ -33,6 +33,7 @@ from whet.host.process_tree import children_of, cpu_ticks_of
 
 MEBIBYTE = 1 << 20
 WAYS: tuple[Ceiling, ...] = (GroupsV2(), GroupsV1(), Watchdog())
+FREE = Limits()
 TICKS = os.sysconf("SC_CLK_TCK")
 
 GROWS = """
@@ -87,7 +88,7 @@ class _Bench:
             environment=os.environ,
         )
 
-    def run(self, *command: str, limits: Limits = Limits()) -> Outcome:  # noqa: B008 - a value
+    def run(self, *command: str, limits: Limits = FREE) -> Outcome:
         trial = Trial(command=command, cwd=str(self._folder), limits=limits)
         with self.executor() as executor:
             return executor.submit(trial).result()
@@ -160,7 +161,7 @@ def _accuracy(bench: _Bench) -> None:
     for way in _ways():
         _only(way)
         for speed, pause in (("100 MB/s", 0.01), ("as fast as it can", 0.0)):
-            shares = []
+            shares: list[float] = []
             for _ in range(5):
                 outcome = bench.run(
                     sys.executable, "-c", GROWS, str(pause), limits=Limits(memory_bytes=most)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from whet.core.record import (
     JsonObject,
-    MalformedRecordError,
     integer,
     number,
     records,
+    sequence,
     text,
 )
 
@@ -105,18 +105,11 @@ class ResourceUse:
 
 
 def _decimals(data: JsonObject, name: str) -> tuple[float, ...]:
-    return tuple(number({name: each}, name) for each in _column(data, name))
+    return tuple(number({name: each}, name) for each in sequence(data, name))
 
 
 def _wholes(data: JsonObject, name: str) -> tuple[int, ...]:
-    return tuple(integer({name: each}, name) for each in _column(data, name))
-
-
-def _column(data: JsonObject, name: str) -> Sequence[object]:
-    column = data.get(name)
-    if not isinstance(column, list):
-        raise MalformedRecordError(f"`{name}` is not a list")
-    return column
+    return tuple(integer({name: each}, name) for each in sequence(data, name))
 
 
 _BARS = "▁▂▃▄▅▆▇█"

@@ -53,12 +53,11 @@ class Started:
         self.forked_bytes = forked_bytes
 
 
-def start(  # noqa: PLR0913 - all that a program gets from outside, given once
+def start(
     argv: list[bytes],
     environment: dict[bytes, bytes],
     cwd: bytes,
-    streams: Sequence[int],
-    terminal: int = -1,
+    wiring: tuple[Sequence[int], int],
     watching: Watching | None = None,
     *,
     steps: Sequence[Order] = (),
@@ -69,8 +68,8 @@ def start(  # noqa: PLR0913 - all that a program gets from outside, given once
         argv: argument vector; the first word is looked up on the `PATH` of `environment`.
         environment: all of it.
         cwd: folder to start in; relative words are relative to it.
-        streams: descriptors that become its standard input, output and error.
-        terminal: which of them is its controlling terminal; -1: none.
+        wiring: descriptors that become its standard input, output and error, and which of them
+            is its controlling terminal; -1: none.
         watching: has it watched; None: nobody does.
         steps: what it does to itself before it becomes the program (`whet.host.ceilings.steps`).
 
@@ -88,7 +87,7 @@ def start(  # noqa: PLR0913 - all that a program gets from outside, given once
         os.close(reported)
         raise CannotStartError(("fork", error.errno or 0, b"")) from error
     if pid == 0:
-        _become(argv, environment, cwd, (streams, terminal, steps), reported, watching)
+        _become(argv, environment, cwd, (*wiring, steps), reported, watching)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
     os.close(reported)
     if watching is not None:

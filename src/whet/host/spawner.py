@@ -405,7 +405,7 @@ def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequenc
             raise CannotStartError(("put back", 0, b""))
         channel.send("resuming")
         return copies.resume(number, streams[:3], terminal)
-    command = start(argv, environment, cwd, streams[:3], terminal, watching, steps=guard[0])
+    command = start(argv, environment, cwd, (streams[:3], terminal), watching, steps=guard[0])
     if watching is not None and watching.refusal:
         channel.send("halted", f"{_CANNOT_SEE}: {watching.refusal}")
     return command
@@ -427,7 +427,7 @@ def _reset(
     try:
         for index, (text, must_succeed) in enumerate(steps):
             shell = [b"/bin/sh", b"-c", text]
-            step = start(shell, environment, cwd, (nothing, streams[3], streams[3]))
+            step = start(shell, environment, cwd, ((nothing, streams[3], streams[3]), -1))
             status = tree.wait_for(step, is_command=False)
             gave_up = tree.was_killed or tree.was_told_to_end
             if gave_up or (must_succeed and status != 0):

@@ -1,8 +1,8 @@
 """A shell whose prompt says which limits hold in it."""
 
-import os
 import shlex
 from dataclasses import replace
+from pathlib import Path
 
 from whet.core.limits import Limits, shown_size
 from whet.workbench.bench import Workbench
@@ -21,8 +21,7 @@ def in_shell(bench: Workbench, request: TrialRequest) -> TrialRequest:
         variables[MEMORY_VARIABLE] = shown_size(limits.memory_bytes).replace(" ", "")
     shell = bench.environment.get("SHELL") or "/bin/sh"
     command: tuple[str, ...]
-    name = os.path.basename(shell)  # noqa: PTH119 - a path that may not exist
-    if name == "bash":
+    if Path(shell).name == "bash":
         folder = bench.belongings.temporary_folder()
         start = folder / "bashrc"
         start.write_text(
@@ -40,7 +39,7 @@ def in_shell(bench: Workbench, request: TrialRequest) -> TrialRequest:
 
 def _words(limits: Limits) -> str:
     """Return the limits as a prompt shows them: ``memory 5 GiB, files 64``."""
-    words = []
+    words: list[str] = []
     for name, amount in limits.to_json().items():
         if isinstance(amount, int | float):
             shown = shown_size(amount) if name.endswith("_bytes") else f"{amount:g}"

@@ -68,7 +68,7 @@ class Prepared(Protocol):
         """Variables that the program gets because of it."""
         ...
 
-    def met(self, end: End) -> tuple[LimitMet, ...]:
+    def met(self, end: End, /) -> tuple[LimitMet, ...]:
         """Return which limits the trial met; asked before `close`."""
         ...
 
@@ -85,11 +85,13 @@ class Ceiling(Protocol):
         """What it is called: ``cgroup v1``, ``watchdog``."""
         ...
 
-    def hindrance(self, name: str, limits: Limits) -> str:
+    def hindrance(self, name: str, limits: Limits, /) -> str:
         """Return what it lacks here for a limit, as it is shown to the user; empty: it works."""
         ...
 
-    def prepare(self, names: Collection[str], limits: Limits, belongings: Belongings) -> Prepared:
+    def prepare(
+        self, names: Collection[str], limits: Limits, belongings: Belongings, /
+    ) -> Prepared:
         """Make what one trial needs; what it makes is written down in ``belongings`` first.
 
         Args:
@@ -117,7 +119,7 @@ class Plain:
     watches: tuple[Order, ...] = ()
     environment: Mapping[str, str] = field(default_factory=_no_variables)
 
-    def met(self, end: End) -> tuple[LimitMet, ...]:  # noqa: ARG002 - asks nothing of the end
+    def met(self, _end: End, /) -> tuple[LimitMet, ...]:
         """Return nothing: this limit leaves no trace of its own."""
         return ()
 

@@ -33,7 +33,7 @@ class GroupsV1:
 
     way: str = "cgroup v1"
 
-    def hindrance(self, name: str, limits: Limits) -> str:
+    def hindrance(self, name: str, limits: Limits, /) -> str:
         """Return what is missing for a limit."""
         if name == "memory-high":
             return "version 1 has no limit that slows down; it needs version 2"
@@ -50,7 +50,7 @@ class GroupsV1:
         return ""
 
     def prepare(
-        self, names: Collection[str], limits: Limits, belongings: Belongings
+        self, names: Collection[str], limits: Limits, belongings: Belongings, /
     ) -> "_Prepared":
         """Make the groups and set their limits."""
         folders: dict[str, str] = {}
@@ -129,7 +129,7 @@ class _Prepared(Plain):
     folders: dict[str, str]
     belongings: Belongings
 
-    def met(self, end: End) -> tuple[LimitMet, ...]:
+    def met(self, end: End, /) -> tuple[LimitMet, ...]:
         """Return what the watches have seen."""
         return met_in_groups(end, self.limits)
 

@@ -43,7 +43,7 @@ class GroupsV2:
 
     way: str = "cgroup v2"
 
-    def hindrance(self, name: str, limits: Limits) -> str:
+    def hindrance(self, name: str, limits: Limits, /) -> str:
         """Return what is missing for a limit."""
         if name == "swap" and limits.memory_bytes is None:
             return "`--swap` goes with `--memory`"
@@ -68,7 +68,7 @@ class GroupsV2:
         )
 
     def prepare(
-        self, names: Collection[str], limits: Limits, belongings: Belongings
+        self, names: Collection[str], limits: Limits, belongings: Belongings, /
     ) -> "_Prepared":
         """Make the group, the one below it for the program, and set the limits."""
         own = own_group("")
@@ -152,7 +152,7 @@ class _Prepared(Plain):
     folder: str
     belongings: Belongings
 
-    def met(self, end: End) -> tuple[LimitMet, ...]:
+    def met(self, end: End, /) -> tuple[LimitMet, ...]:
         """Return what the watches have seen."""
         return met_in_groups(end, self.limits)
 

@@ -28,16 +28,17 @@ class Affinity:
 
     way = "processor affinity"
 
-    def hindrance(self, name: str, limits: Limits) -> str:  # noqa: ARG002 - `cpus` is all it has
+    def hindrance(self, _name: str, limits: Limits, /) -> str:
         """Return why it cannot be done: there is no half a processor to bind to."""
         count = limits.cpus or 1
         return "" if count == int(count) else f"it counts whole processors, not {count:g}"
 
     def prepare(
         self,
-        names: Collection[str],  # noqa: ARG002 - `cpus` is all it has
+        _names: Collection[str],
         limits: Limits,
-        belongings: Belongings,  # noqa: ARG002 - nothing is made
+        _belongings: Belongings,
+        /,
     ) -> Plain:
         """Return the step that binds it."""
         step = bind_step(limits.cpus or 1)

@@ -25,7 +25,7 @@ class ResourceLimits:
 
     way: str = "resource limit"
 
-    def hindrance(self, name: str, limits: Limits) -> str:
+    def hindrance(self, name: str, limits: Limits, /) -> str:
         """Return why the limit cannot be set: it is above the one that this process has itself."""
         _, hard = resource.getrlimit(_NUMBERS[name])
         most = _amounts(limits)[name]
@@ -37,7 +37,8 @@ class ResourceLimits:
         self,
         names: Collection[str],
         limits: Limits,
-        belongings: Belongings,  # noqa: ARG002 - nothing is made
+        _belongings: Belongings,
+        /,
     ) -> "_Prepared":
         """Return the steps that set the limits."""
         amounts = {name: most for name, most in _amounts(limits).items() if name in names}
@@ -53,7 +54,7 @@ class ResourceLimits:
 class _Prepared(Plain):
     amounts: dict[str, int]
 
-    def met(self, end: End) -> tuple[LimitMet, ...]:
+    def met(self, end: End, /) -> tuple[LimitMet, ...]:
         """Return the limit whose signal ended the command, if one did."""
         return tuple(
             LimitMet(

@@ -15,7 +15,7 @@ class Watchdog:
 
     way: str = "watchdog"
 
-    def hindrance(self, name: str, limits: Limits) -> str:
+    def hindrance(self, name: str, limits: Limits, /) -> str:
         """Return what it cannot do: slow a program down."""
         if name == "memory-high":
             return "it can kill a program, not slow it down"
@@ -25,9 +25,10 @@ class Watchdog:
 
     def prepare(
         self,
-        names: Collection[str],  # noqa: ARG002 - memory, with or without swap
+        _names: Collection[str],
         limits: Limits,
-        belongings: Belongings,  # noqa: ARG002 - nothing is made
+        _belongings: Belongings,
+        /,
     ) -> "_Prepared":
         """Return what the spawner has to look at."""
         most = limits.memory_bytes or 0
@@ -44,6 +45,6 @@ class Watchdog:
 class _Prepared(Plain):
     limits: Limits
 
-    def met(self, end: End) -> tuple[LimitMet, ...]:
+    def met(self, end: End, /) -> tuple[LimitMet, ...]:
         """Return what the watch has seen."""
         return met_in_groups(end, self.limits)

@@ -32,7 +32,7 @@ else:
             """Start, now that the program runs."""
             ...
 
-        def look(self, pids: "Sequence[int]") -> "Noted | None":
+        def look(self, pids: "Sequence[int]", /) -> "Noted | None":
             """Return what was met: the trial is to be killed. None: nothing so far."""
             ...
 
@@ -63,7 +63,7 @@ class _Quiet:
     def begin(self) -> None:
         """Do nothing more."""
 
-    def look(self, pids: "Sequence[int]") -> "Noted | None":  # noqa: ARG002 - it only counts
+    def look(self, _pids: "Sequence[int]", /) -> "Noted | None":
         """Return nothing."""
         return None
 
@@ -93,7 +93,7 @@ class _MemoryV1(_Quiet):
         """
         write_words(f"{self._folder}/memory.oom_control", 1)
 
-    def look(self, pids: "Sequence[int]") -> "Noted | None":
+    def look(self, pids: "Sequence[int]", /) -> "Noted | None":
         """Return the most that was held and by whom, if memory is out."""
         if not self._count("under_oom"):
             return None
@@ -123,7 +123,7 @@ class _MemoryV2(_Quiet):
         self._largest: tuple[int, str] = (0, "")
         self._left_bytes = most
 
-    def look(self, pids: "Sequence[int]") -> "Noted | None":
+    def look(self, pids: "Sequence[int]", /) -> "Noted | None":
         """Return the most that was held and by whom, if the kernel has killed."""
         self._left_bytes = self._most - (read_number(f"{self._folder}/memory.current") or 0)
         if self._left_bytes < self._most // 2:
@@ -167,7 +167,7 @@ class _MemorySeen(_Quiet):
         _set_priority(self._priority)
         return None
 
-    def look(self, pids: "Sequence[int]") -> "Noted | None":
+    def look(self, pids: "Sequence[int]", /) -> "Noted | None":
         """Stop the processes and return what they hold, if that is too much."""
         began = time.thread_time()  # on a busy machine a look may take long, and cost little
         held = sum(map(resident_bytes, pids))  # cheap, and never less than what is looked for
@@ -239,7 +239,7 @@ class _Members(_Quiet):
         self._procs = f"{folder}/cgroup.procs"
         self._name = name or os.path.basename(folder)
 
-    def look(self, pids: "Sequence[int]") -> "Noted | None":
+    def look(self, pids: "Sequence[int]", /) -> "Noted | None":
         """Put back who has left."""
         inside = set(map(int, read_words(self._procs).split()))
         for pid in pids:

@@ -311,10 +311,10 @@ class _Pretender:
 
     way = "pretence"
 
-    def hindrance(self, name: str, limits: Limits) -> str:  # noqa: ARG002 - has none
+    def hindrance(self, _name: str, _limits: Limits, /) -> str:
         return ""
 
-    def prepare(self, names: object, limits: Limits, belongings: object) -> Plain:  # noqa: ARG002
+    def prepare(self, _names: object, limits: Limits, _belongings: object, /) -> Plain:
         assert limits.files is not None
         return Plain(way=self.way, probes=(("files", limits.files),))
 
