@@ -95,6 +95,9 @@ bench-bisect: $(VENV)/.ready-dev ## whet bisect beside git bisect run: lines, me
 	$(BIN)/python benchmarks/bisection.py $(ARGS)
 	$(BIN)/python benchmarks/bisection_culprits.py
 	$(BIN)/python benchmarks/bisection_releases.py
+.PHONY: bench-starve
+bench-starve: $(VENV)/.ready-dev ## what limits cost and how exact they are; what the resource record costs
+	$(BIN)/python benchmarks/starve.py $(ARGS)
 
 .PHONY: docs
 docs: docs-generate ## the documentation, as docs/_build/html/index.html

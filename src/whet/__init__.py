@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from whet.core.event import Event, Observer
     from whet.core.executor import Executor
     from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
+    from whet.core.limits import Limits
     from whet.core.oracle import BadIf, Oracle, SameFailure
     from whet.core.outcome import Outcome, ProcessExit
     from whet.core.output import Output
-    from whet.core.trial import Limits, PayloadBinding, ResetStep, Trial
+    from whet.core.trial import PayloadBinding, ResetStep, Trial
     from whet.core.verdict import Verdict
     from whet.reduction.objects.shrinking import shrink
 
@@ -61,7 +62,7 @@ _HOMES = {
     "FailureKind": "failure",
     "FailureSignature": "failure",
     "Frame": "failure",
-    "Limits": "trial",
+    "Limits": "limits",
     "Observer": "event",
     "Oracle": "oracle",
     "Outcome": "outcome",

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from whet.core.difference import Change, Inheritance, compare, compare_outcomes
 from whet.core.failure import Failure, FailureKind, FailureSignature
+from whet.core.limits import Limits
 from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput
 from whet.core.trial import (
     CodeState,
-    Limits,
     PayloadBinding,
     ResetStep,
     Surroundings,

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from whet.core import record
 from whet.core.errors import WhetError, error_classes
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
+from whet.core.limits import Limits
 from whet.core.outcome import Outcome, ProcessExit
 from whet.core.output import BytesOutput, Output, digest_of
 from whet.core.record import MalformedRecordError
-from whet.core.trial import CodeState, Limits, PayloadBinding, ResetStep, Surroundings, Trial
+from whet.core.trial import CodeState, PayloadBinding, ResetStep, Surroundings, Trial
 
 texts = st.text(max_size=8)
 names = st.dictionaries(texts, texts, max_size=2)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whet.core.trial import Limits, PayloadBinding, ResetStep, Trial
+from whet.core.limits import Limits
+from whet.core.trial import PayloadBinding, ResetStep, Trial
 from whet.desk.one_liner import PlacedFile, one_liner, quote_word, write_file
 
 SHELLS = [shell for shell in ("sh", "dash", "bash") if shutil.which(shell)]

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from whet.core.limits import Limits
 from whet.core.outcome import Outcome
-from whet.core.trial import Limits, Trial
+from whet.core.trial import Trial
 from whet.execution.cold import ColdExecutor
 from whet.execution.futures import TrialFuture
 from whet.host.belongings import Belongings

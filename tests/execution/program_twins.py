@@ -16,8 +16,9 @@ from program_edits import Change, Session
 from programs import Content, Link
 
 from whet.core.failure import FailureKind
+from whet.core.limits import Limits
 from whet.core.outcome import Outcome
-from whet.core.trial import Limits, Trial
+from whet.core.trial import Trial
 from whet.evidence.classify import classify
 from whet.execution.cold import ColdExecutor
 from whet.execution.warm import WarmRuns

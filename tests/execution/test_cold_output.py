@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from laboratory import Laboratory, fifo, outcome_of, specimen
 
-from whet.core.trial import Limits, ResetStep
+from whet.core.limits import Limits
+from whet.core.trial import ResetStep
 from whet.host.capture import IN_MEMORY_BYTES, FileOutput
 
 _BLOCK = b"\xff\xfe\x00whet" * 16384

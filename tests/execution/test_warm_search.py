@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from laboratory import Laboratory, fifo
 
+from whet.core.limits import Limits
 from whet.core.outcome import Outcome
-from whet.core.trial import Limits, PayloadBinding, ResetStep, Trial
+from whet.core.trial import PayloadBinding, ResetStep, Trial
 from whet.core.verdict import Verdict
 from whet.evidence.classify import classify
 from whet.execution.cold import ColdExecutor

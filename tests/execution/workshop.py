@@ -10,8 +10,9 @@ from pathlib import Path
 
 from laboratory import Laboratory
 
+from whet.core.limits import Limits
 from whet.core.outcome import Outcome
-from whet.core.trial import Limits, Trial
+from whet.core.trial import Trial
 from whet.evidence.classify import classify
 from whet.execution.cold import ColdExecutor
 from whet.execution.warm import Start, WarmRuns

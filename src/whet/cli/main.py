@@ -31,6 +31,7 @@ VERBS = {
     "bisect": Verb("whet.cli.bisect", "Find the first bad commit or release."),
     "repeat": Verb("whet.cli.repeat", "Run a command again and again: how often does it fail?"),
     "delta": Verb("whet.cli.delta", "Find what decides between a good and a bad configuration."),
+    "starve": Verb("whet.cli.starve", "Run out of memory, files or processes on purpose."),
     "investigate": Verb("whet.cli.investigate", "Do all of it, and write a report."),
     "one-liner": Verb("whet.cli.one_liner", "Print a trial as one line to paste into a shell."),
     "explain": Verb("whet.cli.explain", "Show the page of an error."),

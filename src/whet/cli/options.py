@@ -5,6 +5,7 @@ from typing import ParamSpec, TypeVar
 
 import click
 
+from whet.cli.limits import LIMIT_OPTIONS, limits_of
 from whet.core.errors import BadUsage
 from whet.core.trial import ResetStep
 from whet.workbench.request import Judging, TrialRequest
@@ -101,6 +102,7 @@ _TRIAL_OPTIONS = [
         type=Duration(),
         help="Kill the whole process tree after so long, with its Python stack taken before.",
     ),
+    *LIMIT_OPTIONS,
     click.option(
         "--reset",
         multiple=True,
@@ -189,6 +191,8 @@ def trial_request(ctx: click.Context) -> TrialRequest:
         stdin=values["stdin"],
         reset=_reset_steps(ctx),
         timeout_seconds=values["timeout"],
+        limits=limits_of(values),
+        limit_set=values["limit_set"],
         measures=_pairs(values["measure"], "--measure", "NAME=REGEX"),
         judging=judging,
         name=values["name"],

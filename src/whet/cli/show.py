@@ -7,10 +7,12 @@ import click
 
 from whet.cli.console import answer, answer_bytes, answer_json, styled, verdict_word
 from whet.cli.options import json_option
+from whet.cli.resource_rows import resource_rows
 from whet.cli.summary import entry_json, expectation_words, failure_words, outcome_words
 from whet.core.outcome import Outcome
 from whet.core.output import Output
 from whet.core.quantity import shown_bytes, shown_seconds
+from whet.core.resources import ResourceUse
 from whet.core.trial import Trial
 from whet.notebook.entry import Entry
 from whet.workbench.bench import open_workbench
@@ -27,14 +29,15 @@ def command(trial: int | None, *, output: bool, as_json: bool) -> None:
     with open_workbench() as bench:
         entry = bench.notebook.find(trial)
         if as_json:
-            answer_json(entry_json(entry))
+            use = bench.notebook.resources_of(entry.number)
+            answer_json({**entry_json(entry), "resources": None if use is None else use.to_json()})
         elif output:
             _write_whole(entry)
         else:
-            _show(entry)
+            _show(entry, bench.notebook.resources_of(entry.number))
 
 
-def _show(entry: Entry) -> None:
+def _show(entry: Entry, use: ResourceUse | None) -> None:
     rows = [("trial", f"{entry.number}  ({entry.verb}, {entry.started_at[:19].replace('T', ' ')})")]
     if entry.name:
         rows.append(("name", entry.name))
@@ -47,6 +50,7 @@ def _show(entry: Entry) -> None:
         rows.append(("outcome", "not finished: whet was killed or is still running it"))
     else:
         rows += _came(entry, entry.outcome)
+        rows += [] if use is None else resource_rows(use)
     for name, value in rows:
         answer(f"{styled(f'{name:>10}', 'dim', sys.stdout)}  {value}")
     if entry.outcome is not None:
@@ -77,6 +81,7 @@ def _came(entry: Entry, outcome: Outcome) -> list[tuple[str, str]]:
         f" {shown_bytes(outcome.peak_rss_bytes)} peak"
     )
     rows = [("verdict", verdict), ("ended", outcome_words(outcome)), ("used", usage)]
+    rows += [("limited", way) for way in outcome.limited_by]
     if outcome.failure is not None:
         rows.append(("failure", failure_words(outcome.failure)))
         rows.append(("kind", outcome.failure.kind.value))

@@ -38,7 +38,10 @@ def failure_words(failure: Failure) -> str:
     """Return what failed and where, in one line."""
     place = failure.place
     where = "" if place is None else f" at {Path(place.path).name}:{place.line}"
-    summary = failure.summary if len(failure.summary) <= _WIDEST else f"{failure.summary[:97]}..."
+    summary = failure.summary
+    if failure.limit:  # which limit it was stands at its end
+        return f"{summary}{where}" if where[4:] not in summary else summary
+    summary = summary if len(summary) <= _WIDEST else f"{summary[:97]}..."
     return f"{summary}{where}"
 
 

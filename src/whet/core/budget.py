@@ -33,6 +33,7 @@ class StopReason(Enum):
     AMBIGUOUS = "only skipped versions are left to test"
     MEASURED = "it was run as often as was asked for"
     NO_GOOD_VERSION = "no good version was found"
+    THRESHOLD = "the least that is enough is known"
     OUT_OF_TIME = "the time budget is spent"
     OUT_OF_TRIALS = "the trial budget is spent"
     INTERRUPTED = "stopped by Ctrl-C"
@@ -48,4 +49,5 @@ class StopReason(Enum):
             StopReason.AMBIGUOUS,
             StopReason.MEASURED,
             StopReason.NO_GOOD_VERSION,
+            StopReason.THRESHOLD,
         }

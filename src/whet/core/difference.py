@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from whet.core.limits import Limits
 from whet.core.outcome import Outcome
-from whet.core.trial import CodeState, Limits, Surroundings, Trial
+from whet.core.trial import CodeState, Surroundings, Trial
 
 
 def _no_texts() -> dict[str, str]:
@@ -246,14 +247,21 @@ def _unset(trial: Trial) -> str | None:
 
 
 def _limits(before: Limits, after: Limits) -> tuple[Change, ...]:
-    return (
-        *_values("limit of seconds", _number(before.wall_seconds), _number(after.wall_seconds)),
-        *_values("limit of output", _number(before.output_bytes), _number(after.output_bytes)),
+    first, second = before.to_json(), after.to_json()
+    names = {"wall_seconds": "limit of seconds", "output_bytes": "limit of output"}
+    return tuple(
+        change
+        for name in dict.fromkeys((*first, *second))
+        for change in _values(
+            names.get(name, f"limit of {name.removesuffix('_bytes').replace('_', ' ')}"),
+            _amount(first.get(name)),
+            _amount(second.get(name)),
+        )
     )
 
 
-def _number(value: float | None) -> str | None:
-    return None if value is None else f"{value:g}"
+def _amount(value: object) -> str | None:
+    return f"{value:g}" if isinstance(value, int | float) else None
 
 
 def _words(command: tuple[str, ...]) -> str:

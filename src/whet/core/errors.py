@@ -460,6 +460,38 @@ class UnknownFormat(WhetError):
     exit_code = USAGE
 
 
+class LimitMakesNoSense(WhetError):
+    """A limit is not a size or a number, is more than there is, or less than a program needs to start.
+
+    Sizes are written `300M`, `5G` or `1.5GiB`; a letter is a power of 1024. The message says how
+    much there is on this machine, or the least that works.
+    """
+
+    exit_code = USAGE
+
+
+class LimitNotEnforced(WhetError):
+    """No way to enforce a limit works on this machine, or a probe did not meet it.
+
+    The message lists the ways that were tried and what each one lacks. Memory is limited by
+    control groups (version 2 if one was delegated to this user or by `systemd-run --user`,
+    version 1 if it can be written to), or else by a watchdog that whet runs itself.
+    Nothing was run: a limit that does not hold would prove nothing.
+    """
+
+    exit_code = UNAVAILABLE
+
+
+class NeverSucceeds(WhetError):
+    """`whet starve --find` looks for the least with which a command succeeds, and it never does.
+
+    It was run once without that limit, and failed. Other limits and options of the same command
+    line count: leave them out, or run it with `whet run` to see what is wrong.
+    """
+
+    exit_code = DATA
+
+
 class HostFailure(WhetError):
     """The operating system refused something that whet cannot do without."""
 

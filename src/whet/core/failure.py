@@ -127,12 +127,14 @@ class Failure:
         frames: the stack where it failed, innermost frame last; empty if none was seen.
         statement: the line of the user's that failed, where it failed without a word, as a bare
             ``assert`` does; it is no part of the signature, as it changes with the code.
+        limit: the limit that the trial met, as its option is called; empty: none that is known.
     """
 
     signature: FailureSignature
     summary: str
     frames: tuple[Frame, ...] = ()
     statement: str = ""
+    limit: str = ""
 
     @property
     def kind(self) -> FailureKind:
@@ -154,6 +156,7 @@ class Failure:
             "summary": self.summary,
             "frames": [frame.to_json() for frame in self.frames],
             "statement": self.statement,
+            "limit": self.limit,
         }
 
     @classmethod
@@ -164,4 +167,5 @@ class Failure:
             summary=text(data, "summary"),
             frames=tuple(Frame.from_json(frame) for frame in records(data, "frames")),
             statement=text(data, "statement", ""),
+            limit=text(data, "limit", ""),
         )

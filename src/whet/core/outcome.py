@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
+from whet.core.limits import LimitMet
 from whet.core.output import NO_OUTPUT, Output
 from whet.core.record import (
     JsonObject,
@@ -19,6 +20,7 @@ from whet.core.record import (
     text,
     texts,
 )
+from whet.core.resources import ResourceUse
 
 TIMEOUT_EXIT_CODE = 124  # that of coreutils' timeout
 
@@ -71,7 +73,11 @@ class Outcome:
         resumed_from: place of the frozen copy that the command ran on from, such as
             ``train.py:31``; empty if it ran from its start. Times count from there.
         looks: digest of what it looked at in its checkout (`whet.core.looks`); empty: not noted.
+        limits_met: limits that stood in its way.
+        limited_by: how its limits were enforced, such as ``memory 64 MiB by cgroup v1``.
         failure: the classified symptom, or None.
+        resources: what was used while it ran; None: too short to be looked at, or not at hand. It
+            is a record beside the outcome, and no part of its JSON.
     """
 
     exit_code: int | None = 0
@@ -91,7 +97,10 @@ class Outcome:
     notes: tuple[str, ...] = ()
     resumed_from: str = ""
     looks: str = ""
+    limits_met: tuple[LimitMet, ...] = ()
+    limited_by: tuple[str, ...] = ()
     failure: Failure | None = None
+    resources: ResourceUse | None = field(default=None, compare=False)
 
     @property
     def shell_exit_code(self) -> int:
@@ -136,6 +145,8 @@ class Outcome:
             "notes": list(self.notes),
             "resumed_from": self.resumed_from,
             **({"looks": self.looks} if self.looks else {}),
+            "limits_met": [met.to_json() for met in self.limits_met],
+            "limited_by": list(self.limited_by),
             "failure": None if self.failure is None else self.failure.to_json(),
         }
 
@@ -169,6 +180,10 @@ class Outcome:
             notes=texts(data, "notes"),
             resumed_from=text(data, "resumed_from") if "resumed_from" in data else "",
             looks=text(data, "looks") if "looks" in data else "",
+            limits_met=tuple(map(LimitMet.from_json, records(data, "limits_met")))
+            if "limits_met" in data
+            else (),
+            limited_by=texts(data, "limited_by") if "limited_by" in data else (),
             failure=None if failure is None else Failure.from_json(failure),
         )
 

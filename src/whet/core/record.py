@@ -68,12 +68,12 @@ def optional_record(data: JsonObject, name: str) -> JsonObject | None:
 
 def records(data: JsonObject, name: str) -> tuple[JsonObject, ...]:
     """Return the list of objects at ``name``; an absent one is empty."""
-    return tuple(as_record(item, name) for item in _sequence(data, name))
+    return tuple(as_record(item, name) for item in sequence(data, name))
 
 
 def texts(data: JsonObject, name: str) -> tuple[str, ...]:
     """Return the list of strings at ``name``; an absent one is empty."""
-    items = _sequence(data, name)
+    items = sequence(data, name)
     if not all(isinstance(item, str) for item in items):
         raise _malformed(data, name, "a list of strings")
     return tuple(str(item) for item in items)
@@ -96,7 +96,12 @@ def as_record(value: object, name: str) -> JsonObject:
     return {str(key): item for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
 
-def _sequence(data: JsonObject, name: str) -> Sequence[object]:
+def sequence(data: JsonObject, name: str) -> Sequence[object]:
+    """Return a list; one that is missing is empty.
+
+    Raises:
+        MalformedRecordError: if it is something else.
+    """
     value = data.get(name, [])
     if not isinstance(value, list | tuple):
         raise _malformed(data, name, "a list")

@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from whet.core.limits import Limits
 from whet.core.record import (
     JsonObject,
     boolean,
     integer,
-    number,
     optional_integer,
     optional_record,
     optional_text,
@@ -108,19 +108,6 @@ def put_path(word: str, text: str, path: str) -> str:
     begins = r"(?<![\w./-])" if text[:1] != "{" else ""
     ends = r"(?![\w/-]|\.\w)" if text[-1:] not in {"}", "/"} else ""
     return re.sub(f"{begins}{re.escape(text)}{ends}", lambda _: path, word)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What a trial may use.
-
-    Attributes:
-        wall_seconds: after so long the whole process tree is killed; None: no limit.
-        output_bytes: after so much output of one stream the trial is killed; None: no limit.
-    """
-
-    wall_seconds: float | None = None
-    output_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,7 +216,7 @@ class Trial:
             "code": None if self.code is None else _fields(self.code),
             "revision": self.revision,
             "packages": dict(self.packages),
-            "limits": _fields(self.limits),
+            "limits": self.limits.to_json(),
             "measures": dict(self.measures),
             "surroundings": _fields(self.surroundings),
             # Where there is none it says nothing: the keys of all other trials stay as they were.
@@ -254,7 +241,7 @@ class Trial:
             code=None if code is None else _code_from_json(code),
             revision=optional_text(data, "revision"),
             packages=text_map(data, "packages"),
-            limits=_limits_from_json(record(data, "limits")),
+            limits=Limits.from_json(record(data, "limits")),
             measures=text_map(data, "measures"),
             surroundings=Surroundings(**text_map(data, "surroundings")),
             unset=texts(data, "unset") if "unset" in data else (),
@@ -263,7 +250,7 @@ class Trial:
 
 
 def _fields(
-    value: ResetStep | PayloadBinding | PayloadPlace | CodeState | Limits | Surroundings,
+    value: ResetStep | PayloadBinding | PayloadPlace | CodeState | Surroundings,
 ) -> dict[str, object]:
     # dataclasses.asdict deep-copies, which costs more than all the rest of a key.
     fields: dict[str, object] = {}
@@ -300,13 +287,4 @@ def _code_from_json(data: JsonObject) -> CodeState:
         tree=text(data, "tree"),
         snapshot=optional_text(data, "snapshot"),
         large_files=texts(data, "large_files"),
-    )
-
-
-def _limits_from_json(data: JsonObject) -> Limits:
-    seconds = data.get("wall_seconds")
-    size = data.get("output_bytes")
-    return Limits(
-        wall_seconds=None if seconds is None else number(data, "wall_seconds"),
-        output_bytes=None if size is None else integer(data, "output_bytes"),
     )

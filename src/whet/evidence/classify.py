@@ -35,7 +35,12 @@ def classify(trial: Trial, outcome: Outcome, roots: Sequence[str] = ()) -> Failu
     from whet.evidence.diagnosis import Diagnosis
     from whet.evidence.ownership import Ownership
 
-    return Diagnosis(outcome, Ownership.of(trial, roots)).failure()
+    diagnosis = Diagnosis(outcome, Ownership.of(trial, roots))
+    if not trial.limits.starve:
+        return diagnosis.failure()
+    from whet.evidence.limit_met import naming_limit
+
+    return naming_limit(diagnosis.failure(), trial.limits, diagnosis.spoken)
 
 
 def _failed_reset(step: str) -> Failure:

@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from whet.core.failure import Failure, FailureKind, FailureSignature
+from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.core.outcome import Outcome
 from whet.evidence.console_text import is_cut, readable_tail
 from whet.evidence.deciding import called_exception, deciding_traceback, outside
@@ -15,6 +15,7 @@ from whet.evidence.fatal_error import (
 )
 from whet.evidence.foreign_crash import ForeignCrash, read_foreign_crash
 from whet.evidence.last_words import last_words, telling_words, usage_error
+from whet.evidence.limit_met import failure_of_memory, killed_by_memory
 from whet.evidence.message import normalise
 from whet.evidence.ownership import Ownership, own
 from whet.evidence.place import is_deep, place_of
@@ -30,6 +31,7 @@ from whet.evidence.tested import failure_of_tests
 from whet.evidence.timeout import place_of_hang, steady_frames
 
 _LAST_LINES = 8  # where a shell says by which signal its command died
+_LAST_SPOKEN_LINES = 200
 _PYTEST_FAILED = frozenset({1, 2})
 _PYTEST_USAGE = 4
 
@@ -44,6 +46,9 @@ class Diagnosis:
     def failure(self) -> Failure:
         """Return the failure; there is one, because the program did not exit with 0."""
         outcome = self._outcome
+        met = killed_by_memory(outcome)
+        if met is not None:
+            return failure_of_memory(met, self._last_frames())
         if outcome.timed_out:
             return self._of_limit(FailureKind.TIMEOUT, "")
         if outcome.overran_output:
@@ -58,6 +63,17 @@ class Diagnosis:
             or self._of_foreign_crash()
             or self._of_usage()
             or self._of_last_words()
+        )
+
+    @property
+    def spoken(self) -> str:
+        """The end of where the program complained."""
+        return "\n".join(self._spoken[-_LAST_SPOKEN_LINES:])
+
+    def _last_frames(self) -> tuple[Frame, ...]:
+        sample = self._outcome.stacks[-1] if self._outcome.stacks else ()
+        return shown(
+            [item.frame for item in own([(frame, 1) for frame in sample], self._ownership)]
         )
 
     @cached_property
@@ -97,7 +113,6 @@ class Diagnosis:
         where = place.user_function or place.library_function
         seconds = f"{self._outcome.wall_seconds:.3g} s"
         what = message or f"no end after {seconds}"
-        sample = self._outcome.stacks[-1] if self._outcome.stacks else ()
         return Failure(
             signature=FailureSignature(
                 kind=kind,
@@ -106,9 +121,7 @@ class Diagnosis:
                 library_function=place.library_function,
             ),
             summary=said("", f"{what}, in {where}" if where else what),
-            frames=shown(
-                [item.frame for item in own([(frame, 1) for frame in sample], self._ownership)]
-            ),
+            frames=self._last_frames(),
         )
 
     def _of_signal(self, name: str) -> Failure:

@@ -100,6 +100,9 @@ class WarmRuns:
         if not self._most:
             self.last = Start(halted="none are to be kept (`--snapshots 0`)")
             return run(None)
+        if program.limits.starve:
+            self.last = Start(halted="limits hold from its start on, and not for a frozen copy")
+            return run(None)
         ladder = self._ladder_for(slot, program)
         if self._failure is not None:
             return self._look_back(ladder, self._failure, run)

@@ -105,8 +105,8 @@ class WarmSearch:
         self, slot: Slot, program: Program, run: Callable[[Staged | None], Outcome]
     ) -> Outcome:
         """Run ``program`` from just before it sees the payload."""
-        if self.distrusted:
-            return run(None)
+        if self.distrusted or program.limits.starve:
+            return run(None)  # limits hold from its start on, and not for a frozen copy
         ladder = self._ladder_for(slot, program)
         is_settled = False  # what was seen is looked at while the first copy makes itself ready
         for snapshot in () if ladder.is_to_scout else _deepest_first(ladder):

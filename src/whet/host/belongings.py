@@ -24,7 +24,7 @@ from whet.host.files import remove_tree, storage_error
 from whet.host.process_identity import ProcessIdentity
 from whet.host.user_key import user_key
 
-Kind: TypeAlias = Literal["folder", "worktree", "process"]
+Kind: TypeAlias = Literal["folder", "worktree", "process", "group"]
 
 SLOT_VARIABLE = "WHET_SLOT"
 """Marks each process of a trial with the spawner that it belongs to."""
@@ -38,7 +38,7 @@ class Belonging:
 
     Attributes:
         kind: what it is.
-        what: path of a folder or worktree; pid of a process.
+        what: path of a folder, worktree or control group; pid of a process.
         repository: top folder of the repository that a worktree belongs to.
         start_ticks: start of a process, so that another one with its pid is left alone.
         token: what `WHET_SLOT` says in the environment of a process's descendants.
@@ -60,6 +60,10 @@ class Belonging:
             ProcessIdentity(int(self.what), self.start_ticks).kill(signal.SIGKILL)
             if self.token:
                 kill_marked(self.token)
+        elif self.kind == "group":
+            from whet.host.control_groups import remove_group
+
+            remove_group(self.what)
         elif self.kind == "worktree":
             _remove_worktree(self.repository, Path(self.what))
         else:
@@ -291,7 +295,7 @@ def _owner_of(name: str) -> ProcessIdentity | None:
 
 def _from_json(data: JsonObject) -> Belonging:
     kind = text(data, "kind")
-    if kind not in {"folder", "worktree", "process"}:
+    if kind not in {"folder", "worktree", "process", "group"}:
         raise MalformedRecordError(f"`{kind}` is no kind of belonging")
     return Belonging(
         kind=kind,  # type: ignore[arg-type]  # the set above is the literal's

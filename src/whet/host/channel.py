@@ -13,13 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeAlias
 
+    from whet.host.ceilings.ceiling import Order
+    from whet.host.ceilings.watches import Noted
+    from whet.host.gauge import Gauged
     from whet.host.noticed import Observed
 
     # argv, environment, cwd, reset steps (command, must succeed), index of the terminal or -1,
     # where snapshots report (empty: none are taken), number of the snapshot to resume or -1, what
     # the program's own files say now that have changed since, paths of what a search varies, whether
     # it is resumed in a debugger, the folder below which looks are noted and git's folder of it (empty:
-    # they are not)
+    # they are not); the limits around it: steps, probes, watches
     Run: TypeAlias = tuple[
         "list[bytes]",
         "dict[bytes, bytes]",
@@ -32,10 +35,12 @@ if TYPE_CHECKING:
         "list[str]",
         bool,
         "tuple[str, str]",
+        "Guard",
     ]
     # why nothing may be concluded from the rest (empty: it may); paths named, folders opened, folders
     # moved, from the top folder; how many calls, and for how many seconds they were held
     Looked: TypeAlias = "tuple[str, list[str], list[str], list[str], int, float]"
+    Guard: TypeAlias = "tuple[list[Order], list[Order], list[Order]]"
     # since the program started or was resumed: folders in which it looked for modules, and which;
     # how often the importer listed which folder; how often a source was opened, and looked up, in
     # a way that does not count
@@ -53,9 +58,12 @@ if TYPE_CHECKING:
     # pid, wait status (None: it could not be killed), was left behind
     Exit: TypeAlias = tuple[int, "int | None", bool]
     # exits (the command first), wall seconds, CPU seconds, peak bytes, index of the failed reset
-    # step or -1, whether whet killed the command, pids that could not be killed
-    Ended: TypeAlias = tuple["list[Exit]", float, float, int, int, bool, "list[int]"]
-    # stage (`fork`, `set-up`, `cwd`, `exec`, `interpreter`), errno, path
+    # step or -1, whether whet killed the command, pids that could not be killed, limits met, what was
+    # used meanwhile
+    Ended: TypeAlias = tuple[
+        "list[Exit]", float, float, int, int, bool, "list[int]", "list[Noted]", Gauged
+    ]
+    # stage (`fork`, `set-up`, `cwd`, `exec`, `interpreter`, `limit`), errno, path or limit
     Failed: TypeAlias = tuple[str, int, bytes]
 
     # where copies report, folder of byte code, working folder, varied paths; see
@@ -63,7 +71,9 @@ if TYPE_CHECKING:
     Begun: TypeAlias = "tuple[str, str, str, list[str]]"
 
     Simple: TypeAlias = "tuple[str, ...] | int | str | None"
-    Body: TypeAlias = "Run | Taken | Hindered | Ended | Failed | Observed | Begun | Looked | Simple"
+    Body: TypeAlias = (
+        "Run | Taken | Hindered | Ended | Failed | Noted | Observed | Begun | Looked | Simple"
+    )
 
 _LENGTH_BYTES = 4
 _MOST_DESCRIPTORS = 8
@@ -189,6 +199,12 @@ def as_number(packed: bytes) -> int:
 def as_ended(packed: bytes) -> "Ended":
     """Return the body of an `ended` message."""
     body: Ended = marshal.loads(packed)
+    return body
+
+
+def as_noted(packed: bytes) -> "Noted":
+    """Return the body of an `over` message."""
+    body: Noted = marshal.loads(packed)
     return body
 
 

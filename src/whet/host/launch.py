@@ -17,6 +17,7 @@ else:
     from collections.abc import Sequence
     from typing import NoReturn
 
+    from whet.host.ceilings.ceiling import Order
     from whet.host.channel import Failed
     from whet.host.watching import Watching
 
@@ -56,9 +57,10 @@ def start(
     argv: list[bytes],
     environment: dict[bytes, bytes],
     cwd: bytes,
-    streams: Sequence[int],
-    terminal: int = -1,
+    wiring: tuple[Sequence[int], int],
     watching: Watching | None = None,
+    *,
+    steps: Sequence[Order] = (),
 ) -> Started:
     """Start a program in a session of its own and return once it runs.
 
@@ -66,9 +68,10 @@ def start(
         argv: argument vector; the first word is looked up on the `PATH` of `environment`.
         environment: all of it.
         cwd: folder to start in; relative words are relative to it.
-        streams: descriptors that become its standard input, output and error.
-        terminal: which of them is its controlling terminal; -1: none.
+        wiring: descriptors that become its standard input, output and error, and which of them
+            is its controlling terminal; -1: none.
         watching: has it watched; None: nobody does.
+        steps: what it does to itself before it becomes the program (`whet.host.ceilings.steps`).
 
     Raises:
         CannotStartError: if it cannot be started.
@@ -84,7 +87,7 @@ def start(
         os.close(reported)
         raise CannotStartError(("fork", error.errno or 0, b"")) from error
     if pid == 0:
-        _become(argv, environment, cwd, (streams, terminal), reported, watching)
+        _become(argv, environment, cwd, (*wiring, steps), reported, watching)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
     os.close(reported)
     if watching is not None:
@@ -117,12 +120,12 @@ def _become(
     argv: list[bytes],
     environment: dict[bytes, bytes],
     cwd: bytes,
-    wiring: tuple[Sequence[int], int],
+    wiring: tuple[Sequence[int], int, Sequence[Order]],
     reported: int,
     watching: Watching | None,
 ) -> NoReturn:
     """Turn this forked process into the program; report what stops it and exit."""
-    streams, terminal = wiring
+    streams, terminal, steps = wiring
     try:
         os.setsid()
         if terminal >= 0:
@@ -132,10 +135,11 @@ def _become(
             fcntl.ioctl(streams[terminal], termios.TIOCSCTTY, 0)
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
-        for number in _SIGNALS:
-            if number not in {signal.SIGKILL, signal.SIGSTOP}:
-                signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        _hear_signals_again()
+        if steps:
+            from whet.host.ceilings.steps import take
+
+            take(steps)
         failure: Failed
         try:
             os.chdir(cwd)
@@ -154,6 +158,13 @@ def _become(
         os.write(reported, b"\n" + marshal.dumps(("set-up", error.errno or 0, b"")))
     finally:
         os._exit(127)
+
+
+def _hear_signals_again() -> None:
+    for number in _SIGNALS:
+        if number not in {signal.SIGKILL, signal.SIGSTOP}:
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def _stage(environment: dict[bytes, bytes], watching: Watching) -> None:

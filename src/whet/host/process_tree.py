@@ -6,6 +6,7 @@ from collections.abc import Iterator
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _PARENT = 1  # fields of /proc/PID/stat after the name; proc_pid_stat(5)
 _GROUP = 2
+_USER_TICKS = 11  # then system time, and both of its children
 
 
 def children_of(pid: int) -> list[int]:
@@ -47,9 +48,35 @@ def own_bytes(pid: int) -> int:
 
     It takes a millisecond for each 100 MB that the process holds, and stops it meanwhile.
     """
+    return shares_of(pid)[0]
+
+
+def shares_of(pid: int) -> tuple[int, int]:
+    """Return a process's share of memory and of swap, in bytes; see `own_bytes`."""
     text = _read(f"/proc/{pid}/smaps_rollup", 4096) or b""
-    shares = (line.split()[1] for line in text.splitlines() if line.startswith(b"Pss:"))
-    return int(next(shares, b"0")) << 10
+    rows = (line.split() for line in text.splitlines())
+    shares = {row[0]: int(row[1]) << 10 for row in rows if row[0] in {b"Pss:", b"SwapPss:"}}
+    return shares.get(b"Pss:", 0), shares.get(b"SwapPss:", 0)
+
+
+def cpu_ticks_of(pid: int) -> int:
+    """Return the CPU time of a process and of its children that it has waited for; 0: gone."""
+    fields = _stat(pid)
+    return sum(map(int, fields[_USER_TICKS : _USER_TICKS + 4])) if fields else 0
+
+
+def disk_bytes_of(pid: int) -> tuple[int, int] | None:
+    """Return what a process has read from disks and written towards them; None: not to be seen."""
+    text = _read(f"/proc/{pid}/io", 512)
+    if not text:
+        return None
+    fields = dict(line.split(b": ") for line in text.splitlines())
+    return int(fields.get(b"read_bytes", 0)), int(fields.get(b"write_bytes", 0))
+
+
+def name_of(pid: int) -> str:
+    """Return the name of a process, 15 characters at most; empty if it is gone."""
+    return os.fsdecode(_read(f"/proc/{pid}/comm", 64) or b"").rstrip("\n")
 
 
 def group_of(pid: int) -> int | None:

@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
@@ -78,19 +78,22 @@ class Settings:
         jobs: trials at once in a search; None: all cores.
         keep_untracked_below_bytes: larger untracked files are kept by name, size and time only.
         budget_seconds: limit of a search; None: none.
+        limits: sets of limits by name, each with what its options are given; `[limits.NAME]`.
     """
 
     timeout_seconds: float | None = None
     jobs: int | None = None
     keep_untracked_below_bytes: int = 10_000_000
     budget_seconds: float | None = None
+    limits: Mapping[str, JsonObject] = field(default_factory=dict[str, JsonObject])
 
 
 Number: TypeAlias = int | float
 
 _LEAST_OF_WHOLE = {"jobs": 1, "keep_untracked_below_bytes": 0}
 _SECONDS = ("timeout_seconds", "budget_seconds")
-_NAMES = (*Settings.__slots__,)
+_LIMITS = "limits"
+_NAMES = tuple(name for name in Settings.__slots__ if name != _LIMITS)
 
 
 def load_settings(project: Project, environment: Mapping[str, str]) -> Settings:
@@ -104,8 +107,12 @@ def load_settings(project: Project, environment: Mapping[str, str]) -> Settings:
         BadSetting: naming file, key and value.
     """
     numbers: dict[str, Number] = {}
+    sets: dict[str, JsonObject] = {}
     for source, data in _sources(project, environment):
         for name, value in data.items():
+            if name == _LIMITS:
+                sets.update(_sets_in(data, source))
+                continue
             numbers[name] = _checked(name, value, source)
     jobs = numbers.get("jobs")
     keep_below = numbers.get("keep_untracked_below_bytes", Settings().keep_untracked_below_bytes)
@@ -114,7 +121,19 @@ def load_settings(project: Project, environment: Mapping[str, str]) -> Settings:
         jobs=None if jobs is None else int(jobs),
         keep_untracked_below_bytes=int(keep_below),
         budget_seconds=numbers.get("budget_seconds"),
+        limits=sets,
     )
+
+
+def _sets_in(data: JsonObject, source: str) -> dict[str, JsonObject]:
+    try:
+        sets = record(data, _LIMITS)
+        return {name: record(sets, name) for name in sets}
+    except MalformedRecordError as error:
+        raise BadSetting(
+            f"`limits` in {source} is not a table of tables: {error}",
+            hint='write `[limits.small]` in a line, and below it `memory = "2G"`',
+        ) from error
 
 
 def _nearest_marked(folder: Path) -> Path | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal, TypeAlias
 
-from whet.host.channel import Channel, as_hindered, as_number, as_taken, as_text, as_texts
+from whet.host.channel import Channel, as_hindered, as_noted, as_number, as_taken, as_text, as_texts
 from whet.host.console import Console
 from whet.host.control import Control
 from whet.host.wiring import Keyboard, Wiring
@@ -27,6 +27,7 @@ class KillReason(Enum):
     TIME_IS_UP = "its time was up"
     GIVEN_UP = "the user or a search gave it up"
     TOO_MUCH_OUTPUT = "it wrote more than its limit"
+    LIMIT_MET = "it met a limit"
 
 
 Answer: TypeAlias = tuple[Literal["ended", "failed", "refused", "fault", "lost"], bytes]
@@ -43,7 +44,8 @@ class Relay:
         control: requests from other threads.
         console: the user's; None: nobody watches.
         wall_seconds: after so long the trial is killed.
-        before_timeout: is given the command's pid just before a timeout's kill.
+        before_kill: is given a process to look into just before it is killed: the command at a
+            timeout, the largest process when there is no more memory.
         on_copy: is told of each frozen copy of the program, with what it wrote until then.
         on_halt: is told why no copies can be taken.
         on_hindrance: is told of a place where none could be taken, the seconds, and why.
@@ -60,7 +62,7 @@ class Relay:
     control: Control
     console: Console | None
     wall_seconds: float | None
-    before_timeout: Callable[[int], None]
+    before_kill: Callable[[int], None]
     on_copy: Callable[[bytes, dict[str, bytes]], None] | None = None
     on_halt: Callable[[str], None] | None = None
     on_hindrance: Callable[[str, float, str], None] | None = None
@@ -174,7 +176,7 @@ class Relay:
             self._kill(KillReason.GIVEN_UP)
         elif self._kill_at is not None and now >= self._kill_at:
             if self.reason is None and self._pid:
-                self.before_timeout(self._pid)
+                self.before_kill(self._pid)
             self._kill(KillReason.TIME_IS_UP)
 
     def _kill(self, reason: KillReason) -> None:
@@ -203,6 +205,8 @@ class Relay:
                 self.wiring.flows[name].feed(memoryview(data))
         elif kind == "snapshot":
             self._note_copy(body, buffer)
+        elif kind == "over":
+            self._end_at_limit(as_noted(body)[2])
         elif kind == "settled":
             self._tell("go" if self.still_fits() else "stop")
         elif kind in {"ended", "failed", "refused", "fault", "lost"}:
@@ -211,6 +215,11 @@ class Relay:
 
         else:
             self._hear_reasons(kind, body)
+
+    def _end_at_limit(self, pid: int) -> None:
+        if self.reason is None and pid:
+            self.before_kill(pid)
+        self._kill(KillReason.LIMIT_MET)
 
     def _hear_reasons(self, kind: str, body: bytes) -> None:
         if kind == "halted" and self.on_halt is not None:

@@ -4,16 +4,20 @@ import os
 import signal
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whet.core.errors import HostFailure, InternalFault
 from whet.core.failure import Frame
+from whet.core.limits import Limits
 from whet.core.outcome import Outcome, ProcessExit
 from whet.core.output import Output
+from whet.core.resources import ProcessPeak, ResourceUse
 from whet.host.belongings import Belongings
 from whet.host.capture import Capture, Capturing
+from whet.host.ceilings.around import NOTHING_AROUND, Around
+from whet.host.ceilings.ceiling import End
 from whet.host.channel import as_ended, as_failed, as_text
 from whet.host.console import Console
 from whet.host.control import Control
@@ -60,6 +64,7 @@ class Slot:
         self._buffer = bytearray(_BUFFER_BYTES)
         self._spawner = SpawnerProcess(belongings)
         self.looked: list[bytes] = []
+        self._proven: Limits | None = None
 
     def run(
         self,
@@ -103,7 +108,7 @@ class Slot:
             control=control,
             console=console,
             wall_seconds=_left(program.limits.wall_seconds, spent_seconds),
-            before_timeout=lambda pid: stacks.append(take_stacks(pid)) if take_stacks else None,
+            before_kill=lambda pid: stacks.append(take_stacks(pid)) if take_stacks else None,
             on_copy=None if staged is None else staged.note,
             on_halt=None if staged is None else staged.halt,
             on_hindrance=None if staged is None else staged.hinder,
@@ -117,19 +122,27 @@ class Slot:
             for flow in wiring.flows.values():
                 flow.past = bytearray()
         try:
-            kind, body = self._watch(program, wiring, relay, staged)
-            if kind == "refused" or (kind == "failed" and staged is not None and staged.since):
-                raise OtherPastError
-            if kind == "failed":
-                raise start_error(as_failed(body), program.command, program.cwd)
-            if kind == "fault":
-                raise _fault(as_text(body))
-            if kind == "lost":
-                raise self._spawner.lost(program.command)
-            ended = as_ended(body)
-            if ended[-1]:
-                self._spawner.close()  # what it cannot kill must not be taken for a later trial's
-            return self._outcome(program, ended, relay.reason, wiring, keep, stacks)
+            with self._around(program) as around:
+                kind, body = self._watch(program, wiring, relay, staged, around)
+                if kind == "refused" or (kind == "failed" and staged is not None and staged.since):
+                    raise OtherPastError
+                if kind == "failed":
+                    raise start_error(as_failed(body), program.command, program.cwd)
+                if kind == "fault":
+                    raise _fault(as_text(body))
+                if kind == "lost":
+                    raise self._spawner.lost(program.command)
+                ended = as_ended(body)
+                if ended[6]:
+                    self._spawner.close()  # what it cannot kill must not be a later trial's
+                self._proven = program.limits
+                outcome = self._outcome(program, ended, relay.reason, wiring, keep, stacks)
+                return replace(
+                    outcome,
+                    limits_met=around.met(_end_of(outcome, ended)),
+                    limited_by=around.ways,
+                    resources=_use_of(ended),
+                )
         finally:
             wiring.close()
 
@@ -150,12 +163,26 @@ class Slot:
         """Let a frozen copy make itself ready for a run to come: a fork takes long."""
         self._spawner.prepare_ahead(number)
 
+    def _around(self, program: Program) -> Around:
+        """Put the limits around a trial. That they hold here is proved once for each slot."""
+        if not program.limits.starve:
+            return NOTHING_AROUND
+        from whet.host.ceilings.around import put_around
+
+        around = put_around(program.limits, self._belongings)
+        return replace(around, is_proven=self._proven == program.limits)
+
     def _watch(
-        self, program: Program, wiring: Wiring, relay: Relay, staged: Staged | None
+        self,
+        program: Program,
+        wiring: Wiring,
+        relay: Relay,
+        staged: Staged | None,
+        around: Around,
     ) -> Answer:
         try:
             freezing = Freezing(looks=program.looks) if staged is None else staged.freezing()
-            self._spawner.ask(program, wiring.child, wiring.terminal, freezing)
+            self._spawner.ask(program, wiring.child, wiring.terminal, freezing, around)
             wiring.release_child()
             return relay.run(self._buffer)
         except BaseException:
@@ -172,7 +199,9 @@ class Slot:
         keep: Callable[[Capture], Output],
         stacks: list[Stacks],
     ) -> Outcome:
-        exits, wall_seconds, cpu_seconds, peak_bytes, failed_step, was_killed, stubborn = ended
+        exits, wall_seconds, cpu_seconds, peak_bytes, failed_step, was_killed, stubborn, _, _ = (
+            ended
+        )
         host = os.uname().nodename
         processes = tuple(_process(pid, status, host, late) for pid, status, late in exits)
         reason = reason if was_killed else None
@@ -288,6 +317,33 @@ def _process(pid: int, status: int | None, host: str, was_left_behind: bool) -> 
         return ProcessExit(pid=pid, host=host, signal=int(number), was_left_behind=was_left_behind)
     code = os.WEXITSTATUS(status)
     return ProcessExit(pid=pid, host=host, exit_code=code, was_left_behind=was_left_behind)
+
+
+def _end_of(outcome: Outcome, ended: "Ended") -> End:
+    return End(
+        exit_code=outcome.exit_code,
+        signal=outcome.signal,
+        noted={name: (amount, pid, process) for name, amount, pid, process in ended[-2]},
+    )
+
+
+def _use_of(ended: "Ended") -> ResourceUse | None:
+    samples, peaks = ended[-1]
+    if not samples:
+        return None
+    seconds, memory, cpu, files, read, written, processes = zip(*samples, strict=True)
+    return ResourceUse(
+        seconds=seconds,
+        memory_bytes=memory,
+        cpu_seconds=cpu,
+        files=files,
+        read_bytes=read,
+        written_bytes=written,
+        processes=processes,
+        largest=tuple(
+            ProcessPeak(pid=pid, name=name, peak_bytes=held) for pid, name, held in peaks
+        ),
+    )
 
 
 def _fault(text: str) -> InternalFault:

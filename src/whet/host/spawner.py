@@ -11,7 +11,8 @@ It also keeps the frozen copies of a program that a later trial runs on from
 
 Seven kinds of message come in (`run`, with descriptors; `signal`; `kill`; `on`, to let the program
 run on that a copy was taken of; `go` or `stop`, whether a copy still fits after the reset steps;
-`drop`, to end a copy), twelve go out (`started`, `settled`, after those steps, `resuming`,
+`drop`, to end a copy), thirteen go out (`started`, `settled`, after those steps, `resuming`,
+`over`, that a limit was met,
 `snapshot`, `hindered`, why there was none at a place, `halted`, why none can be taken at all,
 `did`, what keeps a run from being repeated, `looked`, `ended`, `failed`, `refused`, `fault`); their shapes
 stand in `whet.host.channel`.
@@ -23,6 +24,7 @@ import time
 
 from whet.host.channel import Channel, as_number, as_run
 from whet.host.frozen import FrozenCopies
+from whet.host.gauge import Gauge
 from whet.host.launch import CannotStartError, Started, start
 from whet.host.observer import divide
 from whet.host.process_tree import children_of, descendants_of, group_of, resident_bytes
@@ -35,12 +37,13 @@ else:
     import signal
     from collections.abc import Callable, Sequence
 
-    from whet.host.channel import Exit, Run
+    from whet.host.ceilings.watches import Noted, Watch
+    from whet.host.channel import Exit, Guard, Run
 
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 _PATIENCE_SECONDS = 5.0  # a killed process that still lives hangs in the kernel (state D)
 _FIRST_LOOK_SECONDS, _LONGEST_LOOK_SECONDS = 0.005, 0.1
-_LOOK_SHARE = 50  # looking at memory may take 1/50 of the time
+_LOOK_SHARE = 200  # looking at memory may take 1/200 of the time
 _FORK_SLACK_BYTES = 2 << 20
 _MOST_EXITS = 1000
 _PYCACHE_VARIABLE = b"WHET_PYCACHE"  # as of `whet.host.workplace`
@@ -75,6 +78,23 @@ class _Tree:
         self.was_killed = False
         self.was_told_to_end = False
         self.stubborn: list[int] = []
+        self.noted: list[Noted] = []
+        self.gauge = Gauge()
+        self._watches: list[Watch] = []
+        self._over_at = 0.0
+
+    def keep(self, watches: "list[Watch]") -> None:
+        """Look at the limits of the command too, from now on."""
+        self._watches = watches
+        for each in watches:
+            if each.descriptor >= 0:
+                self._poll.register(each.descriptor, select.POLLIN)
+
+    def begin_to_watch(self) -> None:
+        """The command runs: what is to be done to its limits then."""
+        self.gauge = Gauge()
+        for each in self._watches:
+            each.begin()
 
     def wait_for(self, root: Started, *, is_command: bool) -> "int | None":
         """Wait for a process of the tree and obey whet meanwhile.
@@ -95,6 +115,7 @@ class _Tree:
             # Not before the first pause: what a short run holds the kernel says at its end.
             if is_command and not self.was_killed and time.monotonic() >= look_at:
                 pause = max(pause, _LOOK_SHARE * self._look_at_memory())
+                pause = min((pause, *(each.pause_seconds() for each in self._watches)))
                 look_at = time.monotonic() + pause
             if self.was_killed:
                 self.kill()
@@ -106,6 +127,10 @@ class _Tree:
     def end(self) -> None:
         """Kill whatever is left and wait until it is gone."""
         self._root = None
+        while self._watches:
+            noted = self._watches.pop().close()
+            if noted is not None and noted[0] not in [name for name, *_ in self.noted]:
+                self.noted.append(noted)
         give_up_at, pause = time.monotonic() + _PATIENCE_SECONDS, 0.0002
         while self._reap(were_left_behind=True):
             if time.monotonic() > give_up_at:
@@ -141,6 +166,8 @@ class _Tree:
             os.read(self._woken, 4096)
         if self._copies.descriptor in ready:
             self.tell_of_copies()
+        if any(each.descriptor in ready for each in self._watches):
+            self._look_at_limits(self._pids())
         if self._channel.descriptor not in ready:
             return
         message = self._channel.receive()
@@ -230,9 +257,24 @@ class _Tree:
     def _look_at_memory(self) -> float:
         """Note how much memory the tree holds now; return the seconds that looking took."""
         began = time.monotonic()
-        held = sum(resident_bytes(pid) for pid in self._pids())
+        pids = self._pids()
+        held = sum(resident_bytes(pid) for pid in pids)
         self.peak_bytes = max(self.peak_bytes, held)
-        return time.monotonic() - began
+        self._look_at_limits(pids)
+        seconds = time.monotonic() - began
+        self.gauge.look(pids, self.cpu_seconds)  # which sees to its own share of the time
+        return seconds
+
+    def _look_at_limits(self, pids: "Sequence[int]") -> None:
+        """Tell whet of a limit that was met. Whet looks at the program once more and has it killed."""
+        for each in () if self._over_at else self._watches:
+            noted = each.look(pids)
+            if noted is not None:
+                self.noted.append(noted)
+                self._over_at = time.monotonic()
+                self._channel.send("over", noted)
+        if self._over_at and time.monotonic() - self._over_at > _PATIENCE_SECONDS:
+            self.was_killed = True
 
 
 def main(descriptor: int) -> None:
@@ -269,7 +311,7 @@ def main(descriptor: int) -> None:
 def _run(
     channel: Channel, woken: int, copies: FrozenCopies, run: "Run", streams: "Sequence[int]"
 ) -> None:
-    _, _, _, _, _, address, number, changed, varied, is_debugged, _ = run
+    _, _, _, _, _, address, number, changed, varied, is_debugged, _, guard = run
     copies.listen(address)
     copies.are_programs_present = number >= 0
     noting = _begin_watching(copies, run)
@@ -285,7 +327,9 @@ def _run(
             channel.send("refused")
             return
         if failed_step < 0:
+            _guard(tree, guard)
             command = _begin(channel, copies, run, streams)
+            tree.begin_to_watch()
             for stream in streams:
                 os.close(stream)
             streams = ()
@@ -317,6 +361,8 @@ def _run(
             failed_step,
             tree.was_killed and _was_sigkilled(status),
             tree.stubborn,
+            tree.noted,
+            tree.gauge.record(),
         ),
     )
     if tree.stubborn:
@@ -325,7 +371,7 @@ def _run(
 
 def _begin_watching(copies: FrozenCopies, run: "Run") -> "Watching | None":
     """Have the programs watched, if they are to be; return what notes all that they look at."""
-    _, _, cwd, _, _, address, *_, looks = run
+    _, _, cwd, _, _, address, *_, looks, _ = run
     if (address or looks[0]) and copies.watching is None:
         copies.watching = Watching(divide())  # from here on this is another process
         _become_reaper()
@@ -335,9 +381,31 @@ def _begin_watching(copies: FrozenCopies, run: "Run") -> "Watching | None":
     return copies.watching
 
 
+def _guard(tree: _Tree, guard: "Guard") -> None:
+    """Prove that the limits hold, and begin to look at them.
+
+    Raises:
+        CannotStartError: if one does not hold.
+    """
+    steps, probes, watches = guard
+    if probes:
+        from whet.host.ceilings.probes import LimitDoesNotHoldError, prove
+
+        try:
+            prove(probes, steps)
+        except LimitDoesNotHoldError as error:
+            raise CannotStartError(("limit", 0, str(error).encode())) from error
+        except OSError as error:
+            raise CannotStartError(("limit", error.errno or 0, b"")) from error
+    if watches:
+        from whet.host.ceilings.watches import watch
+
+        tree.keep(watch(watches))
+
+
 def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequence[int]") -> Started:
     """Start the program, or run on from a copy of it."""
-    argv, environment, cwd, _, terminal, address, number, _, varied, _, looks = run
+    argv, environment, cwd, _, terminal, address, number, _, varied, _, looks, guard = run
     watching = copies.watching if address or looks[0] else None
     if watching is not None and address:
         cache = environment.get(_PYCACHE_VARIABLE, b"")
@@ -349,7 +417,7 @@ def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequenc
             raise CannotStartError(("put back", 0, b""))
         channel.send("resuming")
         return copies.resume(number, streams[:3], terminal)
-    command = start(argv, environment, cwd, streams[:3], terminal, watching)
+    command = start(argv, environment, cwd, (streams[:3], terminal), watching, steps=guard[0])
     if watching is not None and watching.refusal:
         channel.send("halted", f"{_CANNOT_SEE}: {watching.refusal}")
     return command
@@ -371,7 +439,7 @@ def _reset(
     try:
         for index, (text, must_succeed) in enumerate(steps):
             shell = [b"/bin/sh", b"-c", text]
-            given = (nothing, streams[3], streams[3])
+            given = ((nothing, streams[3], streams[3]), -1)
             step = start(shell, environment, cwd, given, watching=watching)
             status = tree.wait_for(step, is_command=False)
             gave_up = tree.was_killed or tree.was_told_to_end

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from whet.core.errors import HostFailure
-from whet.core.trial import Limits, ResetStep
+from whet.core.limits import Limits
+from whet.core.trial import ResetStep
 from whet.host.belongings import SLOT_VARIABLE, Belongings, kill_marked
+from whet.host.ceilings.around import NOTHING_AROUND, Around
 from whet.host.channel import Channel
 
 _LAST_STANDARD = 2
@@ -117,6 +119,7 @@ class SpawnerProcess:
         streams: list[int],
         terminal: int,
         freezing: Freezing,
+        around: Around = NOTHING_AROUND,
     ) -> None:
         """Ask the spawner to run ``program``.
 
@@ -125,8 +128,9 @@ class SpawnerProcess:
             streams: what it gets: standard input, output, error, and the reset steps' output.
             terminal: which of them is its controlling terminal; -1: none.
             freezing: how it has to do with frozen copies.
+            around: the limits around it.
         """
-        environment = {**program.environment, SLOT_VARIABLE: self._token}
+        environment = {**program.environment, **around.environment, SLOT_VARIABLE: self._token}
         with suppress(OSError):  # a spawner that is gone shows as the end of its channel
             self.channel.send(
                 "run",
@@ -142,6 +146,7 @@ class SpawnerProcess:
                     list(freezing.varied),
                     freezing.is_debugged,
                     freezing.looks,
+                    (around.steps, around.probes, around.watches),
                 ),
                 streams,
             )

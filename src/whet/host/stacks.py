@@ -49,6 +49,8 @@ def take_stacks(root: int, agent_folder: Path) -> Stacks:
     the process's memory, if it is installed and the system allows it.
     """
     tree = [root, *descendants_of(root)]
+    if _is_held(root):
+        return _spy(root, samples=1)  # it does not move, and cannot answer
     for pid in tree:
         agent = _agent_in(pid, agent_folder)
         if agent is not None:
@@ -166,6 +168,16 @@ def _is_listening(pid: int) -> bool:
     return bool(masks.get("SigCgt", 0) & bit) and not masks.get("SigBlk", 0) & bit
 
 
+def _is_held(pid: int) -> bool:
+    """Whether a process is stopped, or waits in the kernel, as one does for which memory is out."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            line = file.read(1024)
+    except OSError:
+        return False
+    return line[line.rfind(b")") + 2 :][:1] in {b"D", b"T", b"t"} and _is_python(pid)
+
+
 def _is_python(pid: int) -> bool:
     with suppress(OSError):
         if _PYTHON.search(os.readlink(f"/proc/{pid}/exe")):
@@ -175,7 +187,7 @@ def _is_python(pid: int) -> bool:
     return False
 
 
-def _spy(pid: int) -> Stacks:
+def _spy(pid: int, samples: int = SAMPLES) -> Stacks:
     from subprocess import TimeoutExpired
 
     from whet.host.tool import ToolMissingError, call_tool
@@ -184,10 +196,12 @@ def _spy(pid: int) -> Stacks:
     if program is None:
         note = "no Python stack was taken before the kill: the agent was not in it; install py-spy"
         return Stacks(notes=(note,))
-    samples: list[tuple[Frame, ...]] = []
+    taken: list[tuple[Frame, ...]] = []
     complaint = ""
     began = time.monotonic()
-    for _ in range(SAMPLES):
+    for number in range(samples):
+        if number:
+            time.sleep(SAMPLE_SECONDS)
         # Not blocking: a process that is stopped already cannot be stopped once more.
         command = [program, "dump", "--json", "--nonblocking", "--pid", str(pid)]
         try:
@@ -198,12 +212,11 @@ def _spy(pid: int) -> Stacks:
         frames = _main_thread(answer.stdout, pid) if answer.exit_code == 0 else ()
         complaint = "" if frames else answer.complaint
         if frames:
-            samples.append(frames)
+            taken.append(frames)
         if time.monotonic() - began > _ALL_SECONDS:
             break
-        time.sleep(SAMPLE_SECONDS)
-    if samples:
-        return Stacks(samples=tuple(samples))
+    if taken:
+        return Stacks(samples=tuple(taken))
     return Stacks(notes=(f"no Python stack was taken before the kill: py-spy: {complaint}",))
 
 

@@ -13,6 +13,7 @@ from whet.core.errors import (
     EmptyCommand,
     FolderNotFound,
     HostFailure,
+    LimitNotEnforced,
     WhetError,
 )
 
@@ -62,6 +63,8 @@ def start_error(failed: "Failed", command: tuple[str, ...], cwd: str) -> WhetErr
         return FolderNotFound(
             f"cannot start in `{path}`: {reason}", hint="name another folder with `--cwd`"
         )
+    if stage == "limit":
+        return _limit_error(path, number)
     if stage == "interpreter":
         return _interpreter_missing(path if os.path.isabs(path) else os.path.join(cwd, path), path)
     if stage == "exec" and number in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:
@@ -79,6 +82,17 @@ def start_error(failed: "Failed", command: tuple[str, ...], cwd: str) -> WhetErr
     return HostFailure(
         f"cannot start `{command[0]}`: {reason}", hint="look at the limits: `ulimit -a`, `df -h`"
     )
+
+
+def _limit_error(name: str, number: int) -> WhetError:
+    hint = "`whet explain limit-not-enforced` says what each way needs"
+    if not number:
+        return LimitNotEnforced(
+            f"`--{name}` does not hold here: a probe went beyond it and nothing stopped it",
+            hint=hint,
+        )
+    subject = f"`--{name}`" if name else "the limits"
+    return LimitNotEnforced(f"cannot put {subject} around it: {os.strerror(number)}", hint=hint)
 
 
 def _where_to_look(name: str, cwd: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.errors import NotebookDamaged, NotebookTooNew
-from whet.notebook.schema import APPLICATION_ID, SCHEMA
+from whet.notebook.schema import APPLICATION_ID, FIRST_SCHEMA, RESOURCE_USE
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,10 @@ class Migration:
     sql: str
 
 
-MIGRATIONS: Sequence[Migration] = (Migration("the first notebook", SCHEMA),)
-"""With the second one, version 1's text is copied here: `SCHEMA` always is the newest."""
+MIGRATIONS: Sequence[Migration] = (
+    Migration("the first notebook", FIRST_SCHEMA),
+    Migration("what trials used while they ran", RESOURCE_USE),
+)
 
 
 # One statement, so that it sees one moment: another whet may be making the notebook just now.

@@ -142,6 +142,15 @@ class Notebook(RecordedTrials):
                 peak_rss_bytes=outcome.peak_rss_bytes,
                 signature=_signature_digest(outcome),
             )
+            use = outcome.resources
+            if use is not None:
+                transaction.insert(
+                    "resource_use",
+                    trial=number,
+                    peak_files=max(use.files, default=0),
+                    written_bytes=max(use.written_bytes, default=0),
+                    record=_json(use.to_json()),
+                )
 
     def judge(
         self,

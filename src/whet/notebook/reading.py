@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from whet.core.errors import UnknownTrial
 from whet.core.outcome import Outcome
 from whet.core.output import digest_of
-from whet.core.record import MalformedRecordError, integer, text
+from whet.core.record import MalformedRecordError, as_record, integer, text
+from whet.core.resources import ResourceUse
 from whet.core.trial import Trial
 from whet.notebook.blobs import BlobStore
 from whet.notebook.database import Database, SqlValue, damaged
@@ -120,6 +121,18 @@ class RecordedTrials:
             if data["command"] == list(trial.command) and Trial.from_json(data).key == key:
                 numbers.append(integer(row, "number"))
         return numbers
+
+    def resources_of(self, number: int) -> ResourceUse | None:
+        """Return what a trial used while it ran; None if nothing was recorded."""
+        rows = self._database.query("SELECT record FROM resource_use WHERE trial = ?", [number])
+        for row in rows:
+            try:
+                return ResourceUse.from_json(as_record(json.loads(text(row, "record")), "record"))
+            except (ValueError, MalformedRecordError) as error:
+                raise damaged(
+                    self._database.path, f"what trial {number} used cannot be read: {error}"
+                ) from error
+        return None
 
     def previous_of(self, trial: Trial, *, before: int | None = None) -> Entry | None:
         """Return the last trial of the same command in the same folder, before one if named.

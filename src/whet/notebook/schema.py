@@ -4,16 +4,17 @@ If you change the schema: add a migration, raise SCHEMA_VERSION with a line of i
 run `make docs-generate`.
 """
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Kept in the file as `PRAGMA user_version`.
 
 1: trials, outcomes, judgements, investigations, evidence, environments.
+2: what trials used while they ran.
 """
 
 APPLICATION_ID = int.from_bytes(b"whet", "big")
 """Kept in the file's header, so that no other program's database is taken for a notebook."""
 
-SCHEMA = """\
+FIRST_SCHEMA = """\
 -- If you change the schema: add a migration, raise SCHEMA_VERSION, run `make docs-generate`.
 --
 -- All rows are only ever added. What becomes known later stands in a table of its own.
@@ -143,6 +144,25 @@ BEGIN SELECT RAISE(ABORT, 'an environment is never changed'); END;
 CREATE TRIGGER environment_is_kept BEFORE DELETE ON environment
 BEGIN SELECT RAISE(ABORT, 'an environment is never removed'); END;
 """
+"""The tables of version 1."""
+
+RESOURCE_USE = """
+-- What a trial used while it ran, seen from time to time. Too short a trial has none.
+CREATE TABLE resource_use (
+    trial INTEGER PRIMARY KEY REFERENCES outcome (trial),
+    peak_files INTEGER NOT NULL,  -- open file descriptors at one moment
+    written_bytes INTEGER NOT NULL, -- towards disks
+    record TEXT NOT NULL          -- JSON: seconds, memory_bytes, cpu_seconds ... as columns
+) STRICT;
+CREATE TRIGGER resource_use_stays BEFORE UPDATE ON resource_use
+BEGIN SELECT RAISE(ABORT, 'what a trial used is never changed'); END;
+CREATE TRIGGER resource_use_is_kept BEFORE DELETE ON resource_use
+BEGIN SELECT RAISE(ABORT, 'what a trial used is never removed'); END;
+"""
+"""What version 2 adds."""
+
+SCHEMA = FIRST_SCHEMA + RESOURCE_USE
+"""All tables as they are now."""
 
 _PAGE = """\
 # The notebook's schema

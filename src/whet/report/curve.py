@@ -4,7 +4,9 @@ import math
 from collections.abc import Sequence
 
 from whet.core.quantity import shown_bytes, shown_seconds
+from whet.core.verdict import Verdict
 from whet.workbench.investigation import Size
+from whet.workbench.starve import LeastAmount
 
 _WIDTH, _HEIGHT = 640, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 16, 36
@@ -48,6 +50,48 @@ def size_curve(sizes: Sequence[Size], seconds: float) -> str:
     parts.append(f'<path d="{"".join(steps)}" fill="none" stroke="{_COLOUR}" stroke-width="2"/>')
     parts.append(_text(_LEFT, _HEIGHT - 12, "0 s", "start"))
     parts.append(_text(_WIDTH - _RIGHT, _HEIGHT - 12, shown_seconds(end), "end"))
+    return "\n".join([*parts, "</svg>"])
+
+
+def amount_curve(found: LeastAmount) -> str:
+    """Return an SVG picture of how long a command ran with how much of something.
+
+    Amounts that were enough are full circles, the others are hollow.
+    """
+    longest = max((rung.wall_seconds for rung in found.rungs), default=0.0) or 1.0
+    most = max((rung.amount for rung in found.rungs), default=1.0)
+
+    def x(amount: float) -> float:
+        return _LEFT + (_WIDTH - _LEFT - _RIGHT) * amount / most
+
+    def y(seconds: float) -> float:
+        return _HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * seconds / longest
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" {_FONT}>',
+        f"<title>run time against {found.name}</title>",
+    ]
+    for share in (0.0, 0.5, 1.0):
+        at = y(longest * share)
+        parts.append(
+            f'<line x1="{_LEFT}" y1="{at:.1f}" x2="{_WIDTH - _RIGHT}" y2="{at:.1f}"'
+            f' stroke="{_GRID}"/>'
+        )
+        parts.append(_text(_LEFT - 8, at + 4, shown_seconds(longest * share), "end"))
+    for rung in found.rungs:
+        fill = _COLOUR if rung.verdict is Verdict.GOOD else "none"
+        parts.append(
+            f'<circle cx="{x(rung.amount):.1f}" cy="{y(rung.wall_seconds):.1f}" r="4"'
+            f' fill="{fill}" stroke="{_COLOUR}"><title>{rung.shown}</title></circle>'
+        )
+    least = next((rung for rung in found.rungs if rung.verdict is Verdict.GOOD), None)
+    if least is not None:
+        at = x(least.amount)
+        parts.append(
+            f'<line x1="{at:.1f}" y1="{_TOP}" x2="{at:.1f}" y2="{_HEIGHT - _BOTTOM}"'
+            f' stroke="{_COLOUR}" stroke-dasharray="4"/>'
+        )
+        parts.append(_text(at, _HEIGHT - 12, least.shown, "middle"))
     return "\n".join([*parts, "</svg>"])
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from whet.core.errors import CommandNotFound
 from whet.core.executor import Executor
+from whet.core.limits import Limits
 from whet.core.outcome import Outcome
-from whet.core.trial import Limits, Trial
+from whet.core.trial import Trial
 
 _PATIENCE_SECONDS = 30.0
 _ENDLESS = 'exec 9>"$FIFO"; echo up >&9; (sleep 1000; true) & sleep 1000'

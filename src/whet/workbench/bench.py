@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from whet.core.errors import BadUsage, EmptyCommand, FolderNotFound
 from whet.core.executor import Executor
+from whet.core.limits import Limits
 from whet.core.oracle import AnyFailure, BadIf, Interesting, Oracle, SameFailure, ScriptVerdict
 from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput, Output, digest_of
-from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Limits, Trial
+from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Trial
 from whet.evidence.classify import classify
 from whet.execution.caching import CachingExecutor
 from whet.execution.cold import ColdExecutor
@@ -209,17 +210,32 @@ class Workbench:
         seen = look_around(command, cwd, overridden, state=self.project.state)
         self.notebook.save_environment(seen.environment)
         self.notebook.save_environment(seen.packages)
-        return Trial(
+        trial = Trial(
             command=command,
             cwd=str(cwd),
             environment=dict(request.environment),
             stdin=self._stdin(request, cwd, live=live),
             reset=request.reset,
             code=snapshot.code,
-            limits=Limits(wall_seconds=request.timeout_seconds or self.settings.timeout_seconds),
+            limits=replace(
+                self._limits(request),
+                wall_seconds=request.timeout_seconds or self.settings.timeout_seconds,
+            ),
             measures=dict(request.measures),
             surroundings=seen.surroundings,
         )
+        if trial.limits.starve:
+            from whet.workbench.least_for_python import check_python_starts
+
+            check_python_starts(self, trial)
+        return trial
+
+    def _limits(self, request: TrialRequest) -> Limits:
+        if not request.limit_set and not request.limits.starve:
+            return request.limits
+        from whet.workbench.limit_sets import limits_asked
+
+        return limits_asked(request.limits, request.limit_set, self.settings.limits)
 
     def for_search(self, trial: Trial, left_out: Sequence[Path] = ()) -> Trial:
         """Return the trial as a search runs it: its key counts every file that may decide.

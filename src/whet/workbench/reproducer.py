@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whet.core.failure import FailureKind
+from whet.core.limits import Limits
 from whet.core.oracle import Oracle, SameFailure
 from whet.core.outcome import Outcome
-from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Limits, Trial
+from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Trial
 from whet.core.verdict import Verdict
 from whet.desk.one_liner import (
     MAX_INLINE_BYTES,

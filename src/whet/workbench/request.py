@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from whet.core.limits import Limits
 from whet.core.trial import ResetStep
 
 
@@ -43,6 +44,8 @@ class TrialRequest:
         stdin: file to read from; empty: nothing, or what whet itself was given.
         reset: steps before the command, in the order of the command line.
         timeout_seconds: limit of wall time.
+        limits: what else the trial may use.
+        limit_set: name of a set of limits; empty: none.
         measures: name to pattern of a number that the program prints.
         judging: what BAD means.
         name: a name to find the trial by.
@@ -56,6 +59,8 @@ class TrialRequest:
     stdin: str = ""
     reset: tuple[ResetStep, ...] = ()
     timeout_seconds: float | None = None
+    limits: Limits = field(default_factory=Limits)
+    limit_set: str = ""
     measures: Mapping[str, str] = field(default_factory=_no_strings)
     judging: Judging = field(default_factory=Judging)
     name: str = ""

@@ -31,14 +31,16 @@ class RunResult:
     notes: tuple[str, ...]
 
 
-def run(bench: Workbench, request: TrialRequest, console: Console | None) -> RunResult:
+def run(
+    bench: Workbench, request: TrialRequest, console: Console | None, *, verb: str = "run"
+) -> RunResult:
     """Run what the user asked for, once, and record it."""
     if request.expectation:
         from whet.core.expectation import Expectation
 
         Expectation.parse(request.expectation)
     trial = bench.build_trial(request, live=console is not None)
-    return run_trial(bench, trial, request, console, oracle_of(request.judging), verb="run")
+    return run_trial(bench, trial, request, console, oracle_of(request.judging), verb=verb)
 
 
 def run_trial(  # noqa: PLR0913 - what, how judged, where shown: one trial
@@ -117,6 +119,7 @@ def run_again(
         environment=entry.trial.environment,
         reset=entry.trial.reset,
         timeout_seconds=entry.trial.limits.wall_seconds,
+        limits=entry.trial.limits,
         measures=entry.trial.measures,
         name=entry.name,
         note=entry.note,

@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whet.core.errors import BadUsage, SetupFailed
+from whet.core.limits import Limits
 from whet.core.outcome import Outcome
-from whet.core.trial import STDIN_EMPTY, Limits, Trial
+from whet.core.trial import STDIN_EMPTY, Trial
 from whet.host.environments import PackageEnvironment, find_uv, make_environment
 from whet.host.files import storage_error
 from whet.host.python_interpreter import python_for

@@ -1,0 +1,118 @@
+"""The options that limit what a trial may use: the same for every verb that runs trials."""
+
+from collections.abc import Mapping
+from typing import cast
+
+import click
+
+from whet.core.limits import Limits, size_bytes
+
+
+class Size(click.ParamType[int]):
+    """Bytes, or a number with a unit: ``300M``, ``5G``, ``1.5GiB``; a letter is a power of 1024."""
+
+    name = "size"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Return the size in bytes."""
+        if isinstance(value, int):
+            return value
+        size = size_bytes(str(value))
+        if size is None or size <= 0:
+            self.fail(f"`{value}` is not a size: write 300M, 5G or 1.5G", param, ctx)
+        return size
+
+
+class Processors(click.ParamType[float]):
+    """How many processors: ``1``, ``0.5``."""
+
+    name = "number"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number."""
+        try:
+            count = float(str(value))
+        except ValueError:
+            count = 0.0
+        if not 0 < count < float("inf"):
+            self.fail(f"`{value}` is not a number of processors: write 1 or 0.5", param, ctx)
+        return count
+
+
+_COUNT = click.IntRange(1)
+
+# With a prefix: `shrink` has files of its own.
+LIMIT_OPTIONS = [
+    click.option(
+        "--limits",
+        "limit_set",
+        default="",
+        metavar="NAME",
+        help="A set of limits: laptop, tiny-container, own.",
+    ),
+    click.option(
+        "--memory",
+        "limit_memory",
+        type=Size(),
+        help="Memory of all processes together; killed above it.",
+    ),
+    click.option(
+        "--memory-high",
+        "limit_memory_high",
+        type=Size(),
+        help="Memory above which they are slowed down.",
+    ),
+    click.option("--swap", "limit_swap", type=Size(), help="Swap beside the memory (none)."),
+    click.option(
+        "--address-space",
+        "limit_address_space",
+        type=Size(),
+        help="What each process may reserve (ulimit -v).",
+    ),
+    click.option(
+        "--cpus", "limit_cpus", type=Processors(), help="Processors kept busy at once, such as 0.5."
+    ),
+    click.option(
+        "--files", "limit_files", type=_COUNT, metavar="N", help="Open files of each process."
+    ),
+    click.option(
+        "--processes",
+        "limit_processes",
+        type=_COUNT,
+        metavar="N",
+        help="Processes and threads at once.",
+    ),
+    click.option(
+        "--file-size", "limit_file_size", type=Size(), help="Largest file that may be written."
+    ),
+    click.option(
+        "--stack", "limit_stack", type=Size(), help="Stack of the main thread of each process."
+    ),
+    click.option(
+        "--cpu-seconds",
+        "limit_cpu_seconds",
+        type=_COUNT,
+        metavar="N",
+        help="CPU time of each process.",
+    ),
+]
+
+
+def limits_of(values: Mapping[str, object]) -> Limits:
+    """Return what the options say."""
+    return Limits(
+        memory_bytes=cast("int | None", values["limit_memory"]),
+        memory_high_bytes=cast("int | None", values["limit_memory_high"]),
+        swap_bytes=cast("int | None", values["limit_swap"]),
+        address_space_bytes=cast("int | None", values["limit_address_space"]),
+        cpus=cast("float | None", values["limit_cpus"]),
+        files=cast("int | None", values["limit_files"]),
+        processes=cast("int | None", values["limit_processes"]),
+        file_size_bytes=cast("int | None", values["limit_file_size"]),
+        stack_bytes=cast("int | None", values["limit_stack"]),
+        cpu_seconds=cast("int | None", values["limit_cpu_seconds"]),
+    )

@@ -1,0 +1,94 @@
+"""What `whet starve --find` has found, in lines and in JSON."""
+
+import sys
+from itertools import groupby
+
+from whet.cli.console import verdict_word
+from whet.core.quantity import shown_count, shown_seconds
+from whet.workbench.starve import LeastAmount, Rung
+
+_BAR = 30
+_WIDEST = 100
+
+
+def least_lines(found: LeastAmount) -> list[str]:
+    """Return the answer, how it fails with less, and time against amount."""
+    lines = [_answer(found)]
+    lines += ["", *_pictured(found), *_failures(found)]
+    trials = shown_count(found.trials, "trial")
+    by = dict.fromkeys(way.rpartition(" by ")[2] for way in found.limited_by)
+    ways = f"; enforced by {', '.join(by)}" if by else ""
+    lines.append(f"\n{trials} in {shown_seconds(found.wall_seconds)}; {found.stopped.value}{ways}")
+    return lines
+
+
+def _answer(found: LeastAmount) -> str:
+    is_counted = found.name in {"files", "processes", "cpus"}
+    enough, little = ("are enough", "are too few") if is_counted else ("is enough", "is too little")
+    if found.least_good is None:
+        return f"no amount of {found.name} that was tried {enough}"
+    below = f"{found.most_bad} {little}" if found.most_bad else "fewer or less was not tried"
+    of = f" {found.name}" if is_counted else f" of {found.name}"
+    return f"{found.least_good}{of} {enough}; {below}"
+
+
+def least_json(found: LeastAmount) -> dict[str, object]:
+    """Return it as JSON data."""
+    return {
+        "schema_version": 1,
+        "name": found.name,
+        "least_good": found.least_good,
+        "most_bad": found.most_bad,
+        "free_wall_seconds": found.free,
+        "tried": [
+            {
+                "amount": rung.amount,
+                "shown": rung.shown,
+                "verdict": rung.verdict.value,
+                "wall_seconds": rung.wall_seconds,
+                "trial": rung.trial,
+                "failure": rung.failure,
+            }
+            for rung in found.rungs
+        ],
+        "limited_by": list(found.limited_by),
+        "stopped": found.stopped.name.lower(),
+        "reason": found.stopped.value,
+        "trials": found.trials,
+        "wall_seconds": found.wall_seconds,
+    }
+
+
+def _pictured(found: LeastAmount) -> list[str]:
+    """Return a row for each amount, with a bar as long as it ran."""
+    longest = max((rung.wall_seconds for rung in found.rungs), default=0.0) or 1.0
+    width = max((len(rung.shown) for rung in found.rungs), default=0)
+    return [
+        f"  {rung.shown:>{width}}  {verdict_word(rung.verdict, sys.stdout):4}  "
+        f"{'▇' * max(1, round(_BAR * rung.wall_seconds / longest)):{_BAR}}  "
+        f"{shown_seconds(rung.wall_seconds):>8}  trial {rung.trial}"
+        for rung in reversed(found.rungs)
+    ]
+
+
+def _failures(found: LeastAmount) -> list[str]:
+    failed = [rung for rung in found.rungs if rung.failure]
+    if not failed:
+        return []
+    lines = ["", "with less it fails so:"]
+    for words, rungs in groupby(reversed(failed), key=_alike):
+        amounts: list[Rung] = list(rungs)
+        span = amounts[0].shown
+        if len(amounts) > 1:
+            span = f"{amounts[-1].shown} to {span}"
+        lines.append(f"  {span}: {words}")
+    return lines
+
+
+def _alike(rung: Rung) -> str:
+    """Return a failure's words without the amounts and numbers of the moment."""
+    words = rung.failure.partition("; met the limit")[0]
+    if words.startswith("killed by the memory limit"):
+        _, line, place = words.rpartition(", last Python line ")
+        words = f"killed by the memory limit{f', at {place}' if line else ''}"
+    return words if len(words) <= _WIDEST else f"{words[: _WIDEST - 1]}…"

@@ -1,0 +1,196 @@
+"""What a trial may use, and which limit it met: values, sizes in words, and nothing enforced."""
+
+import re
+from dataclasses import dataclass, fields
+
+from whet.core.record import JsonObject, integer, number, optional_integer, text
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGTP]?)(?:I?B)?", re.IGNORECASE)
+_STEP = 1024
+_HUNDRED = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a trial may use; None: no limit.
+
+    Attributes:
+        wall_seconds: after so long the whole process tree is killed.
+        output_bytes: after so much output of one stream the trial is killed.
+        memory_bytes: of the whole process tree; the trial is killed when it needs more.
+        memory_high_bytes: of the whole process tree; above that it is slowed down.
+        swap_bytes: beside the memory; without it a limited trial gets none.
+        address_space_bytes: of each process: what it reserves, used or not.
+        cpus: how many processors it may keep busy at once.
+        files: how many file descriptors each process may have open.
+        processes: how many processes and threads there may be at once.
+        file_size_bytes: of the largest file that a process writes.
+        stack_bytes: of the main thread of each process.
+        cpu_seconds: of each process; it gets SIGXCPU then.
+    """
+
+    wall_seconds: float | None = None
+    output_bytes: int | None = None
+    memory_bytes: int | None = None
+    memory_high_bytes: int | None = None
+    swap_bytes: int | None = None
+    address_space_bytes: int | None = None
+    cpus: float | None = None
+    files: int | None = None
+    processes: int | None = None
+    file_size_bytes: int | None = None
+    stack_bytes: int | None = None
+    cpu_seconds: int | None = None
+
+    @property
+    def starve(self) -> bool:
+        """Whether something has to be put around the program for them, other than a watch."""
+        own = {"wall_seconds", "output_bytes"}
+        return any(
+            getattr(self, each.name) is not None for each in fields(self) if each.name not in own
+        )
+
+    @property
+    def options(self) -> list[str]:
+        """These limits as words of a command line, less the first two, which a shell has itself."""
+        own = {"wall_seconds", "output_bytes"}
+        words: list[str] = []
+        for name, amount in self.to_json().items():
+            if name not in own:
+                option = name.removesuffix("_bytes").replace("_", "-")
+                words += [f"--{option}", f"{amount}"]
+        return words
+
+    def to_json(self) -> dict[str, object]:
+        """Return these limits as JSON data. The first two always stand there: keys of old trials."""
+        data = {each.name: getattr(self, each.name) for each in fields(self)}
+        always = {"wall_seconds", "output_bytes"}
+        return {name: value for name, value in data.items() if value is not None or name in always}
+
+    @classmethod
+    def from_json(cls, data: JsonObject) -> "Limits":
+        """Return the limits that ``to_json`` wrote."""
+        return cls(
+            wall_seconds=_decimal(data, "wall_seconds"),
+            output_bytes=_whole(data, "output_bytes"),
+            memory_bytes=_whole(data, "memory_bytes"),
+            memory_high_bytes=_whole(data, "memory_high_bytes"),
+            swap_bytes=_whole(data, "swap_bytes"),
+            address_space_bytes=_whole(data, "address_space_bytes"),
+            cpus=_decimal(data, "cpus"),
+            files=_whole(data, "files"),
+            processes=_whole(data, "processes"),
+            file_size_bytes=_whole(data, "file_size_bytes"),
+            stack_bytes=_whole(data, "stack_bytes"),
+            cpu_seconds=_whole(data, "cpu_seconds"),
+        )
+
+
+def _whole(data: JsonObject, name: str) -> int | None:
+    return None if data.get(name) is None else integer(data, name)
+
+
+def _decimal(data: JsonObject, name: str) -> float | None:
+    return None if data.get(name) is None else number(data, name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitMet:
+    """A limit that a trial met: what stood in its way, whether or not it died of it.
+
+    Attributes:
+        name: of the limit, as its option is called: ``memory``, ``files``.
+        limit: how much there was, in bytes, seconds or pieces.
+        reached: how much the trial had then, in the same unit.
+        process: the largest process or the one that met it, such as ``python``; empty: unknown.
+        pid: its number; 0: unknown.
+        was_killed: the trial was killed for it.
+    """
+
+    name: str
+    limit: float
+    reached: float
+    process: str = ""
+    pid: int = 0
+    was_killed: bool = False
+
+    @property
+    def words(self) -> str:
+        """What was met, in one line: ``4.98 of 5.00 GiB, largest process python (pid 12)``."""
+        return ", ".join(filter(None, (self._amounts, self._process)))
+
+    @property
+    def _amounts(self) -> str:
+        if self.name in BYTES:
+            return shown_share(self.reached, self.limit)
+        unit = " s" if self.name == "cpu-seconds" else ""
+        return f"{self.reached:g} of {self.limit:g}{unit}"
+
+    @property
+    def _process(self) -> str:
+        if not self.process:
+            return ""
+        return (
+            f"{'largest process ' if self.name == 'memory' else ''}{self.process} (pid {self.pid})"
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """Return this as JSON data."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @classmethod
+    def from_json(cls, data: JsonObject) -> "LimitMet":
+        """Return what ``to_json`` wrote."""
+        return cls(
+            name=text(data, "name"),
+            limit=number(data, "limit"),
+            reached=number(data, "reached"),
+            process=text(data, "process"),
+            pid=optional_integer(data, "pid") or 0,
+            was_killed=bool(data.get("was_killed")),
+        )
+
+
+BYTES = frozenset(
+    {"memory", "memory-high", "swap", "address-space", "file-size", "stack", "disk", "disk-free"}
+)
+"""Limits that are counted in bytes."""
+
+
+def size_bytes(words: str) -> int | None:
+    """Return the bytes of a size such as ``5G``, ``512 MiB`` or ``300``; None: it is none.
+
+    A letter is a power of 1024, as of `systemd-run`, `ulimit` and `free`.
+    """
+    found = _SIZE.fullmatch(words.strip())
+    return None if found is None else int(float(found[1]) * _UNITS[found[2].upper()])
+
+
+def shown_size(count: float) -> str:
+    """Return a size in units of 1024, as limits are given: ``64 KiB``, ``1.50 GiB``."""
+    unit, size = _unit_of(count)
+    return f"{count:g} B" if unit == "B" else f"{_three_digits(size)} {unit}"
+
+
+def shown_share(part: float, whole: float) -> str:
+    """Return two sizes in the unit of the second one: ``4.98 of 5.00 GiB``."""
+    unit, size = _unit_of(whole)
+    return f"{part * size / whole if whole else part:.2f} of {size:.2f} {unit}"
+
+
+def _unit_of(count: float) -> tuple[str, float]:
+    size = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < _STEP:
+            return unit, size
+        size /= _STEP
+    return "TiB", size
+
+
+def _three_digits(size: float) -> str:
+    return (
+        f"{size:.0f}"
+        if size == int(size) or size >= _HUNDRED
+        else f"{size:.2f}".rstrip("0").rstrip(".")
+    )

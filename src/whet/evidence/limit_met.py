@@ -1,0 +1,92 @@
+"""Which of a trial's limits explains its failure: what was met, and what the program said of it."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
+from whet.core.limits import LimitMet, Limits, shown_size
+from whet.core.outcome import Outcome
+
+_SAYS: Mapping[str, re.Pattern[str]] = {
+    "files": re.compile(r"\[Errno 2[34]\]|Too many open files|\bE[MN]FILE\b|os error 2[34]\b"),
+    "processes": re.compile(
+        r"\[Errno 11\] Resource temporarily unavailable|can't start new thread|[Cc]annot fork"
+        r"|fork: (?:retry: )?Resource temporarily unavailable|pthread_create.{0,40}(?:EAGAIN|failed)"
+        r"|Thread creation failed|\bEAGAIN\b|os error 11\b"
+    ),
+    "file-size": re.compile(r"\[Errno 27\]|File too large|File size limit|\bEFBIG\b|os error 27\b"),
+    "address-space": re.compile(
+        r"MemoryError|Cannot allocate memory|\[Errno 12\]|bad_alloc|failed to map segment"
+        r"|virtual memory exhausted|[Oo]ut of memory|Unable to allocate"
+    ),
+}
+"""What programs and libraries say when the kernel refuses them more."""
+
+_SIGNALS = {"file-size": "SIGXFSZ", "cpu-seconds": "SIGXCPU", "stack": "SIGSEGV"}
+_AMOUNTS: Mapping[str, Callable[[Limits], float | None]] = {
+    "files": lambda limits: limits.files,
+    "processes": lambda limits: limits.processes,
+    "file-size": lambda limits: limits.file_size_bytes,
+    "stack": lambda limits: limits.stack_bytes,
+    "cpu-seconds": lambda limits: limits.cpu_seconds,
+    "memory": lambda limits: limits.memory_bytes,
+    "address-space": lambda limits: limits.address_space_bytes,
+}
+_SIZES = frozenset({"file-size", "stack", "memory", "address-space"})
+
+
+def killed_by_memory(outcome: Outcome) -> LimitMet | None:
+    """Return the memory limit that the trial was killed for."""
+    killed = (met for met in outcome.limits_met if met.name == "memory" and met.was_killed)
+    return next(killed, None)
+
+
+def failure_of_memory(met: LimitMet, frames: tuple[Frame, ...]) -> Failure:
+    """Return the failure of a program that was killed because it needed too much memory.
+
+    Where it stood when the last byte was asked for is no part of the signature: it is the same
+    bug a line earlier.
+    """
+    own = [frame for frame in frames if frame.in_user_code] or list(frames)
+    line = f", last Python line {_base(own[-1].path)}:{own[-1].line}" if own else ""
+    return Failure(
+        signature=FailureSignature(
+            kind=FailureKind.OUT_OF_MEMORY, message="killed by the memory limit"
+        ),
+        summary=f"killed by the memory limit: {met.words}{line}",
+        frames=frames,
+        limit="memory",
+    )
+
+
+def naming_limit(failure: Failure, limits: Limits, text: str) -> Failure:
+    """Return the failure with the limit that explains it, if one does.
+
+    Args:
+        failure: what the outcome shows by itself.
+        limits: what the trial was allowed.
+        text: the end of what the program wrote.
+    """
+    for name, amount_of in _AMOUNTS.items():
+        amount = amount_of(limits)
+        if amount is None or failure.limit or not _explains(name, failure, text):
+            continue
+        shown = shown_size(amount) if name in _SIZES else f"{amount:g}"
+        words = f"{failure.summary}; met the limit `--{name} {shown}`"
+        return replace(failure, summary=words, limit=name)
+    return failure
+
+
+def _explains(name: str, failure: Failure, text: str) -> bool:
+    signature = failure.signature
+    if name == "memory":
+        return failure.kind is FailureKind.OUT_OF_MEMORY
+    if signature.signal and _SIGNALS.get(name) == signature.signal:
+        return True
+    says = _SAYS.get(name)
+    return says is not None and says.search(f"{failure.summary}\n{text}") is not None
+
+
+def _base(path: str) -> str:
+    return path.rsplit("/", 1)[-1]

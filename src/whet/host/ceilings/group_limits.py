@@ -1,0 +1,25 @@
+"""What control groups of either version have in common: how it is told that a limit was met."""
+
+from whet.core.limits import LimitMet, Limits
+from whet.host.ceilings.ceiling import End
+
+
+def met_in_groups(end: End, limits: Limits) -> tuple[LimitMet, ...]:
+    """Return the limits that the watches of a trial have seen to be met."""
+    met: list[LimitMet] = []
+    if "memory" in end.noted and limits.memory_bytes is not None:
+        reached, pid, process = end.noted["memory"]
+        met.append(
+            LimitMet(
+                name="memory",
+                limit=limits.memory_bytes,
+                reached=reached,
+                process=process,
+                pid=pid,
+                was_killed=True,
+            )
+        )
+    if "processes" in end.noted and limits.processes is not None:
+        most = limits.processes
+        met.append(LimitMet(name="processes", limit=most, reached=most))
+    return tuple(met)

@@ -1,0 +1,117 @@
+"""Limits by name, and limits that make sense: what a request asks for, on this machine."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import fields, replace
+
+from whet.core.errors import BadSetting, LimitMakesNoSense
+from whet.core.limits import Limits, shown_size, size_bytes
+from whet.host.memory import memory_left
+
+_LEAST_BYTES = 1 << 20
+_LEAST_FILES = 3
+
+SETS: Mapping[str, Mapping[str, str]] = {
+    "laptop": {"memory": "8G", "cpus": "4", "files": "1024"},
+    "tiny-container": {"memory": "512M", "cpus": "1", "files": "1024", "processes": "256"},
+}
+"""Named sets: what each option would be given."""
+
+
+def limits_asked(
+    asked: Limits, name: str, own: Mapping[str, Mapping[str, object]] | None = None
+) -> Limits:
+    """Return the limits of a request: its own over those of a named set.
+
+    A set says how small a machine is: where this one is smaller still, its limit does nothing.
+
+    Args:
+        asked: what the options say.
+        name: of a set; empty: none.
+        own: sets from the settings.
+
+    Raises:
+        LimitMakesNoSense: if there is no such set, or an option asks for more than there is.
+        BadSetting: if a set of the user's own has something that is no limit.
+    """
+    total, processors = memory_left().total_bytes, len(os.sched_getaffinity(0))
+    _check(asked, total, processors)
+    if not name:
+        return asked
+    sets = {**SETS, **(own or {})}
+    if name not in sets:
+        raise LimitMakesNoSense(
+            f"there is no set of limits called `{name}`",
+            hint=f"there are {', '.join(f'`{each}`' for each in sorted(sets))}; "
+            "own ones go into `[limits.NAME]` of `whet.toml`",
+        )
+    limits = Limits()
+    for option, words in sets[name].items():
+        limits = Limits.from_json({**limits.to_json(), **_field(name, option, words)})
+    if (limits.memory_bytes or 0) > total:
+        limits = replace(limits, memory_bytes=None)
+    if (limits.memory_high_bytes or 0) > total:
+        limits = replace(limits, memory_high_bytes=None)
+    if (limits.cpus or 0) > processors:
+        limits = replace(limits, cpus=None)
+    own_values = {each: value for each, value in asked.to_json().items() if value is not None}
+    return Limits.from_json({**limits.to_json(), **own_values})
+
+
+def _field(name: str, option: str, words: object) -> dict[str, int | float]:
+    plain = option.replace("-", "_")
+    kinds = {each.name: str(each.type) for each in fields(Limits)}
+    text = str(words)
+    if f"{plain}_bytes" in kinds:
+        size = size_bytes(text)
+        if size is not None and size > 0:
+            return {f"{plain}_bytes": size}
+    elif plain in kinds:
+        try:
+            number = float(text)
+        except ValueError:
+            number = 0.0
+        if number > 0:
+            return {plain: number if plain == "cpus" else int(number)}
+    raise BadSetting(
+        f"`{option} = {words!r}` in the set of limits `{name}` is no limit",
+        hint='write it as the option: `memory = "2G"`, `files = 64`',
+    )
+
+
+def _check(asked: Limits, total: int, processors: int) -> None:
+    if asked.memory_bytes is not None and asked.memory_bytes < _LEAST_BYTES:
+        raise LimitMakesNoSense(
+            f"`--memory {shown_size(asked.memory_bytes)}` is less than any program needs to start",
+            hint=f"the least that works is {shown_size(_LEAST_BYTES)}",
+        )
+    if asked.files is not None and asked.files < _LEAST_FILES:
+        raise LimitMakesNoSense(
+            f"`--files {asked.files}` is less than every program starts with",
+            hint=f"the least is {_LEAST_FILES}: standard input, output and error",
+        )
+    for option, amount in (
+        ("memory", asked.memory_bytes),
+        ("memory-high", asked.memory_high_bytes),
+    ):
+        if amount is not None and amount > total:
+            raise LimitMakesNoSense(
+                f"`--{option} {shown_size(amount)}` is more than the {shown_size(total)} "
+                "that there is",
+                hint="give less, or leave it out",
+            )
+    if (
+        asked.memory_bytes
+        and asked.memory_high_bytes
+        and (asked.memory_high_bytes > asked.memory_bytes)
+    ):
+        raise LimitMakesNoSense(
+            f"`--memory-high {shown_size(asked.memory_high_bytes)}` is above "
+            f"`--memory {shown_size(asked.memory_bytes)}`, so that it would do nothing",
+            hint="give less than `--memory`",
+        )
+    if asked.cpus is not None and asked.cpus > processors:
+        raise LimitMakesNoSense(
+            f"`--cpus {asked.cpus:g}` is more than the {processors} that there are",
+            hint="give less, or leave it out",
+        )

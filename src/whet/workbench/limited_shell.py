@@ -1,0 +1,47 @@
+"""A shell whose prompt says which limits hold in it."""
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+from whet.core.limits import Limits, shown_size
+from whet.workbench.bench import Workbench
+from whet.workbench.limit_sets import limits_asked
+from whet.workbench.request import TrialRequest
+
+MEMORY_VARIABLE = "MEMLIMIT"
+
+
+def in_shell(bench: Workbench, request: TrialRequest) -> TrialRequest:
+    """Return the request for a shell with these limits: the user's own, if it is bash or zsh."""
+    limits = limits_asked(request.limits, request.limit_set, bench.settings.limits)
+    words = _words(limits)
+    variables = {"WHET_LIMITS": words}
+    if limits.memory_bytes is not None:
+        variables[MEMORY_VARIABLE] = shown_size(limits.memory_bytes).replace(" ", "")
+    shell = bench.environment.get("SHELL") or "/bin/sh"
+    command: tuple[str, ...]
+    if Path(shell).name == "bash":
+        folder = bench.belongings.temporary_folder()
+        start = folder / "bashrc"
+        start.write_text(
+            f'[ -f ~/.bashrc ] && . ~/.bashrc\nPS1={shlex.quote(f"({words}) ")}"$PS1"\n',
+            encoding="utf-8",
+        )
+        command = (shell, "--rcfile", str(start), "-i")
+    else:
+        variables["PS1"] = f"({words}) $ "
+        command = (shell, "-i")
+    return replace(
+        request, command=command, environment={**request.environment, **variables}, limits=limits
+    )
+
+
+def _words(limits: Limits) -> str:
+    """Return the limits as a prompt shows them: ``memory 5 GiB, files 64``."""
+    words: list[str] = []
+    for name, amount in limits.to_json().items():
+        if isinstance(amount, int | float):
+            shown = shown_size(amount) if name.endswith("_bytes") else f"{amount:g}"
+            words.append(f"{name.removesuffix('_bytes').replace('_', '-')} {shown}")
+    return ", ".join(words)

@@ -1,0 +1,292 @@
+"""`whet starve`: a command under limits, and the least of something with which it succeeds."""
+
+import resource
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from whet.core.budget import Budget, StopReason
+from whet.core.errors import NeverSucceeds
+from whet.core.event import Event, TrialFinished
+from whet.core.limits import Limits, shown_size
+from whet.core.outcome import Outcome
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.host.memory import memory_left
+from whet.search.threshold import Threshold, least_amount
+from whet.workbench.bench import Workbench, oracle_of
+from whet.workbench.driver import Driver, Question, announce, stop_reason_of
+from whet.workbench.request import TrialRequest
+
+_MEMORY_STEP_BYTES = 64 << 10
+_CPU_STEP = 0.05
+_MOST_FILES = 65_536
+_MOST_PROCESSES = 32_768
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rationed:
+    """Something of which a command may be given less and less.
+
+    Attributes:
+        name: as its option is called.
+        field: of `Limits` that holds it.
+        step: in what units it is searched.
+        least: the least that is tried, in steps.
+        most: the most that there is, in steps.
+        precision: how near the answer has to be, as a share of it.
+        guess: where to start after a run without the limit, in steps.
+    """
+
+    name: str
+    field: str
+    step: float
+    least: int
+    most: Callable[[], int]
+    precision: float
+    guess: Callable[[Outcome], int]
+
+    def limits(self, limits: Limits, steps: int) -> Limits:
+        """Return ``limits`` with so much of it."""
+        amount = self.amount(steps)
+        whole = amount if self.field == "cpus" else int(amount)
+        return Limits.from_json({**limits.to_json(), self.field: whole})
+
+    def amount(self, steps: int) -> float:
+        """Return how much so many steps are."""
+        return round(steps * self.step, 6)
+
+    def shown(self, steps: int) -> str:
+        """Return an amount in words."""
+        amount = self.amount(steps)
+        return shown_size(amount) if self.field.endswith("_bytes") else f"{amount:g}"
+
+
+def _processors() -> int:
+    import os
+
+    return round(len(os.sched_getaffinity(0)) / _CPU_STEP)
+
+
+RATIONED: Mapping[str, Rationed] = {
+    each.name: each
+    for each in (
+        Rationed(
+            name="memory",
+            field="memory_bytes",
+            step=_MEMORY_STEP_BYTES,
+            least=(1 << 20) // _MEMORY_STEP_BYTES,
+            most=lambda: memory_left().total_bytes // _MEMORY_STEP_BYTES,
+            precision=0.01,
+            guess=lambda outcome: outcome.peak_rss_bytes // _MEMORY_STEP_BYTES,
+        ),
+        Rationed(
+            name="files",
+            field="files",
+            step=1,
+            least=3,
+            most=lambda: min(resource.getrlimit(resource.RLIMIT_NOFILE)[1], _MOST_FILES),
+            precision=0.0,
+            guess=lambda _: 16,
+        ),
+        Rationed(
+            name="processes",
+            field="processes",
+            step=1,
+            least=1,
+            most=lambda: _MOST_PROCESSES,
+            precision=0.0,
+            guess=lambda outcome: max(1, len(outcome.processes)),
+        ),
+        Rationed(
+            name="cpus",
+            field="cpus",
+            step=_CPU_STEP,
+            least=1,
+            most=_processors,
+            precision=0.05,
+            guess=lambda _: _processors(),
+        ),
+    )
+}
+"""What `--find` knows. Whoever adds a limit that may be searched adds a line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rung:
+    """One amount that was tried.
+
+    Attributes:
+        amount: how much, in bytes or pieces.
+        shown: the same in words.
+        verdict: whether it was enough.
+        wall_seconds: the median of its runs.
+        trial: number of the last one.
+        failure: how it failed, in a line; empty: it did not.
+    """
+
+    amount: float
+    shown: str
+    verdict: Verdict
+    wall_seconds: float
+    trial: int | None
+    failure: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeastAmount:
+    """The least of something with which a command succeeds.
+
+    Attributes:
+        name: of what.
+        least_good: the least that was enough, in words; None: nothing was.
+        most_bad: the most that was not; None: nothing was too little.
+        rungs: all that was tried, the least first.
+        free: how long it took without the limit, in seconds.
+        limited_by: how it was enforced.
+        stopped: why the search ended.
+        trials: how many were run.
+        wall_seconds: how long it took.
+    """
+
+    name: str
+    least_good: str | None
+    most_bad: str | None
+    rungs: tuple[Rung, ...]
+    free: float
+    limited_by: tuple[str, ...]
+    stopped: StopReason
+    trials: int
+    wall_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindOptions:
+    """How to search.
+
+    Attributes:
+        name: of what.
+        repeats: how often each amount has to succeed.
+        budget: when to stop.
+    """
+
+    name: str
+    repeats: int = 1
+    budget: Budget = field(default_factory=Budget)
+
+
+def find_least(bench: Workbench, request: TrialRequest, options: FindOptions) -> LeastAmount:
+    """Find the least of something with which the command succeeds.
+
+    Raises:
+        NeverSucceeds: if it fails without that limit too.
+    """
+    rationed = RATIONED[options.name]
+    trial = bench.build_trial(request)
+    investigation = bench.notebook.begin_investigation(verb="starve", trial=trial)
+    oracle = oracle_of(request.judging)
+    watch = _Watch(bench.emit, rationed)
+
+    def record(starting: Trial) -> int:
+        return bench.notebook.begin(
+            starting, verb="starve", name=request.name, note=request.note,
+            expectation=request.expectation, investigation=investigation,
+        )  # fmt: skip
+
+    def ask(steps: int) -> Question:
+        limits = rationed.limits(trial.limits, steps)
+        return Question(
+            trial=replace(trial, limits=limits), label=f"{rationed.name} {rationed.shown(steps)}"
+        )
+
+    with bench.executor(record) as executor:
+        driver = Driver(
+            executor=executor,
+            oracle=oracle,
+            emit=watch.observe,
+            budget=options.budget,
+            repeats=options.repeats,
+            judged=lambda number, verdict: bench.notebook.judge(
+                number, oracle.description, verdict, None
+            ),
+        )
+        free = driver.submit(trial)
+        if driver.settle(trial, free, f"without a limit of {rationed.name}") is not Verdict.GOOD:
+            raise _never(free.result(), rationed)
+        search = least_amount(
+            least=rationed.least,
+            most=rationed.most(),
+            guess=rationed.guess(free.result()),
+            precision=rationed.precision,
+        )
+        ended = driver.run(search, ask)
+    reason = stop_reason_of(ended, StopReason.THRESHOLD)
+    announce(bench.emit, ended, reason)
+    found = ended.result or watch.threshold()
+    bench.notebook.end_investigation(
+        investigation, reason, {"least_good": found.least_good, "most_bad": found.most_bad}
+    )
+    return LeastAmount(
+        name=rationed.name,
+        least_good=None if found.least_good is None else rationed.shown(found.least_good),
+        most_bad=None if found.most_bad is None else rationed.shown(found.most_bad),
+        rungs=watch.rungs(),
+        free=free.result().wall_seconds,
+        limited_by=watch.limited_by,
+        stopped=reason,
+        trials=ended.trials + 1,
+        wall_seconds=ended.wall_seconds,
+    )
+
+
+def _never(outcome: Outcome, rationed: Rationed) -> NeverSucceeds:
+    failure = "" if outcome.failure is None else f": {outcome.failure.summary}"
+    return NeverSucceeds(
+        f"the command fails with all the {rationed.name} that there is too{failure}",
+        hint=f"mend that first, or leave out what else limits it; then `--find {rationed.name}`",
+    )
+
+
+class _Watch:
+    """Listens to the search and keeps what each amount did."""
+
+    def __init__(self, emit: Callable[[Event], None], rationed: Rationed) -> None:
+        self._emit = emit
+        self._rationed = rationed
+        self._seen: dict[float, list[TrialFinished]] = {}
+        self.limited_by: tuple[str, ...] = ()
+
+    def observe(self, event: Event) -> None:
+        """Keep the outcome and pass the event on."""
+        if isinstance(event, TrialFinished):
+            amount: float | None = getattr(event.trial.limits, self._rationed.field)
+            if amount is not None and event.label.startswith(f"{self._rationed.name} "):
+                self._seen.setdefault(amount, []).append(event)
+                self.limited_by = event.outcome.limited_by
+        self._emit(event)
+
+    def rungs(self) -> tuple[Rung, ...]:
+        """Return what was tried, the least amount first."""
+        return tuple(self._rung(amount, self._seen[amount]) for amount in sorted(self._seen))
+
+    def _rung(self, amount: float, events: list[TrialFinished]) -> Rung:
+        failed = [each for each in events if each.verdict is not Verdict.GOOD]
+        last = (failed or events)[-1]
+        seconds = sorted(each.outcome.wall_seconds for each in events)
+        failure = last.outcome.failure
+        return Rung(
+            amount=amount,
+            shown=self._rationed.shown(round(amount / self._rationed.step)),
+            verdict=last.verdict,
+            wall_seconds=seconds[len(seconds) // 2],
+            trial=last.number,
+            failure="" if failure is None else failure.summary,
+        )
+
+    def threshold(self) -> Threshold:
+        """Return what is known when the search was stopped before its end."""
+        steps = [(round(each.amount / self._rationed.step), each.verdict) for each in self.rungs()]
+        good = [amount for amount, verdict in steps if verdict is Verdict.GOOD]
+        bad = [amount for amount, verdict in steps if verdict is not Verdict.GOOD]
+        return Threshold(
+            least_good=min(good, default=None), most_bad=max(bad, default=None), tested=()
+        )

@@ -1,0 +1,67 @@
+"""Programs that need too much of something, and the ways in which this machine can limit them."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from laboratory import Laboratory
+
+from whet.core.limits import Limits
+from whet.core.outcome import Outcome
+from whet.core.trial import Trial
+from whet.evidence.classify import classify
+from whet.host.ceilings import catalogue
+from whet.host.ceilings.ceiling import Ceiling
+from whet.host.ceilings.groups_v1 import GroupsV1
+from whet.host.ceilings.groups_v2 import GroupsV2
+from whet.host.ceilings.watchdog import Watchdog
+
+MEBIBYTE = 1 << 20
+MEMORY_WAYS: Sequence[Ceiling] = (GroupsV2(), GroupsV1(), Watchdog())
+
+GROWS = """
+held = []
+while True:
+    held.append(b"1" * 1_000_000)
+"""
+
+
+def python(program: str) -> tuple[str, ...]:
+    return (sys.executable, "-c", program)
+
+
+def starve(laboratory: Laboratory, *command: str, limits: Limits) -> Outcome:
+    """Run a command under limits, and tell what it died of."""
+    trial = Trial(command=command, cwd=str(laboratory.work), limits=limits)
+    outcome = laboratory.run(trial)
+    assert groups_left() == []
+    return outcome.with_failure(classify(trial, outcome))
+
+
+def said(outcome: Outcome) -> str:
+    assert outcome.failure is not None
+    return outcome.failure.summary
+
+
+def groups_left() -> list[str]:
+    """Return the groups of this whet that are still there."""
+    own = f"whet-{os.getpid()}-"
+    return [str(path) for path in Path("/sys/fs/cgroup").glob(f"**/{own}*")]
+
+
+def need(way: Ceiling, name: str, limits: Limits) -> None:
+    """Skip a test that needs a way which this machine does not have."""
+    hindrance = way.hindrance(name, limits)
+    if hindrance:
+        pytest.skip(f"{way.way}: {hindrance}")
+
+
+def only(patch: pytest.MonkeyPatch, name: str, way: Ceiling) -> None:
+    """Let one limit be enforced in one way alone."""
+    families = [
+        catalogue.Family(names=family.names, ways=(way,)) if name in family.names else family
+        for family in catalogue.FAMILIES
+    ]
+    patch.setattr(catalogue, "FAMILIES", families)

@@ -1,0 +1,49 @@
+"""Limits that make no sense on this machine, and sets of limits by name."""
+
+import pytest
+
+from whet.core.errors import BadSetting, LimitMakesNoSense
+from whet.core.limits import Limits
+from whet.workbench.limit_sets import SETS, limits_asked
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        (Limits(memory_bytes=900 << 40), "`--memory 900 TiB` is more than the "),
+        (Limits(memory_bytes=100 << 10), "is less than any program needs to start"),
+        (Limits(memory_high_bytes=900 << 40), "`--memory-high 900 TiB` is more than the "),
+        (Limits(memory_bytes=1 << 20, memory_high_bytes=2 << 20), "so that it would do nothing"),
+        (Limits(files=2), "`--files 2` is less than every program starts with"),
+        (Limits(cpus=9999), "`--cpus 9999` is more than the "),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_the_value(limits: Limits, words: str) -> None:
+    with pytest.raises(LimitMakesNoSense, match=words):
+        limits_asked(limits, "")
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_each_set_is_made_of_limits(name: str) -> None:
+    assert limits_asked(Limits(), name).starve
+
+
+def test_an_option_wins_over_a_set() -> None:
+    assert limits_asked(Limits(files=30), "laptop").files == 30
+
+
+def test_a_set_says_how_small_a_machine_is_and_not_how_large() -> None:
+    limits = limits_asked(Limits(), "huge", {"huge": {"memory": "900T", "cpus": 9999, "files": 9}})
+    assert limits == Limits(files=9)
+
+
+def test_an_unknown_set_is_refused_with_those_there_are() -> None:
+    with pytest.raises(LimitMakesNoSense) as caught:
+        limits_asked(Limits(), "boat", {"own": {"files": 3}})
+    assert "`laptop`, `own`, `tiny-container`" in caught.value.hint
+
+
+@pytest.mark.parametrize(("option", "words"), [("spoons", 3), ("files", "x"), ("memory", "5X")])
+def test_what_is_no_limit_is_refused_in_a_set(option: str, words: object) -> None:
+    with pytest.raises(BadSetting, match=f"`{option} = "):
+        limits_asked(Limits(), "own", {"own": {option: words}})
