@@ -1,9 +1,10 @@
 """What a trial may use, and which limit it met: values, sizes in words, and nothing enforced."""
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
-from whet.core.record import JsonObject, integer, number, optional_integer, text
+from whet.core.record import JsonObject, integer, number, optional_integer, record, text
+from whet.core.room import Room
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGTP]?)(?:I?B)?", re.IGNORECASE)
@@ -28,6 +29,7 @@ class Limits:
         file_size_bytes: of the largest file that a process writes.
         stack_bytes: of the main thread of each process.
         cpu_seconds: of each process; it gets SIGXCPU then.
+        room: what it sees of the disk, the network and the system, if not the machine's own.
     """
 
     wall_seconds: float | None = None
@@ -42,6 +44,7 @@ class Limits:
     file_size_bytes: int | None = None
     stack_bytes: int | None = None
     cpu_seconds: int | None = None
+    room: Room | None = None
 
     @property
     def starve(self) -> bool:
@@ -51,11 +54,19 @@ class Limits:
             getattr(self, each.name) is not None for each in fields(self) if each.name not in own
         )
 
+    def with_memory_of_disks(self) -> "Limits":
+        """Return these limits with as much more memory as the small disks take, which lie in it."""
+        if self.memory_bytes is None or self.room is None:
+            return self
+        more = self.room.disk_bytes
+        high = None if self.memory_high_bytes is None else self.memory_high_bytes + more
+        return replace(self, memory_bytes=self.memory_bytes + more, memory_high_bytes=high)
+
     @property
     def options(self) -> list[str]:
         """These limits as words of a command line, less the first two, which a shell has itself."""
-        own = {"wall_seconds", "output_bytes"}
-        words: list[str] = []
+        own = {"wall_seconds", "output_bytes", "room"}
+        words: list[str] = [] if self.room is None else self.room.options
         for name, amount in self.to_json().items():
             if name not in own:
                 option = name.removesuffix("_bytes").replace("_", "-")
@@ -65,6 +76,7 @@ class Limits:
     def to_json(self) -> dict[str, object]:
         """Return these limits as JSON data. The first two always stand there: keys of old trials."""
         data = {each.name: getattr(self, each.name) for each in fields(self)}
+        data["room"] = None if self.room is None else self.room.to_json()
         always = {"wall_seconds", "output_bytes"}
         return {name: value for name, value in data.items() if value is not None or name in always}
 
@@ -84,6 +96,7 @@ class Limits:
             file_size_bytes=_whole(data, "file_size_bytes"),
             stack_bytes=_whole(data, "stack_bytes"),
             cpu_seconds=_whole(data, "cpu_seconds"),
+            room=None if data.get("room") is None else Room.from_json(record(data, "room")),
         )
 
 

@@ -142,6 +142,7 @@ class Slot:
                     limits_met=around.met(_end_of(outcome, ended)),
                     limited_by=around.ways,
                     resources=_use_of(ended),
+                    notes=(*outcome.notes, *around.notes),
                 )
         finally:
             wiring.close()
@@ -169,7 +170,11 @@ class Slot:
             return NOTHING_AROUND
         from whet.host.ceilings.around import put_around
 
-        around = put_around(program.limits, self._belongings)
+        around = put_around(program.limits.with_memory_of_disks(), self._belongings)
+        if program.limits.room is not None:
+            from whet.host.ceilings.furnished import furnished
+
+            around = around.beside(furnished(program.limits.room, program, self._belongings))
         return replace(around, is_proven=self._proven == program.limits)
 
     def _watch(
