@@ -135,6 +135,12 @@ def trial_options(function: Callable[P, R]) -> Callable[P, R]:
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+locals_option = click.option(
+    "--locals",
+    "keeps_locals",
+    is_flag=True,
+    help="Keep what the variables of a failure's frames hold; `whet show` and `post-mortem` show it.",
+)
 jobs_option = click.option(
     "--jobs", "-j", type=click.IntRange(1), help="Trials at once (all cores)."
 )

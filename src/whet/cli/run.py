@@ -3,7 +3,13 @@
 import click
 
 from whet.cli.console import answer_json, report_error, say
-from whet.cli.options import TrialCommand, json_option, trial_options, trial_request
+from whet.cli.options import (
+    TrialCommand,
+    json_option,
+    locals_option,
+    trial_options,
+    trial_request,
+)
 from whet.cli.summary import entry_json, run_line
 from whet.core.errors import CannotWrite
 from whet.host.console import Console
@@ -13,9 +19,10 @@ from whet.workbench.run import RunResult, run
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS] -- COMMAND...")
 @trial_options
+@locals_option
 @json_option
 @click.pass_context
-def command(ctx: click.Context, /, *, as_json: bool, **_: object) -> int:
+def command(ctx: click.Context, /, *, keeps_locals: bool, as_json: bool, **_: object) -> int:
     """Run a command once, and record everything about it.
 
     The program's output and exit code come through untouched; then one line on stderr says
@@ -24,6 +31,7 @@ def command(ctx: click.Context, /, *, as_json: bool, **_: object) -> int:
     """
     request = trial_request(ctx)
     with open_workbench() as bench:
+        bench.keeps_locals = keeps_locals
         result = run(bench, request, None if as_json else Console())
     return show(result, as_json=as_json)
 

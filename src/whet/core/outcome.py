@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from whet.core.evidence import Evidence
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.core.output import NO_OUTPUT, Output
 from whet.core.record import (
@@ -71,6 +72,7 @@ class Outcome:
         resumed_from: place of the frozen copy that the command ran on from, such as
             ``train.py:31``; empty if it ran from its start. Times count from there.
         failure: the classified symptom, or None.
+        evidence: what else was observed; kept beside the outcome, not in it.
     """
 
     exit_code: int | None = 0
@@ -90,6 +92,7 @@ class Outcome:
     notes: tuple[str, ...] = ()
     resumed_from: str = ""
     failure: Failure | None = None
+    evidence: tuple[Evidence, ...] = ()
 
     @property
     def shell_exit_code(self) -> int:

@@ -51,6 +51,7 @@ class ColdExecutor:
         console: Console | None = None,
         pycache: Path | None = None,
         perform: Perform | None = None,
+        keeps_locals: bool = False,
     ) -> None:
         """Make an executor.
 
@@ -65,6 +66,7 @@ class ColdExecutor:
             console: where programs are shown, and whose signals go to them; one job only.
             pycache: folder for byte code by content; None: Python keeps it where it likes.
             perform: runs each program in a way of its own, from a frozen copy for one.
+            keeps_locals: keep what the frames of a failure held.
         """
         self._classify = classify
         self._payload_of = payload_of
@@ -76,6 +78,7 @@ class ColdExecutor:
         self._console = console
         self._pycache = pycache
         self._perform = perform
+        self._keeps_locals = keeps_locals
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._unfinished: set[TrialFuture] = set()
@@ -190,6 +193,10 @@ class ColdExecutor:
                     staged.first_sight = first_sight(outcome.processes[0].pid)
                 if patterns:
                     outcome = replace(outcome, measurements=_measured(outcome, patterns))
+                if self._keeps_locals:
+                    from whet.host.failures import read_failures
+
+                    outcome = replace(outcome, evidence=read_failures(agent_folder))
                 return outcome.with_failure(self._classify(trial, outcome))
 
             return run(None) if self._perform is None else self._perform(slot, program, run)
@@ -219,6 +226,7 @@ class ColdExecutor:
                 cwd,
                 agent_folder=workplace.agent_folder,
                 pycache=self._pycache,
+                keeps_locals=self._keeps_locals,
             ),
             cwd=cwd,
             stdin=stdin,

@@ -68,7 +68,7 @@ def parse_report(report: str) -> tuple[Frame, ...]:
             path=_unescaped(found["path"]),
             line=int(found["line"]) if found["line"].isdigit() else 0,
             function=_unescaped(found["function"]),
-            in_user_code=_is_user_code(found["path"]),
+            in_user_code=is_user_code(found["path"]),
         )
         for line in report.splitlines()
         if (found := _FRAME.fullmatch(line)) is not None
@@ -222,7 +222,7 @@ def _spied(frame: JsonObject) -> Frame:
         path=path,
         line=integer(frame, "line"),
         function=text(frame, "name"),
-        in_user_code=_is_user_code(path),
+        in_user_code=is_user_code(path),
     )
 
 
@@ -235,7 +235,7 @@ def _find_spy() -> str | None:
     return None
 
 
-def _is_user_code(path: str) -> bool:
+def is_user_code(path: str) -> bool:
     return _LIBRARY.search(path) is None and _AGENT.search(path) is None
 
 

@@ -91,6 +91,7 @@ class Workbench:
         emit: tells the observers.
         notes: what could not be kept or observed.
         roots: folders other than a trial's own in which the project stands.
+        keeps_locals: keep what the frames of a failure held.
     """
 
     project: Project
@@ -102,6 +103,7 @@ class Workbench:
     emit: "Callable[[Event], None]" = silent
     notes: list[str] = field(default_factory=list[str])
     roots: tuple[str, ...] = ()
+    keeps_locals: bool = False
 
     @property
     def jobs(self) -> int:
@@ -141,6 +143,7 @@ class Workbench:
             console=console,
             pycache=self.project.state / "pycache",
             perform=perform,
+            keeps_locals=self.keeps_locals,
         ) as cold:
             placing = None if place is None else place(cold)
             recording = RecordingExecutor(placing or cold, record, self._finish)

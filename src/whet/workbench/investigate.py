@@ -124,7 +124,9 @@ def investigate(
         result = free_path(bench, wanted, payload.path, taken)
         payloads.append(replace(payload, result=result))
     work.trial = bench.for_search(work.trial, [*places_of(payloads), work.folder])
+    bench.keeps_locals = True  # the failure is to be seen once with all that its frames held
     payloads, baseline = _reproduce(work, payloads)
+    bench.keeps_locals = False
     _classify(work, baseline)
     _search_history(work, baseline)
     shrunk = _shrink(work, payloads, baseline)

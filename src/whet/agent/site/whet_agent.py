@@ -33,6 +33,7 @@ def install() -> None:
     debugging = os.environ.pop("WHET_PDB", "")
     if debugging and sys.version_info >= (3, 9):
         _debug(debugging)
+    keeping = _keep_failures(answer.folder) if os.environ.get("WHET_LOCALS") == "1" else {}
     cache = os.environ.get("WHET_PYCACHE")
     if cache and sys.implementation.name == "cpython":
         loading: list[Callable[[str, str], CodeType | None]] = []
@@ -40,7 +41,38 @@ def install() -> None:
         # At its first line a program has no past to keep: Python runs it.
         if stage and debugging != "at once" and sys.version_info >= (3, 9):
             loading, guards = __import__("whet_stage.stage").stage.install(stage, answer.prepare)
-        _key_byte_code_by_content(cache, loading, guards)
+        _key_byte_code_by_content(cache, loading, _both(keeping, guards))
+
+
+def _keep_failures(folder: str | None) -> dict[str, Callable[[dict[str, object]], None]]:
+    """Keep what the frames of failures hold; return what is called with certain modules."""
+    if not folder:
+        return {}
+    try:
+        return __import__("whet_failures").Watch(folder).begin()
+    finally:
+        sys.modules.pop("whet_failures", None)
+
+
+def _both(
+    one: dict[str, Callable[[dict[str, object]], None]],
+    other: dict[str, Callable[[dict[str, object]], None]],
+) -> dict[str, Callable[[dict[str, object]], None]]:
+    """Return guards of which those for the same module are called one after the other."""
+    both = {**one, **other}
+    for name in one.keys() & other.keys():
+        first, second = one[name], other[name]
+
+        def guard(
+            module: dict[str, object],
+            first: Callable[[dict[str, object]], None] = first,
+            second: Callable[[dict[str, object]], None] = second,
+        ) -> None:
+            first(module)
+            second(module)
+
+        both[name] = guard
+    return both
 
 
 def _debug(wish: str) -> None:
@@ -54,15 +86,15 @@ class _Answer:
     """Writes the main thread's stack to a file of this process when the signal comes."""
 
     def __init__(self) -> None:
-        self._folder = os.environ.get("WHET_AGENT")
+        self.folder = os.environ.get("WHET_AGENT")
         self._descriptor = -1
         self._report = ""
 
     def prepare(self) -> None:
         """Be ready, in this process or anew in one that was forked from it."""
-        if self._folder:
+        if self.folder:
             try:
-                self._listen(os.path.join(self._folder, str(os.getpid())))
+                self._listen(os.path.join(self.folder, str(os.getpid())))
             except Exception:  # noqa: BLE001, S110 - a limit, a sandbox: then there is no stack
                 pass
 
