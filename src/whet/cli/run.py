@@ -51,4 +51,7 @@ def show(result: RunResult, *, as_json: bool) -> int:
     for note in dict.fromkeys(result.notes):
         say(f"whet: note: {note}")
     say(run_line(result.entry, result.previous, is_same_failure=result.is_same_failure))
+    if result.keeps_failures:
+        number = result.entry.number
+        say(f"whet: its variables: `whet show {number}`; in pdb: `whet post-mortem {number}`")
     return outcome.shell_exit_code

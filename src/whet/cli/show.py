@@ -27,7 +27,9 @@ _SHOWN_FAILURES = 3
 @click.command()
 @click.argument("trial", type=int, required=False)
 @click.option("--output", is_flag=True, help="Only the program's output, whole.")
-@click.option("--locals", "is_whole", is_flag=True, help="All frames of its failure, libraries' too.")
+@click.option(
+    "--locals", "is_whole", is_flag=True, help="All frames of its failure, libraries' too."
+)
 @json_option
 def command(trial: int | None, *, output: bool, is_whole: bool, as_json: bool) -> None:
     """Show one recorded trial (the last one if no number is given).

@@ -381,6 +381,18 @@ class CodeNotKept(WhetError):
     exit_code = DATA
 
 
+class NoFailureKept(WhetError):
+    """Of this trial there are no frames to look at.
+
+    Frames are kept of trials that were run with `whet run --locals`, and of the first runs of
+    `whet investigate`, when an error of Python ends the program, a thread, a test or a process of
+    `multiprocessing`. A program that catches its own errors and then leaves by `sys.exit`, or one
+    that a signal ends, has none: `whet stacks` tells more of those.
+    """
+
+    exit_code = NO_INPUT
+
+
 class TrialNotRepeatable(WhetError):
     """The trial read from a terminal or a pipe, which whet could not keep.
 

@@ -86,6 +86,8 @@ class _Telling:
         yield f"{indent}{basename(frame.path)}:{frame.line} in {frame.function}"
         yield from self._statement(kept, f"{indent}    ")
         variables = kept.variables
+        if variables is not None:  # pytest's own, in assertions that it has rewritten
+            variables = tuple(each for each in variables if not each.name.startswith("@py_"))
         if variables is None:
             yield f"{indent}      (there was no time to look at its variables)"
             return
@@ -109,7 +111,9 @@ class _Telling:
         first, last, begins, ends = kept.position
         margin = len(line) - len(line.lstrip())
         start = _columns(line, begins) - margin
-        end = (_columns(line, ends) if last == first else _columns(line.rstrip(), len(line) * 4)) - margin
+        end = (
+            _columns(line, ends) if last == first else _columns(line.rstrip(), len(line) * 4)
+        ) - margin
         if 0 <= start < end and (start, end) != (0, _columns(body, len(body) * 4)):
             yield f"{indent}{' ' * start}{'^' * (end - start)}"
 

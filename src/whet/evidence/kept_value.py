@@ -60,7 +60,9 @@ def _sequence(data: JsonObject, width: int) -> str:
         opening, closing = f"{data['k']}(", ")"
     kind = str(data["type"])
     if kind.rpartition(".")[2] != data["k"]:
-        opening, closing = (f"{_short(kind)}(", ")") if names else (f"{_short(kind)}({opening}", f"{closing})")
+        opening, closing = (
+            (f"{_short(kind)}(", ")") if names else (f"{_short(kind)}({opening}", f"{closing})")
+        )
     if names:
         shown = [f"{name}={_line(item, width)}" for name, item in zip(names, items, strict=False)]
     else:
@@ -108,7 +110,9 @@ def _array(data: JsonObject, width: int) -> str:
         words.append("grad")
     if "true" in data:
         words.append(f"true={data['true']}")
-    words += [f"{name}={_number(data[name])}" for name in ("min", "mean", "max") if name in data]
+    if "values" not in data:
+        told = [name for name in ("min", "mean", "max") if name in data]
+        words += [f"{name}={_number(data[name])}" for name in told]
     for name, sign in (("nan", "NaN"), ("inf", "Inf")):
         if data.get(name):
             words.append(f"{sign}={data[name]}")

@@ -23,12 +23,14 @@ class RunResult:
         previous: the last trial of the same command, or None.
         is_same_failure: it fails just as the previous one did.
         notes: what could not be kept or observed.
+        keeps_failures: what the frames of a failure held is kept with it.
     """
 
     entry: Entry
     previous: Entry | None
     is_same_failure: bool
     notes: tuple[str, ...]
+    keeps_failures: bool = False
 
 
 def run(bench: Workbench, request: TrialRequest, console: Console | None) -> RunResult:
@@ -98,7 +100,13 @@ def judged(
         and previous.outcome.signature == outcome.signature
     )
     notes = (*bench.notes, *outcome.notes)
-    return RunResult(entry=entry, previous=previous, is_same_failure=same, notes=notes)
+    return RunResult(
+        entry=entry,
+        previous=previous,
+        is_same_failure=same,
+        notes=notes,
+        keeps_failures=bool(outcome.evidence),
+    )
 
 
 def run_again(

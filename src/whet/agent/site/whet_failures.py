@@ -32,7 +32,7 @@ class Watch:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._last: BaseException | None = None
+        self._last = 0
         self._count = 0
         self._capture: Callable[..., Sequence[bytes]] | None = None
 
@@ -82,8 +82,11 @@ class Watch:
     def _look(self) -> None:
         """Keep the error that has ended the program, which Python has shown by now."""
         error = getattr(sys, "last_value", None)
-        if error is not None and error is not self._last:
-            self._last = error
+        if error is not None and id(error) != self._last:
+            # Its number: held, the program's objects would not go when they would without.
+            self._last = id(error)
+            if isinstance(error, KeyboardInterrupt) and "re" not in sys.modules:
+                return  # to bring it in would change the exit code, see `whet_state.raised`
             self.keep(error, "main")
 
     def _watch_threads(self, module: dict[str, Any]) -> None:
@@ -113,6 +116,8 @@ class Watch:
 
         def check_interactive_exception(call: Any, report: Any) -> bool:
             is_failure: bool = tells(call, report)
+            # It notes each error of a test there, expected ones too.
+            self._last = id(getattr(sys, "last_value", None))
             if is_failure and call.excinfo is not None:
                 self.keep(call.excinfo.value, "pytest", getattr(report, "nodeid", ""))
             return is_failure
@@ -159,7 +164,11 @@ class Watch:
 
 def _name_of(test: object) -> str:
     name = getattr(type(test), "__qualname__", "")
-    return "{}.{}".format(name, vars(test).get("_testMethodName", "")) if hasattr(test, "__dict__") else name
+    return (
+        "{}.{}".format(name, vars(test).get("_testMethodName", ""))
+        if hasattr(test, "__dict__")
+        else name
+    )
 
 
 def _load() -> Callable[..., Sequence[bytes]]:

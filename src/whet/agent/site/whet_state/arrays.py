@@ -21,7 +21,19 @@ _FEW = 16
 _MOST_COUNTED = 1 << 22
 """In larger arrays an evenly spaced sample is looked at."""
 _MOST_COLUMNS = 30
-_SHAPED = {"jax", "jaxlib", "tensorflow", "cupy", "xarray", "scipy", "polars", "pyarrow", "dask", "h5py", "mlx"}
+_SHAPED = {
+    "jax",
+    "jaxlib",
+    "tensorflow",
+    "cupy",
+    "xarray",
+    "scipy",
+    "polars",
+    "pyarrow",
+    "dask",
+    "h5py",
+    "mlx",
+}
 
 
 def read(value: Any, mro: tuple[type, ...], values: Read) -> Node:
@@ -36,7 +48,11 @@ def read(value: Any, mro: tuple[type, ...], values: Read) -> Node:
     array = getattr(numpy, "ndarray", None)
     if array is not None and array in mro:
         return _array(numpy, array.view(value, array), values, _name(mro[0]))
-    if array is not None and getattr(numpy, "generic", None) in mro and mro[0].__module__ == "numpy":
+    if (
+        array is not None
+        and getattr(numpy, "generic", None) in mro
+        and mro[0].__module__ == "numpy"
+    ):
         return {"k": "scalar", "type": _name(mro[0]), "text": repr(value), "value": _plain(value)}
     tensor = getattr(sys.modules.get("torch"), "Tensor", None)
     if tensor is not None and tensor in mro:
@@ -45,7 +61,11 @@ def read(value: Any, mro: tuple[type, ...], values: Read) -> Node:
     for name in ("DataFrame", "Series", "Index"):
         kind = getattr(pandas, name, None)
         if kind is not None and kind in mro:
-            return _table(value, _name(mro[0])) if name == "DataFrame" else _column(pandas, value, _name(mro[0]), values)
+            return (
+                _table(value, _name(mro[0]))
+                if name == "DataFrame"
+                else _column(pandas, value, _name(mro[0]), values)
+            )
     top = (mro[0].__module__ or "").partition(".")[0] if type(mro[0].__module__) is str else ""
     return _shaped(value, _name(mro[0])) if top in _SHAPED else None
 
@@ -106,7 +126,7 @@ def _tensor(torch: Any, value: Any, name: str) -> Node:
     base = torch.Tensor
     silent = getattr(getattr(torch, "_C", None), "DisableTorchFunctionSubclass", None)
     told: dict[str, Node] = {"k": "array", "type": name}
-    with torch.no_grad(), (silent() if silent is not None else torch.no_grad()):
+    with torch.no_grad(), silent() if silent is not None else torch.no_grad():
         told["shape"] = [int(each) for each in base.size(value)]
         told["dtype"] = str(base.dtype.__get__(value)).replace("torch.", "")
         told["device"] = str(base.device.__get__(value))
@@ -170,7 +190,9 @@ _PLAIN_CELLS = {int, float, str, bool}
 
 def _column(pandas: Any, value: Any, name: str, values: Read) -> Node:
     numpy = sys.modules["numpy"]
-    told = _array(numpy, numpy.asarray(value.array if value.dtype.kind == "O" else value), values, name)
+    told = _array(
+        numpy, numpy.asarray(value.array if value.dtype.kind == "O" else value), values, name
+    )
     told["dtype"] = str(value.dtype)
     label = value.name
     if type(label) is str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from _json import encode_basestring_ascii as _quoted
 from itertools import islice
 
 from .values import Reader, type_name
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     Node = Any
 
-_MOST_FRAMES = 100
+_MOST_FRAMES, _FIRST_FRAMES = 100, 20
 _MOST_ERRORS = 12
 _SECONDS = 0.12
 """Values are looked at for so long; frames without values take next to nothing."""
@@ -48,7 +49,7 @@ def capture(error: BaseException, where: str, thread: str) -> Sequence[bytes]:
         "error": raised,
         "seconds": round(time.perf_counter() - began, 4),
     }
-    return [_json(told)]
+    return [_json(told).encode("ascii") + b"\n"]
 
 
 class _Capturing:
@@ -68,13 +69,8 @@ class _Capturing:
             "type": type_name(type(error)),
             "arguments": [],
             "relation": relation,
-            "frames": self._frames(_own(error, "__traceback__")),
-            "skipped": 0,
         }
-        if len(told["frames"]) > _MOST_FRAMES:
-            first, last = _MOST_FRAMES // 5, _MOST_FRAMES - _MOST_FRAMES // 5
-            told["skipped"] = len(told["frames"]) - _MOST_FRAMES
-            told["frames"] = [*told["frames"][:first], *told["frames"][-last:]]
+        told["frames"], told["skipped"] = self._frames(_own(error, "__traceback__"))
         told["arguments"] = self._reader.values(_own(error, "args"))
         earlier = _own(error, "__cause__")
         how = "cause"
@@ -92,9 +88,17 @@ class _Capturing:
             return None
         return self.error(error, relation)
 
-    def _frames(self, trace: TracebackType | None) -> list[dict[str, Any]]:
-        frames: list[dict[str, Any]] = []
+    def _frames(self, trace: TracebackType | None) -> tuple[list[dict[str, Any]], int]:
+        """Return the frames, the first and the last of very many, and how many are left out."""
+        traces: list[TracebackType] = []
         while trace is not None:
+            traces.append(trace)
+            trace = trace.tb_next
+        skipped = max(len(traces) - _MOST_FRAMES, 0)
+        if skipped:
+            del traces[_FIRST_FRAMES : _FIRST_FRAMES + skipped]
+        frames: list[dict[str, Any]] = []
+        for trace in traces:
             frame = trace.tb_frame
             code = frame.f_code
             told = {
@@ -109,8 +113,7 @@ class _Capturing:
             }
             frames.append(told)
             self._open.append((told, frame))
-            trace = trace.tb_next
-        return frames
+        return frames, skipped
 
     def fill(self) -> None:
         """Look at the variables: the user's innermost frames first, while there is time."""
@@ -126,9 +129,7 @@ class _Capturing:
         values = frame.f_locals
         names = list(values)
         if frame.f_code.co_name == "<module>":
-            names = [
-                name for name in names if not name.startswith("__") and _is_told(values[name])
-            ]
+            names = [name for name in names if not name.startswith("__") and _is_told(values[name])]
 
         def read(name: str, value: object) -> Node:
             return self._reader.named(name, value, is_shallow=is_shallow)
@@ -186,7 +187,17 @@ _COMMON = {
 }
 
 
-def _json(told: dict[str, Any]) -> bytes:
-    import json
+def _json(value: Any) -> str:
+    """Return data as JSON.
 
-    return json.dumps(told, separators=(",", ":"), default=lambda _: None).encode("ascii") + b"\n"
+    Not by `json`: it brings in modules that evaluate text, after which Python no longer knows that
+    an interrupt from the keyboard has ended the program, and exits with another code.
+    """
+    if value is None or value is True or value is False:
+        return {None: "null", True: "true", False: "false"}[value]
+    if type(value) is dict:
+        pairs = [_quoted(str(name)) + ":" + _json(each) for name, each in value.items()]
+        return "{" + ",".join(pairs) + "}"
+    if type(value) in {list, tuple}:
+        return "[" + ",".join([_json(each) for each in value]) + "]"
+    return _quoted(value) if type(value) is str else repr(value)

@@ -133,7 +133,9 @@ class Reader:
                     return self._container(value, base, name, mro, depth)
             if "collections" in sys.modules and sys.modules["collections"].deque in mro:
                 deque = sys.modules["collections"].deque
-                return self._sequence("deque", name, deque.__iter__(value), deque.__len__(value), depth)
+                return self._sequence(
+                    "deque", name, deque.__iter__(value), deque.__len__(value), depth
+                )
             if issubclass(kind, type) or kind.__name__ in _NAMED:
                 return {"k": "opaque", "type": name, "text": _label(value)}
             if BaseException in mro:
@@ -191,6 +193,7 @@ class Reader:
                     except AttributeError:
                         continue
         told = []
+        found.sort(key=lambda each: each[0].startswith("_"))  # what is meant to be seen comes first
         for each, held in found[:_MOST_ATTRIBUTES]:
             if self._left < 0:
                 break
@@ -226,7 +229,9 @@ def islice(many: Iterable[object], count: int) -> Iterable[Any]:
 
 def _number(value: Any) -> Node:
     if type(value) is int:
-        return value if value.bit_length() <= _MOST_BITS else {"k": "int", "bits": value.bit_length()}
+        return (
+            value if value.bit_length() <= _MOST_BITS else {"k": "int", "bits": value.bit_length()}
+        )
     if type(value) is float and value - value == 0:
         return value
     return {"k": type(value).__name__, "text": repr(value)}
@@ -267,7 +272,11 @@ def _label(value: Any) -> str:
     if kind == "method":
         return _label(value.__func__)
     code = getattr(value, "__code__", None) if kind == "function" else None
-    code = code or (getattr(value, "gi_code", None) or getattr(value, "cr_code", None) if kind in {"generator", "coroutine"} else None)
+    code = code or (
+        getattr(value, "gi_code", None) or getattr(value, "cr_code", None)
+        if kind in {"generator", "coroutine"}
+        else None
+    )
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
     words = name if type(name) is str else kind
     if code is not None:
