@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from types import CodeType
 
 _SIGNAL = 62  # a real-time signal that nothing sends by itself; see `whet.host.stacks`
+_ALL_THREADS_SIGNAL = 63
 _HIGH_DESCRIPTORS = (1000, 500, 250, 120, 60)
 _MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.syscalls`
 _RACY_SECONDS = 2.0
@@ -117,6 +118,9 @@ class _Answer:
             os.close(low)
             break
         faulthandler.register(_SIGNAL, file=self._descriptor, all_threads=False, chain=False)
+        faulthandler.register(
+            _ALL_THREADS_SIGNAL, file=self._descriptor, all_threads=True, chain=False
+        )
         self._report = path
 
     def _is_ours(self) -> bool:
