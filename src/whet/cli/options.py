@@ -81,6 +81,11 @@ _TRIAL_OPTIONS = [
         help="Kill the whole process tree after so long, with its Python stack taken before.",
     ),
     click.option(
+        "--hang",
+        type=Duration(),
+        help="Kill it after so long without output, with the stacks of all its processes kept.",
+    ),
+    click.option(
         "--reset",
         multiple=True,
         metavar="CMD",
@@ -174,6 +179,7 @@ def trial_request(ctx: click.Context) -> TrialRequest:
         stdin=values["stdin"],
         reset=_reset_steps(ctx),
         timeout_seconds=values["timeout"],
+        hang_seconds=values["hang"],
         measures=_pairs(values["measure"], "--measure", "NAME=REGEX"),
         judging=judging,
         name=values["name"],

@@ -12,9 +12,12 @@ from whet.cli.options import (
 )
 from whet.cli.summary import entry_json, run_line
 from whet.core.errors import CannotWrite
+from whet.core.evidence import FAILURES, STACKS
 from whet.host.console import Console
 from whet.workbench.bench import open_workbench
 from whet.workbench.run import RunResult, run
+
+_MOST_GROUPS = 4
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS] -- COMMAND...")
@@ -51,7 +54,22 @@ def show(result: RunResult, *, as_json: bool) -> int:
     for note in dict.fromkeys(result.notes):
         say(f"whet: note: {note}")
     say(run_line(result.entry, result.previous, is_same_failure=result.is_same_failure))
-    if result.keeps_failures:
-        number = result.entry.number
+    number = result.entry.number
+    for line in _seen(result):
+        say(line)
+    if any(each.kind == FAILURES for each in result.evidence):
         say(f"whet: its variables: `whet show {number}`; in pdb: `whet post-mortem {number}`")
     return outcome.shell_exit_code
+
+
+def _seen(result: RunResult) -> list[str]:
+    """Return lines on the stacks of a trial that hung: who waits where."""
+    seen = [each for each in result.evidence if each.kind == STACKS]
+    if not seen:
+        return []
+    from whet.evidence.stack_groups import groups_of, sentence
+    from whet.workbench.stacks import stacks_in
+
+    groups = [group for each in seen for group in groups_of(stacks_in(each))]
+    lines = [f"whet: {sentence(group)}" for group in groups[:_MOST_GROUPS]]
+    return [*lines, f"whet: all stacks: `whet stacks --trial {result.entry.number}`"]

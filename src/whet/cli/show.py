@@ -10,13 +10,12 @@ import click
 from whet.cli.console import answer, answer_bytes, answer_json, styled, verdict_word
 from whet.cli.options import json_option
 from whet.cli.summary import entry_json, expectation_words, failure_words, outcome_words
-from whet.core.evidence import Evidence
+from whet.core.evidence import FAILURES, Evidence
 from whet.core.outcome import Outcome
 from whet.core.output import Output
 from whet.core.quantity import shown_bytes, shown_seconds
 from whet.core.record import as_record, records
 from whet.core.trial import Trial
-from whet.host.failures import FAILURES
 from whet.notebook.entry import Entry
 from whet.workbench.bench import open_workbench
 
@@ -62,6 +61,8 @@ def _show(entry: Entry, kept: Sequence[Evidence], *, is_whole: bool) -> None:
         rows += _came(entry, entry.outcome)
     for name, value in rows:
         answer(f"{styled(f'{name:>10}', 'dim', sys.stdout)}  {value}")
+    if entry.outcome is not None and entry.outcome.hung_seconds is not None:
+        answer(styled(f"--- all stacks: whet stacks --trial {entry.number}", "dim", sys.stdout))
     for each in kept:
         _failures(each, is_whole=is_whole)
     if entry.outcome is not None:

@@ -29,7 +29,14 @@ _WIDEST_COMMAND = 90
 @click.option("--core", default="", metavar="FILE", help="A core file; the target is its program.")
 @json_option
 def command(
-    target: str, *, is_trial: bool, native: bool, once: bool, is_whole: bool, core: str, as_json: bool
+    target: str,
+    *,
+    is_trial: bool,
+    native: bool,
+    once: bool,
+    is_whole: bool,
+    core: str,
+    as_json: bool,
 ) -> None:
     """Show where every process of a tree is, equal stacks told once.
 
@@ -56,9 +63,13 @@ def _show_core(core: str, program: str, *, as_json: bool) -> None:
     from whet.host.spying import core_pattern, of_core
 
     if not Path(core).is_file():
-        raise BadUsage(f"there is no core file `{core}`", hint=core_pattern() or "`ulimit -c unlimited`")
+        raise BadUsage(
+            f"there is no core file `{core}`", hint=core_pattern() or "`ulimit -c unlimited`"
+        )
     threads, complaint = of_core(Path(core), program or sys.executable)
-    process = ProcessStack(pid=0, engine="gdb", threads=threads, notes=(complaint,) if complaint else ())
+    process = ProcessStack(
+        pid=0, engine="gdb", threads=threads, notes=(complaint,) if complaint else ()
+    )
     if as_json:
         answer_json({"target": core, "processes": [process.to_json()]})
         return
@@ -78,7 +89,9 @@ def sighting_lines(sighting: Sighting, *, is_whole: bool = False) -> list[str]:
     others = [group for group in sighting.groups if not group.is_main]
     noun = "process" if len(processes) == 1 else "processes"
     lines = [
-        styled(f"{sighting.target}: {len(processes)} {noun}, the stacks of {seen}", "dim", sys.stdout)
+        styled(
+            f"{sighting.target}: {len(processes)} {noun}, the stacks of {seen}", "dim", sys.stdout
+        )
     ]
     for group in main:
         lines += _group(group, is_whole=is_whole)

@@ -4,6 +4,12 @@ from dataclasses import dataclass, field
 
 from whet.core.record import JsonObject
 
+FAILURES = "failures"
+"""What the frames of failures held; `whet.evidence.kept_failure` reads it."""
+
+STACKS = "stacks"
+"""Where every process of a trial was; `whet.core.stack.ProcessStack`, one for each."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:

@@ -13,6 +13,7 @@ from whet.core.record import (
     number,
     number_map,
     optional_integer,
+    optional_number,
     optional_record,
     optional_text,
     record,
@@ -59,6 +60,7 @@ class Outcome:
         timed_out: whet killed the trial because its time was up.
         interrupted: whet killed the trial because the user or a search gave it up.
         overran_output: whet killed the trial because it wrote more than its limit.
+        hung_seconds: it was killed, `timed_out`, because it had written nothing for so long; or None.
         failed_reset: the reset step that failed, so that the command never ran, or None.
         wall_seconds: from the start of the command to its end; reset steps not counted.
         cpu_seconds: user and system time of the whole process tree.
@@ -80,6 +82,7 @@ class Outcome:
     timed_out: bool = False
     interrupted: bool = False
     overran_output: bool = False
+    hung_seconds: float | None = None
     failed_reset: str | None = None
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -125,6 +128,7 @@ class Outcome:
             "timed_out": self.timed_out,
             "interrupted": self.interrupted,
             "overran_output": self.overran_output,
+            **({} if self.hung_seconds is None else {"hung_seconds": self.hung_seconds}),
             "failed_reset": self.failed_reset,
             "wall_seconds": self.wall_seconds,
             "cpu_seconds": self.cpu_seconds,
@@ -154,6 +158,7 @@ class Outcome:
             timed_out=boolean(data, "timed_out"),
             interrupted=boolean(data, "interrupted"),
             overran_output=boolean(data, "overran_output"),
+            hung_seconds=optional_number(data, "hung_seconds"),
             failed_reset=optional_text(data, "failed_reset"),
             wall_seconds=number(data, "wall_seconds"),
             cpu_seconds=number(data, "cpu_seconds"),

@@ -12,6 +12,7 @@ from whet.core.record import (
     integer,
     number,
     optional_integer,
+    optional_number,
     optional_record,
     optional_text,
     record,
@@ -176,6 +177,7 @@ class Trial:
         cwd: absolute folder that the command starts in.
         environment: overrides for this trial alone.
         unset: variables that are not inherited, sorted.
+        hang_seconds: after so long without output it is given up as hanging; None: never.
         stdin: ``STDIN_EMPTY``, ``STDIN_INHERITED`` or the digest of what is read.
         reset: steps before the command, in order.
         payloads: files that a search varies.
@@ -200,6 +202,7 @@ class Trial:
     measures: Mapping[str, str] = field(default_factory=_no_strings)
     surroundings: Surroundings = field(default_factory=Surroundings)
     unset: tuple[str, ...] = ()
+    hang_seconds: float | None = None
 
     def with_payload(self, digest: str, position: int = 0) -> "Trial":
         """Return the trial that differs from this one in one payload alone."""
@@ -232,6 +235,7 @@ class Trial:
             "surroundings": _fields(self.surroundings),
             # Where there is none it says nothing: the keys of all other trials stay as they were.
             **({"unset": list(self.unset)} if self.unset else {}),
+            **({} if self.hang_seconds is None else {"hang_seconds": self.hang_seconds}),
         }
 
     @classmethod
@@ -255,6 +259,7 @@ class Trial:
             measures=text_map(data, "measures"),
             surroundings=Surroundings(**text_map(data, "surroundings")),
             unset=texts(data, "unset") if "unset" in data else (),
+            hang_seconds=optional_number(data, "hang_seconds"),
         )
 
 

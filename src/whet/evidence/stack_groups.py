@@ -78,7 +78,7 @@ def motion(process: ProcessStack) -> str:
         return ""
     moved = any(thread.has_moved for thread in process.threads)
     if share >= _BUSY_SHARE:
-        words = "is busy" if moved else "spins: it stays where it is"
+        words = "moves" if moved else "stays there: it spins, or computes"
         return f"{words} ({share:.0%} CPU)"
     if moved:
         return f"moves ({share:.0%} CPU)"
@@ -107,7 +107,11 @@ def _who(group: StackGroup) -> str:
         names = sorted({member.thread.name for member in group.members if member.thread.name})
         word = "thread" if count == 1 else f"{count} threads"
         told = f" {', '.join(names[:3])}" if names else ""
-        of = f"process {next(iter(processes))}" if len(processes) == 1 else f"{len(processes)} processes"
+        of = (
+            f"process {next(iter(processes))}"
+            if len(processes) == 1
+            else f"{len(processes)} processes"
+        )
         return f"{word}{told} of {of}"
     if len(ranks) == len(processes):
         return f"rank {ranks[0]}" if count == 1 else f"{count} ranks ({numbers(ranks)})"
@@ -120,10 +124,7 @@ def _deed(group: StackGroup, *, plural: bool) -> str:
     if all(thread.has_moved for thread in threads):
         return "work in" if plural else "works in"
     if all(thread.is_running for thread in threads):
-        is_stuck = all(thread.has_moved is False for thread in threads)
-        if is_stuck:
-            return "spin in" if plural else "spins in"
-        return "run in" if plural else "runs in"
+        return "are busy in" if plural else "is busy in"
     return "wait in" if plural else "waits in"
 
 

@@ -171,7 +171,12 @@ class ColdExecutor:
             def stacks(pid: int) -> Stacks:
                 from whet.host.stacks import take_stacks
 
-                return take_stacks(pid, agent_folder)
+                if trial.hang_seconds is None:
+                    return take_stacks(pid, agent_folder)
+                from whet.host.spying import stacks_of_tree
+
+                seen = stacks_of_tree(pid, agent_folder)  # before anything else stops it
+                return replace(take_stacks(pid, agent_folder), evidence=(seen,))
 
             def first_sight(pid: int) -> tuple[Frame, ...]:
                 from whet.host.stacks import first_report
@@ -196,7 +201,8 @@ class ColdExecutor:
                 if self._keeps_locals:
                     from whet.host.failures import read_failures
 
-                    outcome = replace(outcome, evidence=read_failures(agent_folder))
+                    kept = read_failures(agent_folder)
+                    outcome = replace(outcome, evidence=(*outcome.evidence, *kept))
                 return outcome.with_failure(self._classify(trial, outcome))
 
             return run(None) if self._perform is None else self._perform(slot, program, run)
@@ -232,6 +238,7 @@ class ColdExecutor:
             stdin=stdin,
             reset=trial.reset,
             limits=trial.limits,
+            hang_seconds=trial.hang_seconds,
             payloads=tuple(paths),
             contents=(trial.stdin, *(binding.digest for binding in trial.payloads)),
         )

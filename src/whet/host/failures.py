@@ -4,12 +4,9 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from whet.core.evidence import Evidence
+from whet.core.evidence import FAILURES, Evidence
 from whet.core.record import JsonObject, MalformedRecordError, as_record, records, text
 from whet.host.stacks import is_user_code
-
-FAILURES = "failures"
-"""The kind of this evidence."""
 
 _SUFFIX = ".failures"
 _MOST_BYTES = 32 << 20

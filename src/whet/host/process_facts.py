@@ -49,7 +49,8 @@ def facts_of(pid: int) -> ProcessFacts | None:
     return ProcessFacts(
         pid=pid,
         parent=int(fields[_PARENT]),
-        command=" ".join(command.split()) or f"[{os.fsdecode(line[line.find(b'(') + 1 : line.rfind(b')')])}]",
+        command=" ".join(command.split())
+        or f"[{os.fsdecode(line[line.find(b'(') + 1 : line.rfind(b')')])}]",
         state=fields[_STATE].decode(),
         cpu_seconds=(int(fields[_USER]) + int(fields[_SYSTEM])) / _TICKS,
         waits_in=_text(folder / "wchan").strip("0"),

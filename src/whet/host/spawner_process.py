@@ -34,6 +34,7 @@ class Program:
         limits: what it may use.
         payloads: where the payloads of the trial lie, by their place in it.
         contents: digests of what they and standard input hold.
+        hang_seconds: after so long without output it is given up; None: never.
     """
 
     command: tuple[str, ...]
@@ -44,6 +45,7 @@ class Program:
     limits: Limits = field(default_factory=Limits)
     payloads: tuple[Path, ...] = ()
     contents: tuple[str, ...] = ()
+    hang_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from subprocess import TimeoutExpired
 
+from whet.core.evidence import STACKS, Evidence
 from whet.core.failure import Frame
 from whet.core.record import (
     MalformedRecordError,
@@ -28,6 +29,7 @@ from whet.core.record import (
 )
 from whet.core.stack import ProcessStack, ThreadStack
 from whet.host.process_facts import ProcessFacts, facts_of
+from whet.host.process_tree import descendants_of
 from whet.host.stacks import all_threads, find_spy, is_python, spied
 from whet.host.tool import ToolMissingError, call_tool
 
@@ -38,14 +40,27 @@ _AT_ONCE = 16
 
 _CANNOT_BE_STOPPED = {"D", "T", "t"}
 _FORBIDDEN = re.compile(r"permission|not permitted|ptrace|EPERM", re.IGNORECASE)
-_GDB_THREAD = re.compile(r'^Thread \d+ \((?:Thread 0x[0-9a-f]+ )?\(?LWP (\d+)\)?\)?(?: "([^"]*)")?', re.MULTILINE)
-_GDB_FRAME = re.compile(r"^#\d+\s+(?:0x[0-9a-f]+ in )?([^\s(]+)[^\n]*?(?: (?:at|from) (\S+?)(?::(\d+))?)?$", re.MULTILINE)
+_GDB_THREAD = re.compile(
+    r'^Thread \d+ \((?:Thread 0x[0-9a-f]+ )?\(?LWP (\d+)\)?\)?(?: "([^"]*)")?', re.MULTILINE
+)
+_GDB_FRAME = re.compile(
+    r"^#\d+\s+(?:0x[0-9a-f]+ in )?([^\s(]+)[^\n]*?(?: (?:at|from) (\S+?)(?::(\d+))?)?$",
+    re.MULTILINE,
+)
 
 FORBIDDEN = (
     "the system forbids to look into it (ptrace): run it with `whet run`, whose agent answers without;"
     " or look as root (`sudo whet stacks`); or allow it: `sysctl kernel.yama.ptrace_scope=0`,"
     " in a container `--cap-add SYS_PTRACE`"
 )
+
+
+def stacks_of_tree(root: int, agent_folder: Path) -> Evidence:
+    """Return the stacks of a process and of all below it."""
+    processes = take_all([root, *descendants_of(root)], agent_folder=agent_folder)
+    data = json.dumps({"processes": [each.to_json() for each in processes]})
+    detail = {"processes": len(processes)}
+    return Evidence(kind=STACKS, detail=detail, data=data.encode("ascii"))
 
 
 def take_all(
@@ -64,7 +79,9 @@ def take_all(
         looks_again: look a second time a second later, at those threads that have run meanwhile.
     """
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        before = [facts for pid in pids if (facts := facts_of(pid)) is not None and facts.state != "Z"]
+        before = [
+            facts for pid in pids if (facts := facts_of(pid)) is not None and facts.state != "Z"
+        ]
         began = time.monotonic()
         taken = list(pool.map(lambda facts: _take(facts, agent_folder, native=native), before))
         if not looks_again:
@@ -105,7 +122,9 @@ def _take(facts: ProcessFacts, agent_folder: Path | None, *, native: bool) -> Pr
             return replace(process, engine="gdb", threads=threads)
     now = facts_of(facts.pid)
     if now is None or now.state == "Z":
-        return None if not complaint else replace(process, notes=("it ended while it was looked at",))
+        return (
+            None if not complaint else replace(process, notes=("it ended while it was looked at",))
+        )
     notes = (*process.notes, *([complaint] if complaint else []))
     if not is_python(facts.pid) and facts.waits_in:
         notes = (*notes, f"waits in {facts.waits_in} (kernel)")
@@ -142,14 +161,21 @@ def _again(
         threads = tuple(replace(thread, has_moved=False) for thread in first.threads)
         return replace(first, threads=threads, cpu_share=share)
     second = _take(now, agent_folder, native=native)
-    then = {} if second is None else {each.number: each.frames for each in second.threads}
+    then = {} if second is None else {each.number: each for each in second.threads}
     threads = tuple(
-        replace(thread, has_moved=then[thread.number] != thread.frames)
+        replace(thread, has_moved=_has_moved(thread, then[thread.number]))
         if thread.number in then
         else thread
         for thread in first.threads
     )
     return replace(first, threads=threads, cpu_share=share)
+
+
+def _has_moved(before: ThreadStack, now: ThreadStack) -> bool:
+    """Whether a thread stands elsewhere; one that runs is on another line at any moment."""
+    if before.is_running or now.is_running:
+        return [each.function for each in before.frames] != [each.function for each in now.frames]
+    return before.frames != now.frames
 
 
 def _spy(facts: ProcessFacts, *, native: bool) -> tuple[tuple[ThreadStack, ...], str]:
@@ -168,7 +194,9 @@ def _spy(facts: ProcessFacts, *, native: bool) -> tuple[tuple[ThreadStack, ...],
         return (), f"py-spy: {error}"
     said = answer.stderr.decode("utf-8", "replace")
     if answer.exit_code:
-        return (), FORBIDDEN if _FORBIDDEN.search(said) else f"py-spy: {said.strip().partition(chr(10))[0]}"
+        return (), FORBIDDEN if _FORBIDDEN.search(
+            said
+        ) else f"py-spy: {said.strip().partition(chr(10))[0]}"
     try:
         threads = [as_record(each, "thread") for each in json.loads(answer.stdout)]
         found = [
@@ -219,7 +247,9 @@ def of_core(core: Path, program: str) -> tuple[tuple[ThreadStack, ...], str]:
     except (ToolMissingError, OSError, TimeoutExpired) as error:
         return (), f"gdb: {error}"
     threads = parse_gdb(answer.stdout.decode("utf-8", "replace"))
-    return tuple(sorted(threads, key=lambda thread: thread.number)), "" if threads else answer.complaint
+    return tuple(
+        sorted(threads, key=lambda thread: thread.number)
+    ), "" if threads else answer.complaint
 
 
 def parse_gdb(told: str) -> tuple[ThreadStack, ...]:
@@ -233,14 +263,13 @@ def parse_gdb(told: str) -> tuple[ThreadStack, ...]:
                 path=found[2] or "",
                 line=int(found[3] or 0),
                 function=found[1],
-                in_user_code=bool(found[3]) and not (found[2] or "").startswith(("/usr", "./", "../")),
+                in_user_code=bool(found[3])
+                and not (found[2] or "").startswith(("/usr", "./", "../")),
             )
             for found in _GDB_FRAME.finditer(part)
         ]
         name = start[2] or ""
-        threads.append(
-            ThreadStack(number=int(start[1]), name=name, frames=tuple(reversed(frames)))
-        )
+        threads.append(ThreadStack(number=int(start[1]), name=name, frames=tuple(reversed(frames))))
     return tuple(threads)
 
 
@@ -249,7 +278,9 @@ def core_pattern() -> str:
     with suppress(OSError):
         pattern = Path("/proc/sys/kernel/core_pattern").read_text().strip()
         if pattern.startswith("|"):
-            return f"the kernel hands cores to `{pattern[1:]}` (`coredumpctl` or `apport` keeps them)"
+            return (
+                f"the kernel hands cores to `{pattern[1:]}` (`coredumpctl` or `apport` keeps them)"
+            )
         where = pattern if os.path.isabs(pattern) else f"its folder, as `{pattern}`"
         return f"the kernel writes cores to {where}, if `ulimit -c` is not 0"
     return ""

@@ -106,7 +106,9 @@ def _folder_of(pid: int) -> Path | None:
 
 def _threads(report: str, pid: int) -> Iterator[ThreadStack]:
     """Yield the threads of a report, the main one first; `faulthandler` writes it last."""
-    parts = re.split(r"^(?:Current thread|Thread) (0x[0-9a-f]+)[^\n]*\n", report, flags=re.MULTILINE)
+    parts = re.split(
+        r"^(?:Current thread|Thread) (0x[0-9a-f]+)[^\n]*\n", report, flags=re.MULTILINE
+    )
     for place, frames in enumerate(reversed(parts[2::2])):
         found = parse_report(frames)
         if found:

@@ -206,6 +206,7 @@ class Workbench:
             reset=request.reset,
             code=snapshot.code,
             limits=Limits(wall_seconds=request.timeout_seconds or self.settings.timeout_seconds),
+            hang_seconds=request.hang_seconds,
             measures=dict(request.measures),
             surroundings=seen.surroundings,
         )

@@ -43,6 +43,7 @@ class TrialRequest:
         stdin: file to read from; empty: nothing, or what whet itself was given.
         reset: steps before the command, in the order of the command line.
         timeout_seconds: limit of wall time.
+        hang_seconds: after so long without output it is given up as hanging.
         measures: name to pattern of a number that the program prints.
         judging: what BAD means.
         name: a name to find the trial by.
@@ -56,6 +57,7 @@ class TrialRequest:
     stdin: str = ""
     reset: tuple[ResetStep, ...] = ()
     timeout_seconds: float | None = None
+    hang_seconds: float | None = None
     measures: Mapping[str, str] = field(default_factory=_no_strings)
     judging: Judging = field(default_factory=Judging)
     name: str = ""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from whet.core.evidence import Evidence
 from whet.core.oracle import Oracle
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
@@ -23,14 +24,14 @@ class RunResult:
         previous: the last trial of the same command, or None.
         is_same_failure: it fails just as the previous one did.
         notes: what could not be kept or observed.
-        keeps_failures: what the frames of a failure held is kept with it.
+        evidence: what else was observed.
     """
 
     entry: Entry
     previous: Entry | None
     is_same_failure: bool
     notes: tuple[str, ...]
-    keeps_failures: bool = False
+    evidence: tuple[Evidence, ...] = ()
 
 
 def run(bench: Workbench, request: TrialRequest, console: Console | None) -> RunResult:
@@ -105,7 +106,7 @@ def judged(
         previous=previous,
         is_same_failure=same,
         notes=notes,
-        keeps_failures=bool(outcome.evidence),
+        evidence=outcome.evidence,
     )
 
 
@@ -125,6 +126,7 @@ def run_again(
         environment=entry.trial.environment,
         reset=entry.trial.reset,
         timeout_seconds=entry.trial.limits.wall_seconds,
+        hang_seconds=entry.trial.hang_seconds,
         measures=entry.trial.measures,
         name=entry.name,
         note=entry.note,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from whet.core.errors import BadUsage, NoSuchProcess, NoStacksKept, StackForbidden, UnknownTrial
-from whet.core.evidence import Evidence
+from whet.core.evidence import STACKS, Evidence
 from whet.core.record import as_record, records
 from whet.core.stack import ProcessStack
 from whet.evidence.stack_groups import StackGroup, groups_of
@@ -17,9 +17,6 @@ from whet.host.process_tree import descendants_of
 from whet.host.spying import FORBIDDEN, take_all
 from whet.notebook.entry import Entry
 from whet.workbench.bench import Workbench
-
-STACKS = "stacks"
-"""The kind of this evidence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +61,7 @@ def look_at_stacks(bench: Workbench, look: Look) -> Sighting:
         StackForbidden: if nothing can be seen of any of them.
     """
     if look.target and not look.is_trial:
-        if look.target.isdigit() and facts_of(int(look.target)) is not None:
+        if look.target.isdigit() and _is_program(int(look.target)):
             return _sight(f"process {look.target}", _tree([int(look.target)]), look)
         if not look.target.isdigit():
             return _sight(f"`{look.target}`", _tree(_matching(look.target)), look)
@@ -120,8 +117,18 @@ def _matching(pattern: str) -> list[int]:
         return found
     words = {os.path.basename(word) for pid in matching(re.compile("")) for word in _words_of(pid)}
     near = difflib.get_close_matches(pattern, sorted(words), n=3, cutoff=0.6)
-    hint = f"did you mean {' or '.join(f'`{name}`' for name in near)}?" if near else "`ps aux` lists all"
+    hint = (
+        f"did you mean {' or '.join(f'`{name}`' for name in near)}?"
+        if near
+        else "`ps aux` lists all"
+    )
     raise NoSuchProcess(f"no process has `{pattern}` in its command line", hint=hint)
+
+
+def _is_program(pid: int) -> bool:
+    """Whether there is such a process, and it is none of the kernel's own threads."""
+    facts = facts_of(pid)
+    return facts is not None and not facts.command.startswith("[")
 
 
 def _words_of(pid: int) -> list[str]:
