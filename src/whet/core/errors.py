@@ -393,6 +393,17 @@ class NoFailureKept(WhetError):
     exit_code = NO_INPUT
 
 
+class UnknownTarget(WhetError):
+    """There is no module, class or function of that name, as the command's own Python sees it.
+
+    A target is `package.module`, `package.module:function`, `package.module:Class.method`, or the
+    path of a file. It is looked for with the interpreter and the path of the command that follows
+    `--`: without one, those of `python` in this folder. `whet where` shows that path.
+    """
+
+    exit_code = NO_INPUT
+
+
 class NoSuchProcess(WhetError):
     """There is no process of that number, none whose command line matches, or it has just ended.
 

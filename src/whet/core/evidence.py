@@ -10,6 +10,9 @@ FAILURES = "failures"
 STACKS = "stacks"
 """Where every process of a trial was; `whet.core.stack.ProcessStack`, one for each."""
 
+COUNTS = "counts"
+"""How often a function was called, from which file, and who called it first."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:

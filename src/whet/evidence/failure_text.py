@@ -89,7 +89,7 @@ class _Telling:
         if variables is not None:  # pytest's own, in assertions that it has rewritten
             variables = tuple(each for each in variables if not each.name.startswith("@py_"))
         if variables is None:
-            yield f"{indent}      (there was no time to look at its variables)"
+            yield f"{indent}      (its variables were not looked at)"
             return
         width = min(max((len(each.name) for each in variables), default=0), _NAME_WIDTH)
         for each in variables[:_MOST_VARIABLES]:

@@ -52,6 +52,7 @@ class ColdExecutor:
         pycache: Path | None = None,
         perform: Perform | None = None,
         keeps_locals: bool = False,
+        counted: str = "",
     ) -> None:
         """Make an executor.
 
@@ -67,6 +68,7 @@ class ColdExecutor:
             pycache: folder for byte code by content; None: Python keeps it where it likes.
             perform: runs each program in a way of its own, from a frozen copy for one.
             keeps_locals: keep what the frames of a failure held.
+            counted: a function (``package.module:Class.method``) whose calls are counted.
         """
         self._classify = classify
         self._payload_of = payload_of
@@ -79,6 +81,7 @@ class ColdExecutor:
         self._pycache = pycache
         self._perform = perform
         self._keeps_locals = keeps_locals
+        self._counted = counted
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._unfinished: set[TrialFuture] = set()
@@ -198,6 +201,12 @@ class ColdExecutor:
                     staged.first_sight = first_sight(outcome.processes[0].pid)
                 if patterns:
                     outcome = replace(outcome, measurements=_measured(outcome, patterns))
+                if self._counted:
+                    from whet.host.module_search import counts_told
+
+                    outcome = replace(
+                        outcome, evidence=(*outcome.evidence, counts_told(agent_folder))
+                    )
                 if self._keeps_locals:
                     from whet.host.failures import read_failures
 
@@ -233,6 +242,7 @@ class ColdExecutor:
                 agent_folder=workplace.agent_folder,
                 pycache=self._pycache,
                 keeps_locals=self._keeps_locals,
+                counted=self._counted,
             ),
             cwd=cwd,
             stdin=stdin,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from whet.core.evidence import FAILURES, Evidence
 from whet.core.record import JsonObject, MalformedRecordError, as_record, records, text
-from whet.host.stacks import is_user_code
+from whet.host.stacks import is_user_code, parse_report
 
 _SUFFIX = ".failures"
 _MOST_BYTES = 32 << 20
@@ -28,12 +28,36 @@ def read_failures(agent_folder: Path) -> tuple[Evidence, ...]:
             for line in data.splitlines():
                 with suppress(ValueError, MalformedRecordError):
                     failures.append(as_record(json.loads(line), "failure"))
+    failures += _crashes(agent_folder)
     if not failures:
         return ()
     sources = _sources([path for failure in failures for path in _paths(failure)])
     kept = {"failures": failures, "sources": sources}
     data = json.dumps(kept, separators=(",", ":")).encode("ascii")
     return (Evidence(kind=FAILURES, detail={"failures": len(failures)}, data=data),)
+
+
+def _crashes(agent_folder: Path) -> list[JsonObject]:
+    """Return what `faulthandler` wrote when a signal ended a process, as failures without values."""
+    found: list[JsonObject] = []
+    for path in sorted(agent_folder.glob("*.crash"), key=_by_process):
+        told = path.read_text(encoding="ascii", errors="replace")
+        frames = parse_report(told)
+        if not told.startswith("Fatal Python error: "):
+            continue
+        error = {
+            "type": told.partition("\n")[0].partition(": ")[2],
+            "arguments": [],
+            "relation": "",
+            "skipped": 0,
+            "frames": [
+                {**frame.to_json(), "name": frame.function, "module": "", "first_line": frame.line}
+                for frame in frames
+            ],
+        }
+        pid = _by_process(path)
+        found.append({"pid": pid, "rank": None, "where": "main", "thread": "", "error": error})
+    return found
 
 
 def _by_process(path: Path) -> int:

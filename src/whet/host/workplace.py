@@ -19,6 +19,7 @@ AGENT_VARIABLE = "WHET_AGENT"
 PYCACHE_VARIABLE = "WHET_PYCACHE"
 TRIAL_VARIABLE = "WHET_TRIAL"
 LOCALS_VARIABLE = "WHET_LOCALS"
+COUNT_VARIABLE = "WHET_COUNT"
 
 _CUDA_CHECK = "PYTORCH_NVML_BASED_CUDA_CHECK"
 """Makes `torch.cuda.is_available()` ask without CUDA, which no fork survives."""
@@ -140,6 +141,7 @@ def environment_of_trial(
     agent_folder: Path,
     pycache: Path | None,
     keeps_locals: bool = False,
+    counted: str = "",
 ) -> dict[str, str]:
     """Return the whole environment of a trial.
 
@@ -155,6 +157,9 @@ def environment_of_trial(
     environment.setdefault(_CUDA_CHECK, "1")
     environment[AGENT_VARIABLE] = str(agent_folder)
     environment[LOCALS_VARIABLE] = "1" if keeps_locals else "0"
+    environment.pop(COUNT_VARIABLE, None)
+    if counted:
+        environment[COUNT_VARIABLE] = counted
     environment.pop(PYCACHE_VARIABLE, None)
     if pycache is not None:
         environment[PYCACHE_VARIABLE] = str(pycache)

@@ -92,6 +92,7 @@ class Workbench:
         notes: what could not be kept or observed.
         roots: folders other than a trial's own in which the project stands.
         keeps_locals: keep what the frames of a failure held.
+        counted: a function (``package.module:Class.method``) whose calls are counted.
     """
 
     project: Project
@@ -104,6 +105,7 @@ class Workbench:
     notes: list[str] = field(default_factory=list[str])
     roots: tuple[str, ...] = ()
     keeps_locals: bool = False
+    counted: str = ""
 
     @property
     def jobs(self) -> int:
@@ -144,6 +146,7 @@ class Workbench:
             pycache=self.project.state / "pycache",
             perform=perform,
             keeps_locals=self.keeps_locals,
+            counted=self.counted,
         ) as cold:
             placing = None if place is None else place(cold)
             recording = RecordingExecutor(placing or cold, record, self._finish)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import CodeType
 
+    from whet.agent.site.whet_count import Counting
+
 _SIGNAL = 62  # a real-time signal that nothing sends by itself; see `whet.host.stacks`
 _ALL_THREADS_SIGNAL = 63
 _HIGH_DESCRIPTORS = (1000, 500, 250, 120, 60)
@@ -42,7 +44,22 @@ def install() -> None:
         # At its first line a program has no past to keep: Python runs it.
         if stage and debugging != "at once" and sys.version_info >= (3, 9):
             loading, guards = __import__("whet_stage.stage").stage.install(stage, answer.prepare)
-        _key_byte_code_by_content(cache, loading, _both(keeping, guards))
+        counting = _count_calls(answer.folder, os.environ.get("WHET_COUNT", ""))
+        _key_byte_code_by_content(cache, loading, _both(keeping, guards), counting)
+
+
+def _count_calls(folder: str | None, target: str) -> Counting | None:
+    """Count the calls of what whet asks for; None: it asks for nothing."""
+    if not folder or not target:
+        return None
+    before = set(sys.modules)
+    try:
+        counting: Counting = __import__("whet_count").Counting(folder, target)
+        counting.watch_script()
+        return counting
+    finally:
+        for name in set(sys.modules) - before:
+            del sys.modules[name]  # the program may have modules of these names
 
 
 def _keep_failures(folder: str | None) -> dict[str, Callable[[dict[str, object]], None]]:
@@ -144,6 +161,7 @@ def _key_byte_code_by_content(
     cache: str,
     load: list[Callable[[str, str], CodeType | None]],
     guards: dict[str, Callable[[dict[str, object]], None]],
+    counting: Counting | None = None,
 ) -> None:
     """Look up and keep the byte code of the user's modules under a digest of their source.
 
@@ -156,6 +174,7 @@ def _key_byte_code_by_content(
         load: the one in it loads the user's modules instead, so that they can be changed
             under way; none: nothing does.
         guards: what is called with the namespace of an installed module when it has been run.
+        counting: makes the code of one module that counts its calls.
     """
     import _frozen_importlib_external as machinery
 
@@ -167,6 +186,10 @@ def _key_byte_code_by_content(
 
     def get_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
         path = self.get_filename(fullname)
+        if counting is not None and fullname == counting.module:
+            counted = counting.code(self.get_data(path), path)
+            if counted is not None:
+                return counted
         if path.startswith(standard) or any(part in path for part in installed):
             code = original(self, fullname)
             if code and fullname == _REWRITER:
