@@ -1,5 +1,4 @@
 """Print the jobs of a pipeline in the order in which they run: python jobs.py FILE"""
-
 import sys
 from graphlib import TopologicalSorter
 

@@ -1,5 +1,4 @@
 """Merge low-rank adapters into the weights of a model: python merge.py FILE"""
-
 import sys
 
 import numpy

@@ -1,5 +1,4 @@
 """Write a Python module anew from its syntax tree: python rewrite.py FILE"""
-
 import ast
 import sys
 

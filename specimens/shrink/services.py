@@ -1,5 +1,4 @@
 """Check the configuration of services: python services.py FOLDER"""
-
 import json
 import sys
 from pathlib import Path

@@ -1,5 +1,4 @@
 """Print the mean attention of scores: python softmax.py FILE"""
-
 import sys
 
 import numpy

@@ -1,5 +1,4 @@
 """Write a page as text: python to_text.py FILE"""
-
 import sys
 
 import html2text

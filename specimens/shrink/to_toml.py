@@ -1,5 +1,4 @@
 """Write a JSON document as TOML: python to_toml.py FILE"""
-
 import json
 import sys
 

@@ -1,5 +1,4 @@
 """Load a file of almost-JSON with json_repair: python driver.py FILE"""
-
 import sys
 import json_repair
 
