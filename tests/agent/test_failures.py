@@ -135,6 +135,10 @@ HOSTILE = {
     "compares in no way": "def __eq__(self, other): raise RuntimeError\n    __hash__ = None",
     "iterates for ever": "def __iter__(self):\n        while True: yield 1",
     "has no length": "def __len__(self): return -5",
+    "has a metaclass": "class Meta(type):\n        def __eq__(self, other): raise RuntimeError\n"
+    "        def __hash__(self): raise RuntimeError\n"
+    "        def __getattribute__(self, name): raise RuntimeError\n"
+    "    inner = Meta('Odd', (), {})",
     "is no truth": "def __bool__(self): raise RuntimeError",
 }
 
@@ -144,7 +148,8 @@ HOSTILE = {
 def test_no_code_of_a_hostile_object_is_run(how: str, base: str, program: Program) -> None:
     (failure,) = program.failures(
         f"class Hostile{base}:\n    {HOSTILE[how]}\n"
-        "def f():\n    one = Hostile()\n    after = 5\n    1 / 0\nf()\n"
+        "def f():\n    one = Hostile()\n    odd = vars(Hostile).get('inner', int)\n"
+        "    two = object.__new__(odd) if odd is not int else 0\n    after = 5\n    1 / 0\nf()\n"
     )
 
     assert "one" in values(failure)

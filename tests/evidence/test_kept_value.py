@@ -61,7 +61,7 @@ def test_a_value_is_one_line_of_the_width_that_there_is(value: object, width: in
     assert line.isprintable()
 
 
-@given(st.lists(st.integers(), min_size=25, max_size=2000))
+@given(st.lists(st.integers(-999, 999), min_size=25, max_size=2000))
 def test_a_long_list_says_how_many_there_are_more(items: list[int]) -> None:
     line = value_line(kept(items), 200)
 

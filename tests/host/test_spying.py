@@ -13,7 +13,7 @@ import pytest
 import whet.agent
 from whet.core.stack import ProcessStack
 from whet.host import spying
-from whet.host.process_facts import facts_of
+from whet.host.process_facts import ProcessFacts, facts_of
 from whet.host.process_tree import descendants_of
 from whet.host.spying import FORBIDDEN, parse_gdb, take_all
 
@@ -44,6 +44,10 @@ def running(*words: str, environment: dict[str, str] | None = None) -> Iterator[
             yield process.pid
         finally:
             os.killpg(process.pid, signal.SIGKILL)
+
+
+def _forbidden(_facts: object, **_: object) -> tuple[tuple[()], str]:
+    return (), FORBIDDEN
 
 
 def may_spy() -> bool:
@@ -89,7 +93,7 @@ def test_a_second_look_tells_what_stands_still_from_what_is_busy() -> None:
 def test_where_ptrace_is_forbidden_the_agent_tells_all_threads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spying, "_spy", lambda _facts, native: ((), FORBIDDEN))
+    monkeypatch.setattr(spying, "_spy", _forbidden)
     environment = {"PYTHONPATH": str(SITE), "WHET_AGENT": str(tmp_path)}
     with running("-c", WAITING, environment=environment) as pid:
         (seen,) = take_all([pid], looks_again=False)
@@ -103,7 +107,7 @@ def test_where_ptrace_is_forbidden_the_agent_tells_all_threads(
 def test_where_nothing_may_look_the_three_ways_to_get_it_are_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(spying, "_spy", lambda _facts, native: ((), FORBIDDEN))
+    monkeypatch.setattr(spying, "_spy", _forbidden)
     with running("-c", WAITING) as pid:
         (seen,) = take_all([pid], looks_again=False)
 
@@ -126,7 +130,7 @@ def test_a_process_that_ends_while_it_is_looked_at_does_not_spoil_the_others(
     with running("-c", WAITING) as staying, running("-c", WAITING) as leaving:
         look = spying._spy
 
-        def ends_meanwhile(facts: spying.ProcessFacts, *, native: bool) -> object:
+        def ends_meanwhile(facts: ProcessFacts, *, native: bool) -> object:
             if facts.pid == leaving:
                 os.kill(leaving, signal.SIGKILL)
                 os.waitid(os.P_PID, leaving, os.WEXITED | os.WNOWAIT)

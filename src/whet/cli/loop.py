@@ -19,6 +19,7 @@ from whet.cli.summary import entry_json, failure_words
 from whet.core.errors import BadUsage, WhetError
 from whet.core.quantity import shown_seconds
 from whet.execution.ladder import MOST_SNAPSHOTS
+from whet.host.agent_tasks import AgentTasks
 from whet.host.console import Console
 from whet.host.stage import Debugging
 from whet.workbench.bench import open_workbench
@@ -110,7 +111,7 @@ def command(
             say(f"whet: type b to step from {place} · r to run again · q to quit")
 
     with open_workbench() as bench, suppress(KeyboardInterrupt):
-        bench.keeps_locals = keeps_locals
+        bench.tasks = AgentTasks(keeps_locals=keeps_locals)
         loop(bench, request, options, console, show, offer)
     return 0
 

@@ -13,6 +13,7 @@ from whet.cli.options import (
 from whet.cli.summary import entry_json, run_line
 from whet.core.errors import CannotWrite
 from whet.core.evidence import FAILURES, STACKS
+from whet.host.agent_tasks import AgentTasks
 from whet.host.console import Console
 from whet.workbench.bench import open_workbench
 from whet.workbench.run import RunResult, run
@@ -34,7 +35,7 @@ def command(ctx: click.Context, /, *, keeps_locals: bool, as_json: bool, **_: ob
     """
     request = trial_request(ctx)
     with open_workbench() as bench:
-        bench.keeps_locals = keeps_locals
+        bench.tasks = AgentTasks(keeps_locals=keeps_locals)
         result = run(bench, request, None if as_json else Console())
     return show(result, as_json=as_json)
 

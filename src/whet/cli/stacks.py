@@ -1,7 +1,7 @@
 """``whet stacks``: where every process of a tree is."""
 
 import sys
-from os.path import basename
+from pathlib import Path
 
 import click
 
@@ -18,6 +18,7 @@ _MOST_FRAMES = 12
 _MOST_SILENT = 8
 _MOST_THREAD_GROUPS = 8
 _WIDEST_COMMAND = 90
+_MOST_WORDS = 3
 
 
 @click.command()
@@ -58,8 +59,6 @@ def command(
 
 
 def _show_core(core: str, program: str, *, as_json: bool) -> None:
-    from pathlib import Path
-
     from whet.host.spying import core_pattern, of_core
 
     if not Path(core).is_file():
@@ -110,8 +109,8 @@ def _group(group: StackGroup, *, is_whole: bool) -> list[str]:
     words = [word for word in told if word]
     if holders and (len(group.members) == 1 or len(holders) < len(group.members)):
         words.append("holds the GIL" if len(group.members) == 1 else f"{holders} hold the GIL")
-    if len(words) > 3:  # each has a percentage of its own
-        words = [*words[:3], "…"]
+    if len(words) > _MOST_WORDS:  # each has a percentage of its own
+        words = [*words[:_MOST_WORDS], "…"]
     if words:
         lines.append(f"    {'; '.join(words)}")
     if group.is_main:
@@ -133,7 +132,8 @@ def _shortened(frames: list[Frame]) -> list[Frame]:
 
 
 def _frame_words(frame: Frame) -> str:
-    where = f"{basename(frame.path)}:{frame.line}" if frame.line else basename(frame.path)
+    name = Path(frame.path).name
+    where = f"{name}:{frame.line}" if frame.line else name
     return f"{where} in {frame.function}" if where else frame.function
 
 

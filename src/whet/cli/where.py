@@ -138,7 +138,7 @@ def ran_lines(where: Whereabouts, ran: Ran) -> list[str]:
         functions[each.function] = functions.get(each.function, 0) + each.count
     if len(functions) > 1:
         ordered = sorted(functions.items(), key=lambda each: -each[1])[:_MOST_FUNCTIONS]
-        lines += [f"    {number:>8} × {name}" for name, number in ordered]  # noqa: RUF001 - times
+        lines += [f"    {number:>8} {name}" for name, number in ordered]
     first = ran.calls[0]
     lines.append(f"first called in process {first.pid}, innermost first:")
     lines += [

@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from os.path import basename
+from pathlib import PurePath
 
 from whet.evidence.kept_failure import KeptError, KeptFailure, KeptFrame
 from whet.evidence.kept_value import value_line
@@ -83,7 +83,7 @@ class _Telling:
 
     def _frame(self, kept: KeptFrame, indent: str) -> Iterator[str]:
         frame = kept.frame
-        yield f"{indent}{basename(frame.path)}:{frame.line} in {frame.function}"
+        yield f"{indent}{PurePath(frame.path).name}:{frame.line} in {frame.function}"
         yield from self._statement(kept, f"{indent}    ")
         variables = kept.variables
         if variables is not None:  # pytest's own, in assertions that it has rewritten
@@ -126,7 +126,7 @@ def _kind(frame: KeptFrame, wanted: set[int]) -> str:
 
 def _folded(frames: Sequence[KeptFrame]) -> str:
     last = frames[-1].frame
-    where = f"{basename(last.path)}:{last.line} in {last.function}"
+    where = f"{PurePath(last.path).name}:{last.line} in {last.function}"
     return where if len(frames) == 1 else f"{len(frames)} frames of libraries, the last: {where}"
 
 

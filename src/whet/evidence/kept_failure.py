@@ -155,7 +155,7 @@ def _error(data: JsonObject) -> KeptError:
 
 def _frame(data: JsonObject) -> KeptFrame:
     path = text(data, "path")
-    position = tuple(each for each in items_of(data.get("at")) if isinstance(each, int))
+    position = [each for each in items_of(data.get("at")) if isinstance(each, int)]
     variables = data.get("variables")
     return KeptFrame(
         frame=Frame(
@@ -167,7 +167,9 @@ def _frame(data: JsonObject) -> KeptFrame:
         name=text(data, "name"),
         module=text(data, "module"),
         first_line=integer(data, "first_line"),
-        position=position if len(position) == _POSITION_NUMBERS else None,
+        position=(position[0], position[1], position[2], position[3])
+        if len(position) == _POSITION_NUMBERS
+        else None,
         variables=None if variables is None else tuple(map(_variable, items_of(variables))),
     )
 
@@ -180,3 +182,8 @@ def _variable(item: object) -> Variable:
 def items_of(value: object) -> list[object]:
     """Return the items of a list in JSON data; none if it is no list."""
     return list(value) if isinstance(value, list) else []  # pyright: ignore[reportUnknownArgumentType]
+
+
+def record_of(value: object) -> JsonObject | None:
+    """Return an object in JSON data; None if it is none."""
+    return as_record(value, "value") if isinstance(value, dict) else None  # pyright: ignore[reportUnknownArgumentType]

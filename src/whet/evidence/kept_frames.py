@@ -36,17 +36,18 @@ def _frame(kept: KeptFrame, space: dict[str, object]) -> FrameType:
     variables = kept.variables or ()
     space.update(_values([each for each in variables if each.is_global]))
     own = _values([each for each in variables if not each.is_global])
+    stands: TracebackType | None = None
     if kept.name == "<module>":
         space.update(own)
         own = space
     try:
-        # With names of its own in it, for what is not there: a debugger asks for `len`, too.
         exec(_code(kept), space, own)  # noqa: S102 - it raises, and does nothing else
     except _StoppedHereError as stopped:
-        assert stopped.__traceback__ is not None
-        assert stopped.__traceback__.tb_next is not None
-        return stopped.__traceback__.tb_next.tb_frame
-    raise AssertionError("it always raises")
+        stands = stopped.__traceback__
+    while stands is not None and stands.tb_next is not None:
+        stands = stands.tb_next
+    assert stands is not None, "it always raises"
+    return stands.tb_frame
 
 
 def _values(variables: Sequence[Variable]) -> Mapping[str, object]:

@@ -8,8 +8,8 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import NoReturn
 
-from whet.core.record import JsonObject, as_record
-from whet.evidence.kept_failure import items_of
+from whet.core.record import JsonObject
+from whet.evidence.kept_failure import items_of, record_of
 from whet.evidence.kept_value import value_line
 
 _WIDTH = 2000
@@ -43,9 +43,9 @@ class Kept:
 
 def rebuilt(node: object) -> object:
     """Return a kept value as an object."""
-    if not isinstance(node, Mapping):
+    data = record_of(node)
+    if data is None:
         return node
-    data = as_record(node, "value")
     made = _rebuilt(str(data.get("k")), data)
     return Kept(value_line(node, _WIDTH), _attributes(data)) if made is None else made
 
@@ -95,20 +95,16 @@ def _array(data: JsonObject) -> object | None:
     if not str(data["type"]).startswith("numpy."):
         return None
     try:
-        import numpy
+        import numpy as np
 
-        made: object = numpy.array(_numbers(data["values"]), dtype=str(data["dtype"]))
+        made: object = np.array(_numbers(data["values"]), dtype=str(data["dtype"]))
     except (ImportError, ValueError, TypeError):
         return None
     return made
 
 
 def _numbers(values: object) -> object:
-    return (
-        [_numbers(each) for each in items_of(values)]
-        if isinstance(values, list)
-        else rebuilt(values)
-    )
+    return list(map(_numbers, values)) if isinstance(values, list) else rebuilt(values)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _attributes(data: JsonObject) -> dict[str, object]:

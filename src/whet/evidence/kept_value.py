@@ -1,9 +1,9 @@
 """What a variable held, in one line."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from whet.core.record import JsonObject, as_record
-from whet.evidence.kept_failure import items_of
+from whet.core.record import JsonObject
+from whet.evidence.kept_failure import items_of, record_of
 
 _BRACKETS = {
     "list": ("[", "]"),
@@ -27,9 +27,9 @@ def _line(node: object, width: int) -> str:
         return repr(node)
     if isinstance(node, str):
         return _quoted(node, len(node), width)
-    if not isinstance(node, Mapping):
+    data = record_of(node)
+    if data is None:
         return "?"
-    data = as_record(node, "value")
     return _LINES.get(str(data.get("k")), _opaque)(data, width)
 
 
@@ -102,7 +102,7 @@ def _object(data: JsonObject, width: int) -> str:
 
 
 def _array(data: JsonObject, width: int) -> str:
-    shape = "×".join(map(str, items_of(data["shape"]))) or "scalar"
+    shape = "x".join(map(str, items_of(data["shape"]))) or "scalar"
     words = [_short(str(data["type"])), shape, str(data.get("dtype", ""))]
     if data.get("device"):
         words.append(str(data["device"]))
@@ -128,12 +128,14 @@ def _array(data: JsonObject, width: int) -> str:
 def _number(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
-    return str(value["text"]) if isinstance(value, dict) else str(value)
+    data = record_of(value)
+    return str(value) if data is None else str(data["text"])
 
 
 def _numbers(values: object, width: int) -> str:
     if isinstance(values, list):
-        return f"[{', '.join(_numbers(each, width) for each in items_of(values))}]"
+        shown = [_numbers(each, width) for each in items_of(values)]  # pyright: ignore[reportUnknownArgumentType]
+        return f"[{', '.join(shown)}]"
     return _number(values) if isinstance(values, float) else _line(values, width)
 
 
@@ -145,7 +147,7 @@ def _table(data: JsonObject, width: int) -> str:
         note = f" {missing} missing" if missing else ""
         sample = f" {', '.join(map(str, items_of(first)))}…" if items_of(first) else ""
         shown.append(f"{name} {kind}{note}{sample}")
-    head = f"{_short(str(data['type']))} {rows}×{columns} ("
+    head = f"{_short(str(data['type']))} {rows}x{columns} ("
     return _joined(head, shown, ")", int(str(columns)), width)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os.path import basename
+from pathlib import PurePath
 
 from whet.core.failure import Frame
 from whet.core.stack import ProcessStack, ThreadStack
@@ -130,7 +130,7 @@ def _deed(group: StackGroup, *, plural: bool) -> str:
 
 def _where(group: StackGroup) -> str:
     place, last = group.place or group.frames[-1], group.frames[-1]
-    at = f" at {basename(place.path)}:{place.line}" if place.line else ""
+    at = f" at {PurePath(place.path).name}:{place.line}" if place.line else ""
     within = "" if place is last else f" ({last.function})"
     function = place.function if place.function.startswith("<") else f"{place.function}()"
     return f"{function}{at}{within}"

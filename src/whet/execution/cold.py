@@ -16,6 +16,7 @@ from whet.core.outcome import Outcome
 from whet.core.output import Output
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, PayloadBinding, Trial
 from whet.execution.futures import TrialFuture
+from whet.host.agent_tasks import NO_TASKS, AgentTasks
 from whet.host.belongings import Belongings
 from whet.host.capture import Capture
 from whet.host.console import Console
@@ -51,8 +52,7 @@ class ColdExecutor:
         console: Console | None = None,
         pycache: Path | None = None,
         perform: Perform | None = None,
-        keeps_locals: bool = False,
-        counted: str = "",
+        tasks: AgentTasks = NO_TASKS,
     ) -> None:
         """Make an executor.
 
@@ -67,8 +67,7 @@ class ColdExecutor:
             console: where programs are shown, and whose signals go to them; one job only.
             pycache: folder for byte code by content; None: Python keeps it where it likes.
             perform: runs each program in a way of its own, from a frozen copy for one.
-            keeps_locals: keep what the frames of a failure held.
-            counted: a function (``package.module:Class.method``) whose calls are counted.
+            tasks: what the agents in the programs are to observe.
         """
         self._classify = classify
         self._payload_of = payload_of
@@ -80,8 +79,7 @@ class ColdExecutor:
         self._console = console
         self._pycache = pycache
         self._perform = perform
-        self._keeps_locals = keeps_locals
-        self._counted = counted
+        self._tasks = tasks
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._unfinished: set[TrialFuture] = set()
@@ -201,17 +199,8 @@ class ColdExecutor:
                     staged.first_sight = first_sight(outcome.processes[0].pid)
                 if patterns:
                     outcome = replace(outcome, measurements=_measured(outcome, patterns))
-                if self._counted:
-                    from whet.host.module_search import counts_told
-
-                    outcome = replace(
-                        outcome, evidence=(*outcome.evidence, counts_told(agent_folder))
-                    )
-                if self._keeps_locals:
-                    from whet.host.failures import read_failures
-
-                    kept = read_failures(agent_folder)
-                    outcome = replace(outcome, evidence=(*outcome.evidence, *kept))
+                left = self._tasks.evidence(agent_folder)
+                outcome = replace(outcome, evidence=(*outcome.evidence, *left))
                 return outcome.with_failure(self._classify(trial, outcome))
 
             return run(None) if self._perform is None else self._perform(slot, program, run)
@@ -241,8 +230,7 @@ class ColdExecutor:
                 cwd,
                 agent_folder=workplace.agent_folder,
                 pycache=self._pycache,
-                keeps_locals=self._keeps_locals,
-                counted=self._counted,
+                tasks=self._tasks.variables,
             ),
             cwd=cwd,
             stdin=stdin,

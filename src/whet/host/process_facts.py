@@ -97,7 +97,7 @@ def _text(path: Path) -> str:
 def _rank(folder: Path) -> int | None:
     with suppress(OSError):
         pairs = (folder / "environ").read_bytes().split(b"\0")
-        values = dict(pair.partition(b"=")[::2] for pair in pairs)
+        values = {name: value for name, _, value in (pair.partition(b"=") for pair in pairs)}
         for name in _RANKS:
             value = values.get(name.encode(), b"")
             if value.isdigit():

@@ -83,7 +83,11 @@ def take_all(
             facts for pid in pids if (facts := facts_of(pid)) is not None and facts.state != "Z"
         ]
         began = time.monotonic()
-        taken = list(pool.map(lambda facts: _take(facts, agent_folder, native=native), before))
+
+        def take(facts: ProcessFacts) -> ProcessStack | None:
+            return _take(facts, agent_folder, native=native)
+
+        taken = list(pool.map(take, before))
         if not looks_again:
             return tuple(each for each in taken if each is not None)
         time.sleep(max(0.0, SECOND_LOOK_SECONDS - (time.monotonic() - began)))
@@ -134,10 +138,8 @@ def _take(facts: ProcessFacts, agent_folder: Path | None, *, native: bool) -> Pr
 def _of_state(facts: ProcessFacts) -> tuple[str, ...]:
     if facts.state == "D":
         place = f" in {facts.waits_in}" if facts.waits_in else ""
-        return (
-            f"waits in the kernel{place} (state D): no signal reaches it until that call returns,"
-            " often a disk, a network file system or a driver",
-        )
+        why = "no signal reaches it until that call returns, often a disk or a driver"
+        return (f"waits in the kernel{place} (state D): {why}",)
     if facts.state in {"T", "t"}:
         return ("is stopped, by a signal or a debugger",)
     return ()

@@ -18,8 +18,6 @@ _SITE = str(Path(__file__).resolve().parents[1] / "agent" / "site")
 AGENT_VARIABLE = "WHET_AGENT"
 PYCACHE_VARIABLE = "WHET_PYCACHE"
 TRIAL_VARIABLE = "WHET_TRIAL"
-LOCALS_VARIABLE = "WHET_LOCALS"
-COUNT_VARIABLE = "WHET_COUNT"
 
 _CUDA_CHECK = "PYTORCH_NVML_BASED_CUDA_CHECK"
 """Makes `torch.cuda.is_available()` ask without CUDA, which no fork survives."""
@@ -140,8 +138,7 @@ def environment_of_trial(
     *,
     agent_folder: Path,
     pycache: Path | None,
-    keeps_locals: bool = False,
-    counted: str = "",
+    tasks: Mapping[str, str],
 ) -> dict[str, str]:
     """Return the whole environment of a trial.
 
@@ -156,10 +153,7 @@ def environment_of_trial(
     environment[TRIAL_VARIABLE] = "1"
     environment.setdefault(_CUDA_CHECK, "1")
     environment[AGENT_VARIABLE] = str(agent_folder)
-    environment[LOCALS_VARIABLE] = "1" if keeps_locals else "0"
-    environment.pop(COUNT_VARIABLE, None)
-    if counted:
-        environment[COUNT_VARIABLE] = counted
+    environment.update(tasks)
     environment.pop(PYCACHE_VARIABLE, None)
     if pycache is not None:
         environment[PYCACHE_VARIABLE] = str(pycache)

@@ -18,6 +18,7 @@ from whet.evidence.classify import classify
 from whet.execution.caching import CachingExecutor
 from whet.execution.cold import ColdExecutor
 from whet.execution.recording import RecordingExecutor
+from whet.host.agent_tasks import NO_TASKS, AgentTasks
 from whet.host.belongings import Belongings
 from whet.host.capture import Capture
 from whet.host.console import Console
@@ -91,8 +92,7 @@ class Workbench:
         emit: tells the observers.
         notes: what could not be kept or observed.
         roots: folders other than a trial's own in which the project stands.
-        keeps_locals: keep what the frames of a failure held.
-        counted: a function (``package.module:Class.method``) whose calls are counted.
+        tasks: what the agents in the programs are to observe.
     """
 
     project: Project
@@ -104,8 +104,7 @@ class Workbench:
     emit: "Callable[[Event], None]" = silent
     notes: list[str] = field(default_factory=list[str])
     roots: tuple[str, ...] = ()
-    keeps_locals: bool = False
-    counted: str = ""
+    tasks: AgentTasks = NO_TASKS
 
     @property
     def jobs(self) -> int:
@@ -145,8 +144,7 @@ class Workbench:
             console=console,
             pycache=self.project.state / "pycache",
             perform=perform,
-            keeps_locals=self.keeps_locals,
-            counted=self.counted,
+            tasks=self.tasks,
         ) as cold:
             placing = None if place is None else place(cold)
             recording = RecordingExecutor(placing or cold, record, self._finish)

@@ -4,8 +4,8 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whet.core.evidence import FAILURES
 from whet.core.errors import NoFailureKept
+from whet.core.evidence import FAILURES
 from whet.evidence.kept_failure import KeptError, KeptFailure, kept_failures
 from whet.notebook.entry import Entry
 from whet.workbench.bench import Workbench

@@ -6,8 +6,9 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from whet.core.errors import BadUsage, NoSuchProcess, NoStacksKept, StackForbidden, UnknownTrial
+from whet.core.errors import BadUsage, NoStacksKept, NoSuchProcess, StackForbidden, UnknownTrial
 from whet.core.evidence import STACKS, Evidence
 from whet.core.record import as_record, records
 from whet.core.stack import ProcessStack
@@ -115,7 +116,7 @@ def _matching(pattern: str) -> list[int]:
     found = matching(compiled)
     if found:
         return found
-    words = {os.path.basename(word) for pid in matching(re.compile("")) for word in _words_of(pid)}
+    words = {Path(word).name for pid in matching(re.compile("")) for word in _words_of(pid)}
     near = difflib.get_close_matches(pattern, sorted(words), n=3, cutoff=0.6)
     hint = (
         f"did you mean {' or '.join(f'`{name}`' for name in near)}?"

@@ -4,7 +4,7 @@ import difflib
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whet.core.errors import BadUsage, UnknownTarget
@@ -200,7 +200,8 @@ def run_counted(
     bench: Workbench, where: Whereabouts, request: TrialRequest, console: Console | None
 ) -> Ran:
     """Run a command, and count how often the target is called."""
-    bench.counted = f"{where.module}:{'.'.join(where.attributes)}"
+    counted = f"{where.module}:{'.'.join(where.attributes)}"
+    bench.tasks = replace(bench.tasks, counted=counted)
     trial = bench.build_trial(request, live=console is not None)
     oracle = oracle_of(request.judging)
     result = run_trial(bench, trial, request, console, oracle, verb="where")
@@ -298,7 +299,7 @@ def _copies(
 def _copy(path: str, file: str, *, is_on_path: bool) -> Copy:
     try:
         same = Path(path).read_bytes() == Path(file).read_bytes()
-        newer = os.stat(path).st_mtime > os.stat(file).st_mtime
+        newer = Path(path).stat().st_mtime > Path(file).stat().st_mtime
     except OSError:
         same = newer = False
     return Copy(path=path, is_on_path=is_on_path, is_same=same, is_newer=newer)
@@ -315,9 +316,8 @@ def warnings_of(where: Whereabouts) -> list[str]:
     found: list[str] = []
     if boolean(told, "is_standard") and not boolean(told, "is_of_python"):
         found.append(f"`{where.file}` hides Python's own module `{where.module}`")
-    for path in texts(told, "shadowing"):
-        if path != where.file:
-            found.append(f"`{path}` hides Python's own module of that name")
+    hiding = [path for path in texts(told, "shadowing") if path != where.file]
+    found += [f"`{path}` hides Python's own module of that name" for path in hiding]
     byte_code = optional_record(told, "byte_code")
     if byte_code is not None and byte_code.get("used") and byte_code.get("same") is False:
         found.append(

@@ -67,7 +67,9 @@ def _keep_failures(folder: str | None) -> dict[str, Callable[[dict[str, object]]
     if not folder:
         return {}
     try:
-        return __import__("whet_failures").Watch(folder).begin()
+        guards: dict[str, Callable[[dict[str, object]], None]]
+        guards = __import__("whet_failures").Watch(folder).begin()
+        return guards
     finally:
         sys.modules.pop("whet_failures", None)
 

@@ -27,6 +27,7 @@ _MARK = "whet counts here"
 _MOST_FRAMES = 30
 _MOST_FUNCTIONS = 512
 _NUMBER_BYTES = 8
+_frame_above: Callable[[int], FrameType] = vars(sys)["_getframe"]
 
 
 class Counting:
@@ -51,7 +52,7 @@ class Counting:
             return None
         self._mark(tree, "")
         code = compile(tree, path, "exec", dont_inherit=True)
-        self._tell({"file": path, "module": self.module, "by": _stack(sys._getframe(1))})
+        self._tell({"file": path, "module": self.module, "by": _stack(_frame_above(1))})
         return self._bound(code, path)
 
     def watch_script(self) -> None:
@@ -139,7 +140,7 @@ class Counting:
                 self._open(pid)
             if pid not in called:
                 called.add(pid)
-                by = _stack(sys._getframe(depth))
+                by = _stack(_frame_above(depth))
                 self._tell({"function": name, "number": number, "file": path, "by": by})
             self._counts[number] += 1
 

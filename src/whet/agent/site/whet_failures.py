@@ -17,6 +17,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from types import FrameType
     from typing import Any, TypeAlias
 
     Guard: TypeAlias = Callable[[dict[str, Any]], None]
@@ -25,6 +26,8 @@ _MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.syscalls`
 _MOST_FAILURES = 20
 _MOST_BYTES = 4 << 20
 _SUFFIX = ".failures"
+_WORDS_OF_ERROR = "_exc_info_to_string"
+_frame_above: Callable[[int], FrameType] = vars(sys)["_getframe"]
 
 
 class Watch:
@@ -145,15 +148,14 @@ class Watch:
 
     def _watch_unittest(self, module: dict[str, Any]) -> None:
         result = module["TestResult"]
-        words = result._exc_info_to_string
+        words: Callable[..., str] = getattr(result, _WORDS_OF_ERROR)
 
         def _exc_info_to_string(own: object, error: Any, test: Any) -> str:
-            if sys._getframe(1).f_code.co_name != "addExpectedFailure":
+            if _frame_above(1).f_code.co_name != "addExpectedFailure":
                 self.keep(error[1], "unittest", _name_of(test))
-            told: str = words(own, error, test)
-            return told
+            return words(own, error, test)
 
-        result._exc_info_to_string = _exc_info_to_string
+        setattr(result, _WORDS_OF_ERROR, _exc_info_to_string)
 
     def _watch_processes(self, module: dict[str, Any]) -> None:
         # A process of multiprocessing calls this while its error is on its way to be shown.
@@ -209,7 +211,7 @@ def _load() -> Callable[..., Sequence[bytes]]:
     package = "whet_state"
     spec = machinery.PathFinder.find_spec(package, [here])
     try:
-        loaded = _frozen_importlib._load(spec)
+        loaded = vars(_frozen_importlib)["_load"](spec)
         capture: Callable[..., Sequence[bytes]] = loaded.capture
         return capture
     finally:

@@ -38,7 +38,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         "python": sys.executable,
         "version": "{}.{}.{}".format(*sys.version_info[:3]),
         "path": list(sys.path),
-        "shadowing": list(_shadowing(request["first"])),
+        "shadowing": list(_shadowing()),
     }
     if request["split"]:
         module, attributes = _split(module)
@@ -150,7 +150,7 @@ def _standard_names() -> set[str]:
     return set(getattr(sys, "stdlib_module_names", ())) | set(sys.builtin_module_names)
 
 
-def _shadowing(first: str | None) -> Iterator[str]:
+def _shadowing() -> Iterator[str]:
     """Yield files that hide a module of Python's own, as their folder comes first."""
     standard = os.path.realpath(os.path.dirname(os.__file__))
     for entry in sys.path:
@@ -180,7 +180,7 @@ def _copies(module: str, loaded: str | None) -> Iterator[str]:
     """Yield the other files of a module's name on the path, in the order of the path."""
     tail = module.replace(".", os.sep)
     endings = [*importlib.machinery.all_suffixes()]
-    seen = {os.path.realpath(loaded)} if loaded else set()
+    seen: set[str] = {os.path.realpath(loaded)} if loaded else set()
     for entry in sys.path:
         base = os.path.join(os.path.abspath(entry or "."), tail)
         candidates = [os.path.join(base, "__init__" + ending) for ending in endings]
@@ -250,12 +250,11 @@ def _read(file: str, attributes: list[str]) -> dict[str, Any]:
     except (OSError, SyntaxError, ValueError):
         return {}
     for number, name in enumerate(attributes):
+        inside: list[Any] = list(ast.walk(node))
         named = {
-            each.name: each
-            for each in ast.walk(node)
-            if hasattr(each, "name") and hasattr(each, "body")
+            each.name: each for each in inside if hasattr(each, "name") and hasattr(each, "body")
         }
-        bound = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        bound = {each.id for each in inside if isinstance(each, ast.Name)}
         if name not in named:
             if number or name in bound:
                 return {}
@@ -288,8 +287,7 @@ def _imported(module: str, attributes: list[str]) -> dict[str, Any]:
                 told["known"] += _names_in(getattr(found, "__path__", []))
                 return told
             owner, found = found, inspect.getattr_static(found, name)
-            if isinstance(found, (staticmethod, classmethod)):
-                found = found.__func__
+            found = _unbound(found)
             if type(found).__name__ == "member_descriptor" or not _has_place(found):
                 found = found if _has_place(found) else getattr(owner, name, found)
         told.update(_place(found))
@@ -361,7 +359,7 @@ def _classes(owner: type, name: str) -> Iterator[dict[str, Any]]:
 
 
 def _class(kind: type, name: str | None) -> dict[str, Any]:
-    told = {"class": "{}.{}".format(kind.__module__, kind.__qualname__)}
+    told: dict[str, Any] = {"class": "{}.{}".format(kind.__module__, kind.__qualname__)}
     if name is not None and name in vars(kind):
         told.update(_place(_unbound(vars(kind)[name])))
         told["defines"] = True
@@ -369,12 +367,12 @@ def _class(kind: type, name: str | None) -> dict[str, Any]:
 
 
 def _unbound(found: Any) -> Any:
-    return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
+    return found.__func__ if type(found).__name__ in {"staticmethod", "classmethod"} else found
 
 
 def _overriders(owner: type, name: str) -> Iterator[dict[str, Any]]:
     seen: set[type] = set()
-    todo = list(type.__subclasses__(owner))
+    todo: list[type] = list(type.__subclasses__(owner))
     while todo:
         kind = todo.pop(0)
         if kind not in seen:
@@ -385,4 +383,4 @@ def _overriders(owner: type, name: str) -> Iterator[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(answer(json.loads(sys.argv.pop()))))
+    sys.stdout.write(json.dumps(answer(json.loads(sys.argv.pop()))) + "\n")

@@ -36,6 +36,17 @@ _SHAPED = {
 }
 
 
+def among(kind: object, kinds: Iterable[object]) -> bool:
+    """Whether a type is one of some; neither its `==` nor its hash is asked, which may be hostile."""
+    return any(each is kind for each in kinds)
+
+
+def module_of(kind: type) -> str:
+    """Return the module of a type as Python keeps it."""
+    module = type.__dict__["__module__"].__get__(kind)
+    return module if type(module) is str else ""
+
+
 def read(value: Any, mro: tuple[type, ...], values: Read) -> Node:
     """Return an array or a table as data, None if it is neither.
 
@@ -46,27 +57,27 @@ def read(value: Any, mro: tuple[type, ...], values: Read) -> Node:
     """
     numpy = sys.modules.get("numpy")
     array = getattr(numpy, "ndarray", None)
-    if array is not None and array in mro:
+    if array is not None and among(array, mro):
         return _array(numpy, array.view(value, array), values, _name(mro[0]))
     if (
         array is not None
-        and getattr(numpy, "generic", None) in mro
-        and mro[0].__module__ == "numpy"
+        and among(getattr(numpy, "generic", None), mro)
+        and module_of(mro[0]) == "numpy"
     ):
         return {"k": "scalar", "type": _name(mro[0]), "text": repr(value), "value": _plain(value)}
     tensor = getattr(sys.modules.get("torch"), "Tensor", None)
-    if tensor is not None and tensor in mro:
+    if tensor is not None and among(tensor, mro):
         return _tensor(sys.modules["torch"], value, _name(mro[0]))
     pandas = sys.modules.get("pandas")
     for name in ("DataFrame", "Series", "Index"):
         kind = getattr(pandas, name, None)
-        if kind is not None and kind in mro:
+        if kind is not None and among(kind, mro):
             return (
                 _table(value, _name(mro[0]))
                 if name == "DataFrame"
-                else _column(pandas, value, _name(mro[0]), values)
+                else _column(value, _name(mro[0]), values)
             )
-    top = (mro[0].__module__ or "").partition(".")[0] if type(mro[0].__module__) is str else ""
+    top = module_of(mro[0]).partition(".")[0]
     return _shaped(value, _name(mro[0])) if top in _SHAPED else None
 
 
@@ -146,7 +157,7 @@ def _tensor_numbers(torch: Any, value: Any) -> dict[str, Node]:
     few = value.numel() <= _FEW
     numpy = sys.modules.get("numpy")
     if value.device.type == "cpu" and numpy is not None:
-        if value.dtype in {torch.bfloat16}:
+        if value.dtype is torch.bfloat16:
             told.update(_of_floats(torch, value))
         else:
             told.update(_numbers(numpy, value.resolve_conj().resolve_neg().numpy()))
@@ -176,7 +187,7 @@ def _of_floats(torch: Any, value: Any) -> dict[str, Node]:
 
 
 def _table(value: Any, name: str) -> Node:
-    columns = []
+    columns: list[Node] = []
     for position, label in enumerate(value.columns[:_MOST_COLUMNS]):
         column = value.iloc[:, position]
         missing = int(column.isna().sum()) if len(column) <= _MOST_COUNTED else None
@@ -188,7 +199,7 @@ def _table(value: Any, name: str) -> Node:
 _PLAIN_CELLS = {int, float, str, bool}
 
 
-def _column(pandas: Any, value: Any, name: str, values: Read) -> Node:
+def _column(value: Any, name: str, values: Read) -> Node:
     numpy = sys.modules["numpy"]
     told = _array(
         numpy, numpy.asarray(value.array if value.dtype.kind == "O" else value), values, name
@@ -202,7 +213,7 @@ def _column(pandas: Any, value: Any, name: str, values: Read) -> Node:
 
 def _shaped(value: Any, name: str) -> Node:
     shape = getattr(value, "shape", None)
-    if not isinstance(shape, (tuple, list)) and type(shape).__name__ != "TensorShape":
+    if shape is None or type(shape).__name__ not in {"tuple", "list", "TensorShape"}:
         return None
     told = {
         "k": "array",
@@ -220,7 +231,7 @@ def _shaped(value: Any, name: str) -> Node:
 
 
 def _name(kind: type) -> str:
-    return "{}.{}".format(kind.__module__, kind.__qualname__)
+    return "{}.{}".format(module_of(kind), type.__dict__["__qualname__"].__get__(kind))
 
 
 def _plain(value: Any) -> Node:
@@ -232,4 +243,4 @@ def _plain(value: Any) -> Node:
 
 
 def _listed(value: Any) -> Node:
-    return [_listed(each) for each in value] if type(value) is list else _plain(value)
+    return list(map(_listed, value)) if among(type(value), (list,)) else _plain(value)

@@ -8,11 +8,12 @@ import time
 from _json import encode_basestring_ascii as _quoted
 from itertools import islice
 
+from .arrays import among
 from .values import Reader, type_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from types import CodeType, FrameType, TracebackType
     from typing import Any
 
@@ -78,7 +79,7 @@ class _Capturing:
             earlier, how = _own(error, "__context__"), "context"
         told["earlier"] = self._other(earlier, how)
         group = getattr(sys.modules["builtins"], "BaseExceptionGroup", None)
-        if group is not None and group in type(error).__mro__:
+        if group is not None and among(group, type(error).__mro__):
             members = group.__dict__["exceptions"].__get__(error)
             told["members"] = [found for each in members if (found := self._other(each, "member"))]
         return told
@@ -117,9 +118,8 @@ class _Capturing:
 
     def fill(self) -> None:
         """Look at the variables: the user's innermost frames first, while there is time."""
-        ordered = sorted(
-            reversed(self._open), key=lambda each: _is_library(each[0]["path"])
-        )  # stable: of each kind the innermost first
+        innermost_first = self._open[::-1]
+        ordered = sorted(innermost_first, key=lambda each: _is_library(each[0]["path"]))
         for told, frame in ordered[:_MOST_FRAMES]:
             if self._reader.is_time_up():
                 break
@@ -138,10 +138,9 @@ class _Capturing:
         if is_shallow:
             return found
         used = [name for name in frame.f_code.co_names if name not in values]
-        for name in used:
-            if name in frame.f_globals and _is_told(frame.f_globals[name]):
-                found.append([name, read(name, frame.f_globals[name]), "global"])
-        return found
+        space = frame.f_globals
+        told = [name for name in used if name in space and _is_told(space[name])]
+        return found + [[name, read(name, space[name]), "global"] for name in told]
 
 
 def _own(error: BaseException, name: str) -> Any:
@@ -155,10 +154,10 @@ def _module_of(frame: FrameType) -> str:
 
 def _position(code: CodeType, last_instruction: int) -> list[int] | None:
     """Return first and last line and column (in bytes) of what was being evaluated; PEP 657."""
-    positions = getattr(code, "co_positions", None)
+    positions: Callable[[], Iterator[Any]] | None = getattr(code, "co_positions", None)
     if positions is None or last_instruction < 0:
         return None
-    at = next(islice(positions(), last_instruction // 2, None), None)
+    at: Any = next(islice(positions(), last_instruction // 2, None), None)
     return None if at is None or None in at else list(at)
 
 
@@ -172,7 +171,9 @@ def _is_library(path: str) -> bool:
 
 def _is_told(value: object) -> bool:
     """Whether a global tells something: modules, functions and classes are there in any run."""
-    return type(value).__name__ not in _COMMON and not issubclass(type(value), type)
+    kind = type(value)
+    is_class = among(type, type.__dict__["__mro__"].__get__(kind))
+    return not is_class and type.__dict__["__name__"].__get__(kind) not in _COMMON
 
 
 _COMMON = {
@@ -195,9 +196,9 @@ def _json(value: Any) -> str:
     """
     if value is None or value is True or value is False:
         return {None: "null", True: "true", False: "false"}[value]
-    if type(value) is dict:
-        pairs = [_quoted(str(name)) + ":" + _json(each) for name, each in value.items()]
+    if among(type(value), (dict,)):
+        pairs = [_quoted(name) + ":" + _json(each) for name, each in value.items()]
         return "{" + ",".join(pairs) + "}"
     if type(value) in {list, tuple}:
-        return "[" + ",".join([_json(each) for each in value]) + "]"
+        return "[" + ",".join(map(_json, value)) + "]"
     return _quoted(value) if type(value) is str else repr(value)

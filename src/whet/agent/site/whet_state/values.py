@@ -7,6 +7,7 @@ import sys
 import time
 
 from . import arrays
+from .arrays import among
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,6 +65,26 @@ def type_name(kind: type) -> str:
     return name if module == "builtins" or type(module) is not str else "{}.{}".format(module, name)
 
 
+def plain_name(kind: type) -> str:
+    """Return the name of a type, from where Python keeps it."""
+    name = type.__dict__["__name__"].__get__(kind)
+    return name if type(name) is str else ""
+
+
+def _is_text(value: object) -> bool:
+    return type(value) is str
+
+
+def _enumerated(value: object, mro: tuple[type, ...], name: str) -> Node:
+    """Return a member of an enumeration by its name; None if it is none."""
+    enum: Any = getattr(sys.modules.get("enum"), "Enum", None)
+    if enum is None or not among(enum, mro):
+        return None
+    held: Any = enum.__dict__["__dict__"].__get__(value)
+    member = held.get("_name_")
+    return {"k": "plain", "type": name, "text": "{}.{}".format(plain_name(mro[0]), member)}
+
+
 class Reader:
     """Reads values, while there is time and room."""
 
@@ -89,7 +110,7 @@ class Reader:
         return self._named(name, value, 0)
 
     def _named(self, name: object, value: object, depth: int) -> Node:
-        if type(name) is str and type(value) in {str, bytes} and is_secret(name, value):
+        if type(name) is str and among(type(value), (str, bytes)) and is_secret(name, value):
             return {"k": "secret", "type": type(value).__name__}
         return self._node(value, depth)
 
@@ -108,15 +129,15 @@ class Reader:
         kind = type(value)
         if value is None or kind is bool:
             return value
-        if kind in {int, float, complex}:
+        if among(kind, (int, float, complex)):
             return _number(value)
-        if kind in {str, bytes, bytearray}:
+        if among(kind, (str, bytes, bytearray)):
             return _text(value)
         mro = type.__dict__["__mro__"].__get__(kind)
         found = arrays.read(value, mro, self._sequence_of)
         if found is not None:
             return found
-        if kind.__name__ in _PLAIN.get(kind.__module__, ()):
+        if plain_name(kind) in _PLAIN.get(arrays.module_of(kind), ()):
             return {"k": "plain", "type": type_name(kind), "text": repr(value)[:_MOST_CHARACTERS]}
         return self._made_of_others(value, kind, mro, depth)
 
@@ -129,16 +150,19 @@ class Reader:
         self._above.add(id(value))
         try:
             for base in (dict, list, tuple, set, frozenset):
-                if base in mro:
+                if among(base, mro):
                     return self._container(value, base, name, mro, depth)
-            if "collections" in sys.modules and sys.modules["collections"].deque in mro:
-                deque = sys.modules["collections"].deque
+            deque: Any = getattr(sys.modules.get("collections"), "deque", None)
+            if deque is not None and among(deque, mro):
                 return self._sequence(
                     "deque", name, deque.__iter__(value), deque.__len__(value), depth
                 )
-            if issubclass(kind, type) or kind.__name__ in _NAMED:
+            if among(type, mro) or plain_name(kind) in _NAMED:
                 return {"k": "opaque", "type": name, "text": _label(value)}
-            if BaseException in mro:
+            member = _enumerated(value, mro, name)
+            if member is not None:
+                return member
+            if among(BaseException, mro):
                 args = BaseException.__dict__["args"].__get__(value)
                 return {"k": "object", "type": name, "at": [["args", self._node(args, depth + 1)]]}
             return self._object(value, name, mro, depth)
@@ -149,23 +173,24 @@ class Reader:
         self, value: Any, base: Any, name: str, mro: tuple[type, ...], depth: int
     ) -> Node:
         size = base.__len__(value)
-        if base is dict:
-            items = []
-            for key, each in islice(dict.items(value), _MOST_ITEMS):
+        if among(base, (dict,)):
+            items: list[Node] = []
+            for key, each in islice(base.items(value), _MOST_ITEMS):
                 if self._left < 0:
                     break
                 items.append([self._node(key, depth + 1), self._named(key, each, depth + 1)])
             return {"k": "dict", "type": name, "of": items, "n": size}
-        fields = mro[0].__dict__.get("_fields") if base is tuple else None
+        own: Any = type.__dict__["__dict__"].__get__(mro[0])
+        fields: Any = own.get("_fields") if among(base, (tuple,)) else None
         told = self._sequence(base.__name__, name, base.__iter__(value), size, depth)
-        if type(fields) is tuple and all(type(field) is str for field in fields):
+        if among(type(fields), (tuple,)) and all(map(_is_text, fields)):
             told["names"] = list(fields)
         return told
 
     def _sequence(
         self, base: str, name: str, items: Iterable[object], size: int, depth: int
     ) -> dict[str, Node]:
-        found = []
+        found: list[Node] = []
         for each in islice(items, _MOST_ITEMS):
             if self._left < 0:
                 break
@@ -181,9 +206,9 @@ class Reader:
             own = type.__dict__["__dict__"].__get__(kind)
             slots = own.get("__dict__")
             if type(slots).__name__ == "getset_descriptor":
-                held = slots.__get__(value)
-                if type(held) is dict:
-                    found += [(each, held[each]) for each in held if type(each) is str]
+                held: Any = slots.__get__(value)
+                if among(type(held), (dict,)):
+                    found += [each for each in held.items() if _is_text(each[0])]
                 break
         for kind in mro:
             for slot, member in type.__dict__["__dict__"].__get__(kind).items():
@@ -192,7 +217,7 @@ class Reader:
                         found.append((slot, member.__get__(value)))
                     except AttributeError:
                         continue
-        told = []
+        told: list[Node] = []
         found.sort(key=lambda each: each[0].startswith("_"))  # what is meant to be seen comes first
         for each, held in found[:_MOST_ATTRIBUTES]:
             if self._left < 0:
@@ -201,7 +226,7 @@ class Reader:
         return {"k": "object", "type": name, "at": told, "n": len(found)}
 
 
-def is_secret(name: str, value: str | bytes) -> bool:
+def is_secret(name: str, value: Any) -> bool:
     """Whether a text is to be masked because of the name that it has."""
     if len(value) == 0:
         return False
