@@ -79,6 +79,10 @@ bench-warm: $(VENV)/.ready-dev $(VENV_PEERS)/.ready ## warm cycles of a torch pr
 	    --picture docs/warm-cycles.svg $(ARGS)
 	$(BIN)/python benchmarks/warm_search.py --python $(CURDIR)/$(VENV_PEERS)/bin/python --only trials
 
+.PHONY: bench-evidence
+bench-evidence: $(VENV)/.ready-dev ## what evidence costs: stacks of a tree of processes, variables of a failure
+	$(BIN)/python benchmarks/evidence.py $(ARGS)
+
 .PHONY: bench-shrink
 bench-shrink: $(VENV)/.ready-dev ## whet shrink beside other reducers; hours; goes on where it was stopped
 	$(BIN)/python benchmarks/shrink.py $(ARGS)

@@ -41,6 +41,11 @@ def among(kind: object, kinds: Iterable[object]) -> bool:
     return any(each is kind for each in kinds)
 
 
+def is_exactly(value: object, kind: type) -> bool:
+    """Whether a value is of a type and of none derived from it."""
+    return type(value) is kind
+
+
 def module_of(kind: type) -> str:
     """Return the module of a type as Python keeps it."""
     module = type.__dict__["__module__"].__get__(kind)
@@ -243,4 +248,4 @@ def _plain(value: Any) -> Node:
 
 
 def _listed(value: Any) -> Node:
-    return list(map(_listed, value)) if among(type(value), (list,)) else _plain(value)
+    return list(map(_listed, value)) if is_exactly(value, list) else _plain(value)

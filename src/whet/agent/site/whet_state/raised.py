@@ -8,7 +8,7 @@ import time
 from _json import encode_basestring_ascii as _quoted
 from itertools import islice
 
-from .arrays import among
+from .arrays import among, is_exactly
 from .values import Reader, type_name
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _MOST_FRAMES, _FIRST_FRAMES = 100, 20
 _MOST_ERRORS = 12
 _SECONDS = 0.12
-"""Values are looked at for so long; frames without values take next to nothing."""
+"""Values are looked at for so long, on a processor; frames without values take next to nothing."""
 
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
 _HIDDEN = ("__builtins__",)
@@ -37,7 +37,7 @@ def capture(error: BaseException, where: str, thread: str) -> Sequence[bytes]:
         thread: name of the thread, the test or the task.
     """
     began = time.perf_counter()
-    capturing = _Capturing(began + _SECONDS)
+    capturing = _Capturing(_SECONDS)
     raised = capturing.error(error)
     capturing.fill()
     rank = next((os.environ[name] for name in _RANKS if name in os.environ), "")
@@ -56,8 +56,8 @@ def capture(error: BaseException, where: str, thread: str) -> Sequence[bytes]:
 class _Capturing:
     """One error on its way."""
 
-    def __init__(self, ends_at: float) -> None:
-        self._reader = Reader(ends_at)
+    def __init__(self, seconds: float) -> None:
+        self._reader = Reader(seconds)
         self._errors = 0
         self._open: list[tuple[dict[str, Any], FrameType]] = []
         self._seen: set[int] = set()
@@ -196,7 +196,7 @@ def _json(value: Any) -> str:
     """
     if value is None or value is True or value is False:
         return {None: "null", True: "true", False: "false"}[value]
-    if among(type(value), (dict,)):
+    if is_exactly(value, dict):
         pairs = [_quoted(name) + ":" + _json(each) for name, each in value.items()]
         return "{" + ",".join(pairs) + "}"
     if type(value) in {list, tuple}:

@@ -7,7 +7,7 @@ import sys
 import time
 
 from . import arrays
-from .arrays import among
+from .arrays import among, is_exactly
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ _MOST_NODES = 300
 """In one variable."""
 _MOST_NODES_IN_ALL = 12000
 _MOST_BITS = 4096
+_PATIENCE = 5
 
 _SEQUENCES = (list, tuple, set, frozenset)
 # Types of the standard library whose words are their own and cannot be anybody else's.
@@ -88,16 +89,20 @@ def _enumerated(value: object, mro: tuple[type, ...], name: str) -> Node:
 class Reader:
     """Reads values, while there is time and room."""
 
-    def __init__(self, ends_at: float) -> None:
-        self._ends_at = ends_at
+    def __init__(self, seconds: float) -> None:
+        # On a busy machine time goes by in which nothing was looked at.
+        self._cpu_ends = time.thread_time() + seconds
+        self._ends = time.perf_counter() + _PATIENCE * seconds
         self._nodes = 0
         self._left = 0
         self._depth = _MOST_DEPTH
         self._above: set[int] = set()
+        self._known: dict[tuple[int, bool], Node] = {}
 
     def is_time_up(self) -> bool:
         """Whether no more values are to be looked at."""
-        return time.perf_counter() > self._ends_at or self._nodes > _MOST_NODES_IN_ALL
+        is_over = time.thread_time() > self._cpu_ends or time.perf_counter() > self._ends
+        return is_over or self._nodes > _MOST_NODES_IN_ALL
 
     def values(self, many: Iterable[object]) -> list[Node]:
         """Return some values."""
@@ -107,7 +112,13 @@ class Reader:
         """Return the value of a variable; a shallow look is for what is not the user's."""
         self._left = _MOST_NODES
         self._depth = 1 if is_shallow else _MOST_DEPTH
-        return self._named(name, value, 0)
+        if among(type(value), (str, bytes)):
+            return self._named(name, value, 0)  # by another name it may be a secret
+        # The same object stands in many frames, and their stack keeps it alive meanwhile.
+        key = (id(value), is_shallow)
+        if key not in self._known:
+            self._known[key] = self._named(name, value, 0)
+        return self._known[key]
 
     def _named(self, name: object, value: object, depth: int) -> Node:
         if type(name) is str and among(type(value), (str, bytes)) and is_secret(name, value):
@@ -183,7 +194,7 @@ class Reader:
         own: Any = type.__dict__["__dict__"].__get__(mro[0])
         fields: Any = own.get("_fields") if among(base, (tuple,)) else None
         told = self._sequence(base.__name__, name, base.__iter__(value), size, depth)
-        if among(type(fields), (tuple,)) and all(map(_is_text, fields)):
+        if is_exactly(fields, tuple) and all(map(_is_text, fields)):
             told["names"] = list(fields)
         return told
 
@@ -207,7 +218,7 @@ class Reader:
             slots = own.get("__dict__")
             if type(slots).__name__ == "getset_descriptor":
                 held: Any = slots.__get__(value)
-                if among(type(held), (dict,)):
+                if is_exactly(held, dict):
                     found += [each for each in held.items() if _is_text(each[0])]
                 break
         for kind in mro:
