@@ -83,6 +83,9 @@ bench-warm: $(VENV)/.ready-dev $(VENV_PEERS)/.ready ## warm cycles of a torch pr
 bench-bisect: $(VENV)/.ready-dev ## searches for what changed, beside git and git_bayesect; ARGS are for the noisy one
 	$(BIN)/python benchmarks/bisection.py
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/noisy.py $(ARGS)
+.PHONY: bench-evidence
+bench-evidence: $(VENV)/.ready-dev ## what evidence costs: stacks of a tree of processes, variables of a failure
+	$(BIN)/python benchmarks/evidence.py $(ARGS)
 
 .PHONY: bench-shrink
 bench-shrink: $(VENV)/.ready-dev ## whet shrink beside other reducers; hours; goes on where it was stopped

@@ -8,11 +8,18 @@ import click
 
 from whet.cli.console import answer_json, report_error, say, styled, verdict_word
 from whet.cli.ladder import ladder_json, ladder_lines
-from whet.cli.options import TrialCommand, json_option, trial_options, trial_request
+from whet.cli.options import (
+    TrialCommand,
+    json_option,
+    locals_option,
+    trial_options,
+    trial_request,
+)
 from whet.cli.summary import entry_json, failure_words
 from whet.core.errors import BadUsage, WhetError
 from whet.core.quantity import shown_seconds
 from whet.execution.ladder import MOST_SNAPSHOTS
+from whet.host.agent_tasks import AgentTasks
 from whet.host.console import Console
 from whet.host.stage import Debugging
 from whet.workbench.bench import open_workbench
@@ -55,6 +62,7 @@ from whet.workbench.verify import Disagreement, Verification, Verify
     help="Open pdb in the terminal where the program fails, after its traceback.",
 )
 @trial_options
+@locals_option
 @json_option
 @click.pass_context
 def command(
@@ -67,6 +75,7 @@ def command(
     explain: bool,
     snapshots: int,
     pdb: bool,
+    keeps_locals: bool,
     as_json: bool,
     **_: object,
 ) -> int:
@@ -102,6 +111,7 @@ def command(
             say(f"whet: type b to step from {place} · r to run again · q to quit")
 
     with open_workbench() as bench, suppress(KeyboardInterrupt):
+        bench.tasks = AgentTasks(keeps_locals=keeps_locals)
         loop(bench, request, options, console, show, offer)
     return 0
 

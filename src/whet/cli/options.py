@@ -106,6 +106,11 @@ _TRIAL_OPTIONS = [
     *LIMIT_OPTIONS,
     *ROOM_OPTIONS,
     click.option(
+        "--hang",
+        type=Duration(),
+        help="Kill it after so long without output, with the stacks of all its processes kept.",
+    ),
+    click.option(
         "--reset",
         multiple=True,
         metavar="CMD",
@@ -160,6 +165,12 @@ def trial_options(function: Callable[P, R]) -> Callable[P, R]:
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+locals_option = click.option(
+    "--locals",
+    "keeps_locals",
+    is_flag=True,
+    help="Keep what the variables of a failure's frames hold; `whet show` and `post-mortem` show it.",
+)
 jobs_option = click.option(
     "--jobs", "-j", type=click.IntRange(1), help="Trials at once (all cores)."
 )
@@ -195,6 +206,7 @@ def trial_request(ctx: click.Context) -> TrialRequest:
         timeout_seconds=values["timeout"],
         limits=limits_of(values),
         limit_set=values["limit_set"],
+        hang_seconds=values["hang"],
         measures=_pairs(values["measure"], "--measure", "NAME=REGEX"),
         judging=judging,
         name=values["name"],

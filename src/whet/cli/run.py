@@ -3,19 +3,30 @@
 import click
 
 from whet.cli.console import answer_json, report_error, say
-from whet.cli.options import TrialCommand, json_option, trial_options, trial_request
+from whet.cli.options import (
+    TrialCommand,
+    json_option,
+    locals_option,
+    trial_options,
+    trial_request,
+)
 from whet.cli.summary import entry_json, run_line
 from whet.core.errors import CannotWrite
+from whet.core.evidence import FAILURES, STACKS
+from whet.host.agent_tasks import AgentTasks
 from whet.host.console import Console
 from whet.workbench.bench import open_workbench
 from whet.workbench.run import RunResult, run
 
+_MOST_GROUPS = 4
+
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS] -- COMMAND...")
 @trial_options
+@locals_option
 @json_option
 @click.pass_context
-def command(ctx: click.Context, /, *, as_json: bool, **_: object) -> int:
+def command(ctx: click.Context, /, *, keeps_locals: bool, as_json: bool, **_: object) -> int:
     """Run a command once, and record everything about it.
 
     The program's output and exit code come through untouched; then one line on stderr says
@@ -24,6 +35,7 @@ def command(ctx: click.Context, /, *, as_json: bool, **_: object) -> int:
     """
     request = trial_request(ctx)
     with open_workbench() as bench:
+        bench.tasks = AgentTasks(keeps_locals=keeps_locals)
         result = run(bench, request, None if as_json else Console())
     return show(result, as_json=as_json)
 
@@ -43,4 +55,22 @@ def show(result: RunResult, *, as_json: bool) -> int:
     for note in dict.fromkeys(result.notes):
         say(f"whet: note: {note}")
     say(run_line(result.entry, result.previous, is_same_failure=result.is_same_failure))
+    number = result.entry.number
+    for line in _seen(result):
+        say(line)
+    if any(each.kind == FAILURES for each in result.evidence):
+        say(f"whet: its variables: `whet show {number}`; in pdb: `whet post-mortem {number}`")
     return outcome.shell_exit_code
+
+
+def _seen(result: RunResult) -> list[str]:
+    """Return lines on the stacks of a trial that hung: who waits where."""
+    seen = [each for each in result.evidence if each.kind == STACKS]
+    if not seen:
+        return []
+    from whet.evidence.stack_groups import groups_of, sentence
+    from whet.workbench.stacks import stacks_in
+
+    groups = [group for each in seen for group in groups_of(stacks_in(each))]
+    lines = [f"whet: {sentence(group)}" for group in groups[:_MOST_GROUPS]]
+    return [*lines, f"whet: all stacks: `whet stacks --trial {result.entry.number}`"]

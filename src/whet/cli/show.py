@@ -1,7 +1,9 @@
 """``whet show``: one recorded trial."""
 
+import json
 import shlex
 import sys
+from collections.abc import Sequence
 
 import click
 
@@ -9,35 +11,53 @@ from whet.cli.console import answer, answer_bytes, answer_json, styled, verdict_
 from whet.cli.options import json_option
 from whet.cli.resource_rows import resource_rows
 from whet.cli.summary import entry_json, expectation_words, failure_words, outcome_words
+from whet.core.evidence import FAILURES, Evidence
 from whet.core.outcome import Outcome
 from whet.core.output import Output
 from whet.core.quantity import shown_bytes, shown_seconds
+from whet.core.record import as_record, records
 from whet.core.resources import ResourceUse
 from whet.core.trial import Trial
 from whet.notebook.entry import Entry
 from whet.workbench.bench import open_workbench
 
 _SHOWN_BYTES = 8000
+_SHOWN_FAILURES = 3
 
 
 @click.command()
 @click.argument("trial", type=int, required=False)
 @click.option("--output", is_flag=True, help="Only the program's output, whole.")
+@click.option(
+    "--locals", "is_whole", is_flag=True, help="All frames of its failure, libraries' too."
+)
 @json_option
-def command(trial: int | None, *, output: bool, as_json: bool) -> None:
-    """Show one recorded trial (the last one if no number is given)."""
+def command(trial: int | None, *, output: bool, is_whole: bool, as_json: bool) -> None:
+    """Show one recorded trial (the last one if no number is given).
+
+    What the variables held where it failed is shown if the trial was run with `--locals`.
+    """
     with open_workbench() as bench:
         entry = bench.notebook.find(trial)
+        kept = bench.notebook.evidence_of(entry.number, FAILURES)
         if as_json:
             use = bench.notebook.resources_of(entry.number)
-            answer_json({**entry_json(entry), "resources": None if use is None else use.to_json()})
+            answer_json(
+                {
+                    **entry_json(entry),
+                    "failures": _as_json(kept),
+                    "resources": None if use is None else use.to_json(),
+                }
+            )
         elif output:
             _write_whole(entry)
         else:
-            _show(entry, bench.notebook.resources_of(entry.number))
+            _show(entry, bench.notebook.resources_of(entry.number), kept, is_whole=is_whole)
 
 
-def _show(entry: Entry, use: ResourceUse | None) -> None:
+def _show(
+    entry: Entry, use: ResourceUse | None, kept: Sequence[Evidence], *, is_whole: bool
+) -> None:
     rows = [("trial", f"{entry.number}  ({entry.verb}, {entry.started_at[:19].replace('T', ' ')})")]
     if entry.name:
         rows.append(("name", entry.name))
@@ -53,8 +73,35 @@ def _show(entry: Entry, use: ResourceUse | None) -> None:
         rows += [] if use is None else resource_rows(use)
     for name, value in rows:
         answer(f"{styled(f'{name:>10}', 'dim', sys.stdout)}  {value}")
+    if entry.outcome is not None and entry.outcome.hung_seconds is not None:
+        answer(styled(f"--- all stacks: whet stacks --trial {entry.number}", "dim", sys.stdout))
+    for each in kept:
+        _failures(each, is_whole=is_whole)
     if entry.outcome is not None:
         _streams(entry.outcome)
+
+
+def _failures(kept: Evidence, *, is_whole: bool) -> None:
+    """Show what the frames of failures held, those of the first few processes or tests."""
+    from whet.evidence.failure_text import failure_lines
+    from whet.evidence.kept_failure import kept_failures
+
+    failures = kept_failures(kept.data)
+    for failure in failures if is_whole else failures[:_SHOWN_FAILURES]:
+        first, *rest = failure_lines(failure, is_whole=is_whole)
+        answer(styled(f"--- what failed {first}", "dim", sys.stdout))
+        for line in rest:
+            answer(line)
+    if not is_whole and len(failures) > _SHOWN_FAILURES:
+        more = len(failures) - _SHOWN_FAILURES
+        answer(styled(f"--- and {more} more failures: --locals", "dim", sys.stdout))
+
+
+def _as_json(kept: Sequence[Evidence]) -> list[object]:
+    found: list[object] = []
+    for each in kept:
+        found += records(as_record(json.loads(each.data), "evidence"), "failures")
+    return found
 
 
 def _asked(trial: Trial) -> list[tuple[str, str]]:

@@ -416,6 +416,64 @@ class CodeNotKept(WhetError):
     exit_code = DATA
 
 
+class NoFailureKept(WhetError):
+    """Of this trial there are no frames to look at.
+
+    Frames are kept of trials that were run with `whet run --locals`, and of the first runs of
+    `whet investigate`, when an error of Python ends the program, a thread, a test or a process of
+    `multiprocessing`. A program that catches its own errors and then leaves by `sys.exit`, or one
+    that a signal ends, has none: `whet stacks` tells more of those.
+    """
+
+    exit_code = NO_INPUT
+
+
+class UnknownTarget(WhetError):
+    """There is no module, class or function of that name, as the command's own Python sees it.
+
+    A target is `package.module`, `package.module:function`, `package.module:Class.method`, or the
+    path of a file. It is looked for with the interpreter and the path of the command that follows
+    `--`: without one, those of `python` in this folder. `whet where` shows that path.
+    """
+
+    exit_code = NO_INPUT
+
+
+class NoSuchProcess(WhetError):
+    """There is no process of that number, none whose command line matches, or it has just ended.
+
+    `ps aux` lists all processes, `pgrep -af PATTERN` those whose command line matches. What ends
+    too soon to be looked at is caught by whet itself when it runs the command:
+    `whet run --hang 10 -- COMMAND` keeps the stacks of all its processes when it falls silent.
+    """
+
+    exit_code = NO_INPUT
+
+
+class NoStacksKept(WhetError):
+    """The trial has ended, and nobody looked at its stacks while it ran.
+
+    `--hang SECONDS` keeps them when a trial writes nothing for so long. A trial that was killed by
+    `--timeout` has the stack of its main thread in `whet show`.
+    """
+
+    exit_code = NO_INPUT
+
+
+class StackForbidden(WhetError):
+    """The system does not let whet look into the process (ptrace). There are three ways to get it.
+
+    1. Start the program with `whet run`: the agent inside answers a signal, no right is needed.
+    2. Look as root: `sudo $(which whet) stacks PID`.
+    3. Allow it: `sudo sysctl kernel.yama.ptrace_scope=0` on the machine; in Docker
+       `--cap-add SYS_PTRACE`, in Kubernetes `securityContext.capabilities.add: [SYS_PTRACE]`.
+
+    A process of another user needs the second way.
+    """
+
+    exit_code = NO_PERMISSION
+
+
 class TrialNotRepeatable(WhetError):
     """The trial read from a terminal or a pipe, which whet could not keep.
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from whet.core.evidence import Evidence
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.core.limits import LimitMet
 from whet.core.output import NO_OUTPUT, Output
@@ -13,6 +14,7 @@ from whet.core.record import (
     number,
     number_map,
     optional_integer,
+    optional_number,
     optional_record,
     optional_text,
     record,
@@ -60,6 +62,7 @@ class Outcome:
         timed_out: whet killed the trial because its time was up.
         interrupted: whet killed the trial because the user or a search gave it up.
         overran_output: whet killed the trial because it wrote more than its limit.
+        hung_seconds: it was killed, `timed_out`, because it had written nothing for so long; or None.
         failed_reset: the reset step that failed, so that the command never ran, or None.
         wall_seconds: from the start of the command to its end; reset steps not counted.
         cpu_seconds: user and system time of the whole process tree.
@@ -78,6 +81,7 @@ class Outcome:
         failure: the classified symptom, or None.
         resources: what was used while it ran; None: too short to be looked at, or not at hand. It
             is a record beside the outcome, and no part of its JSON.
+        evidence: what else was observed; kept beside the outcome, not in it.
     """
 
     exit_code: int | None = 0
@@ -85,6 +89,7 @@ class Outcome:
     timed_out: bool = False
     interrupted: bool = False
     overran_output: bool = False
+    hung_seconds: float | None = None
     failed_reset: str | None = None
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -101,6 +106,7 @@ class Outcome:
     limited_by: tuple[str, ...] = ()
     failure: Failure | None = None
     resources: ResourceUse | None = field(default=None, compare=False)
+    evidence: tuple[Evidence, ...] = ()
 
     @property
     def shell_exit_code(self) -> int:
@@ -133,6 +139,7 @@ class Outcome:
             "timed_out": self.timed_out,
             "interrupted": self.interrupted,
             "overran_output": self.overran_output,
+            **({} if self.hung_seconds is None else {"hung_seconds": self.hung_seconds}),
             "failed_reset": self.failed_reset,
             "wall_seconds": self.wall_seconds,
             "cpu_seconds": self.cpu_seconds,
@@ -165,6 +172,7 @@ class Outcome:
             timed_out=boolean(data, "timed_out"),
             interrupted=boolean(data, "interrupted"),
             overran_output=boolean(data, "overran_output"),
+            hung_seconds=optional_number(data, "hung_seconds"),
             failed_reset=optional_text(data, "failed_reset"),
             wall_seconds=number(data, "wall_seconds"),
             cpu_seconds=number(data, "cpu_seconds"),

@@ -12,6 +12,7 @@ from whet.core.record import (
     boolean,
     integer,
     optional_integer,
+    optional_number,
     optional_record,
     optional_text,
     record,
@@ -163,6 +164,7 @@ class Trial:
         cwd: absolute folder that the command starts in.
         environment: overrides for this trial alone.
         unset: variables that are not inherited, sorted.
+        hang_seconds: after so long without output it is given up as hanging; None: never.
         stdin: ``STDIN_EMPTY``, ``STDIN_INHERITED`` or the digest of what is read.
         reset: steps before the command, in order.
         payloads: files that a search varies.
@@ -189,6 +191,7 @@ class Trial:
     surroundings: Surroundings = field(default_factory=Surroundings)
     unset: tuple[str, ...] = ()
     setup: str = ""
+    hang_seconds: float | None = None
 
     def with_payload(self, digest: str, position: int = 0) -> "Trial":
         """Return the trial that differs from this one in one payload alone."""
@@ -222,6 +225,7 @@ class Trial:
             # Where there is none it says nothing: the keys of all other trials stay as they were.
             **({"unset": list(self.unset)} if self.unset else {}),
             **({"setup": self.setup} if self.setup else {}),
+            **({} if self.hang_seconds is None else {"hang_seconds": self.hang_seconds}),
         }
 
     @classmethod
@@ -246,6 +250,7 @@ class Trial:
             surroundings=Surroundings(**text_map(data, "surroundings")),
             unset=texts(data, "unset") if "unset" in data else (),
             setup=text(data, "setup", ""),
+            hang_seconds=optional_number(data, "hang_seconds"),
         )
 
 

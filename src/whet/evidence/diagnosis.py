@@ -112,7 +112,9 @@ class Diagnosis:
         place = place_of_hang(frames)
         where = place.user_function or place.library_function
         seconds = f"{self._outcome.wall_seconds:.3g} s"
-        what = message or f"no end after {seconds}"
+        hung = self._outcome.hung_seconds
+        ended = f"no end after {seconds}" if hung is None else f"no output for {hung:.3g} s"
+        what = message or ended
         return Failure(
             signature=FailureSignature(
                 kind=kind,

@@ -17,6 +17,7 @@ from whet.core.outcome import Outcome
 from whet.core.output import Output
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, PayloadBinding, Trial
 from whet.execution.futures import TrialFuture
+from whet.host.agent_tasks import NO_TASKS, AgentTasks
 from whet.host.belongings import Belongings
 from whet.host.capture import Capture
 from whet.host.channel import as_looked
@@ -58,6 +59,7 @@ class ColdExecutor:
         perform: Perform | None = None,
         observe: Observe | None = None,
         keep_looks: Callable[[bytes], str] | None = None,
+        tasks: AgentTasks = NO_TASKS,
     ) -> None:
         """Make an executor.
 
@@ -74,6 +76,7 @@ class ColdExecutor:
             perform: runs each program in a way of its own, from a frozen copy for one.
             observe: says below which folder it is to be noted what a trial looks at.
             keep_looks: keeps what was noted and returns its digest.
+            tasks: what the agents in the programs are to observe.
         """
         self._classify = classify
         self._payload_of = payload_of
@@ -87,6 +90,7 @@ class ColdExecutor:
         self._perform = perform
         self._observe = observe
         self._keep_looks = keep_looks
+        self._tasks = tasks
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._unfinished: set[TrialFuture] = set()
@@ -179,7 +183,12 @@ class ColdExecutor:
             def stacks(pid: int) -> Stacks:
                 from whet.host.stacks import take_stacks
 
-                return take_stacks(pid, agent_folder)
+                if trial.hang_seconds is None:
+                    return take_stacks(pid, agent_folder)
+                from whet.host.spying import stacks_of_tree
+
+                seen = stacks_of_tree(pid, agent_folder)  # before anything else stops it
+                return replace(take_stacks(pid, agent_folder), evidence=(seen,))
 
             def first_sight(pid: int) -> tuple[Frame, ...]:
                 from whet.host.stacks import first_report
@@ -208,6 +217,8 @@ class ColdExecutor:
                     staged.first_sight = first_sight(outcome.processes[0].pid)
                 if patterns:
                     outcome = replace(outcome, measurements=_measured(outcome, patterns))
+                left = self._tasks.evidence(agent_folder)
+                outcome = replace(outcome, evidence=(*outcome.evidence, *left))
                 return outcome.with_failure(self._classify(trial, outcome))
 
             # What is frozen has seen the machine as it is, not a room.
@@ -254,11 +265,13 @@ class ColdExecutor:
                 cwd,
                 agent_folder=workplace.agent_folder,
                 pycache=self._pycache,
+                tasks=self._tasks.variables,
             ),
             cwd=cwd,
             stdin=stdin,
             reset=trial.reset,
             limits=trial.limits,
+            hang_seconds=trial.hang_seconds,
             payloads=tuple(paths),
             contents=(trial.stdin, *(binding.digest for binding in trial.payloads)),
             looks=(None if self._observe is None else self._observe(trial)) or ("", ""),

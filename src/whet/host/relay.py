@@ -25,6 +25,7 @@ class KillReason(Enum):
     """Why whet killed a trial."""
 
     TIME_IS_UP = "its time was up"
+    HANGS = "it had written nothing for too long"
     GIVEN_UP = "the user or a search gave it up"
     TOO_MUCH_OUTPUT = "it wrote more than its limit"
     LIMIT_MET = "it met a limit"
@@ -44,6 +45,7 @@ class Relay:
         control: requests from other threads.
         console: the user's; None: nobody watches.
         wall_seconds: after so long the trial is killed.
+        hang_seconds: after so long without output the trial is killed.
         before_kill: is given a process to look into just before it is killed: the command at a
             timeout, the largest process when there is no more memory.
         on_copy: is told of each frozen copy of the program, with what it wrote until then.
@@ -71,11 +73,13 @@ class Relay:
     still_fits: Callable[[], bool] = lambda: True
     errors_first: bool = False
     past: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    hang_seconds: float | None = None
     reason: KillReason | None = None
 
     _answer: Answer | None = None
     _pid: int = 0
     _kill_at: float | None = None
+    _hangs_at: float | None = None
     _grace_ends: float | None = None
     _lost_at: float | None = None
     _interrupted_at: float | None = None
@@ -108,6 +112,7 @@ class Relay:
         for flow in reversed(flows) if self.errors_first else flows:
             if flow.reader in ready:
                 flow.pull(buffer)
+                self._note_output()
                 if flow.overran:
                     self._kill(KillReason.TOO_MUCH_OUTPUT)
         for outlet in self.wiring.outlets:
@@ -158,7 +163,7 @@ class Relay:
         return keyboard is not None and keyboard.is_open and not keyboard.own.is_ours
 
     def _patience_ms(self) -> float | None:
-        times = (self._kill_at, self._grace_ends, self._lost_at)
+        times = (self._kill_at, self._hangs_at, self._grace_ends, self._lost_at)
         ends = [end for end in times if end is not None]
         if self._is_in_background:
             ends.append(time.monotonic() + _LOOK_SECONDS)
@@ -175,9 +180,18 @@ class Relay:
         elif self._grace_ends is not None and now >= self._grace_ends:
             self._kill(KillReason.GIVEN_UP)
         elif self._kill_at is not None and now >= self._kill_at:
-            if self.reason is None and self._pid:
-                self.before_kill(self._pid)
-            self._kill(KillReason.TIME_IS_UP)
+            self._give_up(KillReason.TIME_IS_UP)
+        elif self._hangs_at is not None and now >= self._hangs_at:
+            self._give_up(KillReason.HANGS)
+
+    def _give_up(self, reason: KillReason) -> None:
+        if self.reason is None and self._pid:
+            self.before_kill(self._pid)
+        self._kill(reason)
+
+    def _note_output(self) -> None:
+        if self.hang_seconds is not None and self.reason is None and self._pid:
+            self._hangs_at = time.monotonic() + self.hang_seconds
 
     def _kill(self, reason: KillReason) -> None:
         """Have the whole tree killed.
@@ -189,13 +203,14 @@ class Relay:
             self.reason = reason
             self._tell("kill")
             self._lost_at = time.monotonic() + _SPAWNER_SECONDS
-        self._kill_at = self._grace_ends = None
+        self._kill_at = self._hangs_at = self._grace_ends = None
 
     def _hear(self, buffer: bytearray) -> None:
         message = self.channel.receive()
         kind, body = ("lost", b"") if message is None else message[:2]
         if kind == "started":
             self._pid = as_number(body)
+            self._note_output()  # from here on: reset steps are none of it
             if self.wiring.keyboard is not None:
                 self.wiring.keyboard.own.make_raw()
         elif kind == "resuming":
@@ -319,6 +334,7 @@ class Relay:
         self._suspended_at = None
         if self._kill_at is not None:
             self._kill_at += away_seconds
+        self._note_output()
         if self.wiring.keyboard is not None:
             self.wiring.keyboard.own.make_raw()
         self._resize()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whet.core.errors import HostFailure, InternalFault
+from whet.core.evidence import Evidence
 from whet.core.failure import Frame
 from whet.core.limits import Limits
 from whet.core.outcome import Outcome, ProcessExit
@@ -41,10 +42,17 @@ _STREAMS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stacks:
-    """Python stacks taken before a kill, and why there are none if there are none."""
+    """Python stacks taken before a kill, and why there are none if there are none.
+
+    Attributes:
+        samples: of the main thread of the command.
+        notes: why there are none.
+        evidence: those of all its processes.
+    """
 
     samples: tuple[tuple[Frame, ...], ...] = ()
     notes: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
 
 
 class Slot:
@@ -108,6 +116,7 @@ class Slot:
             control=control,
             console=console,
             wall_seconds=_left(program.limits.wall_seconds, spent_seconds),
+            hang_seconds=program.hang_seconds,
             before_kill=lambda pid: stacks.append(take_stacks(pid)) if take_stacks else None,
             on_copy=None if staged is None else staged.note,
             on_halt=None if staged is None else staged.halt,
@@ -227,7 +236,8 @@ class Slot:
         return Outcome(
             exit_code=processes[0].exit_code,
             signal=processes[0].signal,
-            timed_out=reason is KillReason.TIME_IS_UP,
+            timed_out=reason in {KillReason.TIME_IS_UP, KillReason.HANGS},
+            hung_seconds=program.hang_seconds if reason is KillReason.HANGS else None,
             interrupted=reason is KillReason.GIVEN_UP,
             overran_output=reason is KillReason.TOO_MUCH_OUTPUT,
             failed_reset=failed_reset,
@@ -240,6 +250,7 @@ class Slot:
             processes=processes,
             stacks=tuple(sample for taken in stacks for sample in taken.samples),
             notes=tuple(notes),
+            evidence=tuple(each for taken in stacks for each in taken.evidence),
         )
 
     def _kept(self, capturing: Capturing, keep: Callable[[Capture], Output]) -> Output:

@@ -38,6 +38,7 @@ class Program:
         contents: digests of what they and standard input hold.
         looks: the folder below which it is noted what it looks at, a real path, and git's own
             folder of that; empty: it is not noted.
+        hang_seconds: after so long without output it is given up; None: never.
     """
 
     command: tuple[str, ...]
@@ -49,6 +50,7 @@ class Program:
     payloads: tuple[Path, ...] = ()
     contents: tuple[str, ...] = ()
     looks: tuple[str, str] = ("", "")
+    hang_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

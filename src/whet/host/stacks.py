@@ -6,12 +6,14 @@ import os
 import re
 import sys
 import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.failure import Frame
 from whet.core.record import JsonObject, as_record, integer, optional_integer, records, text
+from whet.core.stack import ThreadStack
 from whet.host.process_tree import descendants_of
 from whet.host.slot import Stacks
 
@@ -19,6 +21,9 @@ SAMPLES = 5
 SAMPLE_SECONDS = 0.03
 AGENT_SIGNAL = 62
 """What the agent listens to. A real-time signal: nothing else sends one by itself."""
+
+ALL_THREADS_SIGNAL = 63
+"""At this one the agent tells of all threads."""
 
 _ANSWER_SECONDS = 0.25
 _TOOL_SECONDS = 5.0
@@ -58,7 +63,7 @@ def take_stacks(root: int, agent_folder: Path) -> Stacks:
             if samples:
                 return Stacks(samples=samples)
     for pid in tree:
-        if _is_python(pid):
+        if is_python(pid):
             return _spy(pid)
     return Stacks(notes=("no Python stack was taken before the kill: no Python process was there",))
 
@@ -70,12 +75,51 @@ def parse_report(report: str) -> tuple[Frame, ...]:
             path=_unescaped(found["path"]),
             line=int(found["line"]) if found["line"].isdigit() else 0,
             function=_unescaped(found["function"]),
-            in_user_code=_is_user_code(found["path"]),
+            in_user_code=is_user_code(found["path"]),
         )
         for line in report.splitlines()
         if (found := _FRAME.fullmatch(line)) is not None
     ]
     return _without_agent(tuple(reversed(frames)))
+
+
+def all_threads(pid: int, agent_folder: Path | None) -> tuple[ThreadStack, ...]:
+    """Return the stacks of all threads as the agent in a process tells them; none if it does not.
+
+    Args:
+        pid: the process.
+        agent_folder: where it writes; None: where its environment says.
+    """
+    folder = agent_folder or _folder_of(pid)
+    report = None if folder is None else _report_of(pid, folder)
+    if report is None or not _is_listening(pid, ALL_THREADS_SIGNAL):
+        return ()
+    answer = _answer(_Agent(pid, report), ALL_THREADS_SIGNAL, is_whole=_is_over)
+    return tuple(_threads(answer.decode("ascii", "replace"), pid))
+
+
+def _folder_of(pid: int) -> Path | None:
+    with suppress(OSError):
+        for pair in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+            if pair.startswith(b"WHET_AGENT="):
+                return Path(os.fsdecode(pair.partition(b"=")[2]))
+    return None
+
+
+def _threads(report: str, pid: int) -> Iterator[ThreadStack]:
+    """Yield the threads of a report, the main one first; `faulthandler` writes it last."""
+    parts = re.split(
+        r"^(?:Current thread|Thread) (0x[0-9a-f]+)[^\n]*\n", report, flags=re.MULTILINE
+    )
+    for place, frames in enumerate(reversed(parts[2::2])):
+        found = parse_report(frames)
+        if found:
+            yield ThreadStack(number=pid if place == 0 else 0, frames=found)
+
+
+def _is_over(answer: bytes) -> bool:
+    # It ends with the main thread, and the main thread with its outermost frame.
+    return answer.endswith(b"\n") and _is_whole(answer)
 
 
 def first_report(pid: int, agent_folder: Path) -> tuple[Frame, ...]:
@@ -106,21 +150,25 @@ def _ask(agent: _Agent) -> tuple[tuple[Frame, ...], ...]:
 
 
 def _one_answer(agent: _Agent) -> tuple[Frame, ...]:
-    """Send the signal once and return what it brings; nothing if the process is stopped."""
+    # A stack that ends elsewhere, as that of an embedded Python, is what came in all that time.
+    return parse_report(_answer(agent, AGENT_SIGNAL, _is_whole).decode("ascii", "replace"))
+
+
+def _answer(agent: _Agent, number: int, is_whole: Callable[[bytes], bool]) -> bytes:
+    """Send a signal once and return what it brings; nothing if the process is stopped."""
     before = _size(agent.report)
     try:
-        os.kill(agent.pid, AGENT_SIGNAL)
+        os.kill(agent.pid, number)
     except OSError:
-        return ()
+        return b""
     gives_up_at = time.monotonic() + _ANSWER_SECONDS
     answer = b""
-    while time.monotonic() < gives_up_at and not _is_whole(answer):
+    while time.monotonic() < gives_up_at and not is_whole(answer):
         time.sleep(0.001)
         with open(agent.report, "rb") as file:
             file.seek(before)
             answer = file.read()
-    # A stack that ends elsewhere, as that of an embedded Python, is what came in all that time.
-    return parse_report(answer.decode("ascii", "replace"))
+    return answer
 
 
 def _is_whole(answer: bytes) -> bool:
@@ -151,9 +199,9 @@ def _report_of(pid: int, folder: Path) -> Path | None:
     return None
 
 
-def _is_listening(pid: int) -> bool:
+def _is_listening(pid: int, number: int = AGENT_SIGNAL) -> bool:
     """Whether the main thread would run a handler of its own for the agent's signal now."""
-    bit = 1 << (AGENT_SIGNAL - 1)
+    bit = 1 << (number - 1)
     masks: dict[str, int] = {}
     try:
         with open(f"/proc/{pid}/task/{pid}/status", encoding="utf-8", errors="replace") as file:
@@ -175,10 +223,11 @@ def _is_held(pid: int) -> bool:
             line = file.read(1024)
     except OSError:
         return False
-    return line[line.rfind(b")") + 2 :][:1] in {b"D", b"T", b"t"} and _is_python(pid)
+    return line[line.rfind(b")") + 2 :][:1] in {b"D", b"T", b"t"} and is_python(pid)
 
 
-def _is_python(pid: int) -> bool:
+def is_python(pid: int) -> bool:
+    """Whether a process is a Python interpreter, or has one in it."""
     with suppress(OSError):
         if _PYTHON.search(os.readlink(f"/proc/{pid}/exe")):
             return True
@@ -192,7 +241,7 @@ def _spy(pid: int, samples: int = SAMPLES) -> Stacks:
 
     from whet.host.tool import ToolMissingError, call_tool
 
-    program = _find_spy()
+    program = find_spy()
     if program is None:
         note = "no Python stack was taken before the kill: the agent was not in it; install py-spy"
         return Stacks(notes=(note,))
@@ -225,21 +274,23 @@ def _main_thread(answer: bytes, pid: int) -> tuple[Frame, ...]:
         threads = [as_record(item, "thread") for item in json.loads(answer)]
         for thread in threads:
             if optional_integer(thread, "os_thread_id") == pid or len(threads) == 1:
-                return tuple(_spied(frame) for frame in reversed(records(thread, "frames")))
+                return tuple(spied(frame) for frame in reversed(records(thread, "frames")))
     return ()
 
 
-def _spied(frame: JsonObject) -> Frame:
+def spied(frame: JsonObject) -> Frame:
+    """Return a frame as py-spy tells of it."""
     path = text(frame, "filename")
     return Frame(
         path=path,
         line=integer(frame, "line"),
         function=text(frame, "name"),
-        in_user_code=_is_user_code(path),
+        in_user_code=is_user_code(path),
     )
 
 
-def _find_spy() -> str | None:
+def find_spy() -> str | None:
+    """Return the path of py-spy: that beside whet first."""
     folders = [os.path.dirname(sys.executable), *os.get_exec_path()]
     for folder in folders:
         path = os.path.join(folder, "py-spy")
@@ -248,7 +299,8 @@ def _find_spy() -> str | None:
     return None
 
 
-def _is_user_code(path: str) -> bool:
+def is_user_code(path: str) -> bool:
+    """Whether a file is neither of a library nor of the agent."""
     return _LIBRARY.search(path) is None and _AGENT.search(path) is None
 
 

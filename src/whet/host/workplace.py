@@ -146,6 +146,7 @@ def environment_of_trial(
     *,
     agent_folder: Path,
     pycache: Path | None,
+    tasks: Mapping[str, str],
 ) -> dict[str, str]:
     """Return the whole environment of a trial.
 
@@ -160,6 +161,7 @@ def environment_of_trial(
     environment[TRIAL_VARIABLE] = "1"
     environment.setdefault(_CUDA_CHECK, "1")
     environment[AGENT_VARIABLE] = str(agent_folder)
+    environment.update(tasks)
     environment.pop(PYCACHE_VARIABLE, None)
     if pycache is not None:
         environment[PYCACHE_VARIABLE] = str(pycache)

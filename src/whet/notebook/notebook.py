@@ -2,12 +2,13 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from whet import __version__
+from whet.core.evidence import Evidence
 from whet.core.outcome import Outcome
 from whet.core.output import digest_of
 from whet.core.record import text, text_map
@@ -123,6 +124,7 @@ class Notebook(RecordedTrials):
         for stream in (outcome.stdout, outcome.stderr):
             if not self.blobs.holds(stream):
                 self.blobs.put_bytes(stream.head(stream.size_bytes))
+        observed = self._observed(outcome.evidence)
         with self._database.transaction() as transaction:
             if not transaction.holds("trial", "number", number):
                 raise unknown_trial(number)
@@ -151,6 +153,33 @@ class Notebook(RecordedTrials):
                     written_bytes=max(use.written_bytes, default=0),
                     record=_json(use.to_json()),
                 )
+            for row in observed:
+                transaction.insert("evidence", trial=number, observed_at=utc_now(), **row)
+
+    def observe(self, number: int, evidence: Evidence) -> None:
+        """Keep an observation with a trial.
+
+        Raises:
+            UnknownTrial: if it was never begun.
+            DiskFull, CannotWrite, NotebookBusy: if it cannot be written.
+        """
+        observed = self._observed((evidence,))
+        with self._database.transaction() as transaction:
+            if not transaction.holds("trial", "number", number):
+                raise unknown_trial(number)
+            for row in observed:
+                transaction.insert("evidence", trial=number, observed_at=utc_now(), **row)
+
+    def _observed(self, evidence: Sequence[Evidence]) -> list[dict[str, str | None]]:
+        """Return the columns of observations; what is large is kept as a blob before."""
+        return [
+            {
+                "kind": each.kind,
+                "detail": _json(each.detail),
+                "blob": self.blobs.put_bytes(each.data) if each.data else None,
+            }
+            for each in evidence
+        ]
 
     def judge(
         self,

@@ -4,9 +4,10 @@ import json
 from collections.abc import Iterator, Sequence
 
 from whet.core.errors import UnknownTrial
+from whet.core.evidence import Evidence
 from whet.core.outcome import Outcome
 from whet.core.output import digest_of
-from whet.core.record import MalformedRecordError, as_record, integer, text
+from whet.core.record import MalformedRecordError, as_record, integer, optional_text, text
 from whet.core.resources import ResourceUse
 from whet.core.trial import Trial
 from whet.notebook.blobs import BlobStore
@@ -169,6 +170,24 @@ class RecordedTrials:
             if self.blobs.holds(outcome.stdout) and self.blobs.holds(outcome.stderr):
                 return outcome
         return None
+
+    def evidence_of(self, number: int, kind: str) -> tuple[Evidence, ...]:
+        """Return what of one kind was observed of a trial, in the order in which it was kept."""
+        rows = self._database.query(
+            "SELECT kind, detail, blob FROM evidence WHERE trial = ? AND kind = ? ORDER BY number",
+            [number, kind],
+        )
+        found: list[Evidence] = []
+        for row in rows:
+            digest = optional_text(row, "blob")
+            try:
+                detail = as_record(json.loads(text(row, "detail")), "detail")
+            except (ValueError, MalformedRecordError) as error:
+                why = f"evidence of trial {number} cannot be read: {error}"
+                raise damaged(self._database.path, why) from error
+            data = b"" if digest is None else self.blobs.read(digest)
+            found.append(Evidence(kind=text(row, "kind"), detail=detail, data=data))
+        return tuple(found)
 
     def _entries(
         self, limit: int | None, conditions: Sequence[str], values: Sequence[SqlValue]

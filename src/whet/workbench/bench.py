@@ -19,6 +19,7 @@ from whet.evidence.classify import classify
 from whet.execution.caching import CachingExecutor
 from whet.execution.cold import ColdExecutor
 from whet.execution.recording import RecordingExecutor
+from whet.host.agent_tasks import NO_TASKS, AgentTasks
 from whet.host.belongings import Belongings
 from whet.host.capture import Capture
 from whet.host.claims import Claims
@@ -97,6 +98,7 @@ class Workbench:
         observe: says where it is to be noted what a trial looks at; None: nowhere.
         roots: folders other than a trial's own in which the project stands.
         claims: the places of results, which no other whet may write to meanwhile.
+        tasks: what the agents in the programs are to observe.
     """
 
     project: Project
@@ -110,6 +112,7 @@ class Workbench:
     observe: "Observe | None" = None
     recalled: Callable[[Trial], Outcome | None] | None = None
     roots: tuple[str, ...] = ()
+    tasks: AgentTasks = NO_TASKS
     claims: Claims = field(init=False)
 
     def __post_init__(self) -> None:
@@ -156,6 +159,7 @@ class Workbench:
             perform=perform,
             observe=self.observe,
             keep_looks=self.notebook.blobs.put_bytes,
+            tasks=self.tasks,
         ) as cold:
             placing = None if place is None else place(cold)
             recording = RecordingExecutor(placing or cold, record, self._finish)
@@ -223,6 +227,7 @@ class Workbench:
                 limits,
                 wall_seconds=request.timeout_seconds or self.settings.timeout_seconds,
             ),
+            hang_seconds=request.hang_seconds,
             measures=dict(request.measures),
             surroundings=seen.surroundings,
         )

@@ -17,6 +17,7 @@ from whet.core.event import Notice
 from whet.core.failure import Failure, FailureKind
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.trial import Trial
+from whet.host.agent_tasks import NO_TASKS, AgentTasks
 from whet.host.files import storage_error
 from whet.host.search_stamp import is_clean
 from whet.workbench.bench import Place, Workbench
@@ -132,7 +133,11 @@ def investigate(
         result = free_path(bench, wanted, payload.path, taken)
         payloads.append(replace(payload, result=result))
     work.trial = bench.for_search(work.trial, [*places_of(payloads), work.folder])
+    bench.tasks = AgentTasks(
+        keeps_locals=True
+    )  # the failure is to be seen once with all that its frames held
     payloads, baseline = _reproduce(work, payloads)
+    bench.tasks = NO_TASKS
     _classify(work, baseline)
     _compare_with_good(work, baseline)
     _search_history(work, baseline)

@@ -46,6 +46,7 @@ class TrialRequest:
         timeout_seconds: limit of wall time.
         limits: what else the trial may use.
         limit_set: name of a set of limits; empty: none.
+        hang_seconds: after so long without output it is given up as hanging.
         measures: name to pattern of a number that the program prints.
         judging: what BAD means.
         name: a name to find the trial by.
@@ -61,6 +62,7 @@ class TrialRequest:
     timeout_seconds: float | None = None
     limits: Limits = field(default_factory=Limits)
     limit_set: str = ""
+    hang_seconds: float | None = None
     measures: Mapping[str, str] = field(default_factory=_no_strings)
     judging: Judging = field(default_factory=Judging)
     name: str = ""

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from whet.core.evidence import Evidence
 from whet.core.oracle import Oracle
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
@@ -23,12 +24,14 @@ class RunResult:
         previous: the last trial of the same command, or None.
         is_same_failure: it fails just as the previous one did.
         notes: what could not be kept or observed.
+        evidence: what else was observed.
     """
 
     entry: Entry
     previous: Entry | None
     is_same_failure: bool
     notes: tuple[str, ...]
+    evidence: tuple[Evidence, ...] = ()
 
 
 def run(
@@ -100,7 +103,13 @@ def judged(
         and previous.outcome.signature == outcome.signature
     )
     notes = (*bench.notes, *outcome.notes)
-    return RunResult(entry=entry, previous=previous, is_same_failure=same, notes=notes)
+    return RunResult(
+        entry=entry,
+        previous=previous,
+        is_same_failure=same,
+        notes=notes,
+        evidence=outcome.evidence,
+    )
 
 
 def run_again(
@@ -120,6 +129,7 @@ def run_again(
         reset=entry.trial.reset,
         timeout_seconds=entry.trial.limits.wall_seconds,
         limits=entry.trial.limits,
+        hang_seconds=entry.trial.hang_seconds,
         measures=entry.trial.measures,
         name=entry.name,
         note=entry.note,

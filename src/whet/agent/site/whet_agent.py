@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import SupportsIndex
 
+    from whet.agent.site.whet_count import Counting
+
 _SIGNAL = 62  # a real-time signal that nothing sends by itself; see `whet.host.stacks`
+_ALL_THREADS_SIGNAL = 63
 _HIGH_DESCRIPTORS = (1000, 500, 250, 120, 60)
 _MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.syscalls`
 _RACY_SECONDS = 2.0
@@ -36,6 +39,7 @@ def install() -> None:
     debugging = os.environ.pop("WHET_PDB", "")
     if debugging and sys.version_info >= (3, 9):
         _debug(debugging)
+    keeping = _keep_failures(answer.folder) if os.environ.get("WHET_LOCALS") == "1" else {}
     cache = os.environ.get("WHET_PYCACHE")
     if cache and sys.implementation.name == "cpython":
         loading: list[Callable[[str, str], CodeType | None]] = []
@@ -43,7 +47,55 @@ def install() -> None:
         # At its first line a program has no past to keep: Python runs it.
         if stage and debugging != "at once" and sys.version_info >= (3, 9):
             loading, guards = __import__("whet_stage.stage").stage.install(stage, answer.prepare)
-        _key_byte_code_by_content(cache, loading, guards)
+        counting = _count_calls(answer.folder, os.environ.get("WHET_COUNT", ""))
+        _key_byte_code_by_content(cache, loading, _both(keeping, guards), counting)
+
+
+def _count_calls(folder: str | None, target: str) -> Counting | None:
+    """Count the calls of what whet asks for; None: it asks for nothing."""
+    if not folder or not target:
+        return None
+    before = set(sys.modules)
+    try:
+        counting: Counting = __import__("whet_count").Counting(folder, target)
+        counting.watch_script()
+        return counting
+    finally:
+        for name in set(sys.modules) - before:
+            del sys.modules[name]  # the program may have modules of these names
+
+
+def _keep_failures(folder: str | None) -> dict[str, Callable[[dict[str, object]], None]]:
+    """Keep what the frames of failures hold; return what is called with certain modules."""
+    if not folder:
+        return {}
+    try:
+        guards: dict[str, Callable[[dict[str, object]], None]]
+        guards = __import__("whet_failures").Watch(folder).begin()
+        return guards
+    finally:
+        sys.modules.pop("whet_failures", None)
+
+
+def _both(
+    one: dict[str, Callable[[dict[str, object]], None]],
+    other: dict[str, Callable[[dict[str, object]], None]],
+) -> dict[str, Callable[[dict[str, object]], None]]:
+    """Return guards of which those for the same module are called one after the other."""
+    both = {**one, **other}
+    for name in one.keys() & other.keys():
+        first, second = one[name], other[name]
+
+        def guard(
+            module: dict[str, object],
+            first: Callable[[dict[str, object]], None] = first,
+            second: Callable[[dict[str, object]], None] = second,
+        ) -> None:
+            first(module)
+            second(module)
+
+        both[name] = guard
+    return both
 
 
 def _sleep_in_true_time() -> None:
@@ -75,15 +127,15 @@ class _Answer:
     """Writes the main thread's stack to a file of this process when the signal comes."""
 
     def __init__(self) -> None:
-        self._folder = os.environ.get("WHET_AGENT")
+        self.folder = os.environ.get("WHET_AGENT")
         self._descriptor = -1
         self._report = ""
 
     def prepare(self) -> None:
         """Be ready, in this process or anew in one that was forked from it."""
-        if self._folder:
+        if self.folder:
             try:
-                self._listen(os.path.join(self._folder, str(os.getpid())))
+                self._listen(os.path.join(self.folder, str(os.getpid())))
             except Exception:  # noqa: BLE001, S110 - a limit, a sandbox: then there is no stack
                 pass
 
@@ -106,6 +158,9 @@ class _Answer:
             os.close(low)
             break
         faulthandler.register(_SIGNAL, file=self._descriptor, all_threads=False, chain=False)
+        faulthandler.register(
+            _ALL_THREADS_SIGNAL, file=self._descriptor, all_threads=True, chain=False
+        )
         self._report = path
 
     def _is_ours(self) -> bool:
@@ -129,6 +184,7 @@ def _key_byte_code_by_content(
     cache: str,
     load: list[Callable[[str, str], CodeType | None]],
     guards: dict[str, Callable[[dict[str, object]], None]],
+    counting: Counting | None = None,
 ) -> None:
     """Look up and keep the byte code of the user's modules under a digest of their source.
 
@@ -141,6 +197,7 @@ def _key_byte_code_by_content(
         load: the one in it loads the user's modules instead, so that they can be changed
             under way; none: nothing does.
         guards: what is called with the namespace of an installed module when it has been run.
+        counting: makes the code of one module that counts its calls.
     """
     import _frozen_importlib_external as machinery
 
@@ -152,6 +209,10 @@ def _key_byte_code_by_content(
 
     def get_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
         path = self.get_filename(fullname)
+        if counting is not None and fullname == counting.module:
+            counted = counting.code(self.get_data(path), path)
+            if counted is not None:
+                return counted
         if path.startswith(standard) or any(part in path for part in installed):
             code = original(self, fullname)
             if code and fullname == _REWRITER:

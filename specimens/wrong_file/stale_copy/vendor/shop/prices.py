@@ -1,0 +1,2 @@
+def price(net: float) -> float:
+    return net * 1.2

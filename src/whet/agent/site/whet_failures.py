@@ -1,0 +1,221 @@
+"""Sees where failures of a program come to light, so that the values of their frames can be kept.
+
+Nothing is called until something fails: no trace, no profile, no audit hook. Python itself keeps the
+error that ends the program in `sys.last_value`; threads, pytest, unittest, multiprocessing and
+asyncio catch errors in one function each, which is stood in for when their module has been run.
+
+Standard library only, Python 3.8 or later. What looks at the values (`whet_state`) is loaded at the
+first failure.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import FrameType
+    from typing import Any, TypeAlias
+
+    Guard: TypeAlias = Callable[[dict[str, Any]], None]
+
+_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.syscalls`
+_MOST_FAILURES = 20
+_MOST_BYTES = 4 << 20
+_SUFFIX = ".failures"
+_WORDS_OF_ERROR = "_exc_info_to_string"
+_frame_above: Callable[[int], FrameType] = vars(sys)["_getframe"]
+
+
+class Watch:
+    """Keeps the failures of this process, each in a line of a file of its own."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._last = 0
+        self._count = 0
+        self._capture: Callable[..., Sequence[bytes]] | None = None
+
+    def begin(self) -> dict[str, Guard]:
+        """Look when the program ends; return what is called with modules when they have been run."""
+        atexit.register(self._look)
+        self._watch_crashes()
+        guards: dict[str, Guard] = {
+            "threading": self._watch_threads,
+            "_pytest.runner": self._watch_pytest,
+            "unittest.result": self._watch_unittest,
+            "multiprocessing.util": self._watch_processes,
+            "asyncio.base_events": self._watch_loops,
+        }
+        for name, guard in guards.items():
+            if name in sys.modules:  # a `.pth` file has brought it in
+                guard(vars(sys.modules[name]))
+        return guards
+
+    def keep(self, error: BaseException | None, where: str, thread: str = "") -> None:
+        """Write down an error with the values of its frames; the program does not notice."""
+        if error is None or self._count >= _MOST_FAILURES:
+            return
+        self._count += 1
+        limit = sys.getrecursionlimit()
+        try:
+            # It may have failed because there is no more room for calls.
+            sys.setrecursionlimit(limit + 500)
+            if self._capture is None:
+                self._capture = _load()
+            self._write(self._capture(error, where, thread))
+        except BaseException:  # noqa: BLE001, S110 - the program is what matters
+            pass
+        finally:
+            sys.setrecursionlimit(limit)
+
+    def _write(self, lines: Sequence[bytes]) -> None:
+        path = os.path.join(self._folder, "{}{}".format(os.getpid(), _SUFFIX))
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        descriptor = os.open(path, flags, 0o600, dir_fd=_MAGIC_FOLDER)
+        try:
+            for line in lines:
+                if os.fstat(descriptor).st_size + len(line) < _MOST_BYTES:
+                    os.write(descriptor, line)
+        finally:
+            os.close(descriptor)
+
+    def _look(self) -> None:
+        """Keep the error that has ended the program, which Python has shown by now."""
+        error = getattr(sys, "last_value", None)
+        if error is not None and id(error) != self._last:
+            # Its number: held, the program's objects would not go when they would without.
+            self._last = id(error)
+            if isinstance(error, KeyboardInterrupt) and "re" not in sys.modules:
+                return  # to bring it in would change the exit code, see `whet_state.raised`
+            self.keep(error, "main")
+
+    def _watch_crashes(self) -> None:
+        """Have the stack written when a signal such as SIGSEGV ends the program."""
+        import faulthandler
+
+        if faulthandler.is_enabled():
+            return  # the program's own words, on its standard error
+        path = os.path.join(self._folder, "{}.crash".format(os.getpid()))
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+            low = os.open(path, flags, 0o600, dir_fd=_MAGIC_FOLDER)
+            try:
+                high = os.dup2(low, _descriptor_above(low), False)  # noqa: FBT003 - inheritable: no
+            finally:
+                os.close(low)
+        except OSError:
+            return
+        faulthandler.enable(high, all_threads=False)
+
+    def _watch_threads(self, module: dict[str, Any]) -> None:
+        make, shutdown = module["_make_invoke_excepthook"], module["_shutdown"]
+
+        def _make_invoke_excepthook() -> Callable[[object], None]:
+            invoke = make()
+
+            def invoke_excepthook(thread: object) -> None:
+                error = sys.exc_info()[1]
+                if not isinstance(error, SystemExit):
+                    self.keep(error, "thread", str(getattr(thread, "_name", "")))
+                invoke(thread)
+
+            return invoke_excepthook
+
+        def _shutdown() -> None:
+            self._look()  # before it waits for threads, maybe for ever
+            shutdown()
+
+        module["_make_invoke_excepthook"] = _make_invoke_excepthook
+        module["_shutdown"] = _shutdown
+
+    def _watch_pytest(self, module: dict[str, Any]) -> None:
+        # It tells whether a debugger may look: not for what is skipped, nor what fails as expected.
+        tells = module["check_interactive_exception"]
+
+        def check_interactive_exception(call: Any, report: Any) -> bool:
+            is_failure: bool = tells(call, report)
+            # It notes each error of a test there, expected ones too.
+            self._last = id(getattr(sys, "last_value", None))
+            if is_failure and call.excinfo is not None:
+                self.keep(call.excinfo.value, "pytest", getattr(report, "nodeid", ""))
+            return is_failure
+
+        module["check_interactive_exception"] = check_interactive_exception
+
+    def _watch_unittest(self, module: dict[str, Any]) -> None:
+        result = module["TestResult"]
+        words: Callable[..., str] = getattr(result, _WORDS_OF_ERROR)
+
+        def _exc_info_to_string(own: object, error: Any, test: Any) -> str:
+            if _frame_above(1).f_code.co_name != "addExpectedFailure":
+                self.keep(error[1], "unittest", _name_of(test))
+            return words(own, error, test)
+
+        setattr(result, _WORDS_OF_ERROR, _exc_info_to_string)
+
+    def _watch_processes(self, module: dict[str, Any]) -> None:
+        # A process of multiprocessing calls this while its error is on its way to be shown.
+        leave = module["_exit_function"]
+
+        def _exit_function(*arguments: object, **named: object) -> None:
+            error = sys.exc_info()[1]
+            if isinstance(error, SystemExit):  # as `torch.multiprocessing` leaves after an error
+                error = error.__context__ if error.code else None
+            self.keep(error, "process")
+            leave(*arguments, **named)
+
+        module["_exit_function"] = _exit_function
+
+    def _watch_loops(self, module: dict[str, Any]) -> None:
+        loop = module["BaseEventLoop"]
+        tell = loop.call_exception_handler
+
+        def call_exception_handler(own: object, context: dict[str, Any]) -> None:
+            error = context.get("exception")
+            if isinstance(error, BaseException):
+                self.keep(error, "asyncio", str(context.get("message", "")))
+            tell(own, context)
+
+        loop.call_exception_handler = call_exception_handler
+
+
+def _descriptor_above(number: int) -> int:
+    """Return a free descriptor high up, where no program looks that counts or closes the first few."""
+    for high in (1001, 501, 251, 121, 61):
+        try:
+            os.fstat(high)
+        except OSError:
+            return high
+    return number
+
+
+def _name_of(test: object) -> str:
+    name = getattr(type(test), "__qualname__", "")
+    return (
+        "{}.{}".format(name, vars(test).get("_testMethodName", ""))
+        if hasattr(test, "__dict__")
+        else name
+    )
+
+
+def _load() -> Callable[..., Sequence[bytes]]:
+    """Load what looks at values, and leave no name where the program could find it."""
+    import _frozen_importlib
+    import _frozen_importlib_external as machinery
+
+    here = os.path.dirname(os.path.abspath(__file__))
+    package = "whet_state"
+    spec = machinery.PathFinder.find_spec(package, [here])
+    try:
+        loaded = vars(_frozen_importlib)["_load"](spec)
+        capture: Callable[..., Sequence[bytes]] = loaded.capture
+        return capture
+    finally:
+        sys.path_importer_cache.pop(here, None)
+        for name in tuple(sys.modules):
+            if name == package or name.startswith(package + "."):
+                del sys.modules[name]

@@ -1,0 +1,29 @@
+"""An observation that is kept with a trial: more than its outcome tells, read when somebody asks."""
+
+from dataclasses import dataclass, field
+
+from whet.core.record import JsonObject
+
+FAILURES = "failures"
+"""What the frames of failures held; `whet.evidence.kept_failure` reads it."""
+
+STACKS = "stacks"
+"""Where every process of a trial was; `whet.core.stack.ProcessStack`, one for each."""
+
+COUNTS = "counts"
+"""How often a function was called, from which file, and who called it first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One observation.
+
+    Attributes:
+        kind: what was observed, such as ``failure``; says how the rest is to be read.
+        detail: small enough for a row.
+        data: what is too large for that; empty: nothing is.
+    """
+
+    kind: str
+    detail: JsonObject = field(default_factory=dict[str, object])
+    data: bytes = b""

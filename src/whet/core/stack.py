@@ -1,0 +1,115 @@
+"""Where the threads of processes are, at one moment: facts, no grouping."""
+
+from dataclasses import dataclass
+
+from whet.core.failure import Frame
+from whet.core.record import (
+    JsonObject,
+    boolean,
+    integer,
+    number,
+    optional_integer,
+    records,
+    text,
+    texts,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadStack:
+    """One thread.
+
+    Attributes:
+        number: the kernel's number of it; 0: not known.
+        name: what the program calls it; empty: not known.
+        frames: innermost last; those of native code have a library for a file and no line.
+        is_running: it was on a processor, or ready for one.
+        holds_gil: it held the lock of the interpreter.
+        has_moved: it stood elsewhere a moment later; None: nobody has looked again.
+    """
+
+    number: int
+    name: str = ""
+    frames: tuple[Frame, ...] = ()
+    is_running: bool = False
+    holds_gil: bool = False
+    has_moved: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessStack:
+    """One process and its threads, the main thread first.
+
+    Attributes:
+        pid: its number.
+        parent: that of its parent.
+        command: its command line, in one line.
+        rank: its place in a distributed job, if it has one.
+        state: a letter of proc(5): ``R`` runs, ``S`` waits, ``D`` waits in the kernel and cannot
+            be interrupted, ``T`` is stopped, ``Z`` has ended.
+        cpu_share: CPU seconds a second, between two looks; None: there was one look.
+        engine: what told of it: ``py-spy``, ``agent``, ``gdb``; empty: nothing did.
+        threads: those that were seen.
+        notes: what could not be seen, in sentences.
+    """
+
+    pid: int
+    parent: int = 0
+    command: str = ""
+    rank: int | None = None
+    state: str = ""
+    cpu_share: float | None = None
+    engine: str = ""
+    threads: tuple[ThreadStack, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """Return this as JSON data."""
+        return {
+            "pid": self.pid,
+            "parent": self.parent,
+            "command": self.command,
+            "rank": self.rank,
+            "state": self.state,
+            "cpu_share": self.cpu_share,
+            "engine": self.engine,
+            "threads": [_thread_to_json(thread) for thread in self.threads],
+            "notes": list(self.notes),
+        }
+
+    @classmethod
+    def from_json(cls, data: JsonObject) -> "ProcessStack":
+        """Return what ``to_json`` wrote."""
+        return cls(
+            pid=integer(data, "pid"),
+            parent=integer(data, "parent"),
+            command=text(data, "command"),
+            rank=optional_integer(data, "rank"),
+            state=text(data, "state"),
+            cpu_share=None if data.get("cpu_share") is None else number(data, "cpu_share"),
+            engine=text(data, "engine"),
+            threads=tuple(_thread_from_json(each) for each in records(data, "threads")),
+            notes=texts(data, "notes"),
+        )
+
+
+def _thread_to_json(thread: ThreadStack) -> dict[str, object]:
+    return {
+        "number": thread.number,
+        "name": thread.name,
+        "frames": [frame.to_json() for frame in thread.frames],
+        "is_running": thread.is_running,
+        "holds_gil": thread.holds_gil,
+        "has_moved": thread.has_moved,
+    }
+
+
+def _thread_from_json(data: JsonObject) -> ThreadStack:
+    return ThreadStack(
+        number=integer(data, "number"),
+        name=text(data, "name"),
+        frames=tuple(Frame.from_json(frame) for frame in records(data, "frames")),
+        is_running=boolean(data, "is_running"),
+        holds_gil=boolean(data, "holds_gil"),
+        has_moved=None if data.get("has_moved") is None else boolean(data, "has_moved"),
+    )

@@ -1,0 +1,189 @@
+"""A failure as the agent has kept it: the errors, their frames, and what each variable held."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from whet.core.failure import Frame
+from whet.core.record import (
+    JsonObject,
+    MalformedRecordError,
+    as_record,
+    integer,
+    optional_integer,
+    optional_record,
+    record,
+    records,
+    text,
+    text_map,
+)
+from whet.host.stacks import is_user_code
+
+_POSITION_NUMBERS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable:
+    """A variable of a frame.
+
+    Attributes:
+        name: what it is called.
+        value: as `whet.evidence.kept_value` reads it.
+        is_global: the function uses it, but it is the module's.
+    """
+
+    name: str
+    value: object
+    is_global: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptFrame:
+    """A frame of a failure.
+
+    Attributes:
+        frame: where it stood.
+        name: the function's own name, without its class.
+        module: the module's name.
+        first_line: where the function begins.
+        position: first line, last line, first and last column (in bytes) of what was being
+            evaluated; None: not known.
+        variables: what they held; None: nobody has looked.
+    """
+
+    frame: Frame
+    name: str
+    module: str
+    first_line: int
+    position: tuple[int, int, int, int] | None
+    variables: tuple[Variable, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptError:
+    """An error with its frames, innermost last.
+
+    Attributes:
+        type: its qualified type.
+        arguments: what it was raised with.
+        frames: where it came through.
+        skipped: how many frames are left out in the middle.
+        relation: what it is to the error that led here: ``cause``, ``context``, ``member``.
+        earlier: the error that it was raised from, or while handling which.
+        members: the errors of a group.
+    """
+
+    type: str
+    arguments: tuple[object, ...]
+    frames: tuple[KeptFrame, ...]
+    skipped: int = 0
+    relation: str = ""
+    earlier: "KeptError | None" = None
+    members: "tuple[KeptError, ...]" = ()
+
+    @property
+    def place(self) -> KeptFrame | None:
+        """The innermost frame of the user's own code, else the innermost."""
+        own = [each for each in self.frames if each.frame.in_user_code]
+        return own[-1] if own else self.frames[-1] if self.frames else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptFailure:
+    """What has failed in one process.
+
+    Attributes:
+        pid: the process.
+        rank: its place in a distributed job, if it had one.
+        where: what has caught the error: ``main``, ``thread``, ``pytest`` and so on.
+        thread: name of the thread or the test.
+        error: what was raised.
+        sources: text of the user's files by path, as the trial ran them.
+    """
+
+    pid: int
+    rank: int | None
+    where: str
+    thread: str
+    error: KeptError
+    sources: dict[str, str]
+
+    @property
+    def title(self) -> str:
+        """Where it was, in words."""
+        parts = [self.where if not self.thread else f"{self.where} {self.thread}"]
+        parts += [f"rank {self.rank}"] if self.rank is not None else []
+        return ", ".join([*parts, f"process {self.pid}"])
+
+
+def kept_failures(data: bytes) -> tuple[KeptFailure, ...]:
+    """Return the failures in an observation of the kind ``failures``; broken ones are left out."""
+    kept = as_record(json.loads(data), "failures")
+    sources = text_map(kept, "sources")
+    return tuple(_failures(records(kept, "failures"), sources))
+
+
+def _failures(items: Sequence[JsonObject], sources: dict[str, str]) -> Iterator[KeptFailure]:
+    for item in items:
+        try:
+            yield KeptFailure(
+                pid=integer(item, "pid"),
+                rank=optional_integer(item, "rank"),
+                where=text(item, "where"),
+                thread=text(item, "thread"),
+                error=_error(record(item, "error")),
+                sources=sources,
+            )
+        except MalformedRecordError:
+            continue
+
+
+def _error(data: JsonObject) -> KeptError:
+    earlier = optional_record(data, "earlier")
+    return KeptError(
+        type=text(data, "type"),
+        arguments=tuple(items_of(data.get("arguments"))),
+        frames=tuple(_frame(each) for each in records(data, "frames")),
+        skipped=integer(data, "skipped"),
+        relation=text(data, "relation"),
+        earlier=None if earlier is None else _error(earlier),
+        members=tuple(_error(each) for each in records(data, "members"))
+        if "members" in data
+        else (),
+    )
+
+
+def _frame(data: JsonObject) -> KeptFrame:
+    path = text(data, "path")
+    position = [each for each in items_of(data.get("at")) if isinstance(each, int)]
+    variables = data.get("variables")
+    return KeptFrame(
+        frame=Frame(
+            path=path,
+            line=optional_integer(data, "line") or 0,
+            function=text(data, "function"),
+            in_user_code=is_user_code(path),
+        ),
+        name=text(data, "name"),
+        module=text(data, "module"),
+        first_line=integer(data, "first_line"),
+        position=(position[0], position[1], position[2], position[3])
+        if len(position) == _POSITION_NUMBERS
+        else None,
+        variables=None if variables is None else tuple(map(_variable, items_of(variables))),
+    )
+
+
+def _variable(item: object) -> Variable:
+    name, value, *more = items_of(item)
+    return Variable(name=str(name), value=value, is_global=bool(more))
+
+
+def items_of(value: object) -> list[object]:
+    """Return the items of a list in JSON data; none if it is no list."""
+    return list(value) if isinstance(value, list) else []  # pyright: ignore[reportUnknownArgumentType]
+
+
+def record_of(value: object) -> JsonObject | None:
+    """Return an object in JSON data; None if it is none."""
+    return as_record(value, "value") if isinstance(value, dict) else None  # pyright: ignore[reportUnknownArgumentType]

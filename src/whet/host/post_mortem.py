@@ -1,0 +1,44 @@
+"""pdb on frames that were kept: the sources as the trial ran them, on whatever standard input is."""
+
+import linecache
+import sys
+from collections.abc import Mapping
+from pdb import Pdb
+from types import FrameType, TracebackType
+
+
+class _PostMortem(Pdb):
+    """pdb that begins at a chosen frame of a traceback."""
+
+    def __init__(self, depth: int) -> None:
+        super().__init__(nosigint=True)
+        self._depth = depth
+
+    def setup(self, f: FrameType | None, tb: TracebackType | None) -> None:
+        super().setup(f, tb)
+        self.curindex = min(self._depth, len(self.stack) - 1)
+        self.curframe = self.stack[self.curindex][0]
+        self.curframe_locals = self.curframe.f_locals
+
+
+def open_pdb(trace: TracebackType, depth: int, sources: Mapping[str, str]) -> None:
+    """Let the user look around until they leave.
+
+    Args:
+        trace: where it failed.
+        depth: the frame to begin at; 0 is the outermost.
+        sources: text of files by path, to be shown in place of what stands there now.
+    """
+    before = dict(linecache.cache)
+    for path, text in sources.items():
+        # Without a time: it is never compared with the file, which may have been edited since.
+        linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+    pdb = _PostMortem(depth)
+    if not sys.stdin.isatty():
+        pdb.use_rawinput = False
+    try:
+        pdb.reset()
+        pdb.interaction(None, trace)
+    finally:
+        linecache.cache.clear()
+        linecache.cache.update(before)

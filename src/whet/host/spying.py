@@ -1,0 +1,288 @@
+"""The stacks of every thread of many processes at once, by whatever is allowed to look.
+
+py-spy reads the memory of a Python process. Where the system forbids that, the agent inside answers
+a signal, if whet has started the process. gdb tells of native code, of what is not Python, and of
+core files.
+"""
+
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from subprocess import TimeoutExpired
+
+from whet.core.evidence import STACKS, Evidence
+from whet.core.failure import Frame
+from whet.core.record import (
+    MalformedRecordError,
+    as_record,
+    boolean,
+    optional_integer,
+    optional_text,
+    records,
+)
+from whet.core.stack import ProcessStack, ThreadStack
+from whet.host.process_facts import ProcessFacts, facts_of
+from whet.host.process_tree import descendants_of
+from whet.host.stacks import all_threads, find_spy, is_python, spied
+from whet.host.tool import ToolMissingError, call_tool
+
+SECOND_LOOK_SECONDS = 1.0
+_TOOL_SECONDS = 20.0
+_AT_ONCE = 16
+"""py-spy spends most of its time waiting for the kernel, so more at once than there are cores."""
+
+_CANNOT_BE_STOPPED = {"D", "T", "t"}
+_FORBIDDEN = re.compile(r"permission|not permitted|ptrace|EPERM", re.IGNORECASE)
+_GDB_THREAD = re.compile(
+    r'^Thread \d+ \((?:Thread 0x[0-9a-f]+ )?\(?LWP (\d+)\)?\)?(?: "([^"]*)")?', re.MULTILINE
+)
+_GDB_FRAME = re.compile(
+    r"^#\d+\s+(?:0x[0-9a-f]+ in )?([^\s(]+)[^\n]*?(?: (?:at|from) (\S+?)(?::(\d+))?)?$",
+    re.MULTILINE,
+)
+
+FORBIDDEN = (
+    "the system forbids to look into it (ptrace): run it with `whet run`, whose agent answers without;"
+    " or look as root (`sudo whet stacks`); or allow it: `sysctl kernel.yama.ptrace_scope=0`,"
+    " in a container `--cap-add SYS_PTRACE`"
+)
+
+
+def stacks_of_tree(root: int, agent_folder: Path) -> Evidence:
+    """Return the stacks of a process and of all below it."""
+    processes = take_all([root, *descendants_of(root)], agent_folder=agent_folder)
+    data = json.dumps({"processes": [each.to_json() for each in processes]})
+    detail = {"processes": len(processes)}
+    return Evidence(kind=STACKS, detail=detail, data=data.encode("ascii"))
+
+
+def take_all(
+    pids: Sequence[int],
+    *,
+    agent_folder: Path | None = None,
+    native: bool = False,
+    looks_again: bool = True,
+) -> tuple[ProcessStack, ...]:
+    """Return the stacks of processes, in the order given; those that have ended are left out.
+
+    Args:
+        pids: which ones.
+        agent_folder: where agents of a trial write their stacks; None: found by itself.
+        native: frames of C and C++ too.
+        looks_again: look a second time a second later, at those threads that have run meanwhile.
+    """
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        before = [
+            facts for pid in pids if (facts := facts_of(pid)) is not None and facts.state != "Z"
+        ]
+        began = time.monotonic()
+
+        def take(facts: ProcessFacts) -> ProcessStack | None:
+            return _take(facts, agent_folder, native=native)
+
+        taken = list(pool.map(take, before))
+        if not looks_again:
+            return tuple(each for each in taken if each is not None)
+        time.sleep(max(0.0, SECOND_LOOK_SECONDS - (time.monotonic() - began)))
+        seconds = time.monotonic() - began
+
+        def again(each: tuple[ProcessFacts, ProcessStack | None]) -> ProcessStack | None:
+            facts, first = each
+            if first is None:
+                return None
+            return _again(facts, first, agent_folder, seconds, native=native)
+
+        second = pool.map(again, zip(before, taken, strict=True))
+        return tuple(each for each in second if each is not None)
+
+
+def _take(facts: ProcessFacts, agent_folder: Path | None, *, native: bool) -> ProcessStack | None:
+    """Return the stacks of one process; None if it is gone."""
+    process = ProcessStack(
+        pid=facts.pid,
+        parent=facts.parent,
+        command=facts.command,
+        rank=facts.rank,
+        state=facts.state,
+        notes=_of_state(facts),
+    )
+    if is_python(facts.pid):
+        threads, complaint = _spy(facts, native=native)
+        if threads:
+            return replace(process, engine="py-spy", threads=threads)
+        answered = all_threads(facts.pid, agent_folder)
+        if answered:
+            return replace(process, engine="agent", threads=answered)
+    else:
+        threads, complaint = _gdb(facts) if native else ((), "")
+        if threads:
+            return replace(process, engine="gdb", threads=threads)
+    now = facts_of(facts.pid)
+    if now is None or now.state == "Z":
+        return (
+            None if not complaint else replace(process, notes=("it ended while it was looked at",))
+        )
+    notes = (*process.notes, *([complaint] if complaint else []))
+    if not is_python(facts.pid) and facts.waits_in:
+        notes = (*notes, f"waits in {facts.waits_in} (kernel)")
+    return replace(process, notes=notes)
+
+
+def _of_state(facts: ProcessFacts) -> tuple[str, ...]:
+    if facts.state == "D":
+        place = f" in {facts.waits_in}" if facts.waits_in else ""
+        why = "no signal reaches it until that call returns, often a disk or a driver"
+        return (f"waits in the kernel{place} (state D): {why}",)
+    if facts.state in {"T", "t"}:
+        return ("is stopped, by a signal or a debugger",)
+    return ()
+
+
+def _again(
+    before: ProcessFacts,
+    first: ProcessStack,
+    agent_folder: Path | None,
+    seconds: float,
+    *,
+    native: bool,
+) -> ProcessStack | None:
+    """Return the stacks with what a second look tells: which threads have moved."""
+    now = facts_of(before.pid)
+    if now is None or now.state == "Z":
+        return replace(first, notes=(*first.notes, "it ended while it was looked at"))
+    share = max(0.0, (now.cpu_seconds - before.cpu_seconds) / seconds)
+    # A thread that was not on a processor stands where it stood; another look costs time.
+    if now.switches == before.switches and now.switches:
+        threads = tuple(replace(thread, has_moved=False) for thread in first.threads)
+        return replace(first, threads=threads, cpu_share=share)
+    second = _take(now, agent_folder, native=native)
+    then = {} if second is None else {each.number: each for each in second.threads}
+    threads = tuple(
+        replace(thread, has_moved=_has_moved(thread, then[thread.number]))
+        if thread.number in then
+        else thread
+        for thread in first.threads
+    )
+    return replace(first, threads=threads, cpu_share=share)
+
+
+def _has_moved(before: ThreadStack, now: ThreadStack) -> bool:
+    """Whether a thread stands elsewhere; one that runs is on another line at any moment."""
+    if before.is_running or now.is_running:
+        return [each.function for each in before.frames] != [each.function for each in now.frames]
+    return before.frames != now.frames
+
+
+def _spy(facts: ProcessFacts, *, native: bool) -> tuple[tuple[ThreadStack, ...], str]:
+    program = find_spy()
+    if program is None:
+        return (), "py-spy is not installed: `pip install py-spy`"
+    command = [program, "dump", "--json", "--pid", str(facts.pid)]
+    if native:
+        command.append("--native")
+    elif facts.state != "S":
+        # What runs is read while it runs: to stop what cannot be stopped takes for ever.
+        command.append("--nonblocking")
+    try:
+        answer = call_tool(command, timeout_seconds=_TOOL_SECONDS)
+    except (ToolMissingError, OSError, TimeoutExpired) as error:
+        return (), f"py-spy: {error}"
+    said = answer.stderr.decode("utf-8", "replace")
+    if answer.exit_code:
+        return (), FORBIDDEN if _FORBIDDEN.search(
+            said
+        ) else f"py-spy: {said.strip().partition(chr(10))[0]}"
+    try:
+        threads = [as_record(each, "thread") for each in json.loads(answer.stdout)]
+        found = [
+            ThreadStack(
+                number=optional_integer(thread, "os_thread_id") or 0,
+                name=optional_text(thread, "thread_name") or "",
+                frames=tuple(spied(frame) for frame in reversed(records(thread, "frames"))),
+                is_running=boolean(thread, "active"),
+                holds_gil=boolean(thread, "owns_gil"),
+            )
+            for thread in threads
+        ]
+    except (ValueError, MalformedRecordError) as error:
+        return (), f"py-spy: {error}"
+    found.sort(key=lambda thread: thread.number != facts.pid)
+    return tuple(found), "" if found else "py-spy: it has no Python threads yet, or none any more"
+
+
+def _gdb(facts: ProcessFacts) -> tuple[tuple[ThreadStack, ...], str]:
+    if shutil.which("gdb") is None:
+        return (), "its native stack needs gdb: `apt-get install gdb`"
+    if facts.state in _CANNOT_BE_STOPPED:
+        return (), ""
+    command = [*_GDB, "-p", str(facts.pid)]
+    try:
+        answer = call_tool(command, timeout_seconds=_TOOL_SECONDS)
+    except (ToolMissingError, OSError, TimeoutExpired) as error:
+        return (), f"gdb: {error}"
+    told = answer.stdout.decode("utf-8", "replace")
+    threads = parse_gdb(told)
+    threads = tuple(sorted(threads, key=lambda thread: thread.number != facts.pid))
+    if threads:
+        return threads, ""
+    said = answer.stderr.decode("utf-8", "replace")
+    return (), FORBIDDEN if _FORBIDDEN.search(said) else f"gdb: {answer.complaint}"
+
+
+_GDB = ("gdb", "-nx", "-q", "-batch", "-ex", "set pagination off", "-ex", "thread apply all bt")
+
+
+def of_core(core: Path, program: str) -> tuple[tuple[ThreadStack, ...], str]:
+    """Return the threads in a core file, the one that crashed first, or why there are none."""
+    if shutil.which("gdb") is None:
+        return (), "reading a core file needs gdb: `apt-get install gdb`"
+    command = [*_GDB, program, str(core)]
+    try:
+        answer = call_tool(command, timeout_seconds=60.0)
+    except (ToolMissingError, OSError, TimeoutExpired) as error:
+        return (), f"gdb: {error}"
+    threads = parse_gdb(answer.stdout.decode("utf-8", "replace"))
+    return tuple(
+        sorted(threads, key=lambda thread: thread.number)
+    ), "" if threads else answer.complaint
+
+
+def parse_gdb(told: str) -> tuple[ThreadStack, ...]:
+    """Return the threads in what `thread apply all bt` of gdb has written."""
+    starts = list(_GDB_THREAD.finditer(told))
+    threads: list[ThreadStack] = []
+    for start, end in zip(starts, [*starts[1:], None], strict=True):
+        part = told[start.end() : len(told) if end is None else end.start()]
+        frames = [
+            Frame(
+                path=found[2] or "",
+                line=int(found[3] or 0),
+                function=found[1],
+                in_user_code=bool(found[3])
+                and not (found[2] or "").startswith(("/usr", "./", "../")),
+            )
+            for found in _GDB_FRAME.finditer(part)
+        ]
+        name = start[2] or ""
+        threads.append(ThreadStack(number=int(start[1]), name=name, frames=tuple(reversed(frames))))
+    return tuple(threads)
+
+
+def core_pattern() -> str:
+    """Return where the kernel puts core files, in words."""
+    with suppress(OSError):
+        pattern = Path("/proc/sys/kernel/core_pattern").read_text().strip()
+        if pattern.startswith("|"):
+            return (
+                f"the kernel hands cores to `{pattern[1:]}` (`coredumpctl` or `apport` keeps them)"
+            )
+        where = pattern if os.path.isabs(pattern) else f"its folder, as `{pattern}`"
+        return f"the kernel writes cores to {where}, if `ulimit -c` is not 0"
+    return ""

@@ -1,0 +1,222 @@
+"""The stacks of real processes: seen from outside, told by the agent, or why there are none."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import whet.agent
+from whet.core.stack import ProcessStack
+from whet.host import spying
+from whet.host.process_facts import ProcessFacts, facts_of
+from whet.host.process_tree import descendants_of
+from whet.host.spying import FORBIDDEN, parse_gdb, take_all
+
+SITE = Path(whet.agent.__file__).parent / "site"
+HANGS = Path(__file__).parents[2] / "specimens" / "hangs"
+WAITING = """\
+import sys, threading
+def wait(event):
+    print('up', flush=True)
+    event.wait()
+threading.Thread(target=threading.Event().wait, name='idle', daemon=True).start()
+wait(threading.Event())
+"""
+
+
+@contextmanager
+def running(*words: str, environment: dict[str, str] | None = None) -> Iterator[int]:
+    """Run a Python program that says when it is up; it is gone at the end, with its children."""
+    with subprocess.Popen(
+        [sys.executable, *words],
+        stdout=subprocess.PIPE,
+        env={**os.environ, **(environment or {})},
+        start_new_session=True,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            process.stdout.readline()
+            yield process.pid
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _forbidden(_facts: object, **_: object) -> tuple[tuple[()], str]:
+    return (), FORBIDDEN
+
+
+def may_spy() -> bool:
+    with running("-c", WAITING) as pid:
+        (seen,) = take_all([pid], looks_again=False)
+    return seen.engine == "py-spy"
+
+
+@pytest.fixture(scope="module")
+def _spy() -> None:
+    if not may_spy():
+        pytest.skip("the system forbids ptrace: run as root, or allow it")
+
+
+def functions(process: ProcessStack) -> list[str]:
+    return [frame.function for frame in process.threads[0].frames]
+
+
+@pytest.mark.usefixtures("_spy")
+def test_all_threads_are_seen_the_main_one_first() -> None:
+    with running("-c", WAITING) as pid:
+        (seen,) = take_all([pid], looks_again=False)
+
+    assert seen.engine == "py-spy"
+    assert functions(seen)[:2] == ["<module>", "wait"]
+    assert [thread.name for thread in seen.threads] == ["MainThread", "idle"]
+    assert not any(thread.is_running for thread in seen.threads)
+
+
+@pytest.mark.usefixtures("_spy")
+def test_a_second_look_tells_what_stands_still_from_what_is_busy() -> None:
+    with running("-c", WAITING) as waiting, running(str(HANGS / "spinning.py")) as spinning:
+        still, busy = take_all([waiting, spinning])
+
+    assert [thread.has_moved for thread in still.threads] == [False, False]
+    assert still.cpu_share == 0.0
+    assert busy.threads[0].is_running
+    assert busy.threads[0].has_moved is False
+    assert busy.cpu_share is not None
+    assert busy.cpu_share > 0.0
+
+
+def test_where_ptrace_is_forbidden_the_agent_tells_all_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spying, "_spy", _forbidden)
+    environment = {"PYTHONPATH": str(SITE), "WHET_AGENT": str(tmp_path)}
+    with running("-c", WAITING, environment=environment) as pid:
+        (seen,) = take_all([pid], looks_again=False)
+
+    assert seen.engine == "agent"
+    assert functions(seen)[:2] == ["<module>", "wait"]
+    assert len(seen.threads) == 2
+    assert seen.notes == ()
+
+
+def test_where_nothing_may_look_the_three_ways_to_get_it_are_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(spying, "_spy", _forbidden)
+    with running("-c", WAITING) as pid:
+        (seen,) = take_all([pid], looks_again=False)
+
+    assert seen.threads == ()
+    for way in ("whet run", "sudo", "ptrace_scope", "SYS_PTRACE"):
+        assert way in seen.notes[0]
+
+
+def test_a_process_that_has_ended_is_left_out() -> None:
+    with running("-c", WAITING) as pid:
+        pass
+
+    assert take_all([pid]) == ()
+
+
+@pytest.mark.usefixtures("_spy")
+def test_a_process_that_ends_while_it_is_looked_at_does_not_spoil_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with running("-c", WAITING) as staying, running("-c", WAITING) as leaving:
+        look = spying._spy
+
+        def ends_meanwhile(facts: ProcessFacts, *, native: bool) -> object:
+            if facts.pid == leaving:
+                os.kill(leaving, signal.SIGKILL)
+                os.waitid(os.P_PID, leaving, os.WEXITED | os.WNOWAIT)
+            return look(facts, native=native)
+
+        monkeypatch.setattr(spying, "_spy", ends_meanwhile)
+        seen = {each.pid: each for each in take_all([staying, leaving], looks_again=False)}
+
+    assert functions(seen[staying])[:2] == ["<module>", "wait"]
+    assert leaving not in seen or seen[leaving].notes == ("it ended while it was looked at",)
+
+
+def test_a_program_that_is_no_python_is_told_by_what_the_kernel_knows() -> None:
+    with subprocess.Popen(["sleep", "1000"]) as process:
+        try:
+            (seen,) = take_all([process.pid], looks_again=False)
+        finally:
+            process.kill()
+
+    assert seen.threads == ()
+    assert seen.command == "sleep 1000"
+
+
+@pytest.mark.needs("gdb")
+@pytest.mark.usefixtures("_spy")
+def test_gdb_tells_of_what_is_no_python() -> None:
+    with subprocess.Popen(["sleep", "1000"]) as process:
+        try:
+            (seen,) = take_all([process.pid], native=True, looks_again=False)
+        finally:
+            process.kill()
+
+    assert seen.engine == "gdb"
+    assert any("sleep" in frame.function for frame in seen.threads[0].frames)
+
+
+@pytest.mark.usefixtures("_spy")
+def test_a_stopped_process_is_seen_and_stays_stopped() -> None:
+    with running("-c", WAITING) as pid:
+        os.kill(pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, pid, os.WSTOPPED)
+        (seen,) = take_all([pid], looks_again=False)
+        now = facts_of(pid)
+
+    assert functions(seen)[:2] == ["<module>", "wait"]
+    assert seen.notes == ("is stopped, by a signal or a debugger",)
+    assert now is not None
+    assert now.state == "T"
+
+
+@pytest.mark.usefixtures("_spy")
+def test_the_ranks_of_a_job_are_seen_with_their_numbers() -> None:
+    with running("-c", WAITING, environment={"RANK": "5"}) as pid:
+        (seen,) = take_all([pid], looks_again=False)
+
+    assert seen.rank == 5
+
+
+@pytest.mark.usefixtures("_spy")
+def test_the_whole_tree_is_seen(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "place")
+    with running(str(HANGS / "stuck_rank.py"), str(tmp_path / "place")) as pid:
+        seen = take_all([pid, *descendants_of(pid)], looks_again=False)
+
+    assert len(seen) == 5
+    inner = [next((n for n in ("save", "all_reduce") if n in functions(each)), "") for each in seen]
+    assert inner.count("save") <= 1
+    assert "<module>" in functions(seen[0])
+
+
+def test_what_gdb_writes_is_read() -> None:
+    told = """
+Thread 2 (Thread 0x7f1 (LWP 12) "worker"):
+#0  0x00007f in __futex_wait () from /lib/x86_64-linux-gnu/libc.so.6
+#1  0x00005 in take (lock=0x1, n=3) at bank.c:17
+#2  main () at bank.c:40
+
+Thread 1 (Thread 0x7f0 (LWP 11) "main"):
+#0  crash () at crash.c:3
+"""
+    worker, main = parse_gdb(told)
+
+    assert (worker.number, worker.name) == (12, "worker")
+    assert [(f.function, f.path, f.line) for f in worker.frames] == [
+        ("main", "bank.c", 40),
+        ("take", "bank.c", 17),
+        ("__futex_wait", "/lib/x86_64-linux-gnu/libc.so.6", 0),
+    ]
+    assert main.frames[0].in_user_code
