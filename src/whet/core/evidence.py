@@ -10,6 +10,9 @@ FAILURES = "failures"
 STACKS = "stacks"
 """Where every process of a trial was; `whet.core.stack.ProcessStack`, one for each."""
 
+TOGGLES = "toggles"
+"""What a program told of what it has loaded; `whet.core.toggle` reads it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:

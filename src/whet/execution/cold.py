@@ -24,7 +24,7 @@ from whet.host.ending import cleaning_up
 from whet.host.slot import Slot, Stacks
 from whet.host.spawner_process import Program
 from whet.host.stage import Staged
-from whet.host.workplace import Workplace, environment_of_trial
+from whet.host.workplace import TOGGLES_VARIABLE, Workplace, environment_of_trial
 
 Perform: TypeAlias = Callable[[Slot, Program, Callable[[Staged | None], Outcome]], Outcome]
 """Runs a trial's program in a slot: on a stage or, with None, without."""
@@ -203,6 +203,12 @@ class ColdExecutor:
 
                     kept = read_failures(agent_folder)
                     outcome = replace(outcome, evidence=(*outcome.evidence, *kept))
+                if TOGGLES_VARIABLE in trial.environment:
+                    from whet.host.signs import read_signs
+
+                    outcome = replace(
+                        outcome, evidence=(*outcome.evidence, read_signs(agent_folder))
+                    )
                 return outcome.with_failure(self._classify(trial, outcome))
 
             return run(None) if self._perform is None else self._perform(slot, program, run)

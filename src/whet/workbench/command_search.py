@@ -12,7 +12,14 @@ from whet.core.verdict import Verdict
 from whet.execution.caching import CachingExecutor
 from whet.search.proposal import Search
 from whet.workbench.bench import Workbench
-from whet.workbench.driver import HOLDS_NO_MORE, Driver, Question, announce, stop_reason_of
+from whet.workbench.driver import (
+    HOLDS_NO_MORE,
+    Driver,
+    Question,
+    announce,
+    as_it_is,
+    stop_reason_of,
+)
 
 CandidateT = TypeVar("CandidateT")
 
@@ -73,6 +80,7 @@ class CommandSearch(Generic[CandidateT]):
         as_trial: the trial of a candidate.
         label: a candidate in a word or two.
         best: the smallest candidate that fails.
+        told: what a verdict is to the search, as of `whet.workbench.driver.Driver`.
     """
 
     bench: Workbench
@@ -84,6 +92,7 @@ class CommandSearch(Generic[CandidateT]):
     as_trial: Callable[[CandidateT], Trial]
     label: Callable[[CandidateT], str]
     best: CandidateT
+    told: Callable[[Verdict], Verdict] = as_it_is
     trials: int = 0
     cached: int = 0
     wall_seconds: float = 0.0
@@ -108,6 +117,7 @@ class CommandSearch(Generic[CandidateT]):
                 budget=self._budget(),
                 jobs=jobs,
                 repeats=self.repeats,
+                told=self.told,
                 judged=lambda number, verdict: self.bench.notebook.judge(
                     number, self.oracle.description, verdict, None
                 ),
@@ -135,4 +145,4 @@ class CommandSearch(Generic[CandidateT]):
     def _holds(self) -> bool:
         with self.bench.executor(self.record) as executor:
             outcome = executor.submit(self.as_trial(self.best)).result()
-        return self.oracle.judge(outcome) is Verdict.BAD
+        return self.told(self.oracle.judge(outcome)) is Verdict.BAD
