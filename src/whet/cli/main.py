@@ -29,6 +29,7 @@ VERBS = {
     "post-mortem": Verb("whet.cli.post_mortem", "Open pdb on the kept frames of a failure."),
     "stacks": Verb("whet.cli.stacks", "Show where every process of a tree is."),
     "where": Verb("whet.cli.where", "Show the file that Python really loads for a name."),
+    "toggle": Verb("whet.cli.toggle", "Turn switches: one thread, sync CUDA; what becomes of it?"),
     "diff": Verb("whet.cli.diff", "Compare two trials: code, environment, outcome."),
     "shrink": Verb("whet.cli.shrink", "Find the smallest file that still fails the same way."),
     "bisect": Verb("whet.cli.bisect", "Find the first bad commit or release."),

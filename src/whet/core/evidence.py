@@ -12,6 +12,8 @@ STACKS = "stacks"
 
 COUNTS = "counts"
 """How often a function was called, from which file, and who called it first."""
+TOGGLES = "toggles"
+"""What a program told of what it has loaded; `whet.core.toggle` reads it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

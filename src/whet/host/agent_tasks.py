@@ -6,6 +6,8 @@ from pathlib import Path
 from whet.core.evidence import Evidence
 
 _LOCALS, _COUNT = "WHET_LOCALS", "WHET_COUNT"
+TOGGLES_VARIABLE = "WHET_TOGGLES"
+"""What is to be switched inside a program, by name; also empty, it lets the agent tell its signs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,10 +17,12 @@ class AgentTasks:
     Attributes:
         keeps_locals: keep what the frames of failures hold.
         counted: a function (``package.module:Class.method``) whose calls are counted.
+        reads_signs: ask what programs have loaded; they tell where `TOGGLES_VARIABLE` is set.
     """
 
     keeps_locals: bool = False
     counted: str = ""
+    reads_signs: bool = False
 
     @property
     def variables(self) -> dict[str, str]:
@@ -37,6 +41,10 @@ class AgentTasks:
             from whet.host.failures import read_failures
 
             found += read_failures(agent_folder)
+        if self.reads_signs:
+            from whet.host.signs import read_signs
+
+            found.append(read_signs(agent_folder))
         return tuple(found)
 
 

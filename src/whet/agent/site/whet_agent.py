@@ -40,6 +40,9 @@ def install() -> None:
     if debugging and sys.version_info >= (3, 9):
         _debug(debugging)
     keeping = _keep_failures(answer.folder) if os.environ.get("WHET_LOCALS") == "1" else {}
+    inside = os.environ.get("WHET_TOGGLES")
+    if inside is not None:
+        keeping = _both(keeping, _switch(answer.folder, inside))
     cache = os.environ.get("WHET_PYCACHE")
     if cache and sys.implementation.name == "cpython":
         loading: list[Callable[[str, str], CodeType | None]] = []
@@ -75,6 +78,18 @@ def _keep_failures(folder: str | None) -> dict[str, Callable[[dict[str, object]]
         return guards
     finally:
         sys.modules.pop("whet_failures", None)
+
+
+def _switch(folder: str | None, inside: str) -> dict[str, Callable[[dict[str, object]], None]]:
+    """Turn switches in the program; return what is called with certain modules."""
+    if not folder:
+        return {}
+    try:
+        guards: dict[str, Callable[[dict[str, object]], None]]
+        guards = __import__("whet_toggles").Switches(folder, inside).begin()
+        return guards
+    finally:
+        sys.modules.pop("whet_toggles", None)
 
 
 def _both(

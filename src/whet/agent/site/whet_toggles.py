@@ -1,0 +1,149 @@
+"""Turns switches inside a program that it has no variable for, and tells what it has loaded.
+
+Standard library only, Python 3.8 or later.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeAlias
+
+    Guard: TypeAlias = Callable[[dict[str, Any]], None]
+
+_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.syscalls`
+_SUFFIX = ".toggles"
+
+
+class Switches:
+    """What is switched in this process, and what tells of it: a file of its own, line by line."""
+
+    def __init__(self, folder: str, inside: str) -> None:
+        self._folder = folder
+        self._inside = set(inside.split(","))
+        self._told: set[str] = set()
+
+    def begin(self) -> dict[str, Guard]:
+        """Tell at the end; return what is called with modules when they have been run."""
+        atexit.register(self._tell_all)
+        guards: dict[str, Guard] = {}
+        for name, found in (
+            ("torch-anomaly", {"torch": self._watch_gradients}),
+            ("torch-deterministic", {"torch": self._choose_algorithms}),
+            ("no-workers", {"torch.utils.data.dataloader": self._load_alone}),
+            (
+                "one-process",
+                {
+                    "multiprocessing.pool": self._one_of("one-process", "Pool", "processes"),
+                    "concurrent.futures.process": self._one_of(
+                        "one-process", "ProcessPoolExecutor", "max_workers"
+                    ),
+                },
+            ),
+            (
+                "one-thread",
+                {
+                    "concurrent.futures.thread": self._one_of(
+                        "one-thread", "ThreadPoolExecutor", "max_workers"
+                    )
+                },
+            ),
+        ):
+            if name in self._inside:
+                for module, guard in found.items():
+                    guards[module] = _after(guards.get(module), guard)
+        for module, guard in guards.items():
+            if module in sys.modules:  # a `.pth` file has brought it in
+                guard(vars(sys.modules[module]))
+        return guards
+
+    def _tell(self, *signs: str) -> None:
+        new = [each for each in signs if each not in self._told]
+        if not new:
+            return
+        self._told.update(new)
+        path = os.path.join(self._folder, "{}{}".format(os.getpid(), _SUFFIX))
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        try:
+            descriptor = os.open(path, flags, 0o600, dir_fd=_MAGIC_FOLDER)
+            try:
+                os.write(
+                    descriptor, "".join(each + "\n" for each in new).encode("ascii", "replace")
+                )
+            finally:
+                os.close(descriptor)
+        except OSError:
+            pass  # the trial is over, or the disk is full: the program is what matters
+
+    def _tell_all(self) -> None:
+        """Tell what was loaded, and that the end was reached."""
+        modules = ["module:" + name for name in tuple(sys.modules)]
+        flags = ["flag:dev_mode"] if getattr(sys.flags, "dev_mode", False) else []
+        self._tell(*modules, *flags, *_libraries(), "end")
+
+    def _watch_gradients(self, module: dict[str, Any]) -> None:
+        module["autograd"].set_detect_anomaly(True)
+        self._tell("inside:torch-anomaly")
+
+    def _choose_algorithms(self, module: dict[str, Any]) -> None:
+        module["use_deterministic_algorithms"](mode=True)
+        self._tell("inside:torch-deterministic")
+
+    def _load_alone(self, module: dict[str, Any]) -> None:
+        alone = {
+            "num_workers": 0, "prefetch_factor": None, "persistent_workers": False,
+            "multiprocessing_context": None, "timeout": 0,
+        }  # fmt: skip
+        self._hold("no-workers", module["DataLoader"], alone)
+
+    def _one_of(self, switch: str, name: str, parameter: str) -> Guard:
+        def guard(module: dict[str, Any]) -> None:
+            self._hold(switch, module[name], {parameter: 1})
+
+        return guard
+
+    def _hold(self, switch: str, made: Any, held: dict[str, Any]) -> None:
+        """Have a class made with these values, whatever the program says."""
+        original = made.__init__
+        code = original.__code__
+        names = code.co_varnames[1 : code.co_argcount]
+        known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        own_values = {name: value for name, value in held.items() if name in known}
+
+        def make(own: object, *given: object, **named: object) -> None:
+            self._tell("inside:" + switch)
+            values = dict(zip(names, given), **named)  # noqa: B905 - Python 3.8
+            original(own, *given[len(names) :], **{**values, **own_values})
+
+        make.__wrapped__ = original  # type: ignore[attr-defined]
+        make.__name__ = original.__name__
+        made.__init__ = make
+
+
+def _after(first: Guard | None, second: Guard) -> Guard:
+    if first is None:
+        return second
+    before = first
+
+    def both(module: dict[str, Any]) -> None:
+        before(module)
+        second(module)
+
+    return both
+
+
+def _libraries() -> list[str]:
+    """Return the shared libraries that are mapped, without their folders."""
+    try:
+        descriptor = os.open("/proc/self/maps", os.O_RDONLY | os.O_CLOEXEC, dir_fd=_MAGIC_FOLDER)
+        with os.fdopen(descriptor, "rb") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        return []
+    names = {line.rpartition(b"/")[2] for line in lines if b".so" in line}
+    return ["library:" + name.decode("ascii", "replace") for name in sorted(names)]

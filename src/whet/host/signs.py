@@ -1,0 +1,22 @@
+"""What the agent has told of what a trial's programs have loaded."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from whet.core.evidence import TOGGLES, Evidence
+
+_SUFFIX = ".toggles"
+_END = "end"
+
+
+def read_signs(agent_folder: Path) -> Evidence:
+    """Return the signs of all processes of a trial as one observation.
+
+    Its detail has ``signs``, and ``ended``: whether a process told all, which it does at its end.
+    """
+    told: set[str] = set()
+    for path in agent_folder.glob(f"*{_SUFFIX}"):
+        with suppress(OSError):
+            told.update(path.read_text("ascii", "replace").splitlines())
+    signs = sorted(told - {_END})
+    return Evidence(kind=TOGGLES, detail={"signs": signs, "ended": _END in told})

@@ -1,0 +1,135 @@
+"""`whet toggle`: what becomes of a failure when a switch is turned."""
+
+import json
+import sys
+
+import pytest
+from whet_command import Whet
+
+RACE = """
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+others, done = threading.Event(), []
+
+
+def work(number):
+    if number == 0:
+        others.wait(0.2)
+    else:
+        others.set()
+    done.append(number)
+
+
+with ThreadPoolExecutor(4) as pool:
+    list(pool.map(work, range(4)))
+assert done[0] == 0, "out of order"
+"""
+SEGMENTATION = "import ctypes\n\ndef look():\n    ctypes.string_at(1)\n\nlook()\n"
+NEEDS_TWO = """
+import os
+assert os.environ.get("OMP_NUM_THREADS") == "1" and os.environ.get("PYTHONHASHSEED") == "0"
+"""
+NEEDS_THREADS = """
+import os
+assert os.environ.get("OMP_NUM_THREADS") == "1", "many threads"
+"""
+
+
+def rows(whet: Whet, text: str, *words: str) -> dict[str, dict[str, object]]:
+    whet.write("main.py", text)
+    said = whet("toggle", "--json", *words, "--", sys.executable, "main.py")
+    assert said.code == 0, said.stderr
+    return {row["name"]: row for row in json.loads(said.stdout)["toggles"]}
+
+
+def test_a_race_of_a_pool_is_gone_with_one_thread(whet: Whet) -> None:
+    found = rows(whet, RACE, "one-thread", "debug-malloc")
+
+    assert (found["one-thread"]["effect"], found["one-thread"]["took"]) == ("gone", True)
+    assert (found["debug-malloc"]["effect"], found["debug-malloc"]["took"]) == ("same", True)
+
+
+def test_a_crash_is_clearer_where_python_says_in_which_line(whet: Whet) -> None:
+    found = rows(whet, SEGMENTATION, "dev-mode")["dev-mode"]
+
+    assert found["effect"] == "clearer"
+    assert "main.py:4" in str(found["summary"])
+
+
+def test_what_nothing_in_the_program_reads_did_not_take(whet: Whet) -> None:
+    found = rows(whet, "assert not 1\n", "asyncio-debug", "import-times", "jax-debug-nans")
+
+    assert [row["took"] for row in found.values()] == [False, True, False]
+    assert {row["effect"] for row in found.values()} == {"same"}
+
+
+def test_a_switch_took_where_a_library_that_reads_it_was_imported(whet: Whet) -> None:
+    found = rows(whet, "import asyncio\nassert not 1\n", "asyncio-debug")
+
+    assert found["asyncio-debug"]["took"] is True
+
+
+def test_whether_a_switch_took_is_not_known_of_a_program_that_was_killed(whet: Whet) -> None:
+    text = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n"
+
+    assert rows(whet, text, "asyncio-debug")["asyncio-debug"]["took"] is None
+
+
+def test_pools_of_processes_have_one_process(whet: Whet) -> None:
+    text = """
+import multiprocessing, concurrent.futures
+if __name__ == "__main__":
+    with multiprocessing.get_context("fork").Pool(3) as pool:
+        first = pool._processes
+    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+        assert (first, pool._max_workers) == (1, 1), (first, pool._max_workers)
+"""
+    assert rows(whet, text, "one-process")["one-process"]["effect"] == "gone"
+
+
+def test_the_fewest_switches_that_change_a_failure_are_found(whet: Whet) -> None:
+    whet.write("main.py", NEEDS_TWO)
+
+    said = whet("toggle", "--smallest", "--json", "--", sys.executable, "main.py")
+
+    assert sorted(json.loads(said.stdout)["smallest"]["toggles"]) == ["hash-seed", "one-thread"]
+
+
+def test_that_no_switch_changes_a_failure_is_said(whet: Whet) -> None:
+    whet.write("main.py", "assert not 1\n")
+
+    said = whet("toggle", "--smallest", "--", sys.executable, "main.py")
+
+    assert "with all of them together it fails the same way" in said.stdout
+
+
+def test_the_most_simplifying_switches_under_which_it_still_fails_are_found(whet: Whet) -> None:
+    whet.write("main.py", NEEDS_THREADS)
+
+    said = whet("toggle", "--simplify", "--json", "--", sys.executable, "main.py")
+
+    found = json.loads(said.stdout)["simplest"]
+    assert found["left_out"] == ["one-thread"]
+    assert {"cuda-sync", "cpu", "no-workers", "one-process"} <= set(found["toggles"])
+
+
+@pytest.mark.parametrize(
+    ("words", "value", "step"),
+    [
+        (("one-tread",), "one-tread", "one-thread"),
+        (("--smallest", "--simplify"), "--smallest", "then for the other"),
+    ],
+)
+def test_what_says_nothing_is_refused(
+    whet: Whet, words: tuple[str, ...], value: str, step: str
+) -> None:
+    said = whet("toggle", *words, "--", sys.executable, "-c", "assert not 1")
+
+    assert said.code == 64
+    assert value in said.stderr
+    assert step in said.stderr
+
+
+def test_a_command_that_passes_has_nothing_to_toggle(whet: Whet) -> None:
+    assert "does not fail" in whet("toggle", "--", sys.executable, "-c", "pass").stderr
