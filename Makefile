@@ -79,10 +79,6 @@ bench-warm: $(VENV)/.ready-dev $(VENV_PEERS)/.ready ## warm cycles of a torch pr
 	    --picture docs/warm-cycles.svg $(ARGS)
 	$(BIN)/python benchmarks/warm_search.py --python $(CURDIR)/$(VENV_PEERS)/bin/python --only trials
 
-.PHONY: bench-bisect
-bench-bisect: $(VENV)/.ready-dev ## searches for what changed, beside git and git_bayesect; ARGS are for the noisy one
-	$(BIN)/python benchmarks/bisection.py
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/noisy.py $(ARGS)
 .PHONY: bench-evidence
 bench-evidence: $(VENV)/.ready-dev ## what evidence costs: stacks of a tree of processes, variables of a failure
 	$(BIN)/python benchmarks/evidence.py $(ARGS)
@@ -94,10 +90,12 @@ bench-shrink: $(VENV)/.ready-dev ## whet shrink beside other reducers; hours; go
 	$(BIN)/python benchmarks/shrink.py $(ARGS) --summary
 
 .PHONY: bench-bisect
-bench-bisect: $(VENV)/.ready-dev ## whet bisect beside git bisect run: lines, merges, releases of a real package, all culprits
+bench-bisect: $(VENV)/.ready-dev ## whet bisect beside git bisect run: lines, merges, releases of a real package, all culprits; flaky failures
 	$(BIN)/python benchmarks/bisection.py $(ARGS)
 	$(BIN)/python benchmarks/bisection_culprits.py
 	$(BIN)/python benchmarks/bisection_releases.py
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/noisy.py
+
 .PHONY: bench-starve
 bench-starve: $(VENV)/.ready-dev ## what limits cost and how exact they are; what the resource record costs
 	$(BIN)/python benchmarks/starve.py $(ARGS)

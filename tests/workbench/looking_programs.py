@@ -16,8 +16,8 @@ from whet.host.git import Repository
 from whet.host.git_trees import GitTrees
 from whet.host.worktrees import Worktrees
 from whet.workbench.bench import Workbench
-from whet.workbench.placing import PlacingExecutor
 from whet.workbench.revisions import Checkouts
+from whet.workbench.setups import Setup, Setups
 
 _WHO = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
 
@@ -186,7 +186,8 @@ def run_on(
 ) -> list[tuple[Outcome, Looks]]:
     """Run a program on commits; return of each run what it did and what it looked at."""
     worktrees = Worktrees(Repository(repository), bench.belongings, bench.project.state / "trees")
-    checkouts = Checkouts(worktrees=worktrees, bench=bench)
+    setups = Setups(worktrees=worktrees, setup=Setup(), environment=bench.environment)
+    checkouts = Checkouts(worktrees=worktrees, bench=bench, setups=setups)
     token = f"{os.getpid()}"
     trial = Trial(
         command=(sys.executable, "-c", way.program, token),
@@ -198,7 +199,7 @@ def run_on(
     bench.observe = checkouts.observe
     with bench.executor(
         lambda starting: bench.notebook.begin(starting, verb="run"),
-        place=lambda executor: PlacingExecutor(inner=executor, prepare=checkouts.prepare),
+        place=checkouts.place,
     ) as executor:
         for commit in commits:
             outcomes.append(executor.submit(replace(trial, revision=commit)).result())

@@ -44,8 +44,8 @@ class Held:
         return future
 
 
-def driver(executor: Held, **settings: int) -> Driver:
-    return Driver(executor=executor, oracle=ScriptVerdict(), emit=lambda _: None, **settings)
+def driver(executor: Held, jobs: int) -> Driver:
+    return Driver(executor=executor, oracle=ScriptVerdict(), emit=lambda _: None, jobs=jobs)
 
 
 def ask(number: int) -> Question:
