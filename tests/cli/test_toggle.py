@@ -133,3 +133,21 @@ def test_what_says_nothing_is_refused(
 
 def test_a_command_that_passes_has_nothing_to_toggle(whet: Whet) -> None:
     assert "does not fail" in whet("toggle", "--", sys.executable, "-c", "pass").stderr
+
+
+def test_switches_of_ones_own_stand_in_the_settings(whet: Whet) -> None:
+    whet.write("whet.toml", '[toggles.no-cache]\nvariables = { APP_CACHE = "0" }\n')
+
+    found = rows(whet, 'import os\nassert os.environ.get("APP_CACHE") == "0"\n', "no-cache")
+
+    assert found["no-cache"]["effect"] == "gone"
+
+
+@pytest.mark.parametrize("line", ['variable = { A = "1" }', "variables = 1", 'signs = "a"'])
+def test_a_switch_that_cannot_be_read_is_named(whet: Whet, line: str) -> None:
+    whet.write("whet.toml", f"[toggles.no-cache]\n{line}\n")
+
+    said = whet("toggle", "--list")
+
+    assert said.code == 78
+    assert "no-cache" in said.stderr

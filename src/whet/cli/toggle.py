@@ -79,8 +79,9 @@ def command(
     a race, with CUDA in step an error that is reported late. No code is edited: switches are
     variables, or are turned by whet inside the program.
     """
-    toggles = chosen(names, known_toggles())
     if is_list:
+        with open_workbench() as bench:
+            toggles = chosen(names, known_toggles(bench.settings.toggles))
         _answer_list(toggles, as_json=as_json)
         return 0
     if smallest and simplify:
@@ -88,12 +89,13 @@ def command(
             "`--smallest` looks for what changes the failure, `--simplify` for what does not",
             hint="ask for the one, then for the other",
         )
-    options = ToggleOptions(
-        toggles=toggles, finds_smallest=smallest, simplifies=simplify, repeats=repeats,
-        budget=Budget(wall_seconds=budget), jobs=jobs,
-    )  # fmt: skip
     request = trial_request(ctx)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
+        options = ToggleOptions(
+            toggles=chosen(names, known_toggles(bench.settings.toggles)),
+            finds_smallest=smallest, simplifies=simplify, repeats=repeats,
+            budget=Budget(wall_seconds=budget), jobs=jobs,
+        )  # fmt: skip
         report = toggle(bench, request, options)
     if as_json:
         answer_json(_report_json(report))

@@ -79,6 +79,7 @@ class Settings:
         keep_untracked_below_bytes: larger untracked files are kept by name, size and time only.
         budget_seconds: limit of a search; None: none.
         limits: sets of limits by name, each with what its options are given; `[limits.NAME]`.
+        toggles: switches of the user's own by name; `[toggles.NAME]`.
     """
 
     timeout_seconds: float | None = None
@@ -86,14 +87,18 @@ class Settings:
     keep_untracked_below_bytes: int = 10_000_000
     budget_seconds: float | None = None
     limits: Mapping[str, JsonObject] = field(default_factory=dict[str, JsonObject])
+    toggles: Mapping[str, JsonObject] = field(default_factory=dict[str, JsonObject])
 
 
 Number: TypeAlias = int | float
 
 _LEAST_OF_WHOLE = {"jobs": 1, "keep_untracked_below_bytes": 0}
 _SECONDS = ("timeout_seconds", "budget_seconds")
-_LIMITS = "limits"
-_NAMES = tuple(name for name in Settings.__slots__ if name != _LIMITS)
+_TABLES = {
+    "limits": 'write `[limits.small]` in a line, and below it `memory = "2G"`',
+    "toggles": 'write `[toggles.no-cache]` in a line, and below it `variables = { CACHE = "0" }`',
+}
+_NAMES = tuple(name for name in Settings.__slots__ if name not in _TABLES)
 
 
 def load_settings(project: Project, environment: Mapping[str, str]) -> Settings:
@@ -107,11 +112,11 @@ def load_settings(project: Project, environment: Mapping[str, str]) -> Settings:
         BadSetting: naming file, key and value.
     """
     numbers: dict[str, Number] = {}
-    sets: dict[str, JsonObject] = {}
+    tables: dict[str, dict[str, JsonObject]] = {name: {} for name in _TABLES}
     for source, data in _sources(project, environment):
         for name, value in data.items():
-            if name == _LIMITS:
-                sets.update(_sets_in(data, source))
+            if name in _TABLES:
+                tables[name].update(_tables_in(data, name, source))
                 continue
             numbers[name] = _checked(name, value, source)
     jobs = numbers.get("jobs")
@@ -121,18 +126,18 @@ def load_settings(project: Project, environment: Mapping[str, str]) -> Settings:
         jobs=None if jobs is None else int(jobs),
         keep_untracked_below_bytes=int(keep_below),
         budget_seconds=numbers.get("budget_seconds"),
-        limits=sets,
+        limits=tables["limits"],
+        toggles=tables["toggles"],
     )
 
 
-def _sets_in(data: JsonObject, source: str) -> dict[str, JsonObject]:
+def _tables_in(data: JsonObject, name: str, source: str) -> dict[str, JsonObject]:
     try:
-        sets = record(data, _LIMITS)
-        return {name: record(sets, name) for name in sets}
+        tables = record(data, name)
+        return {each: record(tables, each) for each in tables}
     except MalformedRecordError as error:
         raise BadSetting(
-            f"`limits` in {source} is not a table of tables: {error}",
-            hint='write `[limits.small]` in a line, and below it `memory = "2G"`',
+            f"`{name}` in {source} is not a table of tables: {error}", hint=_TABLES[name]
         ) from error
 
 

@@ -5,7 +5,8 @@ Sources: the manuals of Python (`python --help-env`), of CUDA, PyTorch, JAX, NCC
 
 from collections.abc import Mapping, Sequence
 
-from whet.core.errors import BadUsage
+from whet.core.errors import BadSetting, BadUsage
+from whet.core.record import JsonObject, MalformedRecordError, boolean, text, text_map, texts
 from whet.core.toggle import Toggle
 
 _AT_START = "when Python starts"
@@ -174,9 +175,34 @@ _ALL = (
 )  # fmt: skip
 
 
-def known_toggles(own: Mapping[str, Toggle] | None = None) -> dict[str, Toggle]:
-    """Return all toggles by name; one of the user's own takes the place of whet's."""
-    return {**{each.name: each for each in _ALL}, **(own or {})}
+def known_toggles(own: Mapping[str, JsonObject] | None = None) -> dict[str, Toggle]:
+    """Return all toggles by name; one of the user's own takes the place of whet's.
+
+    Args:
+        own: those of the settings, as they are written there.
+
+    Raises:
+        BadSetting: if one of them cannot be read.
+    """
+    added = {name: _toggle_of(name, data) for name, data in (own or {}).items()}
+    return {**{each.name: each for each in _ALL}, **added}
+
+
+def _toggle_of(name: str, data: JsonObject) -> Toggle:
+    try:
+        return Toggle(
+            name=name,
+            does=text(data, "does", "a switch of your own"),
+            variables=text_map(data, "variables"),  # the one that it must have
+            signs=texts(data, "signs") if "signs" in data else (),
+            simplifies=boolean(data, "simplifies") if "simplifies" in data else False,
+        )
+    except MalformedRecordError as error:
+        raise BadSetting(
+            f"`[toggles.{name}]` cannot be read: {error}",
+            hint='it has `variables = { NAME = "VALUE" }`, and if you like `does`, `signs`'
+            " and `simplifies`",
+        ) from error
 
 
 def chosen(names: Sequence[str], known: Mapping[str, Toggle]) -> tuple[Toggle, ...]:
