@@ -1,6 +1,5 @@
 """What is shown of a commit's changes."""
 
-
 import pytest
 from history_builder import build_history
 

@@ -26,7 +26,8 @@ class Held:
 
     Attributes:
         running: the future of each trial, by its only word.
-        started: is set when so many trials run as the test waits for.
+        ends: what ends at once, and how; the others never end by themselves.
+        order: the words, in the order of their start.
     """
 
     running: dict[str, Future[Outcome]] = field(default_factory=dict[str, "Future[Outcome]"])
@@ -44,8 +45,8 @@ class Held:
         return future
 
 
-def driver(executor: Held, **settings: int) -> Driver:
-    return Driver(executor=executor, oracle=ScriptVerdict(), emit=lambda _: None, **settings)
+def driver(executor: Held, *, jobs: int) -> Driver:
+    return Driver(executor=executor, oracle=ScriptVerdict(), emit=lambda _: None, jobs=jobs)
 
 
 def ask(number: int) -> Question:
