@@ -16,7 +16,7 @@ from whet.cli.options import (
 )
 from whet.cli.progress import Progress
 from whet.core.budget import Budget, StopReason
-from whet.core.errors import INCOMPLETE
+from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.quantity import shown_count, shown_seconds
 from whet.host.files import write_atomically
 from whet.report.facts import history_facts
@@ -107,6 +107,11 @@ def command(
     that cannot be built, or that fails in another way, is skipped.
     """
     good, bad = ends_of(ends)
+    if package and (log or setup or as_of_commit or carry or first_parent):
+        raise BadUsage(
+            "`--log`, `--setup`, `--as-of-commit`, `--carry` and `--first-parent` are for commits",
+            hint="leave them out, or search a repository without `--package`",
+        )
     options = BisectOptions(
         good=good,
         bad=bad,

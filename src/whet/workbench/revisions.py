@@ -15,6 +15,7 @@ from whet.bisection.replay import BisectLog
 from whet.bisection.revisions import RevisionHistory, RevisionLine, inside_of
 from whet.bisection.shown_diff import shown_diff
 from whet.bisection.terms import Terms
+from whet.core.event import Notice
 from whet.core.executor import Executor
 from whet.core.outcome import Outcome
 from whet.core.trial import CodeState, Trial
@@ -38,12 +39,14 @@ class Checkouts:
         setups: what is done in them first.
         editable: folders of the user's tree from which the command's Python imports packages,
             whatever folder it starts in.
+        said: what was said of a checkout, once for all.
     """
 
     worktrees: Worktrees
     bench: Workbench
     setups: Setups
     editable: tuple[str, ...] = ()
+    said: set[str] = field(default_factory=set[str])
 
     def place(self, executor: Executor) -> PlacingExecutor:
         """Return what runs each trial in a checkout of its revision."""
@@ -62,6 +65,10 @@ class Checkouts:
             return
         commit = trial.revision
         slot = self.worktrees.checkout(commit, self.setups.state_of(commit))
+        for note in self.worktrees.notes_on(slot):
+            if note not in self.said:
+                self.said.add(note)
+                self.bench.emit(Notice(text=note))
         try:
             relocation = self.worktrees.relocation(slot)
             placed = relocation.placed(trial, self.bench.environment)

@@ -335,7 +335,7 @@ class VersionHunt:
                 label=self.versions.label(version),
                 verdict=self.terms.for_search(told),
                 remaining=bisection.remaining,
-                steps_left=bisection.steps_left,
+                steps_left=bisection.steps_left(self.jobs),
             )
         )
 
