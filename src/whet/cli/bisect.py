@@ -101,10 +101,14 @@ def command(
 ) -> int:
     """Find the first bad commit, or with --package the first bad release.
 
-    The end that fails is run first and the other one beside the first steps, each in a working
-    tree of its own (`--jobs 1`: one after the other). Without GOOD whet walks back until it finds a good one. Commits
-    are checked out in working trees of whet's own; your checkout is not touched. A version
-    that cannot be built, or that fails in another way, is skipped.
+    GOOD and BAD are named as git names them (`v4.33`, `release~3`), by a date (`2026-01-05`,
+    `'2 weeks ago'`), or both in one word (`v4.33..HEAD`). Without GOOD whet walks back until it
+    finds a good one. If it is the old end that fails, what fixed it is searched.
+
+    Commits are checked out in working trees of whet's own, and `--jobs` of them run at once (your
+    cores, up to 8); your checkout is not touched. Both ends are run too. A version that cannot be
+    built, or that fails in another way, is skipped. A search that was stopped goes on when the
+    same line is typed again.
     """
     good, bad = ends_of(ends)
     if package and (log or setup or as_of_commit or carry or first_parent):
