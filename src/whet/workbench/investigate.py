@@ -38,6 +38,7 @@ from whet.workbench.versions import FirstBad, VersionHunt, Versions
 
 REPORT_FOLDER = "whet-report"
 
+_SHOWN_SUSPECTS = 8
 _SHOWN_LINES = 15
 
 
@@ -305,10 +306,9 @@ def history_sentence(search: VersionSearch) -> str:
             f"no {search.old_term} {search.kind} of {search.subject} was found yet:"
             f" {search.stopped.value}"
         )
-    return (
-        f"one of {', '.join(search.suspects[:8])} is the first {search.new_term} {search.kind}:"
-        f" {search.stopped.value}"
-    )
+    more = len(search.suspects) - _SHOWN_SUSPECTS
+    named = ", ".join(search.suspects[:_SHOWN_SUSPECTS]) + (f" and {more} more" if more > 0 else "")
+    return f"one of {named} is the first {search.new_term} {search.kind}: {search.stopped.value}"
 
 
 def _shrink(work: _Work, payloads: list[Payload], baseline: Baseline) -> list[ShrunkPayload]:

@@ -1,6 +1,7 @@
 """The search for the first bad version, whatever the versions are."""
 
 import sys
+import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +22,7 @@ from whet.workbench.bench import Place, RecordedExecutor, Workbench
 from whet.workbench.driver import HOLDS_NO_MORE, Driver, Ended, Question, announce, stop_reason_of
 from whet.workbench.ends import Ahead, Ends
 from whet.workbench.investigation import TestedVersion, VersionPlace, VersionSearch
+from whet.workbench.placing import PlacingExecutor
 from whet.workbench.request import Judging
 
 
@@ -128,7 +130,11 @@ class VersionHunt:
         for remark in self.versions.remarks:
             self.bench.emit(Notice(text=remark))
         watch = _Watch(self.bench.emit, self.versions)
-        place = self.versions.place
+        rooms = threading.Semaphore(self.jobs)
+
+        def place(executor: Executor) -> PlacingExecutor:
+            return replace(self.versions.place(executor), rooms=rooms)
+
         # The ends always run; between them a version that was run before is not run again.
         with (
             self.bench.executor(self.record, place=place) as for_ends,
