@@ -420,9 +420,12 @@ def test_what_is_carried_stands_in_each_checkout(whet: Whet) -> None:
     app = "assert int(open('data/limit').read()) > {}\n"
     commits = [whet.commit(f"c{n}", app_py=app.format(n)) for n in range(8)]
     whet.write("data/limit", "6\n")
+    whet.write("app.py", "edited today\n")
 
     missing = whet("bisect", "--carry", "date", commits[0], "main", "--", PYTHON, "app.py")
-    found = found_by(whet, "--carry", "data", commits[0], "main", "--", PYTHON, "app.py")
+    found = found_by(
+        whet, "--carry", "data", "--carry", "app.py", commits[0], "main", "--", PYTHON, "app.py"
+    )
 
     assert missing.code == 64
     assert "`--carry date`" in missing.stderr
@@ -439,3 +442,24 @@ def test_dependencies_of_a_day_need_a_setup_by_uv(whet: Whet) -> None:
 
         assert said.code == 64
         assert "uv pip install" in said.stderr
+
+
+def test_a_setup_by_uv_is_told_the_date_of_each_commit(whet: Whet) -> None:
+    log = whet.folder.parent / "dates"
+    whet.git("init", "--quiet", "--initial-branch", "main")
+    commits: list[str] = []
+    for day in range(1, 6):
+        os.environ["GIT_COMMITTER_DATE"] = f"2026-01-0{day}T12:00:00Z"
+        text = f"{'raise KeyError' if day > 3 else ''}\n# {day}\n"
+        commits.append(whet.commit(f"day {day}", app_py=text))
+    del os.environ["GIT_COMMITTER_DATE"]
+    setup = f"uv --version >/dev/null; echo $UV_EXCLUDE_NEWER >>{log}"
+
+    found = found_by(
+        whet, "--jobs", "1", "--setup", setup, "--setup-reads", "none", "--as-of-commit",
+        commits[0], "main", "--", "python", "app.py",
+    )  # fmt: skip
+
+    dates = {when[:10] for when in log.read_text().split()}
+    assert found["first_bad"] == commits[3][:10]
+    assert dates == {f"2026-01-0{day}" for day in (1, 3, 4, 5)}

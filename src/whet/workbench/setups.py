@@ -131,7 +131,8 @@ class Setups:
             SetupFailed: if the setup's command fails.
             DiskFull, CannotWrite: if there is no place for a file that is carried in.
         """
-        for name in self.setup.carried:
+        carried = () if self.worktrees.is_set_up(slot) else self.setup.carried
+        for name in carried:
             _carry(self.worktrees.repository.top / name, slot / name)
         if not self.setup.command:
             return trial
@@ -221,15 +222,22 @@ def _is_inside(top: Path, name: str) -> bool:
 
 
 def _carry(source: Path, target: Path) -> None:
-    """Copy what the user has, links as links; the copy may be changed by whoever runs there."""
+    """Copy what the user has, links as links; what the commit has itself stays as it is there."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir() and not source.is_symlink():
-            shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+            shutil.copytree(
+                source, target, symlinks=True, dirs_exist_ok=True, copy_function=_copy_if_missing
+            )
         else:
-            shutil.copy2(source, target, follow_symlinks=False)
+            _copy_if_missing(str(source), str(target))
     except OSError as error:
         raise storage_error(error, target) from error
+
+
+def _copy_if_missing(source: str, target: str) -> None:
+    if not os.path.lexists(target):
+        shutil.copy2(source, target, follow_symlinks=False)
 
 
 def _stamp(path: Path) -> list[tuple[str, int, int]]:
