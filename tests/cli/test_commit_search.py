@@ -198,12 +198,16 @@ def with_a_merge(whet: Whet) -> tuple[str, str]:
 
 def test_by_first_parents_the_search_goes_on_inside_the_merge(whet: Whet) -> None:
     culprit, merge = with_a_merge(whet)
+    log = whet.folder.parent / "log"
 
-    said = whet("bisect", "--first-parent", "HEAD~6", "main", "--", PYTHON, "app.py")
+    said = whet("bisect", "--log", str(log), "--first-parent", "HEAD~6", "main",
+                "--", PYTHON, "app.py")  # fmt: skip
 
     assert f"{culprit[:10]} is the first bad commit" in said.stdout, said.stderr
     assert f"came in with {merge[:7]}" in said.stdout
     assert f"{merge[:10]} brought in 4 commits" in said.stderr
+    replayed = whet.git("bisect", "replay", str(log))
+    assert f"{culprit} is the first bad commit" in replayed
 
 
 def test_a_date_is_an_end(whet: Whet) -> None:

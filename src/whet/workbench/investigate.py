@@ -19,6 +19,7 @@ from whet.core.trial import Trial
 from whet.host.files import storage_error
 from whet.host.search_stamp import is_clean
 from whet.workbench.bench import Place, Workbench
+from whet.workbench.bisect import MOST_JOBS
 from whet.workbench.copies import Copied, reproduce_on_copies
 from whet.workbench.investigation import (
     Investigation,
@@ -263,7 +264,7 @@ def _search_history(work: _Work, baseline: Baseline) -> None:
             oracle=baseline.oracle,
             repeats=baseline.repeats,
             overlaps=(work.options.jobs or work.bench.jobs) > 1,
-            jobs=work.options.jobs or work.bench.jobs,
+            jobs=work.options.jobs or min(work.bench.jobs, MOST_JOBS),
         )
         try:
             work.found = hunt.run()

@@ -207,6 +207,7 @@ class _Commits:
     def log(self, old: str, new: str, state: Bisection[str], used: Terms) -> str:
         named = [old, new, *dict(state.tested), *state.suspects]
         known = summaries(self.repository, named)
+        is_inside_a_merge = self.repository.ask("rev-parse", f"{new}^1").text == old
         log = BisectLog(
             old=old,
             new=new,
@@ -214,7 +215,7 @@ class _Commits:
             terms=used,
             title=lambda commit: known[commit].subject,
             paths=self.options.paths,
-            is_line=self.options.is_line and new == self.new,
+            is_line=self.options.is_line and not is_inside_a_merge,
             first_bad=state.result().first_bad,
         )
         return str(log)

@@ -368,7 +368,7 @@ class VersionHunt:
             stopped=reason,
             picture=self.versions.picture(bisection, self.terms),
             trials=len(watch.seen),
-            diff="" if found is None else self.versions.diff(found, watch.failing_files),
+            diff="" if found is None else self._diff(found, watch),
             again="" if found is None else self.versions.again(self._ask(found).trial),
             log=self.versions.log(
                 bisection.old_end or "", bisection.new_end, bisection, self.terms
@@ -376,6 +376,10 @@ class VersionHunt:
             places=_places(bisection, label),
             place_count=len(bisection.standings()),
         )
+
+    def _diff(self, version: str, watch: "_Watch") -> str:
+        """Return what a version changed, first in what the failure or the command names."""
+        return self.versions.diff(version, (*watch.failing_files, *self.trial.command))
 
     def _nothing_good(
         self, oracle: Oracle, walked: Ended[WalkBackResult], watch: "_Watch"
