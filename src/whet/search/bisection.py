@@ -111,6 +111,11 @@ class Bisection(Generic[VersionT]):
         return self._bad_end
 
     @property
+    def version_count(self) -> int:
+        """How many versions the graph has."""
+        return len(self._graph.versions)
+
+    @property
     def remaining(self) -> int:
         """How many versions may still be the first bad one."""
         return len(self._suspects)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from whet.bisection.commits import describe, summaries
 from whet.bisection.names import deeper, resolve
-from whet.bisection.picture import outline, picture
+from whet.bisection.picture import Shown, outline, picture
 from whet.bisection.replay import BisectLog
 from whet.bisection.revisions import RevisionHistory, RevisionLine, inside_of
 from whet.bisection.shown_diff import shown_diff
@@ -199,9 +199,9 @@ class _Commits:
         return within.bisection()
 
     def picture(self, state: Bisection[str], used: Terms) -> str:
-        standings = state.standings()
-        known = summaries(self.repository, standings)
-        rows = outline(standings, first_bad=state.result().first_bad)
+        rows = outline(state.standings(), first_bad=state.result().first_bad)
+        shown = (row.version for row in rows if isinstance(row, Shown))
+        known = summaries(self.repository, shown)
         return picture(rows, lambda commit: str(known[commit]), terms=used)
 
     def log(self, old: str, new: str, state: Bisection[str], used: Terms) -> str:

@@ -294,7 +294,7 @@ class VersionHunt:
     def _walk_back(self, driver: Driver) -> Ended[WalkBackResult]:
         """Look for a good version before the new end; it becomes the old end."""
         line, landmarks = self.versions.line()
-        search = walk_back(len(line) - 1, landmarks)
+        search = walk_back(len(line) - 1, landmarks, self.jobs)
         ended = driver.run(search, lambda distance: self._ask(line[distance]), None)
         result = ended.result
         if result is not None and result.good is not None:
@@ -374,7 +374,7 @@ class VersionHunt:
                 bisection.old_end or "", bisection.new_end, bisection, self.terms
             ),
             places=_places(bisection, label),
-            place_count=len(bisection.standings()),
+            place_count=bisection.version_count,
         )
 
     def _diff(self, version: str, watch: "_Watch") -> str:
