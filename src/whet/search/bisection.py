@@ -206,11 +206,11 @@ class Bisection(Generic[VersionT]):
                 verdicts = yield questions
             else:
                 verdicts = yield Round(questions, partial(self._needless, questions))
-            self._learn(dict(zip(questions, verdicts, strict=True)))
+            self.learn(dict(zip(questions, verdicts, strict=True)))
         return self.result()
 
-    def _learn(self, told: Mapping[VersionT, Verdict]) -> None:
-        """Narrow the suspects by the verdicts of one round."""
+    def learn(self, told: Mapping[VersionT, Verdict]) -> None:
+        """Narrow the suspects by verdicts, whether `search` has asked for them or not."""
         was_suspect = set(self._suspects)
         self._bad, self._suspects, odd = self._narrowed(told)
         newest_bad = self._graph.versions[self._bad]
