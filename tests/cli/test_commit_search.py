@@ -168,6 +168,20 @@ def test_the_line_that_is_shown_shows_it_again(whet: Whet) -> None:
     assert b"KeyError" in again.stderr
 
 
+def test_a_trial_of_a_search_runs_again_on_its_own_commit(whet: Whet) -> None:
+    commits = line(whet, 6, 3)
+
+    found = found_by(whet, commits[0], "main", "--", PYTHON, "app.py")
+    tested = found["tested"]
+    assert isinstance(tested, list)
+    codes = {
+        one["version"]: whet("again", str(one["trial"]), "--code", "then").code for one in tested
+    }
+
+    assert codes[commits[2][:10]] == 0
+    assert codes[commits[3][:10]] == 1
+
+
 def test_a_change_and_what_takes_it_back_are_named_at_each_other(whet: Whet) -> None:
     commits = line(whet, 4, 3)
     whet.git("revert", "--no-edit", commits[3])
