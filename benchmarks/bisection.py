@@ -3,10 +3,9 @@
 Each case is a repository made on the spot. Both tools get a clone of their own and the same
 script, which counts its own runs: it appends a byte to a file. They take turns on one machine,
 and the median of the rounds is shown. whet checks both ends and git does not, which is why its
-runs may be four more; where there are two cores some of them run beside the first steps. With several workers it makes more runs in fewer rounds; `waves` is how
-often the script's time fits into the seconds, the check of the ends included, so that it counts
-only where the script takes long beside whet itself. `ms a run` is what a run costs beyond the
-script.
+runs may be four more. With several workers it makes more runs in fewer rounds; beside the first
+of them the ends are checked. `CPU ms a run` is what a run costs beyond the script, of all
+processes together: unlike the seconds it does not depend on what else the machine does.
 
     python benchmarks/bisection.py [--rounds N] [--seconds S] [--case NAME]
 """
@@ -14,6 +13,7 @@ script.
 import argparse
 import os
 import random
+import resource
 import statistics
 import subprocess
 import sys
@@ -55,6 +55,7 @@ class Score:
     first_bad: str
     runs: int
     wall_seconds: float
+    cpu_seconds: float
 
 
 def cases(script_seconds: float) -> Iterator[Case]:
@@ -190,13 +191,26 @@ def measure(case: Case, place: Path, rounds: int) -> dict[str, list[Score]]:
             # The files of the clone are no part of what is measured. Nor is a deletion: for some
             # seconds after one, ext4 takes ten times longer to make a file. So all stays for now.
             os.sync()
-            started = time.perf_counter()
+            started, cpu = time.perf_counter(), cpu_of_children()
             first_bad = search(clone, ends, script)
             seconds = time.perf_counter() - started
             assert commits[case.culprit].startswith(first_bad) or first_bad == commits[case.culprit]
             runs = calls.stat().st_size
-            scores[tool].append(Score(first_bad=first_bad, runs=runs, wall_seconds=seconds))
+            scores[tool].append(
+                Score(
+                    first_bad=first_bad,
+                    runs=runs,
+                    wall_seconds=seconds,
+                    cpu_seconds=cpu_of_children() - cpu,
+                )
+            )
     return scores
+
+
+def cpu_of_children() -> float:
+    """Return the CPU seconds of all processes that have ended so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def main() -> None:
@@ -206,8 +220,10 @@ def main() -> None:
     arguments.add_argument("--seconds", type=float, default=1.0, help="how long the script takes")
     arguments.add_argument("--case", default="", help="only the case of this name")
     options = arguments.parse_args()
-    print(f"{'case':18} {'commits':>7} {'bound':>5}  {'tool':14} {'runs':>5} {'seconds':>8}"
-          f" {'to git':>6} {'waves':>5} {'ms a run':>8}")  # fmt: skip
+    print(
+        f"{'case':18} {'commits':>7} {'bound':>5}  {'tool':14} {'runs':>4} {'rounds':>6}"
+        f" {'seconds':>8} {'to git':>6} {'CPU ms a run':>12}"
+    )
     for case in cases(options.seconds):
         if options.case not in {"", case.name}:
             continue
@@ -228,12 +244,16 @@ def show(case: Case, scores: dict[str, list[Score]]) -> None:
     runs = {tool: max(score.runs for score in each) for tool, each in scores.items()}
     git_name, alone, *_ = TOOLS
     for tool in TOOLS:
-        waves = seconds[tool] // case.script_seconds if case.script_seconds else 0
-        is_serial = tool in {git_name, alone}
-        beyond = 1000 * (seconds[tool] / runs[tool] - case.script_seconds) if is_serial else 0
-        print(f"{case.name:18} {suspects:7} {bound:5}  {tool:14} {runs[tool]:5}"
-              f" {seconds[tool]:8.2f} {seconds[tool] / seconds[git_name]:6.2f}"
-              f" {waves or '':>5} {f'{beyond:.0f}' if is_serial else '':>8}", flush=True)  # fmt: skip
+        ends = 0 if tool == git_name else END_CHECKS
+        jobs = int(tool.split()[1]) if ends else 1
+        rounds = -(-(runs[tool] - ends) // jobs)
+        cpu = statistics.median(score.cpu_seconds for score in scores[tool])
+        print(
+            f"{case.name:18} {suspects:7} {bound:5}  {tool:14} {runs[tool]:4} {rounds:6}"
+            f" {seconds[tool]:8.2f} {seconds[tool] / seconds[git_name]:6.2f}"
+            f" {1000 * cpu / runs[tool]:12.0f}",
+            flush=True,
+        )
     assert runs[alone] <= max(bound, runs[git_name] + END_CHECKS), "more runs than promised"
 
 

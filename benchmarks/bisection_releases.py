@@ -20,6 +20,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from bisection import by_git, by_whet, git
@@ -110,7 +111,7 @@ def main() -> None:
     tools: dict[str, Callable[[Path, tuple[str, str], Path], str]] = {
         "git bisect run": by_git,
         "whet, 1 job": by_whet,
-        "whet, 2 jobs": lambda *words: by_whet(*words, jobs=2),
+        "whet, 2 jobs": partial(by_whet, jobs=2),
     }
     with tempfile.TemporaryDirectory(prefix="bench-releases-") as folder:
         os.environ["XDG_CACHE_HOME"] = f"{folder}/cache"

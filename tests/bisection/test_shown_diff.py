@@ -55,7 +55,7 @@ def test_what_is_too_long_is_counted(history: tuple[Repository, list[str]]) -> N
 
     shown = shown_diff(repository, commits[2])
 
-    assert "... 21 lines more" in shown
+    assert "... 41 lines more" in shown
     assert len(shown.splitlines()) < 45
 
 

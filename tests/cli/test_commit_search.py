@@ -168,6 +168,20 @@ def test_the_line_that_is_shown_shows_it_again(whet: Whet) -> None:
     assert b"KeyError" in again.stderr
 
 
+def test_a_trial_of_a_search_runs_again_on_its_own_commit(whet: Whet) -> None:
+    commits = line(whet, 6, 3)
+
+    found = found_by(whet, commits[0], "main", "--", PYTHON, "app.py")
+    tested = found["tested"]
+    assert isinstance(tested, list)
+    codes = {
+        one["version"]: whet("again", str(one["trial"]), "--code", "then").code for one in tested
+    }
+
+    assert codes[commits[2][:10]] == 0
+    assert codes[commits[3][:10]] == 1
+
+
 def test_a_change_and_what_takes_it_back_are_named_at_each_other(whet: Whet) -> None:
     commits = line(whet, 4, 3)
     whet.git("revert", "--no-edit", commits[3])
@@ -198,12 +212,16 @@ def with_a_merge(whet: Whet) -> tuple[str, str]:
 
 def test_by_first_parents_the_search_goes_on_inside_the_merge(whet: Whet) -> None:
     culprit, merge = with_a_merge(whet)
+    log = whet.folder.parent / "log"
 
-    said = whet("bisect", "--first-parent", "HEAD~6", "main", "--", PYTHON, "app.py")
+    said = whet("bisect", "--log", str(log), "--first-parent", "HEAD~6", "main",
+                "--", PYTHON, "app.py")  # fmt: skip
 
     assert f"{culprit[:10]} is the first bad commit" in said.stdout, said.stderr
     assert f"came in with {merge[:7]}" in said.stdout
     assert f"{merge[:10]} brought in 4 commits" in said.stderr
+    replayed = whet.git("bisect", "replay", str(log))
+    assert f"{culprit} is the first bad commit" in replayed
 
 
 def test_a_date_is_an_end(whet: Whet) -> None:
@@ -420,9 +438,12 @@ def test_what_is_carried_stands_in_each_checkout(whet: Whet) -> None:
     app = "assert int(open('data/limit').read()) > {}\n"
     commits = [whet.commit(f"c{n}", app_py=app.format(n)) for n in range(8)]
     whet.write("data/limit", "6\n")
+    whet.write("app.py", "edited today\n")
 
     missing = whet("bisect", "--carry", "date", commits[0], "main", "--", PYTHON, "app.py")
-    found = found_by(whet, "--carry", "data", commits[0], "main", "--", PYTHON, "app.py")
+    found = found_by(
+        whet, "--carry", "data", "--carry", "app.py", commits[0], "main", "--", PYTHON, "app.py"
+    )
 
     assert missing.code == 64
     assert "`--carry date`" in missing.stderr
@@ -439,3 +460,24 @@ def test_dependencies_of_a_day_need_a_setup_by_uv(whet: Whet) -> None:
 
         assert said.code == 64
         assert "uv pip install" in said.stderr
+
+
+def test_a_setup_by_uv_is_told_the_date_of_each_commit(whet: Whet) -> None:
+    log = whet.folder.parent / "dates"
+    whet.git("init", "--quiet", "--initial-branch", "main")
+    commits: list[str] = []
+    for day in range(1, 6):
+        os.environ["GIT_COMMITTER_DATE"] = f"2026-01-0{day}T12:00:00Z"
+        text = f"{'raise KeyError' if day > 3 else ''}\n# {day}\n"
+        commits.append(whet.commit(f"day {day}", app_py=text))
+    del os.environ["GIT_COMMITTER_DATE"]
+    setup = f"uv --version >/dev/null; echo $UV_EXCLUDE_NEWER >>{log}"
+
+    found = found_by(
+        whet, "--jobs", "1", "--setup", setup, "--setup-reads", "none", "--as-of-commit",
+        commits[0], "main", "--", "python", "app.py",
+    )  # fmt: skip
+
+    dates = {when[:10] for when in log.read_text().split()}
+    assert found["first_bad"] == commits[3][:10]
+    assert dates == {f"2026-01-0{day}" for day in (1, 3, 4, 5)}

@@ -128,6 +128,7 @@ def test_a_filter_that_fails_leaves_the_file_as_it_is_committed(
     slot = worktrees.checkout("HEAD")
 
     assert (slot / "data.bin").read_text() == "pointer\n"
+    assert "git-lfs" in worktrees.notes_on(slot)[0]
 
 
 def test_a_revision_that_is_none_is_named(worktrees: Worktrees) -> None:

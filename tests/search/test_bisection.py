@@ -217,7 +217,7 @@ def test_a_search_stopped_early_tells_what_is_left() -> None:
     search.send([Verdict.SKIP])
     search.close()
 
-    assert (bisection.remaining, bisection.steps_left) == (10, 4)
+    assert (bisection.remaining, bisection.steps_left()) == (10, 4)
     assert bisection.result().stopped is StopReason.AMBIGUOUS
     assert bisection.result().last_good == 0
     assert list(bisection.standings().values()) == [

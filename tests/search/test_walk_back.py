@@ -7,26 +7,31 @@ from whet.search.proposal import run_search
 from whet.search.walk_back import walk_back
 
 
-@given(oldest=st.integers(1, 3000), data=st.data())
+@given(oldest=st.integers(1, 3000), width=st.integers(1, 5), data=st.data())
 def test_a_good_version_is_found_wherever_all_older_ones_are_good(
-    oldest: int, data: st.DataObject
+    oldest: int, width: int, data: st.DataObject
 ) -> None:
     last_bad = data.draw(st.integers(0, oldest - 1))
     landmarks = data.draw(st.sets(st.integers(1, oldest), max_size=20))
 
     result = run_search(
+        walk_back(oldest, landmarks, width),
+        lambda distance: Verdict.BAD if distance <= last_bad else Verdict.GOOD,
+    )
+    alone = run_search(
         walk_back(oldest, landmarks),
         lambda distance: Verdict.BAD if distance <= last_bad else Verdict.GOOD,
     )
 
     assert result.good is not None
     assert result.bad <= last_bad < result.good
+    assert (result.good, result.bad) == (alone.good, alone.bad), "workers change no answer"
     assert len(result.tested) <= oldest.bit_length() + 1
 
 
-@given(oldest=st.integers(1, 300), data=st.data())
+@given(oldest=st.integers(1, 300), width=st.integers(1, 5), data=st.data())
 def test_whatever_the_answers_the_walk_ends_with_what_it_was_told(
-    oldest: int, data: st.DataObject
+    oldest: int, width: int, data: st.DataObject
 ) -> None:
     told: dict[int, Verdict] = {}
 
@@ -36,7 +41,7 @@ def test_whatever_the_answers_the_walk_ends_with_what_it_was_told(
         told[distance] = data.draw(st.sampled_from(Verdict))
         return told[distance]
 
-    result = run_search(walk_back(oldest, {3, 9, 27, 81, 243}), test)
+    result = run_search(walk_back(oldest, {3, 9, 27, 81, 243}, width), test)
 
     assert dict(result.tested) == told
     assert (result.good is None) == (Verdict.GOOD not in told.values())

@@ -26,11 +26,14 @@ class Held:
 
     Attributes:
         running: the future of each trial, by its only word.
-        started: is set when so many trials run as the test waits for.
+        ends: what ends at once, and how; the others never end by themselves.
+        errors: what ends at once with an error.
+        order: the words, in the order of their start.
     """
 
     running: dict[str, Future[Outcome]] = field(default_factory=dict[str, "Future[Outcome]"])
     ends: Mapping[str, Verdict] = field(default_factory=dict[str, Verdict])
+    errors: Mapping[str, Exception] = field(default_factory=dict[str, Exception])
     order: list[str] = field(default_factory=list[str])
 
     def submit(self, trial: Trial, /) -> Future[Outcome]:
@@ -41,10 +44,12 @@ class Held:
         # What is named ends at once, the others never by themselves.
         if word in self.ends:
             future.set_result(Outcome(exit_code=self.ends[word].exit_code))
+        elif word in self.errors:
+            future.set_exception(self.errors[word])
         return future
 
 
-def driver(executor: Held, jobs: int) -> Driver:
+def driver(executor: Held, *, jobs: int) -> Driver:
     return Driver(executor=executor, oracle=ScriptVerdict(), emit=lambda _: None, jobs=jobs)
 
 
@@ -87,19 +92,9 @@ def test_no_more_run_at_once_than_there_are_jobs() -> None:
 
 
 def test_what_cannot_be_made_is_a_skip_of_the_round_and_a_full_disk_ends_it() -> None:
-    executor = Held()
-    submit = executor.submit
-
-    def failing(trial: Trial, /) -> Future[Outcome]:
-        future = submit(trial)
-        future.set_exception(errors[trial.command[0]])
-        return future
-
-    executor.submit = failing  # type: ignore[method-assign]  # a wrapper of one method
-    errors: dict[str, Exception] = {
-        "1": ReleaseNotInstallable("no", hint=""),
-        "2": DiskFull("full", hint=""),
-    }
+    executor = Held(
+        errors={"1": ReleaseNotInstallable("no", hint=""), "2": DiskFull("full", hint="")}
+    )
 
     ended = driver(executor, jobs=1).run(one_round([1], 100), ask)
 

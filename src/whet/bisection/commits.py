@@ -101,14 +101,14 @@ def describe(repository: Repository, commit: str, *, main_line: str) -> CommitDe
     message = repository.get("show", "--no-patch", "--no-show-signature", "--format=%b", commit)
     related = (merge, _reverted_in(repository, message), _revert_of(repository, commit))
     found = summaries(repository, [commit, *(each for each in related if each is not None)])
-    merge_shown, reverts, reverted_by = (each and found.get(each) for each in related)
+    merge_shown, reverts, reverted_by = (found.get(each or "") for each in related)
     return CommitDescription(
         summary=found[commit],
         files=_files(repository, commit),
-        merge=merge_shown or None,
+        merge=merge_shown,
         message=message.strip(),
-        reverts=reverts or None,
-        reverted_by=reverted_by or None,
+        reverts=reverts,
+        reverted_by=reverted_by,
     )
 
 

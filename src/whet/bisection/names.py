@@ -127,5 +127,5 @@ def _near(repository: Repository, name: str) -> str:
     names = repository.get("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags")
     close = difflib.get_close_matches(name, names.splitlines(), n=3, cutoff=0.5)
     if close:
-        return f"did you mean {in_words(close)}?"
+        return " ".join(filter(None, (f"did you mean {in_words(close)}?", deeper(repository))))
     return deeper(repository) or "`git log --oneline` and `git tag` show what there is"

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from whet.host.git import Repository
 
 _SHOWN_LINES = 40
+_OF_ONE_HUNK = 20
 _READ_CHARACTERS = 1_000_000
 _WORDS_ABOUT_CODE = frozenset({".md", ".rst", ".txt", ".lock", ".svg", ".ipynb", ".json"})
 _TEST = re.compile(r"(^|/)(tests?|docs?)/|(^|/)test_|_test\.")
@@ -85,7 +86,8 @@ def _cut(hunks: list[Hunk]) -> Iterator[str]:
         if hunk.path != last:
             yield hunk.path
         last = hunk.path
-        yield from hunk.lines[:left]
-        if len(hunk.lines) > left:
-            yield f"... {len(hunk.lines) - left} lines more"
-        left -= len(hunk.lines)
+        shown = hunk.lines[: min(left, _OF_ONE_HUNK)]
+        yield from shown
+        if len(hunk.lines) > len(shown):
+            yield f"... {len(hunk.lines) - len(shown)} lines more"
+        left -= len(shown)

@@ -153,10 +153,14 @@ def command(
 ) -> int:
     """Find the first bad commit, or with --package the first bad release.
 
-    The end that fails is run first and the other one beside the first steps, each in a working
-    tree of its own (`--jobs 1`: one after the other). Without GOOD whet walks back until it finds a good one. Commits
-    are checked out in working trees of whet's own; your checkout is not touched. A version
-    that cannot be built, or that fails in another way, is skipped.
+    GOOD and BAD are named as git names them (`v4.33`, `release~3`), by a date (`2026-01-05`,
+    `'2 weeks ago'`), or both in one word (`v4.33..HEAD`). Without GOOD whet walks back until it
+    finds a good one. If it is the old end that fails, what fixed it is searched.
+
+    Commits are checked out in working trees of whet's own, and `--jobs` of them run at once (your
+    cores, up to 8); your checkout is not touched. Both ends are run too. A version that cannot be
+    built, or that fails in another way, is skipped. A search that was stopped goes on when the
+    same line is typed again.
 
     The end that fails is run --end-runs times. If it passes now and then, both ends are
     measured, the plan is said, and each run is weighed until one version is likely enough;
@@ -171,10 +175,11 @@ def command(
     if attempts:
         _refuse_ends(ctx, ends, "--attempts", "what it was tried on before")
         ends = ("now",)
-    if hunks and package:
+    if package and (hunks or log or setup or as_of_commit or carry or first_parent):
         raise BadUsage(
-            "`--hunks` looks into a commit, and `--package` searches releases",
-            hint="leave `--hunks` out, or search the package's own repository: `--repo DIR`",
+            "`--hunks`, `--log`, `--setup`, `--as-of-commit`, `--carry` and `--first-parent` are"
+            " for commits, and `--package` searches releases",
+            hint="leave them out, or search the package's own repository: `--repo DIR`",
         )
     good, bad = ("", "") if pythons and not ends else ends_of(ends)
     options = BisectOptions(

@@ -9,7 +9,7 @@ QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
 """Options of git that keep the user's hooks and daemons out of what whet does."""
 
 
-def check_out(folder: Path, commit: str, *, is_clean: bool = True) -> None:
+def check_out(folder: Path, commit: str, *, is_clean: bool = True) -> bool:
     """Make ``folder`` what ``commit`` holds, and nothing else.
 
     Without ``is_clean`` what git does not track stays.
@@ -17,9 +17,13 @@ def check_out(folder: Path, commit: str, *, is_clean: bool = True) -> None:
     A filter that fails (git-lfs is not installed, git-crypt has no key) is left out: then the
     files are as they are committed.
 
+    Returns:
+        Whether all filters did their work.
+
     Raises:
         GitFailedError: if git cannot.
     """
+    is_filtered = True
     place = Repository(folder)
     rules = ("HEAD", commit, "--", ":(glob)**/.gitattributes")
     if place.ask(*QUIET, "diff", "--quiet", "--no-ext-diff", *rules).exit_code != 0:
@@ -33,8 +37,10 @@ def check_out(folder: Path, commit: str, *, is_clean: bool = True) -> None:
         if not filters:
             raise
         place.get(*QUIET, *filters, *arguments)
+        is_filtered = False
     if is_clean:
         place.get(*QUIET, "clean", "--quiet", "-ffdx")
+    return is_filtered
 
 
 def _without_filters(place: Repository) -> list[str]:

@@ -23,6 +23,10 @@ from whet.host.submodules import populate_submodules
 # whet apart; another whet may still be in the way for as long as a file is written.
 _ATTEMPTS = 5
 _SET_UP = 3  # slots with a setup of another state that are kept beside those in use
+_UNFILTERED = (
+    "a filter of git fails on a commit (is git-lfs installed, are its objects here?):"
+    " files are there as they are committed, such as pointers"
+)
 _LEAST_BYTES = 64 * 1024
 _FULL_NAME = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
@@ -49,6 +53,7 @@ class Worktrees:
         self._used: dict[Path, str] = {}
         self._notes: dict[Path, tuple[str, ...]] = {}
         self._set_up: dict[Path, SetUp] = {}
+        self._unfiltered: set[Path] = set()
 
     @cached_property
     def git_folder(self) -> str:
@@ -72,7 +77,8 @@ class Worktrees:
         slot = self._slot_for(commit, state)
         notes = populate_submodules(self.repository, commit, slot)
         with self._lock:
-            self._notes[slot] = notes
+            unfiltered = (_UNFILTERED,) if slot in self._unfiltered else ()
+            self._notes[slot] = (*notes, *unfiltered)
         return slot
 
     def checkout_code(self, code: CodeState) -> Path:
@@ -179,12 +185,19 @@ class Worktrees:
         with self._lock:
             set_up = self._set_up.get(slot)
         if set_up is not None and set_up.state == state:
-            check_out(slot, commit, is_clean=False)
+            self._check_out(slot, commit, is_clean=False)
             if set_up.put_back(slot):
                 return
         with self._lock:
             self._set_up.pop(slot, None)
-        check_out(slot, commit)
+        self._check_out(slot, commit)
+
+    def _check_out(self, slot: Path, commit: str, *, is_clean: bool = True) -> None:
+        is_filtered = check_out(slot, commit, is_clean=is_clean)
+        with self._lock:
+            self._unfiltered.discard(slot)
+            if not is_filtered:
+                self._unfiltered.add(slot)
 
     def _take_free(self, commit: str, state: str) -> Path | None:
         with self._lock:
@@ -211,7 +224,7 @@ class Worktrees:
         self._belongings.adopt("worktree", str(slot), repository=str(self.repository.top))
         try:
             self._add_worktree(slot, commit)
-            check_out(slot, commit)
+            self._check_out(slot, commit)
         except (GitFailedError, OSError) as error:
             is_full = _is_full(self._place)  # git says only that it cannot write
             self._belongings.discard(slot)

@@ -111,14 +111,21 @@ class Bisection(Generic[VersionT]):
         return self._bad_end
 
     @property
+    def version_count(self) -> int:
+        """How many versions the graph has."""
+        return len(self._graph.versions)
+
+    @property
     def remaining(self) -> int:
         """How many versions may still be the first bad one."""
         return len(self._suspects)
 
-    @property
-    def steps_left(self) -> int:
-        """How many more tests a line of so many versions takes at the most."""
-        return (len(self._suspects) - 1).bit_length()
+    def steps_left(self, width: int = 1) -> int:
+        """Return how many more rounds of ``width`` tests a line of so many takes at the most."""
+        steps, reached = 0, 1
+        while reached < len(self._suspects):
+            steps, reached = steps + 1, reached * (width + 1)
+        return steps
 
     @property
     def suspects(self) -> tuple[VersionT, ...]:

@@ -1,10 +1,12 @@
 """The search for any good version before a bad one, by steps that double."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from whet.core.verdict import Verdict
 from whet.search.proposal import Search
+from whet.search.round import Round
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +24,9 @@ class WalkBackResult:
     tested: tuple[tuple[int, Verdict], ...]
 
 
-def walk_back(oldest: int, landmarks: Collection[int] = ()) -> Search[int, WalkBackResult]:
+def walk_back(
+    oldest: int, landmarks: Collection[int] = (), width: int = 1
+) -> Search[int, WalkBackResult]:
     """Search a good version among 1 to ``oldest`` steps before a bad one.
 
     Goes 1, 2, 4, 8 ... steps back and ends at the first good version. Where the walk only met
@@ -35,18 +39,19 @@ def walk_back(oldest: int, landmarks: Collection[int] = ()) -> Search[int, WalkB
         oldest: how many versions there are before the bad one.
         landmarks: distances to prefer over others nearby, such as those of tagged commits:
             a release is more likely to work than what lies between.
+        width: how many are tested at once; the nearest good one counts all the same.
     """
     tested: dict[int, Verdict] = {}
     marked = sorted(landmarks)
-    distance, bad = 1, 0
-    while distance <= oldest:
-        candidate = _preferred(distance, oldest, marked)
-        (tested[candidate],) = yield (candidate,)
-        if tested[candidate] is Verdict.GOOD:
-            return _result(candidate, tested)
-        distance = max(2 * distance, candidate + 1)
-        if distance > oldest > candidate:
-            distance = oldest
+    bad = 0
+    steps = list(_steps(oldest, marked))
+    for start in range(0, len(steps), width):
+        batch = steps[start : start + width]
+        verdicts = yield Round(batch, partial(_beyond_good, batch))
+        for candidate, verdict in zip(batch, verdicts, strict=True):
+            tested[candidate] = verdict
+            if verdict is Verdict.GOOD:
+                return _result(candidate, tested)
     skipped = [each for each, verdict in tested.items() if verdict is Verdict.SKIP]
     bad = max((each for each, verdict in tested.items() if verdict is Verdict.BAD), default=0)
     unclear = min((each for each in skipped if each > bad), default=bad)
@@ -60,6 +65,23 @@ def walk_back(oldest: int, landmarks: Collection[int] = ()) -> Search[int, WalkB
         else:
             unclear = middle
     return _result(None, tested)
+
+
+def _steps(oldest: int, marked: list[int]) -> Iterator[int]:
+    """Yield the distances to test while none is good."""
+    distance = 1
+    while distance <= oldest:
+        candidate = _preferred(distance, oldest, marked)
+        yield candidate
+        distance = max(2 * distance, candidate + 1)
+        if distance > oldest > candidate:
+            distance = oldest
+
+
+def _beyond_good(batch: Sequence[int], known: Mapping[int, Verdict]) -> set[int]:
+    """Return those that are farther away than one known to be good."""
+    good = [each for each, verdict in known.items() if verdict is Verdict.GOOD]
+    return {each for each in batch if good and each > min(good)}
 
 
 def _preferred(distance: int, oldest: int, marked: list[int]) -> int:

@@ -1,5 +1,6 @@
 """`whet bisect`: the first bad commit or release."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -216,7 +217,26 @@ def versions_of(
         ),
         terms=terms,
     )
-    return replace(found, remarks=(*found.remarks, *named_otherwise(repository, trial)))
+    outside = _outside(bench, trial, repository, options)
+    remarks = (*found.remarks, *outside, *named_otherwise(repository, trial))
+    return replace(found, remarks=remarks)
+
+
+def _outside(
+    bench: Workbench, trial: Trial, repository: Repository, options: BisectOptions
+) -> tuple[str, ...]:
+    """Return a warning if nothing leads the command into the repository."""
+    top = os.path.realpath(repository.top)
+    variables = {**bench.environment, **trial.environment}
+    words = (trial.cwd, *trial.command, *variables.get("PYTHONPATH", "").split(os.pathsep))
+    leads = any(os.path.realpath(Path(trial.cwd, word)).startswith(top) for word in words)
+    if leads or options.setup.command or _editable(bench, trial, repository, options.setup):
+        return ()
+    text = (
+        f"the command starts outside of `{top}` and does not name it: it may run the same code on"
+        " each commit (`--setup 'pip install -e .'` installs each, `--env PYTHONPATH=` names it)"
+    )
+    return (text,)
 
 
 def _editable(

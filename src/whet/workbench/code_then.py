@@ -26,6 +26,9 @@ def code_of(entry: Entry) -> CodeState:
             f"trial {entry.number} did not run in a git repository",
             hint=f"`whet again {entry.number}` runs it on the code of today",
         )
+    if entry.trial.revision is not None:
+        commit = entry.trial.revision
+        return CodeState(repository=entry.trial.code.repository, commit=commit, tree=commit)
     return entry.trial.code
 
 

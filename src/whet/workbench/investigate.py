@@ -21,6 +21,7 @@ from whet.host.agent_tasks import NO_TASKS, AgentTasks
 from whet.host.files import storage_error
 from whet.host.search_stamp import is_clean
 from whet.workbench.bench import Place, Workbench
+from whet.workbench.bisect import MOST_JOBS
 from whet.workbench.command_search import CommandOptions
 from whet.workbench.copies import Copied, reproduce_on_copies
 from whet.workbench.good_trial import decided_by, decision_sentence, passed_before
@@ -44,8 +45,8 @@ from whet.workbench.versions import FirstBad, VersionHunt, Versions
 
 REPORT_FOLDER = "whet-report"
 
-_SHOWN_LINES = 15
 _SHOWN_SUSPECTS = 8
+_SHOWN_LINES = 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -303,7 +304,7 @@ def _search_history(work: _Work, baseline: Baseline) -> None:
             oracle=baseline.oracle,
             repeats=baseline.repeats,
             overlaps=(work.options.jobs or work.bench.jobs) > 1,
-            jobs=work.options.jobs or work.bench.jobs,
+            jobs=work.options.jobs or min(work.bench.jobs, MOST_JOBS),
         )
         try:
             work.found = find_first_bad(
@@ -355,10 +356,9 @@ def history_sentence(search: VersionSearch) -> str:
             f"no {search.old_term} {search.kind} of {search.subject} was found yet:"
             f" {search.stopped.value}"
         )
-    return (
-        f"one of {', '.join(search.suspects[:8])} is the first {search.new_term} {search.kind}:"
-        f" {search.stopped.value}"
-    )
+    more = len(search.suspects) - _SHOWN_SUSPECTS
+    named = ", ".join(search.suspects[:_SHOWN_SUSPECTS]) + (f" and {more} more" if more > 0 else "")
+    return f"one of {named} is the first {search.new_term} {search.kind}: {search.stopped.value}"
 
 
 def _noisy_sentence(search: VersionSearch, noisy: NoisySearch) -> str:

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -26,10 +26,12 @@ class PlacingExecutor:
     Attributes:
         inner: runs the trial once its place is there.
         prepare: makes the place.
+        rooms: how many places may be in use at once, by several executors together; None: any.
     """
 
     inner: Executor
     prepare: Prepare
+    rooms: threading.Semaphore | None = None
     _underway: "dict[threading.Thread, _Placement]" = field(
         default_factory=dict[threading.Thread, "_Placement"]
     )
@@ -66,7 +68,7 @@ class PlacingExecutor:
 
     def _run(self, trial: Trial, placement: "_Placement", future: TrialFuture) -> None:
         try:
-            with self.prepare(trial) as placed:
+            with self.rooms or nullcontext(), self.prepare(trial) as placed:
                 if not future.begin():
                     future.set_running_or_notify_cancel()
                     return

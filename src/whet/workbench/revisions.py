@@ -11,11 +11,12 @@ from pathlib import Path
 from whet.bisection.commits import describe, summaries
 from whet.bisection.equal_trees import EqualTrees
 from whet.bisection.names import deeper, resolve
-from whet.bisection.picture import outline, picture
+from whet.bisection.picture import Shown, outline, picture
 from whet.bisection.replay import BisectLog
 from whet.bisection.revisions import RevisionHistory, RevisionLine, inside_of
 from whet.bisection.shown_diff import shown_diff
 from whet.bisection.terms import Terms
+from whet.core.event import Notice
 from whet.core.executor import Executor
 from whet.core.outcome import Outcome
 from whet.core.trial import CodeState, Trial
@@ -41,6 +42,7 @@ class Checkouts:
         editable: folders of the user's tree from which the command's Python imports packages,
             whatever folder it starts in.
         equal: is told what was looked up of a checkout to place a trial there; None: nobody is.
+        said: what was said of a checkout, once for all.
     """
 
     worktrees: Worktrees
@@ -48,6 +50,7 @@ class Checkouts:
     setups: Setups
     editable: tuple[str, ...] = ()
     equal: EqualTrees | None = None
+    said: set[str] = field(default_factory=set[str])
 
     def place(self, executor: Executor) -> PlacingExecutor:
         """Return what runs each trial in a checkout of its revision."""
@@ -72,6 +75,10 @@ class Checkouts:
             return
         commit = trial.revision
         slot = self.worktrees.checkout(commit, self.setups.state_of(commit))
+        for note in self.worktrees.notes_on(slot):
+            if note not in self.said:
+                self.said.add(note)
+                self.bench.emit(Notice(text=note))
         try:
             relocation = self.worktrees.relocation(slot)
             placed = relocation.placed(trial, self.bench.environment)
@@ -208,14 +215,15 @@ class _Commits:
         return within.bisection()
 
     def picture(self, state: Bisection[str], used: Terms) -> str:
-        standings = state.standings()
-        known = summaries(self.repository, standings)
-        rows = outline(standings, first_bad=state.result().first_bad)
+        rows = outline(state.standings(), first_bad=state.result().first_bad)
+        shown = (row.version for row in rows if isinstance(row, Shown))
+        known = summaries(self.repository, shown)
         return picture(rows, lambda commit: str(known[commit]), terms=used)
 
     def log(self, old: str, new: str, state: Bisection[str], used: Terms) -> str:
         named = [old, new, *dict(state.tested), *state.suspects]
         known = summaries(self.repository, named)
+        is_inside_a_merge = self.repository.ask("rev-parse", f"{new}^1").text == old
         log = BisectLog(
             old=old,
             new=new,
@@ -223,7 +231,7 @@ class _Commits:
             terms=used,
             title=lambda commit: known[commit].subject,
             paths=self.options.paths,
-            is_line=self.options.is_line and new == self.new,
+            is_line=self.options.is_line and not is_inside_a_merge,
             first_bad=state.result().first_bad,
         )
         return str(log)

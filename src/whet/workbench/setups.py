@@ -7,6 +7,7 @@ of its own, beside the checkout, in which the trial runs too; the user's is neve
 
 import fnmatch
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -32,9 +33,12 @@ READS = (
 )  # fmt: skip
 """What an installation that leaves Python code where it is reads, in any folder."""
 
-_LEAVES_CODE = re.compile(
-    r"(^|\s)(-e|--editable|-r|--requirements?)(?=[\s=.]|$)|\b(uv sync|poetry install|pdm install)\b"
-)
+_PARTS = re.compile(r"&&|\|\||[;|&\n]")
+_SYNC = re.compile(r"\s*(uv sync|poetry install|pdm install)\b")
+_PIP_INSTALL = re.compile(r"\s*(uv pip|(python[\d.]* -m )?pip3?) install\b")
+_WITH_FILE = frozenset({"-e", "--editable", "-r", "--requirement", "--requirements", "-c",
+                        "--constraint", "--constraints", "--index-url", "-i", "--find-links", "-f",
+                        "--extra-index-url"})  # fmt: skip
 _IS_OF_PYTHON = re.compile(r"\b(pip3?|uv|python[\d.]*|poetry|pdm|hatch|flit|maturin)\b")
 _NAMES_PIP = re.compile(r"(?<!uv )\bpip3?\b")
 
@@ -59,7 +63,7 @@ class Setup:
     @property
     def patterns(self) -> tuple[str, ...]:
         """What it reads; empty: every file."""
-        return self.reads or (READS if _LEAVES_CODE.search(self.command) else ())
+        return self.reads or (READS if leaves_code(self.command) else ())
 
     def text(self, top: Path) -> str:
         """Return all of this as text, for the key of a trial; empty if there is nothing to do."""
@@ -91,6 +95,27 @@ class Setup:
             raise BadUsage(
                 "`--as-of-commit` needs uv, which is not installed", hint="`pip install uv`"
             )
+
+
+def leaves_code(command: str) -> bool:
+    """Whether a shell command only installs, and leaves the repository's own code where it is.
+
+    That is `pip install -e .` or `-r requirements.txt`, and not `pip install .`, which copies.
+    """
+    return all(_part_leaves_code(part) for part in _PARTS.split(command))
+
+
+def _part_leaves_code(part: str) -> bool:
+    if _SYNC.match(part):
+        return "--no-editable" not in part
+    if not _PIP_INSTALL.match(part):
+        return False
+    words = part.split()
+    return not any(
+        ("/" in word or word.startswith(".")) and before not in _WITH_FILE
+        for before, word in itertools.pairwise(words)
+        if not word.startswith("-")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +157,8 @@ class Setups:
             SetupFailed: if the setup's command fails.
             DiskFull, CannotWrite: if there is no place for a file that is carried in.
         """
-        for name in self.setup.carried:
+        carried = () if self.worktrees.is_set_up(slot) else self.setup.carried
+        for name in carried:
             _carry(self.worktrees.repository.top / name, slot / name)
         if not self.setup.command:
             return trial
@@ -222,15 +248,22 @@ def _is_inside(top: Path, name: str) -> bool:
 
 
 def _carry(source: Path, target: Path) -> None:
-    """Copy what the user has, links as links; the copy may be changed by whoever runs there."""
+    """Copy what the user has, links as links; what the commit has itself stays as it is there."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir() and not source.is_symlink():
-            shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+            shutil.copytree(
+                source, target, symlinks=True, dirs_exist_ok=True, copy_function=_copy_if_missing
+            )
         else:
-            shutil.copy2(source, target, follow_symlinks=False)
+            _copy_if_missing(str(source), str(target))
     except OSError as error:
         raise storage_error(error, target) from error
+
+
+def _copy_if_missing(source: str, target: str) -> None:
+    if not os.path.lexists(target):
+        shutil.copy2(source, target, follow_symlinks=False)
 
 
 def _stamp(path: Path) -> list[tuple[str, int, int]]:

@@ -1,6 +1,7 @@
 """The search for the first bad version, whatever the versions are."""
 
 import sys
+import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,6 +28,7 @@ from whet.workbench.driver import HOLDS_NO_MORE, Driver, Ended, Question, announ
 from whet.workbench.ends import Ahead, Ends
 from whet.workbench.investigation import TestedVersion, VersionPlace, VersionSearch
 from whet.workbench.judged_alike import JudgedAlike
+from whet.workbench.placing import PlacingExecutor
 from whet.workbench.request import Judging
 
 
@@ -143,7 +145,11 @@ class VersionHunt:
             self.bench.emit(Notice(text=remark))
         alike = self._alike = self._begin_alike()
         watch = _Watch(self.bench.emit, self.versions, alike)
-        place = self.versions.place
+        rooms = threading.Semaphore(self.jobs)
+
+        def place(executor: Executor) -> PlacingExecutor:
+            return replace(self.versions.place(executor), rooms=rooms)
+
         bench = replace(
             self.bench,
             observe=None if alike is None else alike.observe,
@@ -329,9 +335,9 @@ class VersionHunt:
     def _walk_back(self, driver: Driver) -> Ended[WalkBackResult]:
         """Look for a good version before the new end; it becomes the old end."""
         line, landmarks = self.versions.line()
-        search = walk_back(len(line) - 1, landmarks)
-        if self._alike is not None:
-            follows = self._alike.follows
+        follows = None if self._alike is None else self._alike.follows
+        search = walk_back(len(line) - 1, landmarks, self.jobs if follows is None else 1)
+        if follows is not None:
             search = answering(search, lambda at: follows([line[at]]).get(line[at]))
         ended = driver.run(search, lambda distance: self._ask(line[distance]), None)
         result = ended.result
@@ -384,7 +390,7 @@ class VersionHunt:
                 label=self.versions.label(version),
                 verdict=self.terms.for_search(told),
                 remaining=bisection.remaining,
-                steps_left=bisection.steps_left,
+                steps_left=bisection.steps_left(self.jobs),
             )
         )
 
@@ -411,15 +417,19 @@ class VersionHunt:
             stopped=reason,
             picture=self.versions.picture(bisection, self.terms),
             trials=len(watch.seen),
-            diff="" if found is None else self.versions.diff(found, watch.failing_files),
+            diff="" if found is None else self._diff(found, watch),
             again="" if found is None else self.versions.again(self._ask(found).trial),
             log=self.versions.log(
                 bisection.old_end or "", bisection.new_end, bisection, self.terms
             ),
             places=_places(bisection, label),
-            place_count=len(bisection.standings()),
+            place_count=bisection.version_count,
             concluded=0 if self._alike is None else len(watch.not_run(self._alike.concluded)),
         )
+
+    def _diff(self, version: str, watch: "_Watch") -> str:
+        """Return what a version changed, first in what the failure or the command names."""
+        return self.versions.diff(version, (*watch.failing_files, *self.trial.command))
 
     def _nothing_good(
         self, oracle: Oracle, walked: Ended[WalkBackResult], watch: "_Watch"
