@@ -127,6 +127,7 @@ class PartSearch:
             places=parts.named(self._best),
             before=len(everything),
             after=len(self._best),
+            bad_means=self.oracle.description,
             stopped=reason,
             trials=max(0, ended.trials - remembered),
             remembered=remembered,
