@@ -77,7 +77,7 @@ def part_of_working_tree(
     search = PartSearch(
         bench=bench,
         repository=repository,
-        trial=trial,
+        on=lambda commit: replace(trial, revision=commit),
         reference_seconds=reference.wall_seconds,
         base=base,
         changed=changed,

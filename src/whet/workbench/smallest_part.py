@@ -1,7 +1,7 @@
 """The smallest part of a change that brings a failure: delta debugging over its hunks."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from whet.bisection.terms import Terms
 from whet.core.budget import Budget, StopReason
@@ -31,7 +31,7 @@ class PartSearch:
     Attributes:
         bench: the workbench.
         repository: where both commits are.
-        trial: what is run.
+        on: the trial that runs on a commit.
         base: full name of the commit that passes.
         changed: full name of the commit that fails; known to be so.
         labels: what both are called.
@@ -47,7 +47,7 @@ class PartSearch:
 
     bench: Workbench
     repository: Repository
-    trial: Trial
+    on: Callable[[str], Trial]
     base: str
     changed: str
     labels: tuple[str, str]
@@ -137,7 +137,7 @@ class PartSearch:
         )
 
     def _question(self, parts: ChangeParts, kept: Collection[int]) -> Question:
-        trial = replace(self.trial, revision=parts.commit_of(kept))
+        trial = self.on(parts.commit_of(kept))
         if self.reference_seconds:
             trial = with_patience(trial, self.reference_seconds)
         return Question(trial=trial, label=parts.label(kept))
@@ -153,7 +153,7 @@ class PartSearch:
     def _check_base(self, driver: Driver) -> None:
         """Refuse a base that fails like all of the change."""
         question = Question(
-            trial=replace(self.trial, revision=self.base),
+            trial=self.on(self.base),
             label=f"without the change, {self.labels[0]}",
         )
         told = self.terms.for_search(driver.ask(question))
