@@ -158,10 +158,12 @@ class PartSearch:
         )
         told = self.terms.for_search(driver.ask(question))
         if told is not Verdict.GOOD:
-            word = "fails the same way" if told is Verdict.BAD else "fails in another way"
+            is_older = told is Verdict.BAD
+            word = "fails the same way" if is_older else "fails in another way"
+            older = f"what brought it is older: `whet bisect {self.base[:10]} -- COMMAND` goes back"
             raise EndMisjudged(
                 f"`{self.labels[0]}`, which is without the change, {word}",
-                hint="no part of the change is to blame alone: `whet log --all` shows the runs",
+                hint=older if is_older else "`whet log --all` shows what it did",
             )
 
     def _driver(self, executor: Executor) -> Driver:
