@@ -105,7 +105,7 @@ def test_how_many_commits_needed_no_run_is_said(whet: Whet) -> None:
     for number in range(6):
         whet.commit(f"more docs {number}", docs=str(number))
 
-    said = whet("bisect", "HEAD~12", "HEAD", "--json", "--", "python3", "app.py")
+    said = whet("bisect", "-j1", "HEAD~12", "HEAD", "--json", "--", "python3", "app.py")
 
     found = json.loads(said.stdout)
     assert found["first_bad_description"].endswith("app.py")

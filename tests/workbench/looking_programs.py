@@ -137,6 +137,13 @@ WAYS = {
         before={"tool.sh": "!#!/bin/sh\nexit 0\n"}, after={"tool.sh": "!#!/bin/sh\nexit 1\n"},
         seen="tool.sh",
     ),
+    "the interpreter of a program that is run by its descriptor": Way(
+        program="import os, sys\nos.set_inheritable(at := os.open('tool.sh', os.O_RDONLY), True)\n"
+        "os.execve(at, ['tool.sh'], os.environ) if not (pid := os.fork()) else None\n"
+        "sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))",
+        before={"tool.sh": "!#!inner.sh\n", "inner.sh": "@/bin/true"}, after={"inner.sh": "@/bin/false"},
+        seen="inner.sh",
+    ),
     "a reset step": Way(
         program="import sys; sys.exit('two' in open('/dev/shm/whet-' + sys.argv[1]).read())",
         before={"data.txt": "one"}, after={"data.txt": "two"}, seen="data.txt",

@@ -18,6 +18,7 @@ def show_part(part: SmallestPart) -> None:
         f"the smallest part of {part.base} → {part.changed} that brings it is {count}:"
         f" {', '.join(part.places)}"
     )
+    answer(f"bad means {part.bad_means}")
     answer("")
     for line in part.diff.rstrip("\n").splitlines():
         style = "" if line.startswith(("+++", "---")) else _STYLES.get(line[:1], "")
@@ -42,6 +43,7 @@ def part_facts(part: SmallestPart) -> dict[str, object]:
         "places": list(part.places),
         "hunks_before": part.before,
         "hunks_after": part.after,
+        "bad_means": part.bad_means,
         "stopped": part.stopped.name.lower(),
         "reason": part.stopped.value,
         "trials": part.trials,

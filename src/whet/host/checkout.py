@@ -26,10 +26,9 @@ def check_out(folder: Path, commit: str, *, is_clean: bool = True) -> bool:
     is_filtered = True
     place = Repository(folder)
     rules = ("HEAD", commit, "--", ":(glob)**/.gitattributes")
-    if place.ask(*QUIET, "diff", "--quiet", "--no-ext-diff", *rules).exit_code != 0:
-        # git leaves a file as it wrote it by other rules, line ends and all, if its blob is equal.
-        place.get(*QUIET, "read-tree", "--empty")
+    has_other_rules = place.ask(*QUIET, "diff", "--quiet", "--no-ext-diff", *rules).exit_code != 0
     arguments = ("checkout", "--quiet", "--force", "--detach", commit)
+    filters: list[str] = []
     try:
         place.get(*QUIET, *arguments)
     except GitFailedError:
@@ -38,6 +37,10 @@ def check_out(folder: Path, commit: str, *, is_clean: bool = True) -> bool:
             raise
         place.get(*QUIET, *filters, *arguments)
         is_filtered = False
+    if has_other_rules:
+        # git leaves a file as it wrote it by other rules, line ends and all, if its blob is equal.
+        place.get(*QUIET, "read-tree", "--empty")
+        place.get(*QUIET, *filters, *arguments)
     if is_clean:
         place.get(*QUIET, "clean", "--quiet", "-ffdx")
     return is_filtered

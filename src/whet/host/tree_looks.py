@@ -110,6 +110,8 @@ class TreeLooks:
     def _at_path(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
         name, kind, folder, path, _ = call
         named = self._named(pid, folder, path, arguments)
+        if not named and kind == "exec":
+            named = self._onlooker.target_of(pid, arguments[folder])  # fexecve(3)
         if not named:
             return  # what a descriptor leads to was named when it was opened
         real = self._follow(named, pid)

@@ -109,6 +109,15 @@ class RecordedTrials:
             values.append(investigation)
         return self._entries(limit, conditions, values)
 
+    def attempts_at(self, trial: Trial) -> Iterator[Entry]:
+        """Yield the trials of the same command in the same folder, the newest first.
+
+        Those that a search ran do not count, nor those that whet ran to verify another one.
+        """
+        conditions = ["trial.command_digest = ?", "trial.verb <> 'verify'"]
+        conditions.append("trial.investigation IS NULL")
+        return self._entries(None, conditions, [command_digest(trial)])
+
     def searches_from(self, trial: Trial, *, verb: str) -> list[int]:
         """Return the numbers of the searches of a verb that started from a trial, newest first."""
         # Where the code is kept decides nothing, and a search that goes on keeps it anew.

@@ -12,7 +12,6 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.host.code_changes import describe_changes
 from whet.host.git import Repository
-from whet.notebook.reading import command_digest
 from whet.search.bisection import Bisection
 from whet.search.version_graph import line_of
 from whet.workbench.bench import Workbench, oracle_of
@@ -78,13 +77,12 @@ def attempts(bench: Workbench, trial: Trial, judging: Judging) -> Versions:
 
 def _recorded(bench: Workbench, trial: Trial) -> Iterator[Attempt]:
     """Yield the trials of the command with everything else equal, oldest first, then now."""
-    wanted = command_digest(trial)
     found: list[Attempt] = []
-    for entry in bench.notebook.entries(with_searches=False):
+    for entry in bench.notebook.attempts_at(trial):
         code = entry.trial.code
-        if code is None or entry.verb == "verify" or command_digest(entry.trial) != wanted:
+        if code is None or not (code.snapshot or code.commit):
             continue
-        if not (code.snapshot or code.commit) or not is_same_but_for_code(entry.trial, trial):
+        if not is_same_but_for_code(entry.trial, trial):
             continue
         given_up = entry.outcome is not None and entry.outcome.interrupted
         found.append(

@@ -114,11 +114,17 @@ def _part(
     bench: Workbench, trial: Trial, options: BisectOptions, first: FirstBad, hunt: VersionHunt
 ) -> SmallestPart | None:
     """Return the part of the first bad commit that brings the failure; None if there is none."""
-    from whet.workbench.edits import checkouts_of, commit_before
+    from whet.workbench.edits import commit_before
     from whet.workbench.smallest_part import PartSearch
 
     assert first.first_bad is not None
     repository = Repository.containing(Path(options.repository or trial.cwd))
+
+    def on(commit: str) -> Trial:
+        # An attempt is named by its trial, and a part of one by its commit alone.
+        is_attempt = options.attempts
+        return replace(trial, revision=commit) if is_attempt else hunt.versions.on(trial, commit)
+
     changed = hunt.versions.on(trial, first.first_bad).revision or ""
     good = first.last_good and hunt.versions.on(trial, first.last_good).revision
     try:
@@ -126,14 +132,16 @@ def _part(
         search = PartSearch(
             bench=bench,
             repository=repository,
-            trial=trial,
+            on=on,
             base=base,
             changed=changed,
-            labels=(base[:10], changed[:10]),
+            labels=(first.search.good, first.search.first_bad or "")
+            if options.attempts
+            else (base[:10], changed[:10]),
             oracle=first.oracle,
             record=hunt.record,
             reference_seconds=_seconds_of(bench, first.search),
-            place=checkouts_of(bench, repository, options.setup),
+            place=hunt.versions.place,
             terms=hunt.terms,
             budget=options.budget.less(first.search.wall_seconds, first.search.trials),
             jobs=options.jobs or bench.jobs,

@@ -17,6 +17,7 @@ class SmallestPart:
         places: where its hunks are, such as ``train.py:31``.
         before: how many hunks, or files taken as a whole, all of the change has.
         after: how many this part has.
+        bad_means: what it brings, to complete "bad means ...".
         stopped: why the search ended.
         trials: how many trials it took.
         remembered: how many more were answered by earlier ones.
@@ -32,6 +33,7 @@ class SmallestPart:
     places: tuple[str, ...]
     before: int
     after: int
+    bad_means: str
     stopped: StopReason
     trials: int
     remembered: int

@@ -60,7 +60,7 @@ def part_of_working_tree(
     """
     code = _changed_code(trial)
     repository = Repository.containing(Path(trial.cwd))
-    for remark in named_otherwise(repository, trial):
+    for remark in (*bench.notes, *named_otherwise(repository, trial)):
         bench.emit(Notice(text=remark))
     place = checkouts_of(bench, repository)
     base, changed = code.commit, code.snapshot or ""
@@ -77,7 +77,7 @@ def part_of_working_tree(
     search = PartSearch(
         bench=bench,
         repository=repository,
-        trial=trial,
+        on=lambda commit: replace(trial, revision=commit),
         reference_seconds=reference.wall_seconds,
         base=base,
         changed=changed,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from whet.bisection.equal_trees import EqualTrees
-from whet.core.looks import Looks
+from whet.core.looks import READS_GIT, Looks
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
@@ -49,7 +49,8 @@ class JudgedAlike:
 
     def observe(self, trial: Trial) -> tuple[str, str] | None:
         """Return where it is to be noted what a trial looks at; None: it costs more than it saves."""
-        return self.observed_at(trial) if self._is_worth_it else None
+        is_in_vain = READS_GIT in self.trees.gaps.values()  # the next one will read it as well
+        return self.observed_at(trial) if self._is_worth_it and not is_in_vain else None
 
     def note(self, version: str, outcome: Outcome, verdict: Verdict) -> None:
         """Take in what a run has shown."""

@@ -156,7 +156,7 @@ def revisions(
     worktrees = Worktrees(repository, bench.belongings, bench.project.state / "worktrees")
     setups = Setups(worktrees=worktrees, setup=setup, environment=bench.environment)
     # What a setup leaves in a checkout is in no tree: nothing is concluded across it.
-    equal = None if setup.command else EqualTrees(GitTrees(repository))
+    equal = None if setup_text else EqualTrees(GitTrees(repository))
     checkouts = Checkouts(
         worktrees=worktrees, bench=bench, setups=setups, editable=options.editable, equal=equal
     )

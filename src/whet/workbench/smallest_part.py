@@ -1,7 +1,7 @@
 """The smallest part of a change that brings a failure: delta debugging over its hunks."""
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from whet.bisection.terms import Terms
 from whet.core.budget import Budget, StopReason
@@ -31,7 +31,7 @@ class PartSearch:
     Attributes:
         bench: the workbench.
         repository: where both commits are.
-        trial: what is run.
+        on: the trial that runs on a commit.
         base: full name of the commit that passes.
         changed: full name of the commit that fails; known to be so.
         labels: what both are called.
@@ -47,7 +47,7 @@ class PartSearch:
 
     bench: Workbench
     repository: Repository
-    trial: Trial
+    on: Callable[[str], Trial]
     base: str
     changed: str
     labels: tuple[str, str]
@@ -127,6 +127,7 @@ class PartSearch:
             places=parts.named(self._best),
             before=len(everything),
             after=len(self._best),
+            bad_means=self.oracle.description,
             stopped=reason,
             trials=max(0, ended.trials - remembered),
             remembered=remembered,
@@ -136,7 +137,7 @@ class PartSearch:
         )
 
     def _question(self, parts: ChangeParts, kept: Collection[int]) -> Question:
-        trial = replace(self.trial, revision=parts.commit_of(kept))
+        trial = self.on(parts.commit_of(kept))
         if self.reference_seconds:
             trial = with_patience(trial, self.reference_seconds)
         return Question(trial=trial, label=parts.label(kept))
@@ -152,15 +153,17 @@ class PartSearch:
     def _check_base(self, driver: Driver) -> None:
         """Refuse a base that fails like all of the change."""
         question = Question(
-            trial=replace(self.trial, revision=self.base),
+            trial=self.on(self.base),
             label=f"without the change, {self.labels[0]}",
         )
         told = self.terms.for_search(driver.ask(question))
         if told is not Verdict.GOOD:
-            word = "fails the same way" if told is Verdict.BAD else "fails in another way"
+            is_older = told is Verdict.BAD
+            word = "fails the same way" if is_older else "fails in another way"
+            older = f"what brought it is older: `whet bisect {self.base[:10]} -- COMMAND` goes back"
             raise EndMisjudged(
                 f"`{self.labels[0]}`, which is without the change, {word}",
-                hint="no part of the change is to blame alone: `whet log --all` shows the runs",
+                hint=older if is_older else "`whet log --all` shows what it did",
             )
 
     def _driver(self, executor: Executor) -> Driver:

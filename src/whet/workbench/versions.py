@@ -330,7 +330,8 @@ class VersionHunt:
     def _is_to_be_seen(self, version: str, watch: "_Watch") -> bool:
         """Whether the answer rests on a version that this search has not run."""
         is_concluded = self._alike is not None and version in self._alike.concluded
-        return is_concluded or watch.is_from_memory(self.versions.label(version))
+        label = self.versions.label(version)
+        return watch.is_from_memory(label) or (is_concluded and label not in watch.seen)
 
     def _walk_back(self, driver: Driver) -> Ended[WalkBackResult]:
         """Look for a good version before the new end; it becomes the old end."""
