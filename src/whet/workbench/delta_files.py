@@ -86,6 +86,16 @@ _WORDS = ("fails", "passes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Differences:
+    """Settings or lines that differ, where each stands, and the file that has some of them."""
+
+    what: str
+    changes: tuple[Change, ...]
+    paths: tuple[Steps, ...]
+    made: Callable[[Numbers], bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Pair:
     """What both orders of two files share."""
 
@@ -106,11 +116,12 @@ class _Pair:
         def made(numbers: Numbers) -> bytes:
             return kind.write(between.made(numbers)).encode("utf-8", "surrogatepass")
 
-        return self._cases(
-            good, bad, what="settings", made=made, paths=between.paths,
+        found = _Differences(
+            what="settings", made=made, paths=between.paths,
             changes=tuple(leaf.as_change() for leaf in between.leaves),
-            plain=(lambda: self._by_lines(good, bad)) if _is_alike(good, bad) else None,
         )  # fmt: skip
+        plain = (lambda: self._by_lines(good, bad)) if _is_alike(good, bad) else None
+        return self._cases(good, bad, found, plain)
 
     def _by_lines(self, good: _File, bad: _File) -> Cases:
         between = text_between(good.content, bad.content)
@@ -130,22 +141,18 @@ class _Pair:
                    after=shown_lines(hunk.after))
             for hunk in between.hunks
         )  # fmt: skip
-        return self._cases(
-            good, bad, what="lines", made=between.made, changes=changes,
-            paths=tuple((number,) for number in range(len(changes))), plain=None,
-        )  # fmt: skip
+        paths = tuple((number,) for number in range(len(changes)))
+        found = _Differences(what="lines", made=between.made, paths=paths, changes=changes)
+        return self._cases(good, bad, found, None)
 
-    def _cases(  # noqa: PLR0913 - what differs between settings and lines
+    def _cases(
         self,
         good: _File,
         bad: _File,
-        *,
-        what: str,
-        made: Callable[[Numbers], bytes],
-        changes: tuple[Change, ...],
-        paths: tuple[Steps, ...],
+        found: _Differences,
         plain: Callable[[], Cases] | None,
     ) -> Cases:
+        made = found.made
         base = self._bound(bad)
 
         def trial(numbers: Numbers) -> Trial:
@@ -155,9 +162,9 @@ class _Pair:
             return self._result(bad, base, made(numbers), word)
 
         return Cases(
-            what=what, good=good.shown, bad=bad.shown, changes=changes, paths=paths, trial=trial,
-            turned=lambda: self.cases(bad, good), plain=plain, originals=(bad.path,),
-            result=result,
+            what=found.what, good=good.shown, bad=bad.shown, changes=found.changes,
+            paths=found.paths, trial=trial, turned=lambda: self.cases(bad, good), plain=plain,
+            originals=(bad.path,), result=result,
         )  # fmt: skip
 
     def _bound(self, bad: _File) -> Trial:

@@ -29,7 +29,8 @@ from whet.workbench.request import TrialRequest
 
 Put: TypeAlias = Callable[[Trial, Numbers], Trial]
 
-_SECRET = "<secret "  # noqa: S105 - how a mark begins
+_MARK = "<secret "
+"""How what stands for a secret begins."""
 
 _ELSEWHERE = {
     "packages": "`whet bisect --packages` searches them",
@@ -159,11 +160,11 @@ def _variables(bench: Workbench, before: Entry, after: Entry) -> tuple[_Part, li
 
 
 def _is_unknown(text: str | None, name: str, marks: Mapping[str, str]) -> bool:
-    return text is not None and _SECRET in text and marks.get(name) != text
+    return text is not None and _MARK in text and marks.get(name) != text
 
 
 def _value(bench: Workbench, name: str, text: str, marks: Mapping[str, str]) -> str:
-    return bench.environment[name] if _SECRET in text and marks.get(name) == text else text
+    return bench.environment[name] if _MARK in text and marks.get(name) == text else text
 
 
 def _arguments(before: Trial, after: Trial) -> _Part:
