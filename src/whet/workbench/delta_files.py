@@ -16,7 +16,7 @@ from whet.reduction.settings.documents import DocumentKind, UnreadableError, doc
 from whet.search.hierarchy import Numbers
 from whet.search.hierarchy import Path as Steps
 from whet.workbench.bench import Workbench
-from whet.workbench.cases import Cases, Result
+from whet.workbench.cases import Cases, Result, result_places
 from whet.workbench.payload import PLACEHOLDER, bind_payloads, read_payload
 from whet.workbench.request import TrialRequest
 from whet.workbench.results import place_beside
@@ -53,7 +53,8 @@ def cases_of_files(
     folder = Path(os.path.abspath(request.cwd or bench.project.folder))
     old, new = _read(folder, good), _read(folder, bad)
     trial = bench.build_trial(replace(request, command=_marked(request.command, old, new)))
-    trial = bench.for_search(trial, [old.path, new.path, *_results(bench, (old, new), output)])
+    originals = [old.path, new.path]
+    trial = bench.for_search(trial, [*originals, *result_places(bench, originals, output)])
     pair = _Pair(bench=bench, request=request, trial=trial, output=output)
     return pair.cases(old, new)
 
@@ -76,13 +77,6 @@ def _marked(command: tuple[str, ...], good: _File, bad: _File) -> tuple[str, ...
     if any(PLACEHOLDER in word for word in command):
         return command
     return tuple(bad.shown if word == good.shown else word for word in command)
-
-
-def _results(bench: Workbench, files: tuple[_File, _File], output: str) -> list[Path]:
-    return [place_beside(bench, file.path, word, output) for file in files for word in _WORDS]
-
-
-_WORDS = ("fails", "passes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
