@@ -2,7 +2,7 @@
 
 import click
 
-from whet.cli.bisect_packages import package_options, search_packages
+from whet.cli.bisect_options import package_options
 from whet.cli.console import answer, answer_json
 from whet.cli.options import (
     TrialCommand,
@@ -21,7 +21,6 @@ from whet.workbench.bench import open_workbench
 from whet.workbench.bisect import BisectOptions, bisect
 from whet.workbench.investigate import history_sentence
 from whet.workbench.investigation import VersionSearch
-from whet.workbench.packages import PackageOptions
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="[GOOD] BAD -- COMMAND...")
@@ -73,8 +72,9 @@ def command(
     """
     request = trial_request(ctx)
     if packages and not pythons:
-        chosen = PackageOptions(with_prereleases=pre, budget=Budget(wall_seconds=budget), jobs=jobs)
-        return search_packages(ends, request, chosen, as_json=as_json)
+        from whet.cli.bisect_packages import search_packages
+
+        return search_packages(ctx, ends, request)
     if len(ends) not in ({0, 1} if pythons else {1, 2}):
         raise BadUsage(
             f"`{' '.join(ends)}` does not name one or two ends",
