@@ -44,16 +44,15 @@ sys.exit(1 if all(at(path) for path in {paths!r}) else 0)
 
 def nested(paths: Sequence[str], value: int) -> dict[str, object]:
     """Return a configuration with one value at each path."""
-    made: dict[str, object] = {}
+    plain: dict[str, object] = {}
+    tables: dict[str, list[str]] = {}
     for path in paths:
-        *tables, key = path.split(".")
-        place = made
-        for table in tables:
-            inner = place.setdefault(table, {})
-            assert isinstance(inner, dict)
-            place = inner
-        place[key] = value
-    return made
+        first, dot, rest = path.partition(".")
+        if dot:
+            tables.setdefault(first, []).append(rest)
+        else:
+            plain[first] = value
+    return {**plain, **{name: nested(inner, value) for name, inner in tables.items()}}
 
 
 def settings(draws: int) -> None:
