@@ -389,3 +389,17 @@ def test_an_investigation_says_what_decides_beside_a_trial_that_passed(whet: Whe
         and "passes without variable MODE" in result
         for result in results
     ), results
+
+
+def test_a_trial_of_a_bisection_over_revisions_is_no_case_and_says_what_is(whet: Whet) -> None:
+    whet.git("init", "--quiet")
+    whet.write(".gitignore", ".whet\n")
+    for number in range(3):
+        whet.commit(f"c{number}", app_py=f"{'1 / 0' if number > 1 else 'pass'}  # {number}\n")
+    whet("bisect", "HEAD~2", "HEAD", "--", PYTHON, "app.py")
+
+    said = whet("delta", "1", "2")
+
+    assert said.code == 64
+    assert "it ran on `" in said.stderr
+    assert "`whet bisect` finds what decides" in said.stderr
