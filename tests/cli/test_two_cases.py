@@ -213,6 +213,32 @@ def test_a_program_that_reads_how_a_file_is_written_gets_its_lines(whet: Whet) -
     assert (whet.folder / "b.fails.json").read_text() == '{"a": 1,\n\t"b": 2}\n'
 
 
+def test_a_script_that_judges_gets_the_file_when_there_is_no_command(whet: Whet) -> None:
+    whet.write("g.json", '{"a": 1, "b": 1}')
+    whet.write("b.json", '{"a": 2, "b": 2}')
+    whet.write("judge.sh", '#!/bin/sh\ngrep -q \'"a": 1\' "$1"\n').chmod(0o755)
+
+    said = whet("delta", "--json", "--oracle", "./judge.sh", "g.json", "b.json")
+
+    assert said.code == 0, said.stderr
+    assert deciding(said, "fails") == {"a": ("1", "2")}
+
+
+def test_what_is_found_before_the_budget_is_spent_is_kept(whet: Whet) -> None:
+    """The clock of the budget has run out when the two cases have been run."""
+    whet.write("g.json", as_json(GOOD))
+    whet.write("b.json", as_json(BAD))
+    whet.write("train.py", TRAIN.format(reader=READERS["json"]))
+
+    said = whet(
+        "delta", "--json", "--budget", "1ms", "g.json", "b.json", "--", PYTHON, "train.py", "{}"
+    )
+
+    found = json.loads(said.stdout)
+    assert (said.code, found["stopped"], found["passes"]) == (75, "out_of_time", None)
+    assert runs(found["fails"]["line"], whet.folder) == 1
+
+
 MODE = """
 import os
 if os.environ.get("MODE") == "fast" and "FLAG" in os.environ and os.environ["HOME"] != "/b":
@@ -363,3 +389,17 @@ def test_an_investigation_says_what_decides_beside_a_trial_that_passed(whet: Whe
         and "passes without variable MODE" in result
         for result in results
     ), results
+
+
+def test_a_trial_of_a_bisection_over_revisions_is_no_case_and_says_what_is(whet: Whet) -> None:
+    whet.git("init", "--quiet")
+    whet.write(".gitignore", ".whet\n")
+    for number in range(3):
+        whet.commit(f"c{number}", app_py=f"{'1 / 0' if number > 1 else 'pass'}  # {number}\n")
+    whet("bisect", "HEAD~2", "HEAD", "--", PYTHON, "app.py")
+
+    said = whet("delta", "1", "2")
+
+    assert said.code == 64
+    assert "it ran on `" in said.stderr
+    assert "`whet bisect` finds what decides" in said.stderr

@@ -6,7 +6,7 @@ import click
 
 from whet.bisection.names import ends_of
 from whet.bisection.odds import shown_chance
-from whet.cli.bisect_packages import package_options, search_packages
+from whet.cli.bisect_options import package_options
 from whet.cli.console import answer, answer_json
 from whet.cli.options import (
     Share,
@@ -31,7 +31,6 @@ from whet.workbench.bisect import BisectOptions, bisect, bisect_working_tree
 from whet.workbench.investigate import history_sentence
 from whet.workbench.investigation import VersionSearch
 from whet.workbench.noisy_versions import CONFIDENCE, FIRST_RUNS, Noise
-from whet.workbench.packages import PackageOptions
 from whet.workbench.setups import Setup
 
 _LEAST_CONFIDENCE = 0.5
@@ -168,8 +167,9 @@ def command(
     """
     request = trial_request(ctx)
     if packages and not pythons:
-        chosen = PackageOptions(with_prereleases=pre, budget=Budget(wall_seconds=budget), jobs=jobs)
-        return search_packages(ends, request, chosen, as_json=as_json)
+        from whet.cli.bisect_packages import search_packages
+
+        return search_packages(ctx, ends, request)
     if working_tree:
         return _search_working_tree(ctx, ends)
     if attempts:

@@ -24,6 +24,7 @@ from whet.workbench.delta import Delta, Side, delta
 from whet.workbench.delta_cases import ARGUMENTS, ENVIRONMENT, cases_of
 
 _MOST_SHOWN = 40
+_ENDS = 2
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="GOOD BAD -- COMMAND...")
@@ -70,7 +71,7 @@ def command(
     ends, is_environment = _environment_files(ctx, ends)
     ends = (*(arguments or ()), *ends)
     request = trial_request(ctx)
-    if len(ends) != 2:  # noqa: PLR2004 - two ends
+    if len(ends) != _ENDS:
         raise BadUsage(
             f"`{' '.join(ends)}` does not name two cases" if ends else "two cases are missing",
             hint="write `whet delta GOOD BAD -- COMMAND {}`; the command stands behind `--`",

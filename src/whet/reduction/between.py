@@ -181,11 +181,11 @@ def _merged(before: Sequence[Step], after: Sequence[Step]) -> list[Step]:
 
 def _are_tables(before: object, after: object) -> bool:
     """Whether two values are compared key by key: two tables, or a filled one and nothing."""
-    if type(before) is dict and type(after) is dict:
-        return True
-    if MISSING is not before and MISSING is not after:
-        return False
-    return _is_filled(after if before is MISSING else before)
+    if before is MISSING:
+        return _is_filled(after)
+    if after is MISSING:
+        return _is_filled(before)
+    return type(before) is dict and type(after) is dict
 
 
 def _is_filled(value: object) -> bool:

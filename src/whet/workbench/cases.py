@@ -1,6 +1,6 @@
 """Two cases, one that passes and one that fails, and what lies between them, as trials."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +8,11 @@ from whet.core.difference import Change
 from whet.core.trial import Trial
 from whet.search.hierarchy import Numbers
 from whet.search.hierarchy import Path as Steps
-from whet.workbench.bench import Place
+from whet.workbench.bench import Place, Workbench
+from whet.workbench.results import place_beside
+
+FAILS, PASSES = "fails", "passes"
+"""In the names of the two results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,3 +75,13 @@ class Result:
     shown: str
     write: Callable[[], None]
     trial: Trial
+
+
+def result_places(bench: Workbench, originals: Sequence[Path], folder: str = "") -> list[Path]:
+    """Return where the results of two cases may go, whichever of the two is the bad one.
+
+    Raises:
+        CannotWrite: if their folder is not there, or may not be written to.
+    """
+    words = (FAILS, PASSES)
+    return [place_beside(bench, path, word, folder) for path in originals for word in words]

@@ -13,15 +13,13 @@ from whet.reduction.two_sides import few_to_add, few_to_take_back
 from whet.search.hierarchy import Numbers
 from whet.search.proposal import Search
 from whet.workbench.bench import Workbench
-from whet.workbench.cases import Cases, Result
+from whet.workbench.cases import FAILS, PASSES, Cases, Result
 from whet.workbench.command_search import CommandOptions, CommandSearch
 from whet.workbench.delta_ends import Settled, settled
 from whet.workbench.reproduce import with_patience
 from whet.workbench.reproducer import line_for
 from whet.workbench.request import TrialRequest
 from whet.workbench.shrink import held_to_statement
-
-FAILS, PASSES = "fails", "passes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

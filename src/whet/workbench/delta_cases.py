@@ -1,10 +1,12 @@
 """What two words after `whet delta` are: configurations, environments, folders, arguments, trials."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from whet.core.errors import BadUsage
 from whet.workbench.bench import Workbench
 from whet.workbench.cases import Cases
+from whet.workbench.payload import PLACEHOLDER
 from whet.workbench.request import TrialRequest
 
 ENVIRONMENT, ARGUMENTS = "environment", "arguments"
@@ -56,6 +58,8 @@ def cases_of(
             f"`{name}` is a folder, and `{other}` is none",
             hint="name two files or two folders",
         )
+    if not request.command:
+        request = replace(request, command=(PLACEHOLDER,))  # a script that judges takes the file
     from whet.workbench.delta_files import cases_of_files
 
     return cases_of_files(bench, request, good, bad, output=output)

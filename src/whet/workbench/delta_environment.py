@@ -16,7 +16,7 @@ from whet.reduction.settings.documents import UnreadableError
 from whet.reduction.settings.environments import is_whole, read_environment
 from whet.search.hierarchy import Numbers
 from whet.workbench.bench import Workbench
-from whet.workbench.cases import Cases, Result
+from whet.workbench.cases import Cases, Result, result_places
 from whet.workbench.payload import read_payload
 from whet.workbench.request import TrialRequest
 from whet.workbench.results import place_beside
@@ -62,12 +62,9 @@ def cases_of_environments(bench: Workbench, request: TrialRequest, good: str, ba
     """
     folder = Path(os.path.abspath(request.cwd or bench.project.folder))
     old, new = _read(bench, folder, good), _read(bench, folder, bad)
-    results = [place_beside(bench, each.path, word) for each in (old, new) for word in _WORDS]
+    results = result_places(bench, [old.path, new.path])
     trial = bench.for_search(bench.build_trial(request), results)
     return _cases(bench, trial, old, new)
-
-
-_WORDS = ("fails", "passes")
 
 
 def _read(bench: Workbench, folder: Path, shown: str) -> Environment:

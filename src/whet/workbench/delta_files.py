@@ -16,7 +16,7 @@ from whet.reduction.settings.documents import DocumentKind, UnreadableError, doc
 from whet.search.hierarchy import Numbers
 from whet.search.hierarchy import Path as Steps
 from whet.workbench.bench import Workbench
-from whet.workbench.cases import Cases, Result
+from whet.workbench.cases import Cases, Result, result_places
 from whet.workbench.payload import PLACEHOLDER, bind_payloads, read_payload
 from whet.workbench.request import TrialRequest
 from whet.workbench.results import place_beside
@@ -53,7 +53,8 @@ def cases_of_files(
     folder = Path(os.path.abspath(request.cwd or bench.project.folder))
     old, new = _read(folder, good), _read(folder, bad)
     trial = bench.build_trial(replace(request, command=_marked(request.command, old, new)))
-    trial = bench.for_search(trial, [old.path, new.path, *_results(bench, (old, new), output)])
+    originals = [old.path, new.path]
+    trial = bench.for_search(trial, [*originals, *result_places(bench, originals, output)])
     pair = _Pair(bench=bench, request=request, trial=trial, output=output)
     return pair.cases(old, new)
 
@@ -78,11 +79,14 @@ def _marked(command: tuple[str, ...], good: _File, bad: _File) -> tuple[str, ...
     return tuple(bad.shown if word == good.shown else word for word in command)
 
 
-def _results(bench: Workbench, files: tuple[_File, _File], output: str) -> list[Path]:
-    return [place_beside(bench, file.path, word, output) for file in files for word in _WORDS]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Differences:
+    """Settings or lines that differ, where each stands, and the file that has some of them."""
 
-
-_WORDS = ("fails", "passes")
+    what: str
+    changes: tuple[Change, ...]
+    paths: tuple[Steps, ...]
+    made: Callable[[Numbers], bytes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,11 +110,12 @@ class _Pair:
         def made(numbers: Numbers) -> bytes:
             return kind.write(between.made(numbers)).encode("utf-8", "surrogatepass")
 
-        return self._cases(
-            good, bad, what="settings", made=made, paths=between.paths,
+        found = _Differences(
+            what="settings", made=made, paths=between.paths,
             changes=tuple(leaf.as_change() for leaf in between.leaves),
-            plain=(lambda: self._by_lines(good, bad)) if _is_alike(good, bad) else None,
         )  # fmt: skip
+        plain = (lambda: self._by_lines(good, bad)) if _is_alike(good, bad) else None
+        return self._cases(good, bad, found, plain)
 
     def _by_lines(self, good: _File, bad: _File) -> Cases:
         between = text_between(good.content, bad.content)
@@ -130,22 +135,18 @@ class _Pair:
                    after=shown_lines(hunk.after))
             for hunk in between.hunks
         )  # fmt: skip
-        return self._cases(
-            good, bad, what="lines", made=between.made, changes=changes,
-            paths=tuple((number,) for number in range(len(changes))), plain=None,
-        )  # fmt: skip
+        paths = tuple((number,) for number in range(len(changes)))
+        found = _Differences(what="lines", made=between.made, paths=paths, changes=changes)
+        return self._cases(good, bad, found, None)
 
-    def _cases(  # noqa: PLR0913 - what differs between settings and lines
+    def _cases(
         self,
         good: _File,
         bad: _File,
-        *,
-        what: str,
-        made: Callable[[Numbers], bytes],
-        changes: tuple[Change, ...],
-        paths: tuple[Steps, ...],
+        found: _Differences,
         plain: Callable[[], Cases] | None,
     ) -> Cases:
+        made = found.made
         base = self._bound(bad)
 
         def trial(numbers: Numbers) -> Trial:
@@ -155,9 +156,9 @@ class _Pair:
             return self._result(bad, base, made(numbers), word)
 
         return Cases(
-            what=what, good=good.shown, bad=bad.shown, changes=changes, paths=paths, trial=trial,
-            turned=lambda: self.cases(bad, good), plain=plain, originals=(bad.path,),
-            result=result,
+            what=found.what, good=good.shown, bad=bad.shown, changes=found.changes,
+            paths=found.paths, trial=trial, turned=lambda: self.cases(bad, good), plain=plain,
+            originals=(bad.path,), result=result,
         )  # fmt: skip
 
     def _bound(self, bad: _File) -> Trial:

@@ -12,13 +12,12 @@ from whet.reduction.formats.archive import FILE, Member
 from whet.reduction.formats.tar_archive import TAR_CODEC, parse_tar
 from whet.search.hierarchy import Numbers
 from whet.workbench.bench import Workbench
-from whet.workbench.cases import Cases, Result
+from whet.workbench.cases import Cases, Result, result_places
 from whet.workbench.delta_files import on_path
 from whet.workbench.payload import PLACEHOLDER, bind_payloads, read_folder
 from whet.workbench.request import TrialRequest
 from whet.workbench.results import place_beside
 
-_WORDS = ("fails", "passes")
 _MODE_AT, _MODE_LENGTH = 100, 8
 _LINK_AT, _LINK_LENGTH = 157, 100
 _HEADER = 512
@@ -56,10 +55,8 @@ def cases_of_folders(
     if not any(PLACEHOLDER in word for word in command):
         command = tuple(_moved(word, old.shown, new.shown) for word in command)
     trial = bench.build_trial(replace(request, command=command))
-    results = [
-        place_beside(bench, each.path, word, output) for each in (old, new) for word in _WORDS
-    ]
-    trial = bench.for_search(trial, [old.path, new.path, *results])
+    originals = [old.path, new.path]
+    trial = bench.for_search(trial, [*originals, *result_places(bench, originals, output)])
     return _cases(bench, trial, old, new, output)
 
 

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import TypeAlias, cast
 
 from whet.core.difference import Change
-from whet.core.errors import NothingDiffers
+from whet.core.errors import BadUsage, NothingDiffers
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Trial
+from whet.host.environments import PYTHON
 from whet.host.git import GitFailedError
 from whet.host.kept_environment import environment_to_keep
+from whet.host.python_interpreter import PythonFacts, python_for
 from whet.notebook.entry import Entry
 from whet.reduction.between import Between, Leaf, Step
 from whet.reduction.commands.argument_changes import (
@@ -25,18 +27,18 @@ from whet.workbench.compare import TrialDifference, compare_trials, inherited_by
 from whet.workbench.delta_code import code_between
 from whet.workbench.delta_environment import changed_variables, in_environment
 from whet.workbench.named_files import first_argument
+from whet.workbench.releases import environments_for
 from whet.workbench.request import TrialRequest
 
 Put: TypeAlias = Callable[[Trial, Numbers], Trial]
 
-_SECRET = "<secret "  # noqa: S105 - how a mark begins
+_MARK = "<secret "
+"""How what stands for a secret begins."""
 
 _ELSEWHERE = {
     "packages": "`whet bisect --packages` searches them",
     "package": "`whet bisect --packages` searches them",
-    "release": "`whet bisect --package` searches them",
     "interpreter": "`whet bisect --python` searches Pythons",
-    "revision": "`whet bisect` searches revisions",
     "repository": "it lies in another repository",
     "platform": "it is another machine",
 }
@@ -74,7 +76,16 @@ def cases_of_trials(bench: Workbench, request: TrialRequest, good: int, bad: int
     Raises:
         UnknownTrial: if one of them is not there.
         NothingDiffers: if nothing differs that can be switched.
+        BadUsage: if one ran on a revision of its own.
     """
+    for number in (good, bad):
+        trial = bench.notebook.trial(number).trial
+        version = trial.revision or trial.packages.get(PYTHON)
+        if version is not None:
+            raise BadUsage(
+                f"trial {number} is one of a bisection: it ran on `{version[:10]}`",
+                hint="`whet bisect` finds what decides between two revisions, or two Pythons",
+            )
     return _cases(bench, request, compare_trials(bench, good, bad))
 
 
@@ -88,11 +99,16 @@ def _cases(bench: Workbench, request: TrialRequest, found: TrialDifference) -> C
     variables, unknown = _variables(bench, before, after)
     parts = [variables, _arguments(before.trial, after.trial), *_fields(before.trial, after.trial)]
     left_out = [*unknown, *_left_out(found)]
+    releases = _releases(bench, before.trial, after.trial)
     code, why = _code(bench, before.trial, after.trial, today)
-    if code is not None:
-        parts.append(code)
-        # On the code of today they run where it stands.
-        base = base if code.place is not None else replace(base, code=today.code)
+    if releases.place is not None:
+        is_other = code is not None and code.place is not None
+        code = None
+        why = "code: both run on that of today, with the packages of then" if is_other else why
+    parts += [releases] if code is None else [releases, code]
+    place = releases.place if code is None else code.place
+    if code is None or place is None:
+        base = replace(base, code=today.code)  # it runs where it stands
     left_out += [why] if why else []
     changes = tuple(change for part in parts for change in part.changes)
     if not changes:
@@ -108,7 +124,7 @@ def _cases(bench: Workbench, request: TrialRequest, found: TrialDifference) -> C
         paths=tuple((at, *path) for at, part in enumerate(parts) for path in part.paths),
         trial=lambda numbers: _with(base, parts, numbers),
         turned=lambda: _cases(bench, request, turned),
-        place=None if code is None else code.place, left_out=tuple(left_out),
+        place=place, left_out=tuple(left_out),
     )  # fmt: skip
 
 
@@ -159,11 +175,11 @@ def _variables(bench: Workbench, before: Entry, after: Entry) -> tuple[_Part, li
 
 
 def _is_unknown(text: str | None, name: str, marks: Mapping[str, str]) -> bool:
-    return text is not None and _SECRET in text and marks.get(name) != text
+    return text is not None and _MARK in text and marks.get(name) != text
 
 
 def _value(bench: Workbench, name: str, text: str, marks: Mapping[str, str]) -> str:
-    return bench.environment[name] if _SECRET in text and marks.get(name) == text else text
+    return bench.environment[name] if _MARK in text and marks.get(name) == text else text
 
 
 def _arguments(before: Trial, after: Trial) -> _Part:
@@ -255,6 +271,21 @@ def _one(what: str, before: str, after: str, change: Callable[[Trial], Trial]) -
     return _Part(
         changes=(Change(what=what, before=before, after=after),), paths=((what,),), put=put
     )
+
+
+def _releases(bench: Workbench, before: Trial, after: Trial) -> _Part:
+    """Return the releases that the trials were pinned to and that differ."""
+    between = Between(dict(before.packages), dict(after.packages))
+    place: Place | None = None
+    if before.packages or after.packages:
+        inherited = {**bench.environment, **before.environment}
+        python = PythonFacts.ask(python_for(before.command, inherited, Path(before.cwd)))
+        place = environments_for(bench, inherited, python).place
+    return _Part(
+        changes=tuple(leaf.as_change("release", str) for leaf in between.leaves),
+        paths=tuple(("release", *leaf.path) for leaf in between.leaves), place=place,
+        put=lambda trial, numbers: replace(trial, packages=between.texts(numbers)),
+    )  # fmt: skip
 
 
 def _code(bench: Workbench, before: Trial, after: Trial, today: Trial) -> tuple[_Part | None, str]:

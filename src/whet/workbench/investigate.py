@@ -24,7 +24,6 @@ from whet.workbench.bench import Place, Workbench
 from whet.workbench.bisect import MOST_JOBS
 from whet.workbench.command_search import CommandOptions
 from whet.workbench.copies import Copied, reproduce_on_copies
-from whet.workbench.good_trial import decided_by, decision_sentence, passed_before
 from whet.workbench.investigation import (
     Investigation,
     NoisySearch,
@@ -269,6 +268,8 @@ def _compare_with_good(work: _Work, baseline: Baseline) -> None:
     """Say what decides between this command and a trial of it that passed, if there is one."""
     if work.history.is_pinned:
         return
+    from whet.workbench.good_trial import decided_by, decision_sentence, passed_before
+
     named = work.options.good_trial
     number = passed_before(work.bench, work.request, work.trial) if named is None else named
     # What fails only now and then has passed with nothing else in its place.

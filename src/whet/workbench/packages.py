@@ -20,7 +20,7 @@ from whet.host.resolution import resolved_as_of
 from whet.host.surroundings import packages_of
 from whet.reduction.between import Between
 from whet.search.hierarchy import Numbers
-from whet.workbench.bench import Workbench
+from whet.workbench.bench import Place, Workbench
 from whet.workbench.cases import Cases, Result
 from whet.workbench.command_search import CommandOptions
 from whet.workbench.delta import Delta, delta
@@ -171,7 +171,8 @@ def cases_of_packages(bench: Workbench, request: TrialRequest, good: str, bad: s
     python = PythonFacts.ask(python_for(trial.command, inherited, Path(trial.cwd)))
     reader = _Reader(bench=bench, trial=trial, inherited=inherited, python=python)
     old, new = reader.both(good, bad)
-    return _cases(bench, bench.for_search(trial, [old.path, new.path]), old, new, inherited, python)
+    place = environments_for(bench, inherited, python).place
+    return _cases(bench, bench.for_search(trial, [old.path, new.path]), old, new, place)
 
 
 def pins_named(bench: Workbench, trial: Trial, word: str) -> Mapping[str, str]:
@@ -254,14 +255,7 @@ class _Reader:
         return pins
 
 
-def _cases(
-    bench: Workbench,
-    trial: Trial,
-    good: _Set,
-    bad: _Set,
-    inherited: Mapping[str, str],
-    python: PythonFacts,
-) -> Cases:
+def _cases(bench: Workbench, trial: Trial, good: _Set, bad: _Set, place: Place) -> Cases:
     between = Between(dict(good.versions), dict(bad.versions))
     if not between.leaves:
         raise NothingDiffers(
@@ -279,8 +273,7 @@ def _cases(
     return Cases(
         what="packages", good=good.shown, bad=bad.shown, changes=tuple(changes),
         paths=between.paths, trial=on, result=result,
-        turned=lambda: _cases(bench, trial, bad, good, inherited, python),
-        place=environments_for(bench, inherited, python).place,
+        turned=lambda: _cases(bench, trial, bad, good, place), place=place,
     )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from whet.workbench.packages import pins_named
 from whet.workbench.releases import environments_for
 from whet.workbench.versions import Versions
 
+_ENDS = 2
 _RANGE = re.compile(r"(?P<major>\d)\.(?P<first>\d+)\.\.(?:(?P=major)\.)?(?P<last>\d+)")
 
 
@@ -50,7 +51,7 @@ def pythons(bench: Workbench, trial: Trial, wanted: str, packages: str = "") -> 
             bench.emit(Notice(text=f"Python {_shown(minor)} is not on this machine: left out"))
         else:
             found[minor] = fetched
-    if len(found) < 2:  # noqa: PLR2004 - two ends
+    if len(found) < _ENDS:
         raise UnknownRelease(
             f"of the Pythons {wanted} this machine has {len(found)}",
             hint="`uv python list` shows them; `uv python install 3.12` gets one",

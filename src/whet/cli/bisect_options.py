@@ -1,0 +1,31 @@
+"""The options of ``whet bisect`` that search packages and Pythons."""
+
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+import click
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_OPTIONS = [
+    click.option(
+        "--packages",
+        is_flag=True,
+        help="GOOD and BAD are sets of packages: files of pins, `now`, or a day. Which is it?",
+    ),
+    click.option(
+        "--python",
+        "pythons",
+        default="",
+        metavar="3.10..3.13",
+        help="Search Pythons; a set of packages may be named, to be installed on each.",
+    ),
+]
+
+
+def package_options(function: Callable[P, R]) -> Callable[P, R]:
+    """Add the options for searches over packages and Pythons to a verb."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
