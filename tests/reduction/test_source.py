@@ -284,6 +284,36 @@ def test_the_error_of_a_compiler_is_left() -> None:
     assert done.calls <= 650
 
 
+@pytest.mark.long
+@pytest.mark.needs("node")
+def test_what_node_says_of_a_script_is_left_of_it() -> None:
+    payload = b"""'use strict';
+const fs = require('fs');
+
+function total(items) {
+  return items.reduce((sum, item) => sum + item.price.amount, 0);
+}
+
+class Basket {
+  constructor(owner) { this.owner = owner; this.items = []; }
+  add(name, price) { this.items.push({ name, price }); return this; }
+}
+
+const basket = new Basket('Ada').add('tea', { amount: 3 }).add('cup');
+console.log(`${basket.owner}: ${total(basket.items)}`);
+"""
+
+    def holds(candidate: bytes) -> bool:
+        done = subprocess.run(["node", "-e", candidate], capture_output=True, check=False)
+        return b"reading 'amount'" in done.stderr
+
+    assert holds(payload)
+    done = shrunk(payload, fails_if(holds), name="basket.js")
+
+    assert done.reduction.payload == b"0..a.amount"
+    assert done.calls <= 300
+
+
 def test_a_javascript_method_is_left() -> None:
     judge = fails_if(
         lambda it: re.search(rb"class \w+ *\{.*total\(\) *\{.*for", it, re.DOTALL) is not None
