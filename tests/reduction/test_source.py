@@ -304,7 +304,9 @@ console.log(`${basket.owner}: ${total(basket.items)}`);
 """
 
     def holds(candidate: bytes) -> bool:
-        done = subprocess.run(["node", "-e", candidate], capture_output=True, check=False)
+        done = subprocess.run(
+            ["node", "-e", candidate], stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
         return b"reading 'amount'" in done.stderr
 
     assert holds(payload)
