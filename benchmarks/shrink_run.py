@@ -189,6 +189,7 @@ def _exit_code(
     """Run one command; return None if the limit ended it."""
     environment = {**os.environ, "TMPDIR": str(place.folder / "tmp"), "SHRINKRAY_LLM": "0"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment["WHET_DIR"] = str(place.folder / "state")  # nothing is known from earlier runs
     ends = time.monotonic() + left
     with place.output.open("ab") as output:
         process = subprocess.Popen(

@@ -43,12 +43,16 @@ def test_the_capitals_of_a_word_go_together_or_stay() -> None:
     [
         ([b"plugin-1 x", b"needs plugin-1"], {b"plugin-1": b"a", b"plugin": b"b"}),
         ([b"alone", b"other"], {}),
+        ([b'{"on": "x y"}', b'["x y"]'], {b'"x y"': b"0"}),
         ([b"a name", b"a name"], {b"name": b"b"}),
     ],
 )
 def test_names_that_texts_share(texts: list[bytes], expected: dict[bytes, bytes]) -> None:
-    assert shared_names(texts).keys() == expected.keys()
-    assert all(len(short) == 1 for short in shared_names(texts).values())
+    found = shared_names(texts)
+
+    assert found.keys() == expected.keys()
+    assert [short.isdigit() for short in found.values()] == [name[:1] == b'"' for name in found]
+    assert all(len(short) == 1 for short in found.values())
 
 
 def test_a_longer_name_goes_first_and_a_part_of_a_word_stays() -> None:

@@ -26,6 +26,9 @@ from whet.search.proposal import Search
 _PROBING = "probe the format"
 _OPENING = (b"{", b"[", b"<")
 
+MUCH_LESS = 0.75
+"""Of so much of a payload the structure is worth another look before its bytes."""
+
 DEEPEST = 4
 """So many payloads within each other are reduced where they lie."""
 
@@ -143,12 +146,22 @@ class Reducer:
         return self.so_far(is_minimal=True)
 
     def _settle_all(self) -> Search[Reduced, None]:
-        """Run the passes of all stages, an earlier stage first, until none gains anything."""
+        """Run the passes of all stages in turn, round by round, until none gains anything.
+
+        A round ends early, before the single bytes, if much has gone since its structure was
+        settled: there may be less of that to keep now, and bytes cost most.
+        """
         stages = sorted({each.stage for each in self.passes})
-        while (stage := next((each for each in stages if self._waiting(each)), None)) is not None:
-            if stage > Stage.INSIDE:
-                yield from self._probe()
-            yield from self._settle(stage)
+        while any(map(self._waiting, stages)):
+            settled_bytes = 0
+            for stage in stages:
+                if stage > Stage.INSIDE:
+                    yield from self._probe()
+                yield from self._settle(stage)
+                settled_bytes = settled_bytes or len(self.problem.best)
+                is_before_bytes = Stage.VALUES <= stage < Stage.BYTES
+                if is_before_bytes and len(self.problem.best) <= MUCH_LESS * settled_bytes:
+                    break
 
     def _probe(self) -> Search[Reduced, None]:
         """Find out whether the program knows the format; then propose only what is of it."""

@@ -15,6 +15,8 @@ _WORD = re.compile(rb"(?:[A-Za-z_]|[\x80-\xff])(?:[A-Za-z0-9_]|[\x80-\xff])*")
 _COMPOUND = re.compile(rb"[A-Za-z_][A-Za-z0-9_.:/-]*[A-Za-z0-9_]")
 """Such as ``job-060`` or ``layers.3.bias``: words that are one name to the program."""
 
+_QUOTED = re.compile(rb'"[^"\\\n]*"')
+
 MOST_TARGETS = 4
 """So many names are tried in the place of all the others."""
 
@@ -47,20 +49,28 @@ def _shortening(pattern: re.Pattern[bytes], pieces: Pieces) -> PassSearch:
 
 
 def shared_names(texts: Sequence[bytes]) -> dict[bytes, bytes]:
-    """Return a short name for each longer one that stands in more than one text."""
+    """Return what is shorter for each name that stands in more than one text.
+
+    A number for a string with its quotes, as JSON may have both, a short name for a longer one.
+    """
     found: Counter[bytes] = Counter()
     taken: set[bytes] = set()
     for text in texts:
         words = _places(_WORD, text).keys()
-        found.update(words | _places(_COMPOUND, text).keys())
+        found.update(words | _places(_COMPOUND, text).keys() | _places(_QUOTED, text).keys())
         taken |= words
     names = (name for name in short_names() if name not in taken)
-    return {name: next(names) for name, times in found.items() if times > 1 and len(name) > 1}
+    numbers = map(b"%d".__mod__, count())
+    return {
+        name: next(numbers if name[:1] == b'"' else names)
+        for name, times in found.items()
+        if times > 1 and len(name) > 1
+    }
 
 
 def renamed(text: bytes, names: Mapping[bytes, bytes]) -> bytes:
-    """Return a text with other names; one that is part of a longer one stays."""
-    for pattern in (_COMPOUND, _WORD):
+    """Return a text with other names; the longest at a place counts, and no part of a word."""
+    for pattern in (_QUOTED, _COMPOUND, _WORD):
         text = pattern.sub(lambda match: names.get(match[0], match[0]), text)
     return text
 

@@ -16,7 +16,7 @@ from whet.reduction.reduction_pass import PassSearch
 MOST_WORDS = 32
 """What is longer than so many words, blanks and signs has too many pairs of cuts."""
 
-MOST_TRIALS = 100
+MOST_TRIALS = 60
 """So many pairs are tried at once, those that save most first."""
 
 _LONGEST_RUN = 8

@@ -36,8 +36,8 @@ def shrink(
     Lists, tuples, sets, dictionaries and records (data classes, named tuples, attrs and pydantic
     classes) lose their elements, or get their defaults back; then numbers, texts and bytes become
     as plain as they can: 0, 1, "", "a". Arrays, data frames and tensors get shorter along each
-    axis, then plain in dtype and values. Any other object is copied and kept as it is, or None
-    takes its place.
+    axis, then plain in dtype and values. Objects of ordinary classes keep their attributes, which
+    get smaller. Any other object is copied and kept as it is, or None takes its place.
 
     The value itself is never changed, and no call is given an object that another call had, but
     for what cannot be copied. In the end no single element can be left out and no value made
