@@ -127,6 +127,7 @@ def investigate(
     payloads, baseline = _reproduce(work, payloads)
     _classify(work, baseline)
     _search_history(work, baseline)
+    enough = _find_enough(work, baseline)
     shrunk = _shrink(work, payloads, baseline)
     headline = (
         baseline.outcome.failure.summary if baseline.outcome.failure else request.judging.bad_if
@@ -148,7 +149,8 @@ def investigate(
         payloads=tuple(shrunk),
         reproducer=reproducer,
         steps=tuple(work.steps.done),
-        conclusions=tuple(_conclusions(baseline, found, shrunk)),
+        conclusions=(*enough, *_conclusions(baseline, found, shrunk)),
+        resources=baseline.outcome.resources,
         interpreter=work.trial.surroundings.interpreter,
         platform=work.trial.surroundings.platform,
         packages=tuple(work.trial.packages.items()),
@@ -308,6 +310,21 @@ def history_sentence(search: VersionSearch) -> str:
         f"one of {', '.join(search.suspects[:8])} is the first {search.new_term} {search.kind}:"
         f" {search.stopped.value}"
     )
+
+
+def _find_enough(work: _Work, baseline: Baseline) -> list[str]:
+    """Search how much memory would be enough, where the command was killed for want of it."""
+    failure, limit = baseline.outcome.failure, work.trial.limits.memory_bytes
+    if failure is None or failure.limit != "memory" or limit is None:
+        return []
+    from whet.workbench.out_of_memory import enough_memory
+
+    with work.steps.step("Find how much memory is enough", "a program may need a little or all"):
+        said = enough_memory(
+            work.bench, work.trial, baseline.oracle, work.record, budget=work.options.budget
+        )
+        work.steps.conclude(said)
+    return [f"{said[0].upper()}{said[1:]}."]
 
 
 def _shrink(work: _Work, payloads: list[Payload], baseline: Baseline) -> list[ShrunkPayload]:
