@@ -204,3 +204,61 @@ def test_an_ordinary_user_gets_limits_too(whet: Whet) -> None:
     assert "memory 64 MiB by a watchdog" in outcome["limited_by"]
     assert "files by resource limit" in outcome["limited_by"]
     assert "processors 1 by affinity" in outcome["limited_by"]
+
+
+@pytest.mark.long
+def test_an_investigation_finds_how_much_is_enough_and_shrinks_under_the_limit(whet: Whet) -> None:
+    whet.write(
+        "load.py",
+        "import sys\nheld = []\nfor line in open(sys.argv[1]):\n"
+        "    if 'big' in line: held.append(bytearray(b'1' * 30_000_000))\n",
+    )
+    whet.write("rows.txt", "row\n" * 20 + "big\nbig\n" + "row\n" * 20)
+    said = whet("investigate", "--memory", "80M", "--", sys.executable, "load.py", "rows.txt")
+    assert said.code == 0, said.stderr
+    report = (whet.folder / "whet-report" / "report.md").read_text()
+    assert " of 80.00 MiB, largest process python" in report
+    assert " MiB of memory is enough, " in report
+    assert "it failed in the same way" in report
+    assert "starve --memory 80M" in report
+    small = (whet.folder / "whet-report" / "rows.txt").read_text()
+    assert small.split() == ["big", "big"]
+    assert (
+        "<title>memory against time</title>"
+        in (whet.folder / "whet-report" / "report.html").read_text()
+    )
+
+
+READ_ONLY = """
+for place in /sys/fs/cgroup/*/ /sys/fs/cgroup; do
+    mount --bind "$place" "$place" && mount -o remount,bind,ro "$place" || exit 99
+done
+exec "$@"
+"""
+
+
+@pytest.mark.needs("unshare")
+def test_where_control_groups_are_read_only_the_next_way_is_taken_or_all_are_named(
+    whet: Whet,
+) -> None:
+    whet.write("train.py", 'held = []\nwhile True:\n    held.append(b"1" * 1_000_000)\n')
+
+    def call(*words: str) -> "subprocess.CompletedProcess[bytes]":
+        shell = ["unshare", "--mount", "sh", "-c", READ_ONLY, "sh", sys.executable, "-m", "whet"]
+        done = subprocess.run(
+            [*shell, *words], cwd=whet.folder, env={**os.environ, **whet.environment},
+            capture_output=True, check=False, timeout=100,
+        )  # fmt: skip
+        if done.returncode in {1, 99} and b"whet" not in done.stderr:
+            pytest.skip("no mount namespace may be made here")
+        return done
+
+    done = call("starve", "--memory", "64M", "--json", "--", sys.executable, "train.py")
+    outcome = json.loads(done.stdout)["outcome"]
+    assert outcome["limited_by"] == ["memory 64 MiB by a watchdog"]
+    assert outcome["failure"]["limit"] == "memory"
+
+    refused = call("starve", "--processes", "50", "--", "true")
+    assert refused.returncode == 69
+    assert b"cannot enforce `--processes` here (cgroup v2: " in refused.stderr
+    assert b"; cgroup v1: " in refused.stderr

@@ -94,3 +94,13 @@ def test_a_kill_for_memory_is_one_bug_wherever_the_last_byte_was_asked_for() -> 
         "killed by the memory limit: 4.98 of 5.00 GiB, largest process python (pid 3), "
         "last Python line train.py:88"
     )
+
+
+def test_a_whet_in_the_trial_that_tells_of_it_tells_of_the_same_bug() -> None:
+    told = "killed by the memory limit: 4.98 of 5.00 GiB, largest process python (pid 3)"
+    line = f"whet: BAD SIGKILL · 661 ms · 111 MB · {told} · trial 118\n"
+    failure = classified(Limits(), line, Outcome(exit_code=137))
+    assert failure.summary == told
+    assert failure.signature == FailureSignature(
+        kind=FailureKind.OUT_OF_MEMORY, message="killed by the memory limit"
+    )

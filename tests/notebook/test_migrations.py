@@ -1,5 +1,6 @@
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from record_builder import a_trial, failing, same
 
 from whet import __version__
 from whet.core.errors import NotebookTooNew
+from whet.core.resources import ResourceUse
 from whet.notebook.blobs import BlobStore
 from whet.notebook.database import Database
 from whet.notebook.migrations import MIGRATIONS, Migration, statements
@@ -94,7 +96,7 @@ def test_a_migration_that_fails_leaves_the_version_before(tmp_path: Path) -> Non
         open_with(path, (*ALL, broken))
 
     assert shape(path) == shape(tmp_path / "later.db")
-    assert [version for version, _, _ in history(path)] == [1, 2, 3]
+    assert [version for version, _, _ in history(path)] == list(range(1, len(ALL) + 1))
     with pytest.raises(NotebookTooNew):
         open_with(path, MIGRATIONS)
     open_with(path, ALL)
@@ -115,3 +117,18 @@ def test_a_notebook_of_a_newer_whet_is_left_alone(tmp_path: Path) -> None:
 def test_an_unfinished_statement_is_a_bug() -> None:
     with pytest.raises(AssertionError, match="unfinished"):
         list(statements("SELECT 1;\nSELECT 2"))
+
+
+def test_a_notebook_of_the_first_version_learns_to_keep_what_trials_used(tmp_path: Path) -> None:
+    open_with(tmp_path / FILE_NAME, MIGRATIONS[:1])
+    use = ResourceUse(
+        seconds=(0.1,), memory_bytes=(7,), cpu_seconds=(0.0,), files=(3,),
+        read_bytes=(0,), written_bytes=(9,), processes=(1,),
+    )  # fmt: skip
+    with Notebook.open(tmp_path) as notebook:
+        number = notebook.begin(a_trial(), verb="run")
+        notebook.finish(number, replace(failing(), resources=use))
+        assert notebook.resources_of(number) == use
+        other = notebook.begin(a_trial(), verb="run")
+        notebook.finish(other, failing())
+        assert notebook.resources_of(other) is None

@@ -18,6 +18,7 @@ APPEND_ONLY = (
     "investigation_end",
     "judgement",
     "outcome",
+    "resource_use",
     "trial",
 )
 
@@ -35,6 +36,7 @@ def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     connection.execute(
         "INSERT INTO evidence (trial, observed_at, kind, detail) VALUES (1, '', 'stack', '{}')"
     )
+    connection.execute("INSERT INTO resource_use VALUES (1, 5, 0, '{}')")
     yield connection
     connection.close()
 

@@ -70,7 +70,8 @@ class Limits:
         for name, amount in self.to_json().items():
             if name not in own:
                 option = name.removesuffix("_bytes").replace("_", "-")
-                words += [f"--{option}", f"{amount}"]
+                shown = _compact(amount) if isinstance(amount, int) else f"{amount}"
+                words += [f"--{option}", shown if name.endswith("_bytes") else f"{amount}"]
         return words
 
     def to_json(self) -> dict[str, object]:
@@ -190,6 +191,14 @@ def shown_share(part: float, whole: float) -> str:
     """Return two sizes in the unit of the second one: ``4.98 of 5.00 GiB``."""
     unit, size = _unit_of(whole)
     return f"{part * size / whole if whole else part:.2f} of {size:.2f} {unit}"
+
+
+def _compact(count: int) -> str:
+    """Return a size as an option takes it: ``100M``."""
+    for unit in ("G", "M", "K"):
+        if count % _UNITS[unit] == 0:
+            return f"{count // _UNITS[unit]}{unit}"
+    return str(count)
 
 
 def _unit_of(count: float) -> tuple[str, float]:

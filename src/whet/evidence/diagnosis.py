@@ -15,7 +15,7 @@ from whet.evidence.fatal_error import (
 )
 from whet.evidence.foreign_crash import ForeignCrash, read_foreign_crash
 from whet.evidence.last_words import last_words, telling_words, usage_error
-from whet.evidence.limit_met import failure_of_memory, killed_by_memory
+from whet.evidence.limit_met import failure_of_memory, killed_by_memory, told_by_whet
 from whet.evidence.message import normalise
 from whet.evidence.ownership import Ownership, own
 from whet.evidence.place import is_deep, place_of
@@ -56,7 +56,8 @@ class Diagnosis:
         if outcome.signal is not None:
             return self._of_signal(signal_name(outcome.signal))
         return (
-            self._of_tests()
+            told_by_whet(self._spoken)
+            or self._of_tests()
             or self._of_shell()
             or self._of_python()
             or self._of_fatal_error()

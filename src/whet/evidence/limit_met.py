@@ -1,7 +1,7 @@
 """Which of a trial's limits explains its failure: what was met, and what the program said of it."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
@@ -23,6 +23,7 @@ _SAYS: Mapping[str, re.Pattern[str]] = {
 }
 """What programs and libraries say when the kernel refuses them more."""
 
+_TOLD = re.compile(r"^whet: BAD SIGKILL .*· (killed by the memory limit: [^·]*[^· ])")
 _SIGNALS = {"file-size": "SIGXFSZ", "cpu-seconds": "SIGXCPU", "stack": "SIGSEGV"}
 _AMOUNTS: Mapping[str, Callable[[Limits], float | None]] = {
     "files": lambda limits: limits.files,
@@ -58,6 +59,19 @@ def failure_of_memory(met: LimitMet, frames: tuple[Frame, ...]) -> Failure:
         frames=frames,
         limit="memory",
     )
+
+
+def told_by_whet(lines: Sequence[str]) -> Failure | None:
+    """Return the failure that a whet inside the trial tells of in its last line, if it is this one.
+
+    A command to paste into a shell has the limits in it, as `whet starve --memory 100M -- ...`.
+    """
+    last = next((line for line in reversed(lines) if line.strip()), "")
+    found = _TOLD.search(last)
+    if found is None:
+        return None
+    failure = failure_of_memory(LimitMet(name="memory", limit=0, reached=0), ())
+    return replace(failure, summary=found[1])
 
 
 def naming_limit(failure: Failure, limits: Limits, text: str) -> Failure:

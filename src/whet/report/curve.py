@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from whet.core.quantity import shown_bytes, shown_seconds
+from whet.core.resources import ResourceUse
 from whet.core.verdict import Verdict
 from whet.workbench.investigation import Size
 from whet.workbench.starve import LeastAmount
@@ -48,6 +49,35 @@ def size_curve(sizes: Sequence[Size], seconds: float) -> str:
     steps += [f"H{x(each.seconds):.1f}V{y(each.bytes):.1f}" for each in sizes[1:]]
     steps.append(f"H{x(end):.1f}")
     parts.append(f'<path d="{"".join(steps)}" fill="none" stroke="{_COLOUR}" stroke-width="2"/>')
+    parts.append(_text(_LEFT, _HEIGHT - 12, "0 s", "start"))
+    parts.append(_text(_WIDTH - _RIGHT, _HEIGHT - 12, shown_seconds(end), "end"))
+    return "\n".join([*parts, "</svg>"])
+
+
+def memory_curve(use: ResourceUse) -> str:
+    """Return an SVG picture of how much memory a trial held, against time."""
+    end, most = max(use.seconds[-1], 1e-3), max(*use.memory_bytes, 1)
+
+    def x(at: float) -> float:
+        return _LEFT + (_WIDTH - _LEFT - _RIGHT) * at / end
+
+    def y(count: float) -> float:
+        return _HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * count / most
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" {_FONT}>',
+        "<title>memory against time</title>",
+    ]
+    for share in (0.0, 0.5, 1.0):
+        at = y(most * share)
+        parts.append(
+            f'<line x1="{_LEFT}" y1="{at:.1f}" x2="{_WIDTH - _RIGHT}" y2="{at:.1f}"'
+            f' stroke="{_GRID}"/>'
+        )
+        parts.append(_text(_LEFT - 8, at + 4, shown_bytes(round(most * share)), "end"))
+    moments = zip(use.seconds, use.memory_bytes, strict=True)
+    points = " ".join(f"{x(at):.1f},{y(count):.1f}" for at, count in moments)
+    parts.append(f'<polyline points="{points}" fill="none" stroke="{_COLOUR}" stroke-width="2"/>')
     parts.append(_text(_LEFT, _HEIGHT - 12, "0 s", "start"))
     parts.append(_text(_WIDTH - _RIGHT, _HEIGHT - 12, shown_seconds(end), "end"))
     return "\n".join([*parts, "</svg>"])

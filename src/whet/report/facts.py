@@ -51,6 +51,7 @@ def facts_of(investigation: Investigation) -> dict[str, object]:
         "interpreter": investigation.interpreter,
         "platform": investigation.platform,
         "packages": dict(investigation.packages),
+        "resources": None if investigation.resources is None else investigation.resources.to_json(),
     }
 
 

@@ -4,8 +4,9 @@ import json
 from pathlib import Path
 
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
+from whet.core.resources import ResourceUse
 from whet.host.files import write_atomically
-from whet.report.curve import size_curve
+from whet.report.curve import memory_curve, size_curve
 from whet.report.difference import difference
 from whet.report.facts import facts_of
 from whet.report.history_line import history_line
@@ -47,8 +48,11 @@ def headline(investigation: Investigation) -> str:
     if investigation.failure is None:
         return one_line(f"bad: {investigation.oracle}")
     place = investigation.failure.place
-    where = "" if place is None else f" at {Path(place.path).name}:{place.line}"
-    return one_line(f"{investigation.failure.summary}{where}")
+    line = "" if place is None else f"{Path(place.path).name}:{place.line}"
+    summary = investigation.failure.summary
+    # A limit that was met is said with the line.
+    where = f" at {line}" if line and not summary.endswith(line) else ""
+    return one_line(f"{summary}{where}")
 
 
 def _render(template: str, investigation: Investigation) -> str:
@@ -71,6 +75,7 @@ def _render(template: str, investigation: Investigation) -> str:
         payload=shown_payload,
         curve=_curve,
         line_of=_line_of,
+        usage=_usage,
         difference=_difference,
     )
     page = environment.get_template(template).render(
@@ -103,6 +108,11 @@ def _curve(payload: ShrunkPayload) -> str:
 def _line_of(search: VersionSearch) -> str:
     """Return the picture of the versions that were searched; empty if nothing was."""
     return history_line(search) if search.places else ""
+
+
+def _usage(use: ResourceUse | None) -> str:
+    """Return the picture of memory against time; empty for a program too short to be seen twice."""
+    return memory_curve(use) if use is not None and len(use.seconds) > 1 else ""
 
 
 def _cell(text: str) -> str:

@@ -141,6 +141,7 @@ def investigate(
     _classify(work, baseline)
     _compare_with_good(work, baseline)
     _search_history(work, baseline)
+    enough = _find_enough(work, baseline)
     shrunk = _shrink(work, payloads, baseline)
     headline = (
         baseline.outcome.failure.summary if baseline.outcome.failure else request.judging.bad_if
@@ -162,7 +163,8 @@ def investigate(
         payloads=tuple(shrunk),
         reproducer=reproducer,
         steps=tuple(work.steps.done),
-        conclusions=tuple(_conclusions(baseline, found, shrunk)),
+        conclusions=(*enough, *_conclusions(baseline, found, shrunk)),
+        resources=baseline.outcome.resources,
         interpreter=work.trial.surroundings.interpreter,
         platform=work.trial.surroundings.platform,
         packages=tuple(work.trial.packages.items()),
@@ -379,6 +381,21 @@ def _noisy_sentence(search: VersionSearch, noisy: NoisySearch) -> str:
         f" {search.old_term} one; {runs}, {shown_count(len(search.tested), 'version')} tested of"
         f" {search.between + 2}{edge})"
     )
+
+
+def _find_enough(work: _Work, baseline: Baseline) -> list[str]:
+    """Search how much memory would be enough, where the command was killed for want of it."""
+    failure, limit = baseline.outcome.failure, work.trial.limits.memory_bytes
+    if failure is None or failure.limit != "memory" or limit is None:
+        return []
+    from whet.workbench.out_of_memory import enough_memory
+
+    with work.steps.step("Find how much memory is enough", "a program may need a little or all"):
+        said = enough_memory(
+            work.bench, work.trial, baseline.oracle, work.record, budget=work.options.budget
+        )
+        work.steps.conclude(said)
+    return [f"{said[0].upper()}{said[1:]}."]
 
 
 def _shrink(work: _Work, payloads: list[Payload], baseline: Baseline) -> list[ShrunkPayload]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from whet.core.budget import StopReason
 from whet.core.difference import Change
 from whet.core.failure import Failure
+from whet.core.resources import ResourceUse
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.reduction.statistics import PassStatistics
@@ -325,6 +326,7 @@ class Investigation:
         platform: where all this was run.
         packages: versions of the packages that matter, by name.
         folder: where the report lies.
+        resources: what the failing command used while it ran; None: it was too short to be seen.
     """
 
     number: int
@@ -346,6 +348,7 @@ class Investigation:
     platform: str
     packages: tuple[tuple[str, str], ...]
     folder: str
+    resources: ResourceUse | None = None
 
     @property
     def stopped(self) -> StopReason:

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field, replace
 from whet.core.budget import Budget, StopReason
 from whet.core.errors import NeverSucceeds
 from whet.core.event import Event, TrialFinished
+from whet.core.executor import Executor
 from whet.core.limits import Limits, shown_size
+from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.memory import memory_left
+from whet.search.proposal import Search
 from whet.search.threshold import Threshold, least_amount
 from whet.workbench.bench import Workbench, oracle_of
 from whet.workbench.driver import Driver, Question, announce, stop_reason_of
@@ -141,7 +144,7 @@ class LeastAmount:
         least_good: the least that was enough, in words; None: nothing was.
         most_bad: the most that was not; None: nothing was too little.
         rungs: all that was tried, the least first.
-        free: how long it took without the limit, in seconds.
+        free: how long it took without the limit, in seconds; 0: it was not run so.
         limited_by: how it was enforced.
         stopped: why the search ended.
         trials: how many were run.
@@ -183,8 +186,6 @@ def find_least(bench: Workbench, request: TrialRequest, options: FindOptions) ->
     rationed = RATIONED[options.name]
     trial = bench.build_trial(request)
     investigation = bench.notebook.begin_investigation(verb="starve", trial=trial)
-    oracle = oracle_of(request.judging)
-    watch = _Watch(bench.emit, rationed)
 
     def record(starting: Trial) -> int:
         return bench.notebook.begin(
@@ -192,50 +193,111 @@ def find_least(bench: Workbench, request: TrialRequest, options: FindOptions) ->
             expectation=request.expectation, investigation=investigation,
         )  # fmt: skip
 
-    def ask(steps: int) -> Question:
-        limits = rationed.limits(trial.limits, steps)
-        return Question(
-            trial=replace(trial, limits=limits), label=f"{rationed.name} {rationed.shown(steps)}"
-        )
+    ration = Rationing(
+        bench=bench,
+        trial=trial,
+        rationed=rationed,
+        oracle=oracle_of(request.judging),
+        record=record,
+        options=options,
+    )
+    found = ration.from_enough()
+    facts = {"least_good": found.least_good, "most_bad": found.most_bad}
+    bench.notebook.end_investigation(investigation, found.stopped, facts)
+    return found
 
-    with bench.executor(record) as executor:
-        driver = Driver(
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rationing:
+    """A search for the least of something with which a trial succeeds.
+
+    Attributes:
+        bench: the workbench.
+        trial: with the limits that hold all the while.
+        rationed: what is searched.
+        oracle: says whether it succeeds.
+        record: writes the row of a trial.
+        options: how to search.
+    """
+
+    bench: Workbench
+    trial: Trial
+    rationed: Rationed
+    oracle: Oracle
+    record: Callable[[Trial], int]
+    options: FindOptions
+
+    def from_enough(self) -> LeastAmount:
+        """Search from a run without the limit on.
+
+        Raises:
+            NeverSucceeds: if that fails too.
+        """
+        rationed = self.rationed
+        with self.bench.executor(self.record) as executor:
+            watch = _Watch(self.bench.emit, rationed)
+            driver = self._driver(executor, watch)
+            free = driver.submit(self.trial)
+            label = f"without a limit of {rationed.name}"
+            if driver.settle(self.trial, free, label) is not Verdict.GOOD:
+                raise _never(free.result(), rationed)
+            search = least_amount(
+                least=rationed.least,
+                most=rationed.most(),
+                guess=rationed.guess(free.result()),
+                precision=rationed.precision,
+            )
+            found = self._run(driver, watch, search)
+        return replace(found, free=free.result().wall_seconds, trials=found.trials + 1)
+
+    def from_too_little(self, most_steps: int) -> LeastAmount:
+        """Search upwards from the trial's own limit, which is too little, to so much."""
+        amount: float = getattr(self.trial.limits, self.rationed.field)
+        steps = round(amount / self.rationed.step)
+        with self.bench.executor(self.record) as executor:
+            watch = _Watch(self.bench.emit, self.rationed)
+            search = least_amount(
+                least=steps + 1,
+                most=max(most_steps, steps + 1),
+                guess=2 * steps,
+                precision=self.rationed.precision,
+            )
+            return self._run(self._driver(executor, watch), watch, search)
+
+    def _driver(self, executor: Executor, watch: "_Watch") -> Driver:
+        return Driver(
             executor=executor,
-            oracle=oracle,
+            oracle=self.oracle,
             emit=watch.observe,
-            budget=options.budget,
-            repeats=options.repeats,
-            judged=lambda number, verdict: bench.notebook.judge(
-                number, oracle.description, verdict, None
+            budget=self.options.budget,
+            repeats=self.options.repeats,
+            judged=lambda number, verdict: self.bench.notebook.judge(
+                number, self.oracle.description, verdict, None
             ),
         )
-        free = driver.submit(trial)
-        if driver.settle(trial, free, f"without a limit of {rationed.name}") is not Verdict.GOOD:
-            raise _never(free.result(), rationed)
-        search = least_amount(
-            least=rationed.least,
-            most=rationed.most(),
-            guess=rationed.guess(free.result()),
-            precision=rationed.precision,
+
+    def _ask(self, steps: int) -> Question:
+        limits = self.rationed.limits(self.trial.limits, steps)
+        label = f"{self.rationed.name} {self.rationed.shown(steps)}"
+        return Question(trial=replace(self.trial, limits=limits), label=label)
+
+    def _run(self, driver: Driver, watch: "_Watch", search: Search[int, Threshold]) -> LeastAmount:
+        ended = driver.run(search, self._ask)
+        reason = stop_reason_of(ended, StopReason.THRESHOLD)
+        announce(self.bench.emit, ended, reason)
+        found = ended.result or watch.threshold()
+        shown = self.rationed.shown
+        return LeastAmount(
+            name=self.rationed.name,
+            least_good=None if found.least_good is None else shown(found.least_good),
+            most_bad=None if found.most_bad is None else shown(found.most_bad),
+            rungs=watch.rungs(),
+            free=0.0,
+            limited_by=watch.limited_by,
+            stopped=reason,
+            trials=ended.trials,
+            wall_seconds=ended.wall_seconds,
         )
-        ended = driver.run(search, ask)
-    reason = stop_reason_of(ended, StopReason.THRESHOLD)
-    announce(bench.emit, ended, reason)
-    found = ended.result or watch.threshold()
-    bench.notebook.end_investigation(
-        investigation, reason, {"least_good": found.least_good, "most_bad": found.most_bad}
-    )
-    return LeastAmount(
-        name=rationed.name,
-        least_good=None if found.least_good is None else rationed.shown(found.least_good),
-        most_bad=None if found.most_bad is None else rationed.shown(found.most_bad),
-        rungs=watch.rungs(),
-        free=free.result().wall_seconds,
-        limited_by=watch.limited_by,
-        stopped=reason,
-        trials=ended.trials + 1,
-        wall_seconds=ended.wall_seconds,
-    )
 
 
 def _never(outcome: Outcome, rationed: Rationed) -> NeverSucceeds:

@@ -18,6 +18,7 @@ from whet.host.belongings import Belongings
 from whet.host.ceilings.ceiling import End, Order, Plain
 from whet.host.ceilings.group_limits import met_in_groups
 from whet.host.ceilings.processors import bind_step
+from whet.host.ceilings.watches import PROGRAM
 from whet.host.control_groups import (
     new_group,
     own_group,
@@ -34,7 +35,6 @@ _CONTROLLERS = {
     "cpus": "cpu",
 }
 _PERIOD_MICROSECONDS = 100_000  # the kernel's own choice
-_PROGRAM = "program"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class GroupsV2:
             _set(folder, frozenset(names), limits)
             wanted = sorted({f"+{_CONTROLLERS[name]}" for name in names})
             write_words(f"{folder}/cgroup.subtree_control", " ".join(wanted))
-            os.mkdir(f"{folder}/{_PROGRAM}")
+            os.mkdir(f"{folder}/{PROGRAM}")
         except OSError:
             prepared.close()
             raise
@@ -95,7 +95,7 @@ def _prepared(
     probes: list[Order] = []
     watches: list[Order] = []
     said: list[str] = []
-    steps: list[Order] = [("join", f"{folder}/{_PROGRAM}/cgroup.procs")]
+    steps: list[Order] = [("join", f"{folder}/{PROGRAM}/cgroup.procs")]
     if limits.memory_bytes is not None and "memory" in names:
         probes.append(("memory v2", folder, limits.memory_bytes, _high(limits)))
         watches.append(("memory v2", folder, limits.memory_bytes))
@@ -110,7 +110,7 @@ def _prepared(
         probes.append(("cpus v2", folder, _quota(limits.cpus)))
         steps.append(bind_step(limits.cpus))
         said.append(f"processors {limits.cpus:g}")
-    watches.append(("members", f"{folder}/{_PROGRAM}", os.path.basename(folder)))
+    watches.append(("members", f"{folder}/{PROGRAM}", os.path.basename(folder)))
     return _Prepared(
         way=f"{', '.join(said)} by cgroup v2",
         steps=tuple(steps),

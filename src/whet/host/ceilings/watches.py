@@ -45,6 +45,9 @@ else:
             ...
 
 
+PROGRAM = "program"
+"""The group in a trial's own that its program is in, under version 2."""
+
 _LONG_SECONDS, _SHORT_SECONDS = 1.0, 0.001
 _FIRST = -15
 _FASTEST_BYTES = 2 << 30  # a second: as fast as a kernel gives out pages
@@ -220,7 +223,8 @@ class _Processes(_Quiet):
     """Counts how often the kernel refused a fork."""
 
     def __init__(self, folder: str) -> None:
-        self._events = f"{folder}/pids.events"
+        # Before Linux 6.11 it is counted where the fork was tried, since then where the limit is.
+        self._events = (f"{folder}/pids.events", f"{folder}/{PROGRAM}/pids.events")
         self._before = self._count()
 
     def close(self) -> "Noted | None":
@@ -229,7 +233,7 @@ class _Processes(_Quiet):
         return ("processes", float(refused), 0, "") if refused else None
 
     def _count(self) -> int:
-        return read_fields(self._events).get("max", 0)
+        return sum(read_fields(path).get("max", 0) for path in self._events)
 
 
 class _Members(_Quiet):
