@@ -31,11 +31,11 @@ else:
     from typing import NoReturn
 
 # linux/seccomp.h
-_RECEIVE, _SEND, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082104
+RECEIVE, SEND, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082104
 _WAKE_ON_SAME_CPU = (1).to_bytes(8, "little")
-_CONTINUE = 1
-_REQUEST = struct.Struct("=QIIiIQ6Q")  # id, pid, flags, number, architecture, where, arguments
-_ANSWER = struct.Struct("=QqiI")  # id, value, error, flags
+CONTINUE = 1
+REQUEST = struct.Struct("=QIIiIQ6Q")  # id, pid, flags, number, architecture, where, arguments
+ANSWER = struct.Struct("=QqiI")  # id, value, error, flags
 _PR_SET_PDEATHSIG = 1
 _LAST_STANDARD = 2
 
@@ -120,18 +120,18 @@ def _set_flags(listener: int) -> None:
 
 
 def _answer_one(listener: int, noticed: Noticed) -> None:
-    request = bytearray(_REQUEST.size)
+    request = bytearray(REQUEST.size)
     try:
-        fcntl.ioctl(listener, _RECEIVE, request)
+        fcntl.ioctl(listener, RECEIVE, request)
     except OSError:
         return  # whoever made the call is dead
-    identity, pid, _, number, architecture, _, *arguments = _REQUEST.unpack(request)
+    identity, pid, _, number, architecture, _, *arguments = REQUEST.unpack(request)
     try:
         known = architecture == ARCHITECTURES[machine()]
         noticed.take(pid, number if known else -1, arguments)
     except Exception as error:  # noqa: BLE001 - the program goes on, but nothing is frozen
         noticed.ends(f"a call that could not be understood: {error!r}")
     try:
-        fcntl.ioctl(listener, _SEND, _ANSWER.pack(identity, 0, 0, _CONTINUE))
+        fcntl.ioctl(listener, SEND, ANSWER.pack(identity, 0, 0, CONTINUE))
     except OSError:
         return

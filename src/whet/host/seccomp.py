@@ -22,6 +22,7 @@ from whet.host.syscalls import (
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
     from typing import TypeAlias
 
     Instruction: TypeAlias = tuple[int, int, int, int]
@@ -38,10 +39,10 @@ _X32 = 0x40000000
 class Filter:
     """What a process installs; made ready in the process that forks it."""
 
-    def __init__(self) -> None:
+    def __init__(self, program: "Sequence[Instruction] | None" = None) -> None:
         code = b"".join(
             operation.to_bytes(2, "little") + bytes((yes, no)) + value.to_bytes(4, "little")
-            for operation, yes, no, value in instructions()
+            for operation, yes, no, value in (program or instructions())
         )
         # struct sock_fprog: how many instructions, and where they are.
         self._code = ctypes.create_string_buffer(code, len(code))
@@ -97,6 +98,19 @@ def instructions() -> "list[Instruction]":
     for number in calls():
         answer = special.get(number, [(_RETURN, 0, 0, _ASK)])
         program += [(_EQUAL, 0, len(answer), number), *answer]
+    return [*program, (_RETURN, 0, 0, _ALLOW)]
+
+
+def holding(numbers: "Collection[int]") -> "list[Instruction]":
+    """Return the program of a filter that holds these calls alone, made in this machine's own way."""
+    program: list[Instruction] = [
+        (_LOAD, 0, 0, _ARCHITECTURE),
+        (_EQUAL, 1, 0, ARCHITECTURES[machine()]),
+        (_RETURN, 0, 0, _ALLOW),
+        (_LOAD, 0, 0, _NUMBER),
+    ]
+    for number in numbers:
+        program += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ASK)]
     return [*program, (_RETURN, 0, 0, _ALLOW)]
 
 

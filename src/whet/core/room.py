@@ -1,0 +1,186 @@
+"""Where a trial runs: what it sees of the disk, the network, the clock and the system. Values only."""
+
+import re
+from dataclasses import dataclass, fields
+
+from whet.core.record import JsonObject, boolean, integer, optional_integer, records, text, texts
+
+_FAULT = re.compile(r"(?P<call>[a-z_0-9]+):(?P<error>E[A-Z0-9]+)(?:(?P<how>[@%])(?P<count>\d+))?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disk:
+    """A small file system.
+
+    Attributes:
+        path: the folder where it is; empty: the one for temporary files.
+        size_bytes: how much it holds; None: as much as memory allows.
+        inodes: how many files and folders it holds; None: no limit.
+        is_rest: what is in the folder already stays there, and this is what is left beside it.
+    """
+
+    path: str = ""
+    size_bytes: int | None = None
+    inodes: int | None = None
+    is_rest: bool = False
+
+    @property
+    def option(self) -> str:
+        """The name of its option, without the dashes."""
+        if self.size_bytes is None:
+            return "inodes"
+        return "disk-free" if self.is_rest else "disk"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """A system call that fails on purpose.
+
+    Attributes:
+        call: name of the call, such as ``write``.
+        error: name of the error, such as ``ENOSPC``.
+        nth: the first of the program's calls that fails, from 1.
+        step: that one and each so many after it fail; 0: that one alone.
+        glob: only calls on a file whose path or name is like that; empty: on any.
+    """
+
+    call: str
+    error: str
+    nth: int = 1
+    step: int = 1
+    glob: str = ""
+
+    @classmethod
+    def parse(cls, words: str) -> "Fault | None":
+        """Return the fault that ``write:ENOSPC@5`` or ``openat:EMFILE%2:*.pt`` describes."""
+        first, second, rest = (*words.split(":", 2), "", "")[:3]
+        found = _FAULT.fullmatch(f"{first}:{second}")
+        if found is None:
+            return None
+        count = int(found["count"] or 1)
+        if count < 1:
+            return None
+        is_share = found["how"] != "@"
+        return cls(
+            call=found["call"],
+            error=found["error"],
+            nth=count,
+            step=count if is_share else 0,
+            glob=rest,
+        )
+
+    @property
+    def words(self) -> str:
+        """What `parse` reads."""
+        how = f"@{self.nth}" if not self.step else f"%{self.step}" if self.step > 1 else ""
+        return f"{self.call}:{self.error}{how}" + (f":{self.glob}" if self.glob else "")
+
+    def hits(self, count: int) -> bool:
+        """Whether the program's call number ``count`` of this kind fails, counted from 1."""
+        return count == self.nth or (
+            self.step > 0 and count > self.nth and (count - self.nth) % self.step == 0
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """What a trial has around it instead of the machine as it is; nothing of it outlives the trial.
+
+    Attributes:
+        disks: small file systems.
+        read_only: files and folders that cannot be written to.
+        is_clean: what the trial writes to the project and for a while vanishes with it.
+        keep_writes: folder in which what it wrote to the project is kept; empty: nowhere.
+        network: ``none``, ``loopback`` (of its own) or empty: the machine's.
+        clock: date and time at which the trial's clock starts; empty: the machine's.
+        faults: system calls that fail.
+        gpus: how many GPUs it sees; None: all.
+        gpu_free: bytes that are left free, by the GPU's number as text; empty text: each.
+        gpu_memory_bytes: of each GPU, for what allocates by torch or JAX; None: all.
+    """
+
+    disks: tuple[Disk, ...] = ()
+    read_only: tuple[str, ...] = ()
+    is_clean: bool = False
+    keep_writes: str = ""
+    network: str = ""
+    clock: str = ""
+    faults: tuple[Fault, ...] = ()
+    gpus: int | None = None
+    gpu_free: tuple[tuple[str, int], ...] = ()
+    gpu_memory_bytes: int | None = None
+
+    @property
+    def needs_namespaces(self) -> bool:
+        """Whether the trial sees other mounts or another network than the machine."""
+        return bool(self.disks or self.read_only or self.is_clean or self.network)
+
+    def to_json(self) -> dict[str, object]:
+        """Return this as JSON data, without what is as usual."""
+        data: dict[str, object] = {}
+        for each, usual in _USUAL.items():
+            value: object = getattr(self, each)
+            if value != usual:
+                data[each] = value
+        if self.disks:
+            data["disks"] = [_fields(disk) for disk in self.disks]
+        if self.faults:
+            data["faults"] = [_fields(fault) for fault in self.faults]
+        if self.read_only:
+            data["read_only"] = list(self.read_only)
+        if self.gpu_free:
+            data["gpu_free"] = [{"gpu": gpu, "bytes": size} for gpu, size in self.gpu_free]
+        return data
+
+    @classmethod
+    def from_json(cls, data: JsonObject) -> "Room":
+        """Return what ``to_json`` wrote."""
+        return cls(
+            disks=tuple(_disk(each) for each in records(data, "disks")) if "disks" in data else (),
+            read_only=texts(data, "read_only") if "read_only" in data else (),
+            is_clean="is_clean" in data and boolean(data, "is_clean"),
+            keep_writes=text(data, "keep_writes", ""),
+            network=text(data, "network", ""),
+            clock=text(data, "clock", ""),
+            faults=tuple(_fault(each) for each in records(data, "faults"))
+            if "faults" in data
+            else (),
+            gpus=_optional(data, "gpus"),
+            gpu_free=tuple(
+                (text(each, "gpu"), integer(each, "bytes")) for each in records(data, "gpu_free")
+            )
+            if "gpu_free" in data
+            else (),
+            gpu_memory_bytes=_optional(data, "gpu_memory_bytes"),
+        )
+
+
+_PLAIN = Room()
+_USUAL = {each.name: getattr(_PLAIN, each.name) for each in fields(Room)}
+
+
+def _fields(value: Disk | Fault) -> dict[str, object]:
+    return {each.name: getattr(value, each.name) for each in fields(value)}
+
+
+def _optional(data: JsonObject, name: str) -> int | None:
+    return optional_integer(data, name) if name in data else None
+
+
+def _disk(data: JsonObject) -> Disk:
+    return Disk(
+        path=text(data, "path"),
+        size_bytes=optional_integer(data, "size_bytes"),
+        inodes=optional_integer(data, "inodes"),
+        is_rest=boolean(data, "is_rest"),
+    )
+
+
+def _fault(data: JsonObject) -> Fault:
+    return Fault(
+        call=text(data, "call"),
+        error=text(data, "error"),
+        nth=integer(data, "nth"),
+        step=integer(data, "step"),
+        glob=text(data, "glob"),
+    )
