@@ -5,6 +5,7 @@ from typing import cast
 
 import click
 
+from whet.cli.rooms import room_of
 from whet.core.limits import Limits, size_bytes
 
 
@@ -115,4 +116,5 @@ def limits_of(values: Mapping[str, object]) -> Limits:
         file_size_bytes=cast("int | None", values["limit_file_size"]),
         stack_bytes=cast("int | None", values["limit_stack"]),
         cpu_seconds=cast("int | None", values["limit_cpu_seconds"]),
+        room=room_of(values),
     )

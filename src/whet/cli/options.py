@@ -6,6 +6,7 @@ from typing import ParamSpec, TypeVar
 import click
 
 from whet.cli.limits import LIMIT_OPTIONS, limits_of
+from whet.cli.rooms import ROOM_OPTIONS
 from whet.core.errors import BadUsage
 from whet.core.trial import ResetStep
 from whet.workbench.request import Judging, TrialRequest
@@ -82,6 +83,7 @@ _TRIAL_OPTIONS = [
         help="Kill the whole process tree after so long, with its Python stack taken before.",
     ),
     *LIMIT_OPTIONS,
+    *ROOM_OPTIONS,
     click.option(
         "--reset",
         multiple=True,

@@ -457,6 +457,25 @@ class NeverSucceeds(WhetError):
     exit_code = DATA
 
 
+class RoomRefused(WhetError):
+    """A trial cannot be given a disk, a network or a clean room of its own on this machine.
+
+    These are made of Linux namespaces, which root may always make and other users where the system
+    allows it. What commonly forbids it, and what to do:
+
+    - `sysctl user.max_user_namespaces` is 0, or `kernel.unprivileged_userns_clone` is 0
+      (older Debian): an administrator sets it.
+    - Ubuntu 24.04 and later: `kernel.apparmor_restrict_unprivileged_userns` is 1. Set it to 0,
+      or run as root.
+    - A container: Docker forbids namespaces to what runs in it unless it is started with
+      `--cap-add SYS_ADMIN` or `--security-opt seccomp=unconfined`.
+
+    Nothing was run: a limit that does not hold would prove nothing.
+    """
+
+    exit_code = UNAVAILABLE
+
+
 class HostFailure(WhetError):
     """The operating system refused something that whet cannot do without."""
 

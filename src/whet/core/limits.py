@@ -3,7 +3,8 @@
 import re
 from dataclasses import dataclass, fields
 
-from whet.core.record import JsonObject, integer, number, optional_integer, text
+from whet.core.record import JsonObject, integer, number, optional_integer, record, text
+from whet.core.room import Room
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGTP]?)(?:I?B)?", re.IGNORECASE)
@@ -28,6 +29,7 @@ class Limits:
         file_size_bytes: of the largest file that a process writes.
         stack_bytes: of the main thread of each process.
         cpu_seconds: of each process; it gets SIGXCPU then.
+        room: what it sees of the disk, the network and the system, if not the machine's own.
     """
 
     wall_seconds: float | None = None
@@ -42,6 +44,7 @@ class Limits:
     file_size_bytes: int | None = None
     stack_bytes: int | None = None
     cpu_seconds: int | None = None
+    room: Room | None = None
 
     @property
     def starve(self) -> bool:
@@ -66,6 +69,7 @@ class Limits:
     def to_json(self) -> dict[str, object]:
         """Return these limits as JSON data. The first two always stand there: keys of old trials."""
         data = {each.name: getattr(self, each.name) for each in fields(self)}
+        data["room"] = None if self.room is None else self.room.to_json()
         always = {"wall_seconds", "output_bytes"}
         return {name: value for name, value in data.items() if value is not None or name in always}
 
@@ -85,6 +89,7 @@ class Limits:
             file_size_bytes=_whole(data, "file_size_bytes"),
             stack_bytes=_whole(data, "stack_bytes"),
             cpu_seconds=_whole(data, "cpu_seconds"),
+            room=None if data.get("room") is None else Room.from_json(record(data, "room")),
         )
 
 

@@ -90,6 +90,7 @@ class Room:
         disks: small file systems.
         read_only: files and folders that cannot be written to.
         is_clean: what the trial writes to the project and for a while vanishes with it.
+        project: folder whose files a clean room protects.
         keep_writes: folder in which what it wrote to the project is kept; empty: nowhere.
         network: ``none``, ``loopback`` (of its own) or empty: the machine's.
         clock: date and time at which the trial's clock starts; empty: the machine's.
@@ -102,6 +103,7 @@ class Room:
     disks: tuple[Disk, ...] = ()
     read_only: tuple[str, ...] = ()
     is_clean: bool = False
+    project: str = ""
     keep_writes: str = ""
     network: str = ""
     clock: str = ""
@@ -139,6 +141,7 @@ class Room:
             disks=tuple(_disk(each) for each in records(data, "disks")) if "disks" in data else (),
             read_only=texts(data, "read_only") if "read_only" in data else (),
             is_clean="is_clean" in data and boolean(data, "is_clean"),
+            project=text(data, "project", ""),
             keep_writes=text(data, "keep_writes", ""),
             network=text(data, "network", ""),
             clock=text(data, "clock", ""),

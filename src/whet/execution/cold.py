@@ -192,7 +192,10 @@ class ColdExecutor:
                     outcome = replace(outcome, measurements=_measured(outcome, patterns))
                 return outcome.with_failure(self._classify(trial, outcome))
 
-            return run(None) if self._perform is None else self._perform(slot, program, run)
+            # What is frozen has seen the machine as it is, not a room.
+            if self._perform is None or program.limits.room is not None:
+                return run(None)
+            return self._perform(slot, program, run)
 
     def _program(self, trial: Trial, workplace: Workplace) -> Program:
         command = list(trial.command)

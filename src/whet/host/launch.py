@@ -19,6 +19,7 @@ else:
 
     from whet.host.ceilings.ceiling import Order
     from whet.host.channel import Failed
+    from whet.host.passage import Passage
     from whet.host.watching import Watching
 
 _SIGNALS = signal.valid_signals()
@@ -45,12 +46,21 @@ class Started:
         pid: its number; also that of its session and its process group.
         at: `time.monotonic` just before its first instruction.
         forked_bytes: memory it held before that, as a copy of the process that forked it.
+        passage: the way into its room; None: it has none.
     """
 
-    def __init__(self, pid: int, at: float, forked_bytes: int) -> None:
+    def __init__(
+        self, pid: int, at: float, forked_bytes: int, passage: Passage | None = None
+    ) -> None:
         self.pid = pid
         self.at = at
         self.forked_bytes = forked_bytes
+        self.passage = passage
+
+    @property
+    def keeper(self) -> int:
+        """The first process of its room, which is whet's own; 0: there is none."""
+        return self.passage.keeper if self.passage is not None else 0
 
 
 def start(
@@ -76,6 +86,11 @@ def start(
     Raises:
         CannotStartError: if it cannot be started.
     """
+    passage = None
+    if steps:
+        from whet.host.passage import passage_for
+
+        passage, steps = passage_for(steps)
     report, reported = os.pipe()  # closes itself when the program runs: PEP 446
     # A signal between fork and exec would run this process's own reaction in the child.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
@@ -87,19 +102,23 @@ def start(
         os.close(reported)
         raise CannotStartError(("fork", error.errno or 0, b"")) from error
     if pid == 0:
-        _become(argv, environment, cwd, (*wiring, steps), reported, watching)
+        _become(argv, environment, cwd, (*wiring, steps, passage), reported, watching)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
     os.close(reported)
     if watching is not None:
         watching.adopt()
     told = _read_all(report)
     os.close(report)
+    if passage is not None:
+        pid, told = passage.arrived(pid, told)
     stamp, _, failure = told.partition(b"\n")
     if failure or not stamp:
         os.waitpid(pid, 0)
+        if passage is not None:
+            passage.close()
         raise CannotStartError(_reason(failure))
     at, forked_bytes = stamp.split()
-    return Started(pid, int(at) / 1e9, int(forked_bytes))
+    return Started(pid, int(at) / 1e9, int(forked_bytes), passage)
 
 
 def _reason(packed: bytes) -> Failed:
@@ -120,13 +139,15 @@ def _become(
     argv: list[bytes],
     environment: dict[bytes, bytes],
     cwd: bytes,
-    wiring: tuple[Sequence[int], int, Sequence[Order]],
+    wiring: tuple[Sequence[int], int, Sequence[Order], Passage | None],
     reported: int,
     watching: Watching | None,
 ) -> NoReturn:
     """Turn this forked process into the program; report what stops it and exit."""
-    streams, terminal, steps = wiring
+    streams, terminal, steps, passage = wiring
     try:
+        if passage is not None:
+            _move_in(passage, reported)
         os.setsid()
         if terminal >= 0:
             import fcntl
@@ -150,6 +171,8 @@ def _become(
                 _stage(environment, watching)
             stamp = f"{time.monotonic_ns()} {resident_bytes(os.getpid())}\n"
             os.write(reported, stamp.encode())
+            if passage is not None:
+                passage.hold_calls()
             failure = _execute(argv, environment)
         if failure[0] == "cwd":
             os.write(reported, b"\n")
@@ -157,6 +180,18 @@ def _become(
     except OSError as error:
         os.write(reported, b"\n" + marshal.dumps(("set-up", error.errno or 0, b"")))
     finally:
+        os._exit(127)
+
+
+def _move_in(passage: Passage, reported: int) -> None:
+    """Enter the room, or report why that cannot be, and exit."""
+    from whet.host.room_entry import RoomRefusedError
+
+    try:
+        passage.enter(reported)
+    except RoomRefusedError as error:
+        failure = ("room", error.number, error.words.encode("utf-8", "replace"))
+        os.write(reported, b"\n" + marshal.dumps(failure))
         os._exit(127)
 
 

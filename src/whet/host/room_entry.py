@@ -11,6 +11,7 @@ import os
 import stat
 
 from whet.host import mounts
+from whet.host.room_reports import connected, send_descriptor
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:
@@ -115,17 +116,11 @@ class _Reporter:
     """Sends descriptors to whoever made the plan; silent if nobody listens."""
 
     def __init__(self, name: bytes) -> None:
-        self._rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS)
-        self._socket = None
-        if name:
-            self._socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
-            self._socket.connect(b"\0" + name)
+        self._socket = connected(name) if name else None
 
     def send(self, label: bytes, path: bytes, flags: int = os.O_PATH) -> None:
         if self._socket is not None:
-            opened = os.open(path, flags | os.O_CLOEXEC)
-            self._socket.sendmsg([label], [(*self._rights, opened.to_bytes(4, "little"))])
-            os.close(opened)
+            send_descriptor(self._socket, label, os.open(path, flags | os.O_CLOEXEC))
 
     def close(self) -> None:
         if self._socket is not None:

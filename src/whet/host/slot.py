@@ -135,6 +135,7 @@ class Slot:
                     limits_met=around.met(_end_of(outcome, ended)),
                     limited_by=around.ways,
                     resources=_use_of(ended),
+                    notes=(*outcome.notes, *around.notes),
                 )
         finally:
             wiring.close()
@@ -163,6 +164,11 @@ class Slot:
         from whet.host.ceilings.around import put_around
 
         around = put_around(program.limits, self._belongings)
+        if program.limits.room is not None:
+            from whet.host.ceilings.rooms import prepare_room
+
+            room = program.limits.room
+            around = around.beside(lambda: prepare_room(room, program))
         return replace(around, is_proven=self._proven == program.limits)
 
     def _watch(

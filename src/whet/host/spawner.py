@@ -131,6 +131,9 @@ class _Tree:
             noted = self._watches.pop().close()
             if noted is not None and noted[0] not in [name for name, *_ in self.noted]:
                 self.noted.append(noted)
+        passage = self._command.passage if self._command is not None else None
+        if passage is not None:
+            self._note_those_left(passage.keeper)
         give_up_at, pause = time.monotonic() + _PATIENCE_SECONDS, 0.0002
         while self._reap(were_left_behind=True):
             if time.monotonic() > give_up_at:
@@ -139,6 +142,14 @@ class _Tree:
             self.kill()
             time.sleep(pause)
             pause = min(pause * 2, 0.02)
+        if passage is not None:
+            passage.close()
+
+    def _note_those_left(self, keeper: int) -> None:
+        """Note whom the program has left behind in its room: they are not this process's children."""
+        if keeper:
+            left = [pid for pid in self._pids() if pid != keeper and resident_bytes(pid)]
+            self.others += [(pid, int(signal.SIGKILL), True) for pid in left[:_MOST_EXITS]]
 
     def kill(self) -> None:
         """Send SIGKILL to every process of the tree.
@@ -240,6 +251,9 @@ class _Tree:
                 return not kept or any(one not in kept for one in children_of(os.getpid()))
             if self._copies.forget(pid):
                 continue
+            if self._command is not None and pid == self._command.keeper:
+                self.cpu_seconds += usage.ru_utime + usage.ru_stime
+                continue
             if self._command is not None:
                 self._count(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, self._command)
             if self._root is not None and pid == self._root.pid:
@@ -257,7 +271,8 @@ class _Tree:
     def _look_at_memory(self) -> float:
         """Note how much memory the tree holds now; return the seconds that looking took."""
         began = time.monotonic()
-        pids = self._pids()
+        keeper = self._command.keeper if self._command is not None else 0
+        pids = [pid for pid in self._pids() if pid != keeper]
         held = sum(resident_bytes(pid) for pid in pids)
         self.peak_bytes = max(self.peak_bytes, held)
         self._look_at_limits(pids)

@@ -65,6 +65,10 @@ def start_error(failed: "Failed", command: tuple[str, ...], cwd: str) -> WhetErr
         )
     if stage == "limit":
         return _limit_error(path, number)
+    if stage == "room":
+        from whet.host.room_error import room_error
+
+        return room_error(path, number)
     if stage == "interpreter":
         return _interpreter_missing(path if os.path.isabs(path) else os.path.join(cwd, path), path)
     if stage == "exec" and number in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:

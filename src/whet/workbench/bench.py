@@ -32,6 +32,7 @@ from whet.workbench.request import Judging, TrialRequest
 if TYPE_CHECKING:  # not loaded for a single trial: `whet run` must start at once
     from whet.core.condition import Condition
     from whet.core.event import Event, Observer
+    from whet.core.limits import Limits
     from whet.execution.cold import Perform
     from whet.workbench.placing import PlacingExecutor
 
@@ -193,6 +194,7 @@ class Workbench:
         )
         self.notes.extend(snapshot.notes)
         overridden = {**self.environment, **request.environment}
+        limits = self._settled(self._limits(request), overridden)
         seen = look_around(command, cwd, overridden, state=self.project.state)
         self.notebook.save_environment(seen.environment)
         self.notebook.save_environment(seen.packages)
@@ -204,7 +206,7 @@ class Workbench:
             reset=request.reset,
             code=snapshot.code,
             limits=replace(
-                self._limits(request),
+                limits,
                 wall_seconds=request.timeout_seconds or self.settings.timeout_seconds,
             ),
             measures=dict(request.measures),
@@ -222,6 +224,16 @@ class Workbench:
         from whet.workbench.limit_sets import limits_asked
 
         return limits_asked(request.limits, request.limit_set, self.settings.limits)
+
+    def _settled(self, limits: "Limits", environment: Mapping[str, str]) -> "Limits":
+        """Return the limits with a room whose paths are absolute and there."""
+        if limits.room is None:
+            return limits
+        from whet.workbench.rooms import settle_room
+
+        root, folder = str(self.project.root), str(self.project.folder)
+        room = settle_room(limits.room, project=root, cwd=folder, environment=environment)
+        return replace(limits, room=room)
 
     def for_search(self, trial: Trial, left_out: Sequence[Path] = ()) -> Trial:
         """Return the trial as a search runs it: its key counts every file that may decide.

@@ -1,8 +1,8 @@
 """All limits of one trial, each by the first way that works here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from whet.core.errors import LimitNotEnforced
@@ -51,6 +51,19 @@ class Around:
     def met(self, end: End) -> tuple[LimitMet, ...]:
         """Return which limits the trial met."""
         return tuple(met for each in self.prepared for met in each.met(end))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of it; complete once `met` was asked."""
+        return tuple(note for each in self.prepared for note in each.notes)
+
+    def beside(self, prepare: Callable[[], Prepared]) -> "Around":
+        """Return this with something else around the trial too; takes all away if that fails."""
+        try:
+            return replace(self, prepared=(*self.prepared, prepare()))
+        except BaseException:
+            self.__exit__()
+            raise
 
     def __enter__(self) -> Self:
         return self

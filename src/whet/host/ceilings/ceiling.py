@@ -13,7 +13,7 @@ Steps, probes and watches are tuples whose first word is a name in `whet.host.ce
 `.probes` and `.watches`. They travel by `marshal`: bytes, text, numbers and tuples of them.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -68,6 +68,11 @@ class Prepared(Protocol):
         """Variables that the program gets because of it."""
         ...
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the user should know; asked after `met`."""
+        ...
+
     def met(self, end: End, /) -> tuple[LimitMet, ...]:
         """Return which limits the trial met; asked before `close`."""
         ...
@@ -117,6 +122,7 @@ class Plain:
     steps: tuple[Order, ...] = ()
     probes: tuple[Order, ...] = ()
     watches: tuple[Order, ...] = ()
+    notes: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=_no_variables)
 
     def met(self, _end: End, /) -> tuple[LimitMet, ...]:

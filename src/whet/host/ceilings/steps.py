@@ -50,4 +50,14 @@ def _bind(*processors: int) -> None:
     os.sched_setaffinity(0, processors)
 
 
-_STEPS: "dict[str, Callable[..., None]]" = {"join": _join, "limit": _limit, "bind": _bind}
+def _only_program(*_: object) -> None:
+    """Do nothing: a probe needs no room, and its calls are not held (`whet.host.passage`)."""
+
+
+_STEPS: "dict[str, Callable[..., None]]" = {
+    "join": _join,
+    "limit": _limit,
+    "bind": _bind,
+    "room": _only_program,
+    "hold": _only_program,
+}

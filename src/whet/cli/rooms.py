@@ -1,0 +1,129 @@
+"""The options of the room that a trial runs in: the same for every verb that runs trials."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from whet.core.errors import BadUsage
+from whet.core.limits import size_bytes
+from whet.core.room import Disk, Fault, Room
+
+if TYPE_CHECKING:
+    from typing import Any
+
+ROOM_OPTIONS: "Sequence[Callable[[Any], Any]]" = [
+    click.option(
+        "--disk",
+        multiple=True,
+        metavar="SIZE[:DIR]",
+        help="A file system of this size instead of DIR ($TMPDIR); it is in memory.",
+    ),
+    click.option(
+        "--disk-free",
+        multiple=True,
+        metavar="SIZE[:DIR]",
+        help="Only so much space left in DIR ($TMPDIR); what is written there vanishes.",
+    ),
+    click.option(
+        "--inodes",
+        multiple=True,
+        metavar="N[:DIR]",
+        help="Only so many files in the file system of --disk, or in a new one.",
+    ),
+    click.option("--read-only", multiple=True, metavar="PATH", help="Let nothing write there."),
+    click.option(
+        "--clean",
+        is_flag=True,
+        help="Every trial starts from the same files: what it writes to the project, /tmp and"
+        " /dev/shm vanishes. Trials side by side do not meet.",
+    ),
+    click.option(
+        "--keep-writes",
+        default="",
+        metavar="DIR",
+        help="With --clean: list what was written to the project, and keep it there.",
+    ),
+    click.option(
+        "--network",
+        type=click.Choice(["none", "loopback"]),
+        help="No network, or one of its own that reaches the trial alone.",
+    ),
+    click.option(
+        "--clock",
+        default="",
+        metavar="TIME",
+        help="When the trial's clock starts, such as 2038-01-19 (libfaketime).",
+    ),
+    click.option(
+        "--fail",
+        multiple=True,
+        metavar="CALL:ERROR[@N|%N][:GLOB]",
+        help="Let system calls fail: the Nth, each Nth, on such files; 'write:ENOSPC@5'.",
+    ),
+]
+
+
+def room_of(values: Mapping[str, object]) -> Room | None:
+    """Return what the options say; None: nothing.
+
+    Raises:
+        BadUsage: if one of them cannot be read.
+    """
+    room = Room(
+        disks=_disks(values),
+        read_only=_words(values, "read_only"),
+        is_clean=bool(values["clean"]),
+        keep_writes=str(values["keep_writes"]),
+        network=str(values["network"] or ""),
+        clock=str(values["clock"]),
+        faults=tuple(_fault(word) for word in _words(values, "fail")),
+    )
+    return None if room == Room() else room
+
+
+def _words(values: Mapping[str, object], name: str) -> tuple[str, ...]:
+    return cast("tuple[str, ...]", values[name])
+
+
+def _disks(values: Mapping[str, object]) -> tuple[Disk, ...]:
+    counts = dict(_count(word) for word in _words(values, "inodes"))
+    disks: list[Disk] = []
+    for option in ("disk", "disk_free"):
+        for word in _words(values, option):
+            size, path = _size(word, f"--{option.replace('_', '-')}")
+            # `--inodes` without a folder counts for the first of them.
+            inodes = counts.pop(path, None) or (counts.pop("", None) if not disks else None)
+            is_rest = option == "disk_free"
+            disks.append(Disk(path=path, size_bytes=size, inodes=inodes, is_rest=is_rest))
+    return (*disks, *(Disk(path=path, inodes=count) for path, count in counts.items()))
+
+
+def _size(word: str, option: str) -> tuple[int, str]:
+    size, _, path = word.partition(":")
+    found = size_bytes(size)
+    if not found:
+        raise BadUsage(
+            f"`{option} {word}` begins with no size", hint=f"write `{option} 1G` or `{option} 50M:/tmp`"
+        )
+    return found, path
+
+
+def _count(word: str) -> tuple[str, int]:
+    count, _, path = word.partition(":")
+    if not count.isascii() or not count.isdigit() or not int(count):
+        raise BadUsage(
+            f"`--inodes {word}` begins with no number of files",
+            hint="write `--inodes 100` or `--inodes 100:/tmp`",
+        )
+    return path, int(count)
+
+
+def _fault(word: str) -> Fault:
+    fault = Fault.parse(word)
+    if fault is None:
+        raise BadUsage(
+            f"`--fail {word}` does not say which call fails, and how",
+            hint="write `--fail write:ENOSPC@5`, `--fail 'openat:EMFILE%2:*.pt'`",
+        )
+    return fault

@@ -1,0 +1,105 @@
+"""The way of a forked process into its room, as the spawner sees it and as the process does.
+
+Orders of `whet.host.ceilings` whose work is more than a step: a room, which may need another fork,
+and calls that are held, which begins as the last thing before the program.
+"""
+
+import os
+
+from whet.host.room_entry import enter
+from whet.host.room_processes import MARK, divide
+from whet.host.room_reports import connected, send_descriptor
+
+TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
+if TYPE_CHECKING:
+    import _socket
+    from collections.abc import Sequence
+
+    from whet.host.ceilings.ceiling import Order
+    from whet.host.room_entry import Plan
+
+
+class Passage:
+    """What the orders of a trial ask for beyond steps.
+
+    Attributes:
+        keeper: the first process of the room; 0: it has no process numbers of its own.
+        lifeline: closing it ends the room; -1: its last process does.
+    """
+
+    def __init__(self, plan: "Plan | None", held: "Order") -> None:
+        self.keeper = 0
+        self.lifeline = self._other_end = -1
+        self._plan = plan
+        self._held = held
+        self._socket: _socket.socket | None = None
+        if plan is not None and plan[2]:
+            self._other_end, self.lifeline = os.pipe()
+
+    def enter(self, reported: int) -> None:
+        """In the forked process: move in. It may be another process that returns.
+
+        Raises:
+            RoomRefusedError: if the room cannot be made.
+            OSError: if the system refuses a process.
+        """
+        if self._held:
+            self._socket = connected(bytes(self._held[0]))  # type: ignore[arg-type]  # bytes
+        if self._plan is not None:
+            enter(self._plan)
+            if self.lifeline >= 0:
+                os.close(self.lifeline)
+                divide(reported, self._other_end)
+                os.close(self._other_end)
+
+    def hold_calls(self) -> None:
+        """In the process that is about to become the program: have its calls held.
+
+        Raises:
+            OSError: if the kernel refuses it.
+        """
+        if self._socket is None:
+            return
+        from whet.host.seccomp import Filter, holding
+
+        with open("/proc/self/cmdline", "rb", buffering=0) as file:
+            before = file.readall()
+        numbers = [int(number) for number in self._held[1:]]  # type: ignore[arg-type]  # numbers
+        listener, error = Filter(holding(numbers)).install()
+        if error:
+            raise OSError(error, os.strerror(error), "seccomp")
+        send_descriptor(self._socket, before, listener)
+
+    def arrived(self, pid: int, told: bytes) -> "tuple[int, bytes]":
+        """In the spawner: take in what was reported.
+
+        Returns:
+            the program's process, and the rest of the report.
+        """
+        if self._other_end >= 0:
+            os.close(self._other_end)
+        if not told.startswith(MARK):
+            return pid, told
+        os.waitpid(pid, 0)  # it went when it had brought both on their way
+        numbers, _, rest = told[len(MARK) :].partition(b"\n")
+        program, self.keeper = map(int, numbers.split())
+        return program, rest
+
+    def close(self) -> None:
+        """End the room."""
+        if self.lifeline >= 0:
+            os.close(self.lifeline)
+            self.lifeline = -1
+
+
+def passage_for(steps: "Sequence[Order]") -> "tuple[Passage | None, list[Order]]":
+    """Return the way that orders ask for, None if they do not, and the orders that are steps."""
+    found = {name: details for name, *details in steps if name in _OWN}
+    rest = [step for step in steps if step[0] not in _OWN]
+    if not found:
+        return None, rest
+    plan = found.get("room")
+    return Passage(tuple(plan) if plan else None, tuple(found.get("hold", ()))), rest  # type: ignore[arg-type]  # as `rooms` makes them
+
+
+_OWN = frozenset({"room", "hold"})
