@@ -104,7 +104,8 @@ def _size(word: str, option: str) -> tuple[int, str]:
     found = size_bytes(size)
     if not found:
         raise BadUsage(
-            f"`{option} {word}` begins with no size", hint=f"write `{option} 1G` or `{option} 50M:/tmp`"
+            f"`{option} {word}` begins with no size",
+            hint=f"write `{option} 1G` or `{option} 50M:/tmp`",
         )
     return found, path
 

@@ -476,6 +476,16 @@ class RoomRefused(WhetError):
     exit_code = UNAVAILABLE
 
 
+class ClockNotPossible(WhetError):
+    """A trial cannot be given another time of day on this machine.
+
+    `--clock` needs libfaketime (`apt-get install faketime`), which a program loads when it starts.
+    Programs that were linked statically, such as those in Go, do not load it.
+    """
+
+    exit_code = UNAVAILABLE
+
+
 class HostFailure(WhetError):
     """The operating system refused something that whet cannot do without."""
 

@@ -115,7 +115,7 @@ class Room:
     @property
     def needs_namespaces(self) -> bool:
         """Whether the trial sees other mounts or another network than the machine."""
-        return bool(self.disks or self.read_only or self.is_clean or self.network)
+        return bool(self.disks or self.read_only or self.is_clean or self.network or self.clock)
 
     def to_json(self) -> dict[str, object]:
         """Return this as JSON data, without what is as usual."""

@@ -11,24 +11,23 @@ import fcntl
 import fnmatch
 import os
 import select
+import socket
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from whet.core.room import Fault
+from whet.host.ceilings.ceiling import Order
 from whet.host.fault_calls import faultable
-from whet.host.observer import (
-    ANSWER,
-    CONTINUE,
-    RECEIVE,
-    REQUEST,
-    SEND,
-)
+from whet.host.observer import ANSWER, CONTINUE, RECEIVE, REQUEST, SEND
+from whet.host.room_reports import new_listener, received
 
 _AT_FDCWD = -100
 _INT = 1 << 32
 _SIGN = 1 << 31
 _PATH_BYTES = 4096
+_PATIENCE_SECONDS = 1.0
 
 
 @dataclass(slots=True)
@@ -69,6 +68,7 @@ class Injector:
 
     counts: Sequence[Count]
     own: Sequence[str]
+    _listener: socket.socket = field(default_factory=new_listener)
     _kinds: dict[int, tuple[int, int, int]] = field(default_factory=dict[int, tuple[int, int, int]])
     _names: dict[int, str] = field(default_factory=dict[int, str])
     _before: bytes | None = None
@@ -79,21 +79,36 @@ class Injector:
             self._names[number] = name
             self._kinds[number] = (places[0], places[1], places[2])
 
-    def serve(self, listener: int, before: bytes) -> None:
-        """Begin to answer.
+    @property
+    def order(self) -> Order:
+        """What the child does: where it sends the listener, and the numbers of the calls."""
+        names = {count.fault.call for count in self.counts}
+        numbers = sorted(faultable()[name][0] for name in names)
+        return ("hold", self._listener.getsockname()[1:], *numbers)
 
-        Args:
-            listener: from the process that has installed the filter; it is closed at the end.
-            before: that process's command line before it becomes the program.
-        """
-        self._before = before
-        self._thread = threading.Thread(target=self._answer_all, args=(listener,), daemon=True)
+    def begin(self) -> None:
+        """Answer for the process that will send its listener, in a thread."""
+        self._thread = threading.Thread(target=self._serve, name="whet-faults", daemon=True)
         self._thread.start()
 
     def finish(self) -> None:
         """Return when the last call has been answered; all processes must have ended."""
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)  # wakes who still waits for the child
         if self._thread is not None:
-            self._thread.join(timeout=1.0)
+            self._thread.join(timeout=_PATIENCE_SECONDS)
+        self._listener.close()
+
+    def _serve(self) -> None:
+        try:
+            connection, _ = self._listener.accept()
+            with connection:
+                sent = received(connection)
+        except OSError:
+            return  # it never came so far
+        if sent is not None:
+            self._before, listener = sent
+            self._answer_all(listener)
 
     def _answer_all(self, listener: int) -> None:
         try:
@@ -160,7 +175,9 @@ def _path_at(pid: int, folder: int, path: str) -> str:
     if path.startswith("/"):
         return os.path.normpath(path)
     try:
-        base = os.readlink(f"/proc/{pid}/cwd" if folder == _AT_FDCWD else f"/proc/{pid}/fd/{folder}")
+        base = os.readlink(
+            f"/proc/{pid}/cwd" if folder == _AT_FDCWD else f"/proc/{pid}/fd/{folder}"
+        )
     except OSError:
         return path
     return os.path.normpath(os.path.join(base, path))

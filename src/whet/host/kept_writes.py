@@ -30,7 +30,9 @@ def keep_writes(upper: int, folder: Path, project: Path) -> list[str]:
         lines.append(f"{kind} {path}")
         if kind != "-":
             _copy(f"/proc/self/fd/{upper}/{path}", place / path)
-    (place / ".whet-writes").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", errors="surrogateescape")
+    (place / ".whet-writes").write_text(
+        "".join(f"{line}\n" for line in lines), encoding="utf-8", errors="surrogateescape"
+    )
     shown = ", ".join(lines[:_SHOWN]) + (f" and {len(lines) - _SHOWN} more" * (len(lines) > _SHOWN))
     return [f"the trial wrote {shown}; kept in {place}"]
 

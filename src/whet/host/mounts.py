@@ -74,7 +74,9 @@ def mount_overlay(path: bytes, lower: int, upper: int, *, is_user: bool) -> None
         is_user: made in a user's own namespace, where marks of the system cannot be set.
     """
     # By descriptor: a path may hold the commas and colons that separate the options.
-    options = b"lowerdir=/proc/self/fd/%d,upperdir=/proc/self/fd/%d/upper,workdir=/proc/self/fd/%d/work"
+    options = (
+        b"lowerdir=/proc/self/fd/%d,upperdir=/proc/self/fd/%d/upper,workdir=/proc/self/fd/%d/work"
+    )
     options = options % (lower, upper, upper) + (b",userxattr" if is_user else b"")
     _mount(b"whet", path, b"overlay", 0, options)
 

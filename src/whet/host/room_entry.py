@@ -138,9 +138,7 @@ def _opened(paths: "tuple[bytes, ...]") -> "list[tuple[int, bytes]]":
     return found
 
 
-def _show_through(
-    overlays: "tuple[Space, ...]", reporter: _Reporter, *, is_user: bool
-) -> None:
+def _show_through(overlays: "tuple[Space, ...]", reporter: _Reporter, *, is_user: bool) -> None:
     points = mounts.mount_points()
     lowers = [os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC) for path, *_ in overlays]
     own = {path for path, *_ in overlays}

@@ -7,7 +7,11 @@ from whet.core.errors import LimitNotEnforced, RoomRefused, WhetError
 
 _SWITCHES = (
     ("/proc/sys/user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=10000"),
-    ("/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1"),
+    (
+        "/proc/sys/kernel/unprivileged_userns_clone",
+        "0",
+        "sysctl kernel.unprivileged_userns_clone=1",
+    ),
     (
         "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
         "1",
@@ -31,7 +35,11 @@ def room_error(words: str, number: int) -> WhetError:
     who = "root" if os.geteuid() == 0 else "an ordinary user"
     return RoomRefused(
         f"cannot give the trial a room of its own, as {who}: {words}: {os.strerror(number)}"
-        + (f" (namespaces without a user namespace: {os.strerror(errno.EPERM)})" if _tried_both(words) else ""),
+        + (
+            f" (namespaces without a user namespace: {os.strerror(errno.EPERM)})"
+            if _tried_both(words)
+            else ""
+        ),
         hint=_hint(),
     )
 

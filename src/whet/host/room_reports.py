@@ -3,9 +3,24 @@
 import _socket
 import os
 
+TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
+if TYPE_CHECKING:
+    import socket
+
 _INT_BYTES = 4
+_NAME_BYTES = 16
 _MOST_BYTES = 1 << 16
 _SENT = 0x4010  # as `whet.host.syscalls.MAGIC_FLAGS`: lets a filter tell what is whet's own
+
+
+def new_listener() -> "socket.socket":
+    """Return a socket that listens under a name that nobody can guess."""
+    import socket  # only who listens needs what it adds
+
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    listener.bind(b"\0whet-" + os.urandom(_NAME_BYTES).hex().encode())
+    listener.listen(1)
+    return listener
 
 
 def connected(name: bytes) -> "_socket.socket":

@@ -165,10 +165,9 @@ class Slot:
 
         around = put_around(program.limits, self._belongings)
         if program.limits.room is not None:
-            from whet.host.ceilings.rooms import prepare_room
+            from whet.host.ceilings.furnished import furnished
 
-            room = program.limits.room
-            around = around.beside(lambda: prepare_room(room, program))
+            around = around.beside(furnished(program.limits.room, program))
         return replace(around, is_proven=self._proven == program.limits)
 
     def _watch(

@@ -3,11 +3,12 @@
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from whet.core.errors import BadUsage, LimitMakesNoSense
 from whet.core.limits import shown_size
 from whet.core.room import Disk, Fault, Room
-from whet.host.ceilings.rooms import temporary_folder
+from whet.host.ceilings.room_plan import temporary_folder
 
 _LEAST_BYTES = 4096
 
@@ -31,11 +32,14 @@ def settle_room(room: Room, *, project: str, cwd: str, environment: Mapping[str,
     for disk in disks:
         if disk.path in seen:
             raise BadUsage(
-                f"`{disk.path}` gets two file systems", hint="keep one of `--disk` and `--disk-free`"
+                f"`{disk.path}` gets two file systems",
+                hint="keep one of `--disk` and `--disk-free`",
             )
         seen.add(disk.path)
     for fault in room.faults:
         _check_fault(fault)
+    if room.clock:
+        room = replace(room, clock=_moment(room.clock))
     if room.keep_writes and not room.is_clean:
         raise BadUsage(
             f"`--keep-writes {room.keep_writes}` has nothing to keep: writes are not held back",
@@ -46,7 +50,7 @@ def settle_room(room: Room, *, project: str, cwd: str, environment: Mapping[str,
         disks=disks,
         read_only=tuple(_existing(path, cwd, "--read-only") for path in room.read_only),
         project=os.path.realpath(project) if room.is_clean else "",
-        keep_writes=os.path.abspath(os.path.join(cwd, room.keep_writes)) if room.keep_writes else "",
+        keep_writes=os.path.abspath(Path(cwd, room.keep_writes)) if room.keep_writes else "",
     )
 
 
@@ -55,8 +59,10 @@ def _settled(disk: Disk, cwd: str, temporary: str) -> Disk:
     if disk.size_bytes is not None:
         _check_size(disk, option)
     path = _existing(disk.path, cwd, option) if disk.path else temporary
-    if not os.path.isdir(path):
-        raise BadUsage(f"`{path}` of `{option}` is no folder", hint="name the folder that it lies in")
+    if not Path(path).is_dir():
+        raise BadUsage(
+            f"`{path}` of `{option}` is no folder", hint="name the folder that it lies in"
+        )
     if path == "/":
         raise BadUsage(
             f"`{option}` cannot stand for the whole machine", hint="name a folder, such as /tmp"
@@ -82,10 +88,27 @@ def _check_size(disk: Disk, option: str) -> None:
         )
 
 
+def _moment(words: str) -> str:
+    from datetime import datetime
+
+    try:
+        moment = datetime.fromisoformat(words)
+    except ValueError as error:
+        raise BadUsage(
+            f"`--clock {words}` is no moment: {error}",
+            hint="write 2038-01-19 or '2038-01-19 03:14:07'",
+        ) from error
+    if moment.tzinfo is not None:
+        moment = moment.astimezone().replace(tzinfo=None)
+    return moment.isoformat(" ", "seconds")
+
+
 def _existing(path: str, cwd: str, option: str) -> str:
-    found = os.path.realpath(os.path.join(cwd, os.path.expanduser(path)))
-    if not os.path.exists(found):
-        raise BadUsage(f"`{path}` of `{option}` is not there", hint=f"make it first: `mkdir -p {path}`")
+    found = os.path.realpath(Path(cwd, Path(path).expanduser()))
+    if not Path(found).exists():
+        raise BadUsage(
+            f"`{path}` of `{option}` is not there", hint=f"make it first: `mkdir -p {path}`"
+        )
     return found
 
 

@@ -26,7 +26,9 @@ _IMPORT_SYSTEM = "<frozen importlib._bootstrap_external>"
 
 
 def install() -> None:
-    """Take up the agent's two jobs, each if it is asked for and can be done."""
+    """Take up the agent's jobs, each if it is asked for and can be done."""
+    if os.environ.get("WHET_CLOCK"):
+        _sleep_in_true_time()
     answer = _Answer()
     answer.prepare()
     stage = os.environ.pop("WHET_STAGE", "")
@@ -41,6 +43,23 @@ def install() -> None:
         if stage and debugging != "at once" and sys.version_info >= (3, 9):
             loading, guards = __import__("whet_stage.stage").stage.install(stage, answer.prepare)
         _key_byte_code_by_content(cache, loading, guards)
+
+
+def _sleep_in_true_time() -> None:
+    """Let `time.sleep` wait for an interval instead of for a moment of the monotonic clock.
+
+    libfaketime (0.9.10) takes such a moment for one of its own day, also where it was told to leave
+    that clock alone; the system then refuses it.
+    """
+    import time
+    from select import select
+
+    def sleep(seconds: float, /) -> None:
+        if seconds < 0:
+            raise ValueError("sleep length must be non-negative")
+        select((), (), (), seconds)
+
+    time.sleep = sleep
 
 
 def _debug(wish: str) -> None:

@@ -1,6 +1,6 @@
 """All limits of one trial, each by the first way that works here."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -57,13 +57,16 @@ class Around:
         """What the user should know of it; complete once `met` was asked."""
         return tuple(note for each in self.prepared for note in each.notes)
 
-    def beside(self, prepare: Callable[[], Prepared]) -> "Around":
+    def beside(self, more: Iterable[Prepared]) -> "Around":
         """Return this with something else around the trial too; takes all away if that fails."""
+        prepared = list(self.prepared)
         try:
-            return replace(self, prepared=(*self.prepared, prepare()))
+            for each in more:
+                prepared.append(each)  # noqa: PERF402 - what was made before one fails must be known
         except BaseException:
-            self.__exit__()
+            Around(prepared=prepared).__exit__()
             raise
+        return replace(self, prepared=prepared)
 
     def __enter__(self) -> Self:
         return self

@@ -1,0 +1,55 @@
+"""System calls that fail on purpose, around a trial."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from whet.core.limits import LimitMet
+from whet.core.room import Fault
+from whet.host.ceilings.ceiling import End, Order
+from whet.host.faults import Count, Injector
+from whet.host.spawner_process import Program
+from whet.host.workplace import AGENT_VARIABLE, PYCACHE_VARIABLE
+
+_AGENT = str(Path(__file__).resolve().parents[2] / "agent") + os.sep
+
+
+@dataclass(slots=True, kw_only=True)
+class PreparedFaults:
+    """Faults of one trial, with who answers for the calls."""
+
+    injector: Injector
+    way: str = "seccomp"
+    probes: tuple[Order, ...] = ()
+    watches: tuple[Order, ...] = ()
+    notes: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def steps(self) -> tuple[Order, ...]:
+        """What the child does."""
+        return (self.injector.order,)
+
+    def met(self, end: End) -> tuple[LimitMet, ...]:  # noqa: ARG002 - the calls say it
+        """Note what was hit."""
+        self.injector.finish()
+        self.notes = tuple(count.words for count in self.injector.counts)
+        return ()
+
+    def close(self) -> None:
+        """Stop answering."""
+        self.injector.finish()
+
+
+def prepare_faults(faults: tuple[Fault, ...], program: Program) -> PreparedFaults:
+    """Begin to wait for the process whose calls are held.
+
+    Raises:
+        OSError: if the system gives no socket.
+    """
+    places = [program.environment.get(name, "") for name in (AGENT_VARIABLE, PYCACHE_VARIABLE)]
+    own = [_AGENT, *(place + os.sep for place in places if place)]
+    injector = Injector(counts=[Count(fault) for fault in faults], own=own)
+    injector.begin()
+    return PreparedFaults(injector=injector)

@@ -1,0 +1,27 @@
+"""All that a room has around one trial, each prepared only once the one before is."""
+
+from collections.abc import Iterator
+
+from whet.core.room import Room
+from whet.host.ceilings.ceiling import Prepared
+from whet.host.spawner_process import Program
+
+
+def furnished(room: Room, program: Program) -> Iterator[Prepared]:
+    """Yield what stands around a trial besides its limits.
+
+    Raises:
+        WhetError: if something cannot be had on this machine.
+    """
+    if room.needs_namespaces:
+        from whet.host.ceilings.rooms import prepare_room
+
+        yield prepare_room(room, program)
+    if room.clock:
+        from whet.host.ceilings.clock import prepare_clock
+
+        yield prepare_clock(room.clock, program.environment)
+    if room.faults:
+        from whet.host.ceilings.faults import prepare_faults
+
+        yield prepare_faults(room.faults, program)
