@@ -149,13 +149,7 @@ def _become(
         if passage is not None:
             _move_in(passage, reported)
         os.setsid()
-        if terminal >= 0:
-            import fcntl
-            import termios
-
-            fcntl.ioctl(streams[terminal], termios.TIOCSCTTY, 0)
-        for number, stream in enumerate(streams):
-            os.dup2(stream, number)
+        _take_streams(streams, terminal)
         _hear_signals_again()
         if steps:
             from whet.host.ceilings.steps import take
@@ -181,6 +175,16 @@ def _become(
         os.write(reported, b"\n" + marshal.dumps(("set-up", error.errno or 0, b"")))
     finally:
         os._exit(127)
+
+
+def _take_streams(streams: Sequence[int], terminal: int) -> None:
+    if terminal >= 0:
+        import fcntl
+        import termios
+
+        fcntl.ioctl(streams[terminal], termios.TIOCSCTTY, 0)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
 
 
 def _move_in(passage: Passage, reported: int) -> None:

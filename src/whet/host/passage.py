@@ -30,7 +30,7 @@ class Passage:
     def __init__(self, plan: "Plan | None", held: "Order") -> None:
         self.keeper = 0
         self.lifeline = self._other_end = -1
-        self._plan = plan
+        self._plan: Plan | None = plan
         self._held = held
         self._socket: _socket.socket | None = None
         if plan is not None and plan[2]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from importlib.machinery import SourceFileLoader
     from pathlib import Path
     from types import CodeType
+    from typing import SupportsIndex
 
 _SIGNAL = 62  # a real-time signal that nothing sends by itself; see `whet.host.stacks`
 _HIGH_DESCRIPTORS = (1000, 500, 250, 120, 60)
@@ -54,10 +55,11 @@ def _sleep_in_true_time() -> None:
     import time
     from select import select
 
-    def sleep(seconds: float, /) -> None:
-        if seconds < 0:
+    def sleep(seconds: float | SupportsIndex, /) -> None:
+        interval = float(seconds)
+        if interval < 0:
             raise ValueError("sleep length must be non-negative")
-        select((), (), (), seconds)
+        select((), (), (), interval)
 
     time.sleep = sleep
 

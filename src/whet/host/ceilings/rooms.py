@@ -84,7 +84,7 @@ class PreparedRoom:
 
     def _descriptors(self) -> dict[str, int]:
         found: dict[str, int] = {}
-        self.listener.setblocking(False)
+        self.listener.settimeout(0)
         with suppress(OSError):  # it never came so far
             connection, _ = self.listener.accept()
             with connection, suppress(OSError):
