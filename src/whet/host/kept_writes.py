@@ -16,7 +16,8 @@ def keep_writes(upper: int, folder: Path, project: Path) -> list[str]:
 
     Args:
         upper: descriptor of the folder to which the overlay wrote; -1: the trial never started.
-        folder: where the writes of each trial are kept, in folders 1, 2, …
+        folder: where the writes of each trial are kept, in folders 1, 2, …, each listed in a file
+            beside it.
         project: what the trial saw, as it still is.
     """
     if upper < 0:
@@ -30,9 +31,8 @@ def keep_writes(upper: int, folder: Path, project: Path) -> list[str]:
         lines.append(f"{kind} {path}")
         if kind != "-":
             _copy(f"/proc/self/fd/{upper}/{path}", place / path)
-    (place / ".whet-writes").write_text(
-        "".join(f"{line}\n" for line in lines), encoding="utf-8", errors="surrogateescape"
-    )
+    listed = "".join(f"{line}\n" for line in lines)
+    place.with_suffix(".txt").write_text(listed, encoding="utf-8", errors="surrogateescape")
     shown = ", ".join(lines[:_SHOWN]) + (f" and {len(lines) - _SHOWN} more" * (len(lines) > _SHOWN))
     return [f"the trial wrote {shown}; kept in {place}"]
 

@@ -1,0 +1,89 @@
+"""What of a trial's room explains its failure: the disk, the network, or a call that was made to fail."""
+
+import errno
+import os
+import re
+
+from whet.core.failure import Failure, FailureKind
+from whet.core.limits import LimitMet, shown_share, shown_size
+from whet.core.outcome import Outcome
+from whet.core.room import Disk, Room
+from whet.evidence.shortage import shortage_of
+
+_READ_ONLY = re.compile(r"\[Errno 30\]|Read-only file system|\bEROFS\b|os error 30\b")
+_OFFLINE = re.compile(
+    r"\[Errno (?:101|111|113|-2|-3|-5)\]|Network is unreachable|Connection refused|No route to host"
+    r"|[Nn]ame or service not known|Temporary failure in name resolution|getaddrinfo failed"
+    r"|Could not resolve host|\bENETUNREACH\b|No address associated with hostname"
+)
+_FRAME = re.compile(r'File "[^"\n]*", line \d+')
+_PATH = re.compile(r"'(/[^'\n]+)'|\"(/[^\"\n]+)\"|(/[^\s'\":,;()]+)")
+
+
+def room_met(failure: Failure, room: Room, outcome: Outcome, text: str) -> tuple[str, str]:
+    """Return the option that explains a failure, without its dashes, and what to say of it.
+
+    Args:
+        failure: what the outcome shows by itself.
+        room: what the trial had around it.
+        outcome: what has become of its disks.
+        text: the end of what the program wrote.
+
+    Returns:
+        twice nothing, if nothing of the room explains it.
+    """
+    # Where the program's own files lie says nothing about what it wrote.
+    said = _FRAME.sub("", f"{failure.summary}\n{text}")
+    if room.disks and _is_no_space(failure, said):
+        return _disk_met(room, outcome.limits_met, said)
+    for fault in room.faults:
+        if os.strerror(getattr(errno, fault.error, 0)) in said:
+            return "fail", f"`--fail {fault.words}`"
+    if room.read_only and _READ_ONLY.search(said):
+        path = _named(said, room.read_only)
+        return "read-only", f"`--read-only {path or room.read_only[0]}`"
+    if room.network and _OFFLINE.search(said):
+        return "network", f"`--network {room.network}`"
+    return "", ""
+
+
+def _is_no_space(failure: Failure, said: str) -> bool:
+    return failure.kind is FailureKind.NO_SPACE_LEFT or (
+        shortage_of("", said) is FailureKind.NO_SPACE_LEFT
+    )
+
+
+def _disk_met(room: Room, limits_met: tuple[LimitMet, ...], said: str) -> tuple[str, str]:
+    paths = tuple(disk.path for disk in room.disks)
+    named = _named(said, paths)
+    full = {met.name: met for met in limits_met}
+    disk = next(
+        (disk for disk in room.disks if named and _is_in(named, disk.path)),
+        next((disk for disk in room.disks if disk.option in full), room.disks[0]),
+    )
+    # A disk may have room for bytes and none for files.
+    option = "inodes" if "inodes" in full and disk.inodes is not None else disk.option
+    met = full.get(option)
+    words = f"{named or disk.path} (limit `--{option} {_amount(disk, option)}`"
+    if met is not None:
+        used = f"{met.reached:g} of {met.limit:g} files"
+        if option != "inodes":
+            used = f"{shown_share(met.reached, met.limit)} used"
+        words += f", {used}"
+    return option, f"{words})"
+
+
+def _amount(disk: Disk, option: str) -> str:
+    amount = f"{disk.inodes}" if option == "inodes" else shown_size(disk.size_bytes or 0)
+    return f"{amount.replace(' ', '')}:{disk.path}"
+
+
+def _named(said: str, folders: tuple[str, ...]) -> str:
+    """Return the last path below one of the folders that the program names; empty: none."""
+    found = [one or two or three for one, two, three in _PATH.findall(said)]
+    inside = [path for path in found if any(_is_in(path, folder) for folder in folders)]
+    return inside[-1] if inside else ""
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
