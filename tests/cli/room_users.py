@@ -71,8 +71,25 @@ class User:
     def write(self, name: str, text: str) -> Path:
         path = self.folder / name
         path.write_text(text)
-        path.chmod(0o644)
+        self.give(path)
         return path
+
+    def make_folder(self, name: str) -> Path:
+        path = self.folder / name
+        path.mkdir()
+        self.give(path)
+        return path
+
+    def make_fifo(self, name: str) -> Path:
+        path = self.folder / name
+        os.mkfifo(path)
+        self.give(path)
+        return path
+
+    def give(self, path: Path) -> None:
+        """Let this user own it, whoever runs the tests."""
+        owner = self.folder.stat()
+        os.chown(path, owner.st_uid, owner.st_gid)
 
 
 @contextmanager

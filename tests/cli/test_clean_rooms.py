@@ -46,12 +46,9 @@ def ada(request: pytest.FixtureRequest) -> Iterator[User]:
 
 @pytest.fixture
 def written(ada: User) -> User:
-    (ada.folder / "data").mkdir()
-    (ada.folder / "data").chmod(0o777)
-    ada.folder.chmod(0o777)
+    ada.make_folder("data")
     for name in ("changed.txt", "gone.txt"):
-        path = ada.write(f"data/{name}", "as it was")
-        path.chmod(0o666)
+        ada.write(f"data/{name}", "as it was")
     ada.write("writes.py", _WRITES)
     return ada
 
@@ -117,15 +114,10 @@ def test_the_machine_cannot_be_reached_without_a_network(ada: User, network: str
     assert f"limit `--network {network}`" in without.stderr
 
 
-def test_a_daemon_does_not_outlive_its_room(ada: User, tmp_path: Path) -> None:
-    fifo = ada.folder / "fifo"
-    os.mkfifo(fifo)
-    fifo.chmod(0o666)
-    descriptor = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+def test_a_daemon_does_not_outlive_its_room(ada: User) -> None:
+    descriptor = os.open(ada.make_fifo("fifo"), os.O_RDONLY | os.O_NONBLOCK)
     script = "setsid sh -c 'exec 9>fifo; echo up >&9; sleep 1000' & sleep 1000 & read word < other"
-    other = ada.folder / "other"
-    os.mkfifo(other)
-    other.chmod(0o666)
+    other = ada.make_fifo("other")
     with subprocess.Popen(
         ada.command("run", "--json", "--clean", "--", "sh", "-c", script),
         cwd=ada.folder,

@@ -49,7 +49,7 @@ def test_temporary_files_have_as_much_space_as_was_said(ada: User) -> None:
 
 def test_a_disk_that_is_full_at_the_end_says_how_full(ada: User) -> None:
     script = "dd if=/dev/zero of=data/x bs=64k"
-    (ada.folder / "data").mkdir(mode=0o777)
+    ada.make_folder("data")
     answer = ada("run", "--disk", "1M:data", "--", "sh", "-c", script)
 
     assert answer.code == 1
@@ -59,10 +59,8 @@ def test_a_disk_that_is_full_at_the_end_says_how_full(ada: User) -> None:
 
 
 def test_an_almost_full_folder_shows_what_is_in_it_and_takes_little_more(ada: User) -> None:
-    data = ada.folder / "data"
-    data.mkdir()
-    data.chmod(0o777)
-    (data / "old").write_text("before")
+    data = ada.make_folder("data")
+    ada.write("data/old", "before")
     script = "cat data/old; echo after > data/old; cat data/old; dd if=/dev/zero of=data/new bs=64k"
     answer = ada("run", "--disk-free", "2M:data", "--", "sh", "-c", script)
 
@@ -122,7 +120,7 @@ def test_a_program_without_a_lack_of_space_is_not_said_to_have_one(ada: User) ->
 
 def test_root_that_unmounts_its_disk_is_told_that_the_limit_did_not_hold() -> None:
     with user("root") as ada:
-        (ada.folder / "data").mkdir()
+        ada.make_folder("data")
         answer = ada("run", "--disk", "1M:data", "--", "umount", "data")
 
     assert "has unmounted" in answer.stderr
@@ -131,7 +129,7 @@ def test_root_that_unmounts_its_disk_is_told_that_the_limit_did_not_hold() -> No
 
 def test_a_user_cannot_unmount_a_limit() -> None:
     with user("ordinary") as ada:
-        (ada.folder / "data").mkdir(mode=0o777)
+        ada.make_folder("data")
         answer = ada("run", "--disk", "1M:data", "--", "umount", "data")
 
     assert answer.code != 0
