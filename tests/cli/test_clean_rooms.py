@@ -181,7 +181,10 @@ def test_what_whet_is_sent_reaches_the_program_in_its_room(ada: User) -> None:
 
 
 def test_a_hang_in_a_clean_room_has_its_stack_taken(ada: User) -> None:
-    ada.write("hang.py", "import time\n\n\ndef wait_for_ever():\n    time.sleep(1000)\n\n\nwait_for_ever()\n")
+    ada.write(
+        "hang.py",
+        "import time\n\n\ndef wait_for_ever():\n    time.sleep(1000)\n\n\nwait_for_ever()\n",
+    )
     answer = ada("run", "--clean", "--timeout", "1", "--", ada.python, "hang.py")
 
     assert answer.code == 124
@@ -198,7 +201,7 @@ def test_whet_runs_within_whet(ada: User) -> None:
 @pytest.mark.needs("unshare")
 def test_where_nothing_can_be_mounted_the_error_says_what_is_needed() -> None:
     with user("ordinary") as ada:
-        forbid = "echo 0 > /proc/sys/user/max_mnt_namespaces; exec \"$@\""
+        forbid = 'echo 0 > /proc/sys/user/max_mnt_namespaces; exec "$@"'
         command = ada.command("run", "--disk", "1M", "--", "echo", "ran")
         split = len(ada.prefix)
         done = subprocess.run(

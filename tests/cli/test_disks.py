@@ -158,9 +158,7 @@ def test_a_user_cannot_unmount_a_limit() -> None:
         (["--fail", "write:ENOTHING"], "no error of this system"),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_the_next_step(
-    options: list[str], says: str
-) -> None:
+def test_what_makes_no_sense_is_refused_with_the_next_step(options: list[str], says: str) -> None:
     with user("root") as ada:
         answer = ada("run", *options, "--", "true")
 

@@ -40,7 +40,12 @@ def classify(trial: Trial, outcome: Outcome, roots: Sequence[str] = ()) -> Failu
         return diagnosis.failure()
     from whet.evidence.limit_met import naming_limit
 
-    return naming_limit(diagnosis.failure(), trial.limits, diagnosis.spoken)
+    failure = naming_limit(diagnosis.failure(), trial.limits, diagnosis.spoken)
+    if trial.limits.room is None or failure.limit:
+        return failure
+    from whet.evidence.room_met import naming_room
+
+    return naming_room(failure, trial.limits.room, outcome, diagnosis.spoken)
 
 
 def _failed_reset(step: str) -> Failure:

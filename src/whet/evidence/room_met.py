@@ -3,12 +3,14 @@
 import errno
 import os
 import re
+from dataclasses import replace
 
 from whet.core.failure import Failure, FailureKind
 from whet.core.limits import LimitMet, shown_share, shown_size
 from whet.core.outcome import Outcome
 from whet.core.room import Disk, Room
-from whet.evidence.shortage import shortage_of
+from whet.evidence.message import normalise
+from whet.evidence.shortage import first_sentence, shortage_of
 
 _READ_ONLY = re.compile(r"\[Errno 30\]|Read-only file system|\bEROFS\b|os error 30\b")
 _OFFLINE = re.compile(
@@ -20,30 +22,51 @@ _FRAME = re.compile(r'File "[^"\n]*", line \d+')
 _PATH = re.compile(r"'(/[^'\n]+)'|\"(/[^\"\n]+)\"|(/[^\s'\":,;()]+)")
 
 
-def room_met(failure: Failure, room: Room, outcome: Outcome, text: str) -> tuple[str, str]:
-    """Return the option that explains a failure, without its dashes, and what to say of it.
+def naming_room(failure: Failure, room: Room, outcome: Outcome, text: str) -> Failure:
+    """Return the failure with what of the room explains it, if something does.
 
     Args:
         failure: what the outcome shows by itself.
         room: what the trial had around it.
         outcome: what has become of its disks.
         text: the end of what the program wrote.
-
-    Returns:
-        twice nothing, if nothing of the room explains it.
     """
     # Where the program's own files lie says nothing about what it wrote.
     said = _FRAME.sub("", f"{failure.summary}\n{text}")
+    option, words = _met(failure, room, outcome, said)
+    if not option:
+        return failure
+    if failure.kind is FailureKind.EXIT and _is_disk(option):
+        failure = _no_space(failure, said)
+    return replace(failure, summary=f"{failure.summary}; {words}", limit=option)
+
+
+def _is_disk(option: str) -> bool:
+    return option in {"disk", "disk-free", "inodes"}
+
+
+def _no_space(failure: Failure, said: str) -> Failure:
+    """Return a failure that speaks of the disk: not every tool does so in its last line."""
+    kind = FailureKind.NO_SPACE_LEFT
+    lines = [line for line in said.splitlines() if shortage_of("", line) is kind]
+    signature = replace(
+        failure.signature, kind=kind, message=normalise(first_sentence(lines[-1])), exit_code=None
+    )
+    return replace(failure, signature=signature, summary=lines[-1].strip())
+
+
+def _met(failure: Failure, room: Room, outcome: Outcome, said: str) -> tuple[str, str]:
+    """Return the option that explains a failure, without its dashes, and what to say of it."""
     if room.disks and _is_no_space(failure, said):
         return _disk_met(room, outcome.limits_met, said)
     for fault in room.faults:
         if os.strerror(getattr(errno, fault.error, 0)) in said:
-            return "fail", f"`--fail {fault.words}`"
+            return "fail", f"limit `--fail {fault.words}`"
     if room.read_only and _READ_ONLY.search(said):
         path = _named(said, room.read_only)
-        return "read-only", f"`--read-only {path or room.read_only[0]}`"
+        return "read-only", f"limit `--read-only {path or room.read_only[0]}`"
     if room.network and _OFFLINE.search(said):
-        return "network", f"`--network {room.network}`"
+        return "network", f"limit `--network {room.network}`"
     return "", ""
 
 
