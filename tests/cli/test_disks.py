@@ -121,7 +121,7 @@ def test_a_program_without_a_lack_of_space_is_not_said_to_have_one(ada: User) ->
 def test_root_that_unmounts_its_disk_is_told_that_the_limit_did_not_hold() -> None:
     with user("root") as ada:
         ada.make_folder("data")
-        answer = ada("run", "--disk", "1M:data", "--", "umount", "data")
+        answer = ada("run", "--disk", "1M:data", "--", "umount", "-l", "data")
 
     assert "has unmounted" in answer.stderr
     assert "data" in answer.stderr
