@@ -119,19 +119,21 @@ def test_a_daemon_does_not_outlive_its_room(ada: User) -> None:
     # Whatever still runs holds the reading end of its standard input.
     script = "exec 3<&0; setsid sleep 1000 & sleep 1000 & echo started"
     reading, writing = os.pipe()
-    with open(writing, "wb", buffering=0):
-        with open(reading, "rb", buffering=0) as stdin:
-            done = subprocess.run(
-                ada.command("run", "--clean", "--", "sh", "-c", script),
-                cwd=ada.folder,
-                env=ada.environment,
-                stdin=stdin,
-                capture_output=True,
-                check=False,
-                timeout=60,
-            )
+    try:
+        done = subprocess.run(
+            ada.command("run", "--clean", "--", "sh", "-c", script),
+            cwd=ada.folder,
+            env=ada.environment,
+            stdin=reading,
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        os.close(reading)
         assert done.stdout == b"started\n"
         assert _has_no_reader(writing), "the daemon lives"
+    finally:
+        os.close(writing)
     processes = json.loads(ada("show", "--json").stdout)["outcome"]["processes"]
     assert [each["was_left_behind"] for each in processes] == [False, True, True]
 

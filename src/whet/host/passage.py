@@ -4,6 +4,7 @@ Orders of `whet.host.ceilings` whose work is more than a step: a room, which may
 and calls that are held, which begins as the last thing before the program.
 """
 
+import marshal
 import os
 
 from whet.host.room_entry import enter
@@ -44,7 +45,9 @@ class Passage:
             OSError: if the system refuses a process.
         """
         if self._held:
-            self._socket = connected(bytes(self._held[0]))  # type: ignore[arg-type]  # bytes
+            name = self._held[0]
+            assert isinstance(name, bytes)
+            self._socket = connected(name)
         if self._plan is not None:
             enter(self._plan)
             if self.lifeline >= 0:
@@ -64,7 +67,7 @@ class Passage:
 
         with open("/proc/self/cmdline", "rb", buffering=0) as file:
             before = file.readall()
-        numbers = [int(number) for number in self._held[1:]]  # type: ignore[arg-type]  # numbers
+        numbers = [number for number in self._held[1:] if isinstance(number, int)]
         listener, error = Filter(holding(numbers)).install()
         if error:
             raise OSError(error, os.strerror(error), "seccomp")
@@ -98,8 +101,11 @@ def passage_for(steps: "Sequence[Order]") -> "tuple[Passage | None, list[Order]]
     rest = [step for step in steps if step[0] not in _OWN]
     if not found:
         return None, rest
-    plan = found.get("room")
-    return Passage(tuple(plan) if plan else None, tuple(found.get("hold", ()))), rest  # type: ignore[arg-type]  # as `rooms` makes them
+    plan: Plan | None = None
+    for packed in found.get("room", ()):
+        assert isinstance(packed, bytes)
+        plan = marshal.loads(packed)
+    return Passage(plan, tuple(found.get("hold", ()))), rest
 
 
 _OWN = frozenset({"room", "hold"})

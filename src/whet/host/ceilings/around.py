@@ -61,8 +61,7 @@ class Around:
         """Return this with something else around the trial too; takes all away if that fails."""
         prepared = list(self.prepared)
         try:
-            for each in more:
-                prepared.append(each)  # noqa: PERF402 - what was made before one fails must be known
+            prepared.extend(more)  # one by one: what was made before one fails stands in it
         except BaseException:
             Around(prepared=prepared).__exit__()
             raise

