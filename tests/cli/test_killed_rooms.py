@@ -60,7 +60,7 @@ def test_nothing_of_a_room_survives_whet_killed_at_any_moment(ada: User) -> None
 
 def _marked(mark: str) -> list[int]:
     found: list[int] = []
-    for name in os.listdir("/proc"):
+    for name in (path.name for path in Path("/proc").iterdir()):
         try:
             environment = Path("/proc", name, "environ").read_bytes() if name.isdigit() else b""
         except OSError:

@@ -2,7 +2,6 @@
 
 import marshal
 import os
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,7 +102,9 @@ def _stays_visible(room: Room, program: Program) -> list[str]:
     disks = [disk.path for disk in room.disks if not disk.is_rest]
     if not disks:
         return []
-    found = shutil.which(program.command[0], path=program.environment.get("PATH"))
+    name = program.command[0]
+    places = [os.path.join(folder, name) for folder in os.get_exec_path(program.environment)]
+    found = next((place for place in places if os.access(place, os.X_OK)), None)
     words = [os.path.join(program.cwd, word) for word in program.command]
     paths = [room.project, program.cwd, _SOURCES, *filter(os.path.exists, words)]
     if found is not None:  # a virtual environment, for one
