@@ -42,7 +42,7 @@ rooms = st.builds(
     faults=st.lists(faults, max_size=2).map(tuple),
     gpus=st.none() | st.integers(0, 8),
     gpu_free=st.lists(st.tuples(st.sampled_from(["", "0", "1"]), sizes), max_size=2).map(tuple),
-    gpu_memory_bytes=st.none() | sizes,
+    hidden=st.lists(paths, max_size=2).map(tuple),
 )
 
 

@@ -60,3 +60,15 @@ def test_a_disk_is_empty_again_for_the_next_trial_of_a_slot(laboratory: Laborato
     assert [[met.words for met in outcome.limits_met] for outcome in outcomes] == [
         ["1.00 of 1.00 MiB"]
     ] * 3
+
+
+def test_a_hidden_file_is_empty_and_cannot_be_reached(laboratory: Laboratory) -> None:
+    node = laboratory.work / "node"
+    node.write_text("a device")
+    trial = laboratory.trial("sh", "-c", f"cat {node}; test -c {node}")
+    hidden = replace(trial, limits=Limits(room=Room(hidden=(str(node),))))
+    with laboratory.make() as executor:
+        outcome = executor.submit(hidden).result(PATIENCE_SECONDS)
+
+    assert (outcome.exit_code, outcome.stdout.size_bytes) == (0, 0)
+    assert node.read_text() == "a device"

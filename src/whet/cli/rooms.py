@@ -61,6 +61,16 @@ ROOM_OPTIONS: "Sequence[Callable[[Any], Any]]" = [
         metavar="CALL:ERROR[@N|%N][:GLOB]",
         help="Let system calls fail: the Nth, each Nth, on such files; 'write:ENOSPC@5'.",
     ),
+    click.option(
+        "--gpus", default="", metavar="none|N", help="Let it see no GPU, or only so many."
+    ),
+    click.option(
+        "--gpu-free",
+        "--gpu",
+        multiple=True,
+        metavar="SIZE",
+        help="Only so much memory left on each GPU it sees, or on one: 0=3G.",
+    ),
 ]
 
 
@@ -78,6 +88,8 @@ def room_of(values: Mapping[str, object]) -> Room | None:
         network=str(values["network"] or ""),
         clock=str(values["clock"]),
         faults=tuple(_fault(word) for word in _words(values, "fail")),
+        gpus=_gpus(str(values["gpus"])),
+        gpu_free=tuple(_gpu_free(word) for word in _words(values, "gpu_free")),
     )
     return None if room == Room() else room
 
@@ -128,3 +140,23 @@ def _fault(word: str) -> Fault:
             hint="write `--fail write:ENOSPC@5`, `--fail 'openat:EMFILE%2:*.pt'`",
         )
     return fault
+
+
+def _gpus(word: str) -> int | None:
+    if word == "none":
+        return 0
+    if word and not (word.isascii() and word.isdigit()):
+        raise BadUsage(
+            f"`--gpus {word}` is no number of GPUs", hint="write `--gpus none` or `--gpus 1`"
+        )
+    return int(word) if word else None
+
+
+def _gpu_free(word: str) -> tuple[str, int]:
+    gpu, equals, words = word.rpartition("=")
+    size = size_bytes(words)
+    if size is None or (equals and not (gpu.isascii() and gpu.isdigit())):
+        raise BadUsage(
+            f"`--gpu-free {word}` is no size", hint="write `--gpu-free 3G` or `--gpu-free 0=3G`"
+        )
+    return gpu, size

@@ -476,6 +476,17 @@ class RoomRefused(WhetError):
     exit_code = UNAVAILABLE
 
 
+class GpuNotHeld(WhetError):
+    """The memory of a GPU cannot be held so that only so much is left.
+
+    `--gpu-free` asks NVIDIA's driver (libcuda, and NVML to check it). The message says what it
+    answered: there may be no driver, no GPU that is visible (`CUDA_VISIBLE_DEVICES`), or another
+    program that holds more than that already. Nothing was run.
+    """
+
+    exit_code = UNAVAILABLE
+
+
 class ClockNotPossible(WhetError):
     """A trial cannot be given another time of day on this machine.
 

@@ -96,8 +96,8 @@ class Room:
         clock: date and time at which the trial's clock starts; empty: the machine's.
         faults: system calls that fail.
         gpus: how many GPUs it sees; None: all.
+        hidden: files that it finds empty, such as the device nodes of GPUs.
         gpu_free: bytes that are left free, by the GPU's number as text; empty text: each.
-        gpu_memory_bytes: of each GPU, for what allocates by torch or JAX; None: all.
     """
 
     disks: tuple[Disk, ...] = ()
@@ -109,13 +109,14 @@ class Room:
     clock: str = ""
     faults: tuple[Fault, ...] = ()
     gpus: int | None = None
+    hidden: tuple[str, ...] = ()
     gpu_free: tuple[tuple[str, int], ...] = ()
-    gpu_memory_bytes: int | None = None
 
     @property
     def needs_namespaces(self) -> bool:
         """Whether the trial sees other mounts or another network than the machine."""
-        return bool(self.disks or self.read_only or self.is_clean or self.network or self.clock)
+        mounts = (self.disks, self.read_only, self.hidden, self.is_clean, self.clock)
+        return any(mounts) or bool(self.network)
 
     def to_json(self) -> dict[str, object]:
         """Return this as JSON data, without what is as usual."""
@@ -128,8 +129,9 @@ class Room:
             data["disks"] = [_fields(disk) for disk in self.disks]
         if self.faults:
             data["faults"] = [_fields(fault) for fault in self.faults]
-        if self.read_only:
-            data["read_only"] = list(self.read_only)
+        for name in ("read_only", "hidden"):
+            if name in data:
+                data[name] = list(getattr(self, name))
         if self.gpu_free:
             data["gpu_free"] = [{"gpu": gpu, "bytes": size} for gpu, size in self.gpu_free]
         return data
@@ -149,12 +151,12 @@ class Room:
             if "faults" in data
             else (),
             gpus=_optional(data, "gpus"),
+            hidden=texts(data, "hidden") if "hidden" in data else (),
             gpu_free=tuple(
                 (text(each, "gpu"), integer(each, "bytes")) for each in records(data, "gpu_free")
             )
             if "gpu_free" in data
             else (),
-            gpu_memory_bytes=_optional(data, "gpu_memory_bytes"),
         )
 
 

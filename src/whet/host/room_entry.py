@@ -20,14 +20,15 @@ if TYPE_CHECKING:
     # path, bytes (0: half of the memory), inodes (0: no limit)
     Space: TypeAlias = tuple[bytes, int, int]
     # name of the socket to report to, network (`none`, `loopback`, empty), whether it has its own
-    # process numbers, folders seen through, small file systems, what cannot be written to, what
-    # stays as it is on the machine, what stays as it is seen
+    # process numbers, folders seen through, small file systems, what cannot be written to, files
+    # that are empty, what stays as it is on the machine, what stays as it is seen
     Plan: TypeAlias = tuple[
         bytes,
         str,
         bool,
         tuple[Space, ...],
         tuple[Space, ...],
+        tuple[bytes, ...],
         tuple[bytes, ...],
         tuple[bytes, ...],
         tuple[bytes, ...],
@@ -60,7 +61,7 @@ def enter(plan: "Plan") -> None:
     Raises:
         RoomRefusedError: if there is no way, or what was made does not hold.
     """
-    name, network, has_own_pids, overlays, disks, read_only, real, shown = plan
+    name, network, has_own_pids, overlays, disks, read_only, hidden, real, shown = plan
     reporter = _Reporter(name)
     flags = mounts.CLONE_NEWNS
     flags |= mounts.CLONE_NEWNET if network else 0
@@ -76,6 +77,8 @@ def enter(plan: "Plan") -> None:
             reporter.send(b"disk %d" % number, disk[0])
         for path in read_only:
             mounts.make_read_only(path)
+        for path in hidden:
+            _hide(path)
         _put_back(kept)
         _prove(overlays, disks, read_only)
         if network == "loopback":
@@ -182,6 +185,12 @@ def _mount_disk(disk: "Space", kept: "list[tuple[int, bytes]]") -> None:
     if inodes:
         held = os.statvfs(path)
         mounts.limit_inodes(path, inodes + held.f_files - held.f_ffree)
+
+
+def _hide(path: bytes) -> None:
+    nothing = os.open(os.devnull, os.O_PATH | os.O_CLOEXEC)
+    mounts.bind(nothing, path)
+    os.close(nothing)
 
 
 def _put_back(kept: "list[tuple[int, bytes]]") -> None:

@@ -167,7 +167,7 @@ class Slot:
         if program.limits.room is not None:
             from whet.host.ceilings.furnished import furnished
 
-            around = around.beside(furnished(program.limits.room, program))
+            around = around.beside(furnished(program.limits.room, program, self._belongings))
         return replace(around, is_proven=self._proven == program.limits)
 
     def _watch(

@@ -45,6 +45,10 @@ def settle_room(room: Room, *, project: str, cwd: str, environment: Mapping[str,
             f"`--keep-writes {room.keep_writes}` has nothing to keep: writes are not held back",
             hint="add `--clean`",
         )
+    if room.gpus == 0:
+        from whet.host.ceilings.gpus import device_nodes
+
+        room = replace(room, hidden=device_nodes())
     return replace(
         room,
         disks=disks,

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from whet.core.room import Room
+from whet.host.belongings import Belongings
 from whet.host.ceilings.ceiling import Prepared
 from whet.host.spawner_process import Program
 
 
-def furnished(room: Room, program: Program) -> Iterator[Prepared]:
+def furnished(room: Room, program: Program, belongings: Belongings) -> Iterator[Prepared]:
     """Yield what stands around a trial besides its limits.
 
     Raises:
@@ -25,3 +26,11 @@ def furnished(room: Room, program: Program) -> Iterator[Prepared]:
         from whet.host.ceilings.faults import prepare_faults
 
         yield prepare_faults(room.faults, program)
+    if room.gpus is not None:
+        from whet.host.ceilings.gpus import visible_gpus
+
+        yield visible_gpus(room.gpus, program.environment)
+    if room.gpu_free:
+        from whet.host.ceilings.gpus import hold_memory
+
+        yield hold_memory(room.gpu_free, program.environment, belongings)

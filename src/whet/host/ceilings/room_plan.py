@@ -64,6 +64,7 @@ def plan_of(room: Room, program: Program, name: bytes) -> RoomPlan:
         ),
         tuple((os.fsencode(path), size, inodes) for path, size, inodes in spaces),
         tuple(os.fsencode(path) for path in room.read_only),
+        tuple(os.fsencode(path) for path in room.hidden),
         tuple(os.fsencode(path) for path in real if path),
         tuple(os.fsencode(path) for path in _stays_visible(room, program)),
     )

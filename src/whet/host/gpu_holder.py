@@ -1,0 +1,136 @@
+"""A process that holds the memory of GPUs until its standard input ends. Linux, NVIDIA.
+
+It asks the driver itself (libcuda, by ctypes), so that it needs no torch, and has the driver's own
+bookkeeping (NVML) say whether as much is left as was asked for. What it holds the driver takes back
+when it ends, by whatever way. It answers with one line of JSON.
+"""
+
+import ctypes
+import json
+import os
+import sys
+
+_CHUNK_BYTES = 64 << 20
+_LEAST_BYTES = 1 << 20
+_SLACK_BYTES = 64 << 20  # what the driver rounds to, and moves by itself
+_UUID_BYTES = 16
+_NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class _Uuid(ctypes.Structure):
+    _fields_ = (("bytes", ctypes.c_ubyte * _UUID_BYTES),)
+
+    @property
+    def words(self) -> str:
+        """As NVML writes it."""
+        digits = bytes(self.bytes).hex()
+        parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
+        return f"GPU-{'-'.join(parts)}"
+
+
+class _Memory(ctypes.Structure):
+    _fields_ = (
+        ("total", ctypes.c_ulonglong),
+        ("free", ctypes.c_ulonglong),
+        ("used", ctypes.c_ulonglong),
+    )
+
+
+class CannotHoldError(Exception):
+    """The memory of a GPU cannot be held so that as much is left as was asked for."""
+
+
+def main() -> None:
+    """Hold what the arguments say: `GPU=BYTES` is left free on each; no number: on all others."""
+    wanted = {gpu: int(size) for gpu, size in (word.split("=") for word in sys.argv[1:])}
+    try:
+        answer: dict[str, object] = {"held": hold(wanted)}
+    except (CannotHoldError, OSError) as error:
+        answer = {"error": str(error)}
+    os.write(1, f"{json.dumps(answer)}\n".encode())
+    if "error" not in answer:
+        while os.read(0, 4096):
+            pass
+
+
+def hold(wanted: "Mapping[str, int]") -> "list[dict[str, int]]":
+    """Hold memory; return for each GPU its number, what it has, what is left and what is held.
+
+    Args:
+        wanted: bytes to be left, by number as text; empty text: on every one that is not named.
+
+    Raises:
+        CannotHoldError: if it cannot be done.
+        OSError: if there is no driver.
+    """
+    cuda, nvml = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL("libnvidia-ml.so.1")
+    _check(cuda.cuInit(0), "cuInit")
+    _check(nvml.nvmlInit_v2(), "nvmlInit")
+    count = ctypes.c_int()
+    _check(cuda.cuDeviceGetCount(ctypes.byref(count)), "cuDeviceGetCount")
+    named = {gpu for gpu in wanted if gpu}
+    missing = named - {str(number) for number in range(count.value)}
+    if missing or not count.value:
+        raise CannotHoldError(
+            f"there is no GPU {', '.join(sorted(missing)) or 'at all'}: {count.value} are visible"
+        )
+    sizes = {number: wanted.get(str(number), wanted.get("", -1)) for number in range(count.value)}
+    return [_hold_one(cuda, nvml, number, left) for number, left in sizes.items() if left >= 0]
+
+
+def _hold_one(cuda: ctypes.CDLL, nvml: ctypes.CDLL, number: int, left: int) -> "dict[str, int]":
+    device, context = ctypes.c_int(), ctypes.c_void_p()
+    _check(cuda.cuDeviceGet(ctypes.byref(device), number), "cuDeviceGet")
+    # Made before looking: it takes some hundreds of megabytes itself.
+    _check(cuda.cuCtxCreate_v2(ctypes.byref(context), 0, device), "cuCtxCreate")
+    uuid = _Uuid()
+    _check(cuda.cuDeviceGetUuid(ctypes.byref(uuid), device), "cuDeviceGetUuid")
+    handle = ctypes.c_void_p()
+    name = uuid.words.encode()
+    _check(nvml.nvmlDeviceGetHandleByUUID(name, ctypes.byref(handle)), "nvmlDeviceGetHandle")
+    before = _memory(nvml, handle)
+    if before.free + _SLACK_BYTES < left:
+        raise CannotHoldError(
+            f"GPU {number} has only {before.free} bytes free, less than the {left} that are to be"
+            " left: something else holds the rest (`nvidia-smi`)"
+        )
+    held = _take(cuda, nvml, handle, left)
+    after = _memory(nvml, handle)
+    if abs(after.free - left) > _SLACK_BYTES and before.free > left:
+        raise CannotHoldError(f"GPU {number} has {after.free} bytes free instead of {left}")
+    return {"gpu": number, "total": after.total, "free": after.free, "held": held}
+
+
+def _take(cuda: ctypes.CDLL, nvml: ctypes.CDLL, handle: ctypes.c_void_p, left: int) -> int:
+    """Allocate until only so much is left by the driver's own bookkeeping; return how much."""
+    held, chunk = 0, _CHUNK_BYTES
+    while chunk >= _LEAST_BYTES:
+        size = min(chunk, _memory(nvml, handle).free - left)
+        address = ctypes.c_ulonglong()
+        if size < _LEAST_BYTES:
+            break
+        if cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(size)):
+            chunk //= 2  # no hole as large as that
+        else:
+            held += size
+    return held
+
+
+def _memory(nvml: ctypes.CDLL, handle: ctypes.c_void_p) -> _Memory:
+    memory = _Memory()
+    _check(nvml.nvmlDeviceGetMemoryInfo(handle, ctypes.byref(memory)), "nvmlDeviceGetMemoryInfo")
+    return memory
+
+
+def _check(code: int, what: str) -> None:
+    if code:
+        why = "no NVIDIA GPU is visible" if code == _NO_DEVICE else f"error {code}"
+        raise CannotHoldError(f"{what}: {why}")
+
+
+if __name__ == "__main__":
+    main()
