@@ -15,58 +15,77 @@ if TYPE_CHECKING:
 ROOM_OPTIONS: "Sequence[Callable[[Any], Any]]" = [
     click.option(
         "--disk",
+        "room_disk",
         multiple=True,
         metavar="SIZE[:DIR]",
         help="A file system of this size instead of DIR ($TMPDIR); it is in memory.",
     ),
     click.option(
         "--disk-free",
+        "room_disk_free",
         multiple=True,
         metavar="SIZE[:DIR]",
         help="Only so much space left in DIR ($TMPDIR); what is written there vanishes.",
     ),
     click.option(
         "--inodes",
+        "room_inodes",
         multiple=True,
         metavar="N[:DIR]",
         help="Only so many files in the file system of --disk, or in a new one.",
     ),
-    click.option("--read-only", multiple=True, metavar="PATH", help="Let nothing write there."),
+    click.option(
+        "--read-only",
+        "room_read_only",
+        multiple=True,
+        metavar="PATH",
+        help="Let nothing write there.",
+    ),
     click.option(
         "--clean",
+        "room_clean",
         is_flag=True,
         help="Every trial starts from the same files: what it writes to the project, /tmp and"
         " /dev/shm vanishes. Trials side by side do not meet.",
     ),
     click.option(
         "--keep-writes",
+        "room_keep_writes",
         default="",
         metavar="DIR",
         help="With --clean: list what was written to the project, and keep it there.",
     ),
     click.option(
         "--network",
+        "room_network",
         type=click.Choice(["none", "loopback"]),
         help="No network, or one of its own that reaches the trial alone.",
     ),
     click.option(
         "--clock",
+        "room_clock",
         default="",
         metavar="TIME",
         help="When the trial's clock starts, such as 2038-01-19 (libfaketime).",
     ),
     click.option(
         "--fail",
+        "room_fail",
         multiple=True,
         metavar="CALL:ERROR[@N|%N][:GLOB]",
         help="Let system calls fail: the Nth, each Nth, on such files; 'write:ENOSPC@5'.",
     ),
     click.option(
-        "--gpus", default="", metavar="none|N", help="Let it see no GPU, or only so many."
+        "--gpus",
+        "room_gpus",
+        default="",
+        metavar="none|N",
+        help="Let it see no GPU, or only so many.",
     ),
     click.option(
         "--gpu-free",
         "--gpu",
+        "room_gpu_free",
         multiple=True,
         metavar="SIZE",
         help="Only so much memory left on each GPU it sees, or on one: 0=3G.",
@@ -82,14 +101,14 @@ def room_of(values: Mapping[str, object]) -> Room | None:
     """
     room = Room(
         disks=_disks(values),
-        read_only=_words(values, "read_only"),
-        is_clean=bool(values["clean"]),
-        keep_writes=str(values["keep_writes"]),
-        network=str(values["network"] or ""),
-        clock=str(values["clock"]),
-        faults=tuple(_fault(word) for word in _words(values, "fail")),
-        gpus=_gpus(str(values["gpus"])),
-        gpu_free=tuple(_gpu_free(word) for word in _words(values, "gpu_free")),
+        read_only=_words(values, "room_read_only"),
+        is_clean=bool(values["room_clean"]),
+        keep_writes=str(values["room_keep_writes"]),
+        network=str(values["room_network"] or ""),
+        clock=str(values["room_clock"]),
+        faults=tuple(_fault(word) for word in _words(values, "room_fail")),
+        gpus=_gpus(str(values["room_gpus"])),
+        gpu_free=tuple(_gpu_free(word) for word in _words(values, "room_gpu_free")),
     )
     return None if room == Room() else room
 
@@ -99,10 +118,10 @@ def _words(values: Mapping[str, object], name: str) -> tuple[str, ...]:
 
 
 def _disks(values: Mapping[str, object]) -> tuple[Disk, ...]:
-    counts = dict(_count(word) for word in _words(values, "inodes"))
+    counts = dict(_count(word) for word in _words(values, "room_inodes"))
     disks: list[Disk] = []
     for option in ("disk", "disk_free"):
-        for word in _words(values, option):
+        for word in _words(values, f"room_{option}"):
             size, path = _size(word, f"--{option.replace('_', '-')}")
             # `--inodes` without a folder counts for the first of them.
             inodes = counts.pop(path, None) or (counts.pop("", None) if not disks else None)

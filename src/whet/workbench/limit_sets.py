@@ -6,13 +6,16 @@ from dataclasses import fields, replace
 
 from whet.core.errors import BadSetting, LimitMakesNoSense
 from whet.core.limits import Limits, shown_size, size_bytes
+from whet.core.room import Disk, Room
 from whet.host.memory import memory_left
 
 _LEAST_BYTES = 1 << 20
 _LEAST_FILES = 3
+_DISKS = frozenset({"disk", "disk-free", "inodes"})
 
 SETS: Mapping[str, Mapping[str, str]] = {
     "laptop": {"memory": "8G", "cpus": "4", "files": "1024"},
+    "full-tmp": {"disk-free": "1M"},
     "tiny-container": {"memory": "512M", "cpus": "1", "files": "1024", "processes": "256"},
 }
 """Named sets: what each option would be given."""
@@ -47,6 +50,9 @@ def limits_asked(
         )
     limits = Limits()
     for option, words in sets[name].items():
+        if option in _DISKS:
+            limits = replace(limits, room=_with_disk(name, option, words, limits.room or Room()))
+            continue
         limits = Limits.from_json({**limits.to_json(), **_field(name, option, words)})
     if (limits.memory_bytes or 0) > total:
         limits = replace(limits, memory_bytes=None)
@@ -54,8 +60,24 @@ def limits_asked(
         limits = replace(limits, memory_high_bytes=None)
     if (limits.cpus or 0) > processors:
         limits = replace(limits, cpus=None)
+    if limits.room is not None and asked.room is not None:
+        own_room = replace(asked.room, disks=asked.room.disks or limits.room.disks)
+        asked = replace(asked, room=own_room)
     own_values = {each: value for each, value in asked.to_json().items() if value is not None}
     return Limits.from_json({**limits.to_json(), **own_values})
+
+
+def _with_disk(name: str, option: str, words: object, room: Room) -> Room:
+    size, _, path = str(words).partition(":")
+    amount = int(size) if option == "inodes" and size.isdigit() else size_bytes(size)
+    if not amount:
+        raise BadSetting(
+            f"`{option} = {words!r}` in the set of limits `{name}` is no limit",
+            hint='write it as the option: `disk-free = "1M:/tmp"`',
+        )
+    disk = Disk(path=path, is_rest=option == "disk-free")
+    disk = replace(disk, **{"inodes" if option == "inodes" else "size_bytes": amount})
+    return replace(room, disks=(*room.disks, disk))
 
 
 def _field(name: str, option: str, words: object) -> dict[str, int | float]:
