@@ -1,5 +1,6 @@
 """Running out of disk in an instant: a real program fails as it would, and the limit is named."""
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -100,6 +101,41 @@ def test_the_program_and_its_project_are_seen_though_a_disk_lies_over_them(ada: 
     answer = ada("run", "--disk", over, "--", ada.python, str(ada.folder / "here.py"))
 
     assert (answer.code, answer.stdout) == (0, "here print\n")
+
+
+def test_a_disk_in_memory_does_not_eat_up_the_memory_limit() -> None:
+    with user("root") as ada:
+        options = ("--memory", "32M", "--disk", "48M")
+        fill = "dd if=/dev/zero of=$TMPDIR/x bs=1M count=46"
+        answer = ada("run", *options, "--", "sh", "-c", fill)
+
+    assert answer.code == 0, answer.stderr
+    assert "`--memory` is 48 MiB more" in answer.stderr
+
+
+def test_investigate_makes_the_data_small_under_the_limit() -> None:
+    copy = "import os, sys, tempfile\nfile = tempfile.NamedTemporaryFile()\nfor line in open(sys.argv[1]):\n    file.write(line.encode() * 9999); file.flush()\n"
+    with user("root") as ada:
+        ada.write("copy.py", copy)
+        ada.write("data.txt", "".join(f"line {number}\n" for number in range(40)))
+        limit = ("--disk", "64K", "--jobs", "1", "--cold")
+        answer = ada("investigate", *limit, "--json", "--", ada.python, "copy.py", "data.txt")
+        told = json.loads(answer.stdout)
+        report = (ada.folder / "whet-report").rglob("data.txt")
+        smallest = min(path.stat().st_size for path in report)
+
+    assert "`--disk 64KiB:" in json.dumps(told)
+    assert smallest <= 8
+
+
+def test_investigate_names_the_file_system_that_is_full() -> None:
+    full = "raise OSError(28, 'No space left on device', '/usr/full')\n"
+    with user("root") as ada:
+        ada.write("full.py", full)
+        answer = ada("investigate", "--json", "--cold", "--", ada.python, "full.py")
+
+    steps = [step["result"] for step in json.loads(answer.stdout)["steps"]]
+    assert any("`/usr/full` lies on" in step and "--disk-free 1MiB:/usr`" in step for step in steps)
 
 
 def test_nothing_is_mounted_on_the_machine(ada: User) -> None:

@@ -1,6 +1,7 @@
 """A room as data: what is written can be read, and a fault hits the calls that its words say."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ disks = st.builds(
     Disk,
     path=paths,
     size_bytes=st.none() | sizes,
-    inodes=st.none() | sizes,
+    inodes=sizes,
     is_rest=st.booleans(),
 )
 counts = st.integers(1, 1000)
@@ -32,7 +33,7 @@ faults = st.builds(
 )
 rooms = st.builds(
     Room,
-    disks=st.lists(disks, max_size=2).map(tuple),
+    disks=st.lists(disks, max_size=2, unique_by=lambda disk: disk.path).map(tuple),
     read_only=st.lists(paths, max_size=2).map(tuple),
     is_clean=st.booleans(),
     project=st.sampled_from(["", "/home/ada/x"]),
@@ -88,3 +89,28 @@ def test_without_a_number_every_call_is_hit() -> None:
 )
 def test_what_is_no_fault_is_none(words: str) -> None:
     assert Fault.parse(words) is None
+
+
+@given(rooms)
+def test_the_options_of_a_room_make_the_same_room(room: Room) -> None:
+    """What is handed to somebody else as a command line is what was run."""
+    import click
+
+    from whet.cli.rooms import ROOM_OPTIONS, room_of
+
+    @click.command()
+    def command() -> None: ...
+
+    for option in ROOM_OPTIONS:
+        option(command)
+    context = command.make_context("whet", room.options)
+    plain = replace(
+        room, project="", keep_writes="", hidden=(), disks=tuple(map(_as_typed, room.disks))
+    )
+    asked = room_of(context.params) or Room()
+    assert sorted(asked.disks, key=repr) == sorted(plain.disks, key=repr)
+    assert replace(asked, disks=()) == replace(plain, disks=())
+
+
+def _as_typed(disk: Disk) -> Disk:
+    return disk if disk.size_bytes is not None else replace(disk, is_rest=False)

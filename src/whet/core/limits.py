@@ -1,7 +1,7 @@
 """What a trial may use, and which limit it met: values, sizes in words, and nothing enforced."""
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from whet.core.record import JsonObject, integer, number, optional_integer, record, text
 from whet.core.room import Room
@@ -54,11 +54,19 @@ class Limits:
             getattr(self, each.name) is not None for each in fields(self) if each.name not in own
         )
 
+    def with_memory_of_disks(self) -> "Limits":
+        """Return these limits with as much more memory as the small disks take, which lie in it."""
+        if self.memory_bytes is None or self.room is None:
+            return self
+        more = self.room.disk_bytes
+        high = None if self.memory_high_bytes is None else self.memory_high_bytes + more
+        return replace(self, memory_bytes=self.memory_bytes + more, memory_high_bytes=high)
+
     @property
     def options(self) -> list[str]:
         """These limits as words of a command line, less the first two, which a shell has itself."""
-        own = {"wall_seconds", "output_bytes"}
-        words: list[str] = []
+        own = {"wall_seconds", "output_bytes", "room"}
+        words: list[str] = [] if self.room is None else self.room.options
         for name, amount in self.to_json().items():
             if name not in own:
                 option = name.removesuffix("_bytes").replace("_", "-")

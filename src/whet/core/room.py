@@ -31,6 +31,17 @@ class Disk:
             return "inodes"
         return "disk-free" if self.is_rest else "disk"
 
+    @property
+    def options(self) -> list[str]:
+        """This disk as words of a command line."""
+        place = f":{self.path}" if self.path else ""
+        words: list[str] = []
+        if self.size_bytes is not None:
+            words += [f"--{self.option}", f"{self.size_bytes}{place}"]
+        if self.inodes is not None:
+            words += ["--inodes", f"{self.inodes}{place}"]
+        return words
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
@@ -117,6 +128,25 @@ class Room:
         """Whether the trial sees other mounts or another network than the machine."""
         mounts = (self.disks, self.read_only, self.hidden, self.is_clean, self.clock)
         return any(mounts) or bool(self.network)
+
+    @property
+    def disk_bytes(self) -> int:
+        """How much the small file systems hold together: they lie in memory."""
+        return sum(disk.size_bytes or 0 for disk in self.disks)
+
+    @property
+    def options(self) -> list[str]:
+        """This room as words of a command line, less what only keeps what was written."""
+        words = [word for disk in self.disks for word in disk.options]
+        words += [word for path in self.read_only for word in ("--read-only", path)]
+        words += ["--clean"] if self.is_clean else []
+        words += ["--network", self.network] if self.network else []
+        words += ["--clock", self.clock] if self.clock else []
+        words += [word for fault in self.faults for word in ("--fail", fault.words)]
+        words += ["--gpus", str(self.gpus)] if self.gpus is not None else []
+        for gpu, size in self.gpu_free:
+            words += ["--gpu-free", f"{gpu}={size}" if gpu else str(size)]
+        return words
 
     def to_json(self) -> dict[str, object]:
         """Return this as JSON data, without what is as usual."""

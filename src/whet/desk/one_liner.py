@@ -87,7 +87,7 @@ def _command(trial: Trial, files: Mapping[str, PlacedFile], prefix: Sequence[str
     if trial.limits.wall_seconds is not None:
         words = ["timeout", "--signal=KILL", f"{trial.limits.wall_seconds:g}", *words]
     if trial.limits.starve:
-        words = ["whet", "starve", *trial.limits.options, "--", *words]
+        words = ["whet", "starve", *map(quote_word, trial.limits.options), "--", *words]
     words = [*_environment(trial.environment, trial.unset), *words]
     redirected = _stdin(trial, files)
     return " ".join([*words, *redirected])

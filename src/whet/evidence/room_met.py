@@ -101,6 +101,12 @@ def _amount(disk: Disk, option: str) -> str:
     return f"{amount.replace(' ', '')}:{disk.path}"
 
 
+def path_named(summary: str) -> str:
+    """Return the last absolute path in a report of a failure; empty: there is none."""
+    found = [one or two or three for one, two, three in _PATH.findall(summary)]
+    return found[-1] if found else ""
+
+
 def _named(said: str, folders: tuple[str, ...]) -> str:
     """Return the last path below one of the folders that the program names; empty: none."""
     found = [one or two or three for one, two, three in _PATH.findall(said)]

@@ -163,7 +163,7 @@ class Slot:
             return NOTHING_AROUND
         from whet.host.ceilings.around import put_around
 
-        around = put_around(program.limits, self._belongings)
+        around = put_around(program.limits.with_memory_of_disks(), self._belongings)
         if program.limits.room is not None:
             from whet.host.ceilings.furnished import furnished
 

@@ -175,7 +175,8 @@ class _Original:
         )
         for path, data in zip(self._files, before, strict=True):
             if put_folder_back(path, data) if path.is_dir() else put_back(path, data):
-                self._bench.emit(Notice(text=f"the command changed `{path}`: it was put back"))
+                words = "it was put back; with `--clean` each trial starts from the same files"
+                self._bench.emit(Notice(text=f"the command changed `{path}`: {words}"))
         return outcome
 
 

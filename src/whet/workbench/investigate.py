@@ -13,7 +13,7 @@ from whet.bisection.terms import Terms
 from whet.core.budget import Budget, StopReason
 from whet.core.errors import CopyFailsOtherwise, EndMisjudged
 from whet.core.event import Notice
-from whet.core.failure import Failure
+from whet.core.failure import Failure, FailureKind
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.trial import Trial
 from whet.host.files import storage_error
@@ -235,6 +235,11 @@ def _classify(work: _Work, baseline: Baseline) -> None:
             work.steps.conclude(f"bad means {baseline.oracle.description}")
             return
         work.steps.conclude(f"{failure.kind.value}: {_sentence(failure)}")
+    if failure.kind is FailureKind.NO_SPACE_LEFT and not failure.limit:
+        from whet.workbench.space import space_words
+
+        with work.steps.step("Look at the disk", "what is full decides what has to be smaller"):
+            work.steps.conclude(space_words(failure, work.trial))
 
 
 def _sentence(failure: Failure) -> str:

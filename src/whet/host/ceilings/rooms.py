@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from whet.core.limits import LimitMet
+from whet.core.limits import LimitMet, shown_size
 from whet.core.room import Disk, Room
 from whet.host.ceilings.ceiling import End, Order
 from whet.host.ceilings.room_plan import RoomPlan, plan_of
@@ -118,7 +118,12 @@ def prepare_room(room: Room, program: Program) -> PreparedRoom:
     """
     listener = new_listener()
     plan = plan_of(room, program, listener.getsockname()[1:])
-    return PreparedRoom(room=room, plan=plan, listener=listener)
+    prepared = PreparedRoom(room=room, plan=plan, listener=listener)
+    if program.limits.memory_bytes is not None and room.disk_bytes:
+        prepared.notes.append(
+            f"files on a small disk lie in memory: `--memory` is {shown_size(room.disk_bytes)} more"
+        )
+    return prepared
 
 
 def _full(disk: Disk, descriptor: int) -> LimitMet | None:
