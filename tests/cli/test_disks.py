@@ -113,6 +113,14 @@ def test_a_disk_in_memory_does_not_eat_up_the_memory_limit() -> None:
     assert "`--memory` is 48 MiB more" in answer.stderr
 
 
+def test_the_least_disk_with_which_a_program_succeeds_is_found() -> None:
+    fill = "dd if=/dev/zero of=$TMPDIR/x bs=1k count=300 2>/dev/null"
+    with user("root") as ada:
+        answer = ada("starve", "--find", "disk", "--json", "--", "sh", "-c", fill)
+
+    assert "300 KiB" in answer.stdout, answer.stderr
+
+
 def test_investigate_makes_the_data_small_under_the_limit() -> None:
     fills = "import os, sys, tempfile\nfile = tempfile.NamedTemporaryFile()\nfor line in open(sys.argv[1]):\n    file.write(line.encode() * 9999); file.flush()\n"
     with user("root") as ada:

@@ -54,6 +54,11 @@ class Limits:
             getattr(self, each.name) is not None for each in fields(self) if each.name not in own
         )
 
+    @property
+    def disk_bytes(self) -> int | None:
+        """How much small disks hold together; None: there are none."""
+        return None if self.room is None or not self.room.disks else self.room.disk_bytes
+
     def with_memory_of_disks(self) -> "Limits":
         """Return these limits with as much more memory as the small disks take, which lie in it."""
         if self.memory_bytes is None or self.room is None:
