@@ -22,7 +22,7 @@ from whet.host.console import Console
 from whet.workbench.bench import open_workbench
 from whet.workbench.request import TrialRequest
 
-_FOUND = ("memory", "files", "processes", "cpus")
+_FOUND = ("memory", "disk", "files", "processes", "cpus")
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS] -- [COMMAND...]")

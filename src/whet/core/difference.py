@@ -249,7 +249,8 @@ def _unset(trial: Trial) -> str | None:
 def _limits(before: Limits, after: Limits) -> tuple[Change, ...]:
     first, second = before.to_json(), after.to_json()
     names = {"wall_seconds": "limit of seconds", "output_bytes": "limit of output"}
-    return tuple(
+    rooms = [" ".join(each.room.options) if each.room else None for each in (before, after)]
+    return _values("room", *rooms) + tuple(
         change
         for name in dict.fromkeys((*first, *second))
         for change in _values(

@@ -554,7 +554,9 @@ class RoomRefused(WhetError):
     """A trial cannot be given a disk, a network or a clean room of its own on this machine.
 
     These are made of Linux namespaces, which root may always make and other users where the system
-    allows it. What commonly forbids it, and what to do:
+    allows it; clean rooms and `--disk-free` of overlays, from Linux 5.11 on without root. System
+    calls that fail (`--fail`) need seccomp, and cannot be had twice, one within the other. What
+    commonly forbids it, and what to do:
 
     - `sysctl user.max_user_namespaces` is 0, or `kernel.unprivileged_userns_clone` is 0
       (older Debian): an administrator sets it.

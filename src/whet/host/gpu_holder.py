@@ -14,30 +14,12 @@ _CHUNK_BYTES = 64 << 20
 _LEAST_BYTES = 1 << 20
 _SLACK_BYTES = 64 << 20  # what the driver rounds to, and moves by itself
 _UUID_BYTES = 16
+_FIGURES = 3
 _NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-
-class _Uuid(ctypes.Structure):
-    _fields_ = (("bytes", ctypes.c_ubyte * _UUID_BYTES),)
-
-    @property
-    def words(self) -> str:
-        """As NVML writes it."""
-        digits = bytes(self.bytes).hex()
-        parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
-        return f"GPU-{'-'.join(parts)}"
-
-
-class _Memory(ctypes.Structure):
-    _fields_ = (
-        ("total", ctypes.c_ulonglong),
-        ("free", ctypes.c_ulonglong),
-        ("used", ctypes.c_ulonglong),
-    )
+    from collections.abc import Mapping, Sequence
 
 
 class CannotHoldError(Exception):
@@ -87,29 +69,36 @@ def _hold_one(cuda: ctypes.CDLL, nvml: ctypes.CDLL, number: int, left: int) -> "
     _check(cuda.cuDeviceGet(ctypes.byref(device), number), "cuDeviceGet")
     # Made before looking: it takes some hundreds of megabytes itself.
     _check(cuda.cuCtxCreate_v2(ctypes.byref(context), 0, device), "cuCtxCreate")
-    uuid = _Uuid()
+    uuid = (ctypes.c_ubyte * _UUID_BYTES)()
     _check(cuda.cuDeviceGetUuid(ctypes.byref(uuid), device), "cuDeviceGetUuid")
     handle = ctypes.c_void_p()
-    name = uuid.words.encode()
+    name = _uuid_words(bytes(uuid))
     _check(nvml.nvmlDeviceGetHandleByUUID(name, ctypes.byref(handle)), "nvmlDeviceGetHandle")
-    before = _memory(nvml, handle)
-    if before.free + _SLACK_BYTES < left:
+    _, before, _ = _memory(nvml, handle)
+    if before + _SLACK_BYTES < left:
         raise CannotHoldError(
-            f"GPU {number} has only {before.free} bytes free, less than the {left} that are to be"
+            f"GPU {number} has only {before} bytes free, less than the {left} that are to be"
             " left: something else holds the rest (`nvidia-smi`)"
         )
     held = _take(cuda, nvml, handle, left)
-    after = _memory(nvml, handle)
-    if abs(after.free - left) > _SLACK_BYTES and before.free > left:
-        raise CannotHoldError(f"GPU {number} has {after.free} bytes free instead of {left}")
-    return {"gpu": number, "total": after.total, "free": after.free, "held": held}
+    total, free, _ = _memory(nvml, handle)
+    if abs(free - left) > _SLACK_BYTES and before > left:
+        raise CannotHoldError(f"GPU {number} has {free} bytes free instead of {left}")
+    return {"gpu": number, "total": total, "free": free, "held": held}
+
+
+def _uuid_words(uuid: bytes) -> bytes:
+    """Return a GPU's own number as NVML writes it."""
+    digits = uuid.hex()
+    parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
+    return f"GPU-{'-'.join(parts)}".encode()
 
 
 def _take(cuda: ctypes.CDLL, nvml: ctypes.CDLL, handle: ctypes.c_void_p, left: int) -> int:
     """Allocate until only so much is left by the driver's own bookkeeping; return how much."""
     held, chunk = 0, _CHUNK_BYTES
     while chunk >= _LEAST_BYTES:
-        size = min(chunk, _memory(nvml, handle).free - left)
+        size = min(chunk, _memory(nvml, handle)[1] - left)
         address = ctypes.c_ulonglong()
         if size < _LEAST_BYTES:
             break
@@ -120,10 +109,11 @@ def _take(cuda: ctypes.CDLL, nvml: ctypes.CDLL, handle: ctypes.c_void_p, left: i
     return held
 
 
-def _memory(nvml: ctypes.CDLL, handle: ctypes.c_void_p) -> _Memory:
-    memory = _Memory()
+def _memory(nvml: ctypes.CDLL, handle: ctypes.c_void_p) -> "Sequence[int]":
+    """Return how much memory a GPU has, what of it is free, and what is used: nvmlMemory_t."""
+    memory = (ctypes.c_ulonglong * _FIGURES)()
     _check(nvml.nvmlDeviceGetMemoryInfo(handle, ctypes.byref(memory)), "nvmlDeviceGetMemoryInfo")
-    return memory
+    return list(memory)
 
 
 def _check(code: int, what: str) -> None:

@@ -165,9 +165,7 @@ def _become(
                 _stage(environment, watching)
             stamp = f"{time.monotonic_ns()} {resident_bytes(os.getpid())}\n"
             os.write(reported, stamp.encode())
-            if passage is not None:
-                passage.hold_calls()
-            failure = _execute(argv, environment)
+            failure = _hold_calls(passage) or _execute(argv, environment)
         if failure[0] == "cwd":
             os.write(reported, b"\n")
         os.write(reported, marshal.dumps(failure))
@@ -197,6 +195,16 @@ def _move_in(passage: Passage, reported: int) -> None:
         failure = ("room", error.number, error.words.encode("utf-8", "replace"))
         os.write(reported, b"\n" + marshal.dumps(failure))
         os._exit(127)
+
+
+def _hold_calls(passage: Passage | None) -> Failed | None:
+    """Have calls held, as the last thing before the program; return why that cannot be."""
+    try:
+        if passage is not None:
+            passage.hold_calls()
+    except OSError as error:
+        return ("room", error.errno or 0, b"holding system calls by seccomp, for `--fail`")
+    return None
 
 
 def _hear_signals_again() -> None:

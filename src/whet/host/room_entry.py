@@ -161,6 +161,8 @@ def _show_through(overlays: "tuple[Space, ...]", reporter: _Reporter, *, is_user
         if not is_user:
             os.chown(upper, looks.st_uid, looks.st_gid)
         mounts.mount_overlay(path, lower, top, is_user=is_user)
+        if os.stat(path).st_dev == looks.st_dev:
+            raise RoomRefusedError(0, f"`{os.fsdecode(path)}` is still that of the machine")
         if inodes:
             held = os.statvfs(upper)
             mounts.limit_inodes(b"/proc/self/fd/%d" % top, inodes + held.f_files - held.f_ffree)

@@ -75,8 +75,9 @@ def _with_disk(name: str, option: str, words: object, room: Room) -> Room:
             f"`{option} = {words!r}` in the set of limits `{name}` is no limit",
             hint='write it as the option: `disk-free = "1M:/tmp"`',
         )
-    disk = Disk(path=path, is_rest=option == "disk-free")
-    disk = replace(disk, **{"inodes" if option == "inodes" else "size_bytes": amount})
+    disk = Disk(path=path, size_bytes=amount, is_rest=option == "disk-free")
+    if option == "inodes":
+        disk = Disk(path=path, inodes=amount)
     return replace(room, disks=(*room.disks, disk))
 
 

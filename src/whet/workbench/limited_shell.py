@@ -44,4 +44,6 @@ def _words(limits: Limits) -> str:
         if isinstance(amount, int | float):
             shown = shown_size(amount) if name.endswith("_bytes") else f"{amount:g}"
             words.append(f"{name.removesuffix('_bytes').replace('_', '-')} {shown}")
+    if limits.room is not None:
+        words.append(" ".join(limits.room.options))
     return ", ".join(words)

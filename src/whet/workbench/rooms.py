@@ -40,6 +40,11 @@ def settle_room(room: Room, *, project: str, cwd: str, environment: Mapping[str,
         _check_fault(fault)
     if room.clock:
         room = replace(room, clock=_moment(room.clock))
+    if room.is_clean and os.path.realpath(project) == "/":
+        raise BadUsage(
+            "`--clean` cannot stand for the whole machine, and the project is `/`",
+            hint="call whet in the project's folder; `mkdir .whet` there marks it as one",
+        )
     if room.keep_writes and not room.is_clean:
         raise BadUsage(
             f"`--keep-writes {room.keep_writes}` has nothing to keep: writes are not held back",

@@ -1,5 +1,6 @@
 """`whet starve`: a command under limits, and the least of something with which it succeeds."""
 
+import os
 import resource
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,8 +12,10 @@ from whet.core.executor import Executor
 from whet.core.limits import Limits, shown_size
 from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
+from whet.core.room import Disk, Room
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
+from whet.host.ceilings.room_plan import temporary_folder
 from whet.host.memory import memory_left
 from whet.search.proposal import Search
 from whet.search.threshold import Threshold, least_amount
@@ -21,6 +24,8 @@ from whet.workbench.driver import Driver, Question, announce, stop_reason_of
 from whet.workbench.request import TrialRequest
 
 _MEMORY_STEP_BYTES = 64 << 10
+_DISK_STEP_BYTES = 4 << 10
+_DISK_GUESS_BYTES = 1 << 20
 _CPU_STEP = 0.05
 _MOST_FILES = 65_536
 _MOST_PROCESSES = 32_768
@@ -51,6 +56,9 @@ class Rationed:
     def limits(self, limits: Limits, steps: int) -> Limits:
         """Return ``limits`` with so much of it."""
         amount = self.amount(steps)
+        if self.field == "disk_bytes":
+            disk = Disk(path=temporary_folder(os.environ), size_bytes=int(amount))
+            return replace(limits, room=replace(limits.room or Room(), disks=(disk,)))
         whole = amount if self.field == "cpus" else int(amount)
         return Limits.from_json({**limits.to_json(), self.field: whole})
 
@@ -65,8 +73,6 @@ class Rationed:
 
 
 def _processors() -> int:
-    import os
-
     return round(len(os.sched_getaffinity(0)) / _CPU_STEP)
 
 
@@ -99,6 +105,15 @@ RATIONED: Mapping[str, Rationed] = {
             most=lambda: _MOST_PROCESSES,
             precision=0.0,
             guess=lambda outcome: max(1, len(outcome.processes)),
+        ),
+        Rationed(
+            name="disk",
+            field="disk_bytes",
+            step=_DISK_STEP_BYTES,
+            least=1,
+            most=lambda: memory_left().available_bytes // _DISK_STEP_BYTES,
+            precision=0.01,
+            guess=lambda _: _DISK_GUESS_BYTES // _DISK_STEP_BYTES,
         ),
         Rationed(
             name="cpus",

@@ -31,9 +31,8 @@ class PreparedFaults:
         """What the child does."""
         return (self.injector.order,)
 
-    def met(self, end: End) -> tuple[LimitMet, ...]:
+    def met(self, _end: End, /) -> tuple[LimitMet, ...]:
         """Note what was hit."""
-        del end  # the calls say it
         self.injector.finish()
         self.notes = tuple(count.words for count in self.injector.counts)
         return ()

@@ -50,9 +50,8 @@ class HeldMemory:
     watches: tuple[Order, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
 
-    def met(self, end: End) -> tuple[LimitMet, ...]:
+    def met(self, _end: End, /) -> tuple[LimitMet, ...]:
         """Return nothing: the program itself says that a GPU is full."""
-        del end
         return ()
 
     def close(self) -> None:

@@ -95,7 +95,7 @@ def _seen_through(room: Room, cwd: str, temporary: str) -> set[str]:
     real = os.path.realpath(cwd)
     if not any(real == path or _is_below(real, path) for path in paths):
         paths.add(real)
-    return {path for path in paths if path}
+    return paths - {"", "/"}  # over the root nothing can be shown that a process would see
 
 
 def _stays_visible(room: Room, program: Program) -> list[str]:

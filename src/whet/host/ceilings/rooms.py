@@ -49,9 +49,8 @@ class PreparedRoom:
         """Variables that the program gets because of it."""
         return self.plan.environment
 
-    def met(self, end: End) -> tuple[LimitMet, ...]:
+    def met(self, _end: End, /) -> tuple[LimitMet, ...]:
         """Return the disks that are full, and note what was written and what was unmounted."""
-        del end  # the file systems say it
         descriptors = self._descriptors()
         try:
             self._look_for_unmounted(descriptors.get("mounts", -1))
