@@ -250,6 +250,7 @@ class Investigation:
         platform: where all this was run.
         packages: versions of the packages that matter, by name.
         folder: where the report lies.
+        seen: what the variables held where it failed, and where the processes of a hang were.
     """
 
     number: int
@@ -271,6 +272,7 @@ class Investigation:
     platform: str
     packages: tuple[tuple[str, str], ...]
     folder: str
+    seen: str = ""
 
     @property
     def stopped(self) -> StopReason:
