@@ -20,6 +20,7 @@ from whet.core.record import (
     text,
     texts,
 )
+from whet.evidence.kept_failure import items_of
 from whet.host.console import Console
 from whet.host.module_search import ask_where, files_named, start_of
 from whet.host.project import Project
@@ -237,12 +238,10 @@ def _told(result: RunResult) -> list[JsonObject]:
 
 
 def _by(line: JsonObject) -> tuple[tuple[str, int, str], ...]:
-    frames = line.get("by")
-    assert isinstance(frames, list)
-    found: list[tuple[str, int, str]] = []
-    for path, number, function in frames:  # pyright: ignore[reportUnknownVariableType] - what the agent wrote
-        found.append((str(path), int(str(number)), str(function)))  # pyright: ignore[reportUnknownArgumentType]
-    return tuple(found)
+    return tuple(
+        (str(path), int(str(number)), str(function))
+        for path, number, function in map(items_of, items_of(line.get("by")))
+    )
 
 
 def _script(path: str) -> str:
