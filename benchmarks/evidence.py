@@ -16,7 +16,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -154,7 +154,7 @@ def _cpu_seconds(place: Path, name: str, keeps_locals: str) -> float:
 
 
 @contextmanager
-def _tree(count: int) -> Iterator[tuple[int, list[int]]]:
+def _tree(count: int) -> Generator[tuple[int, list[int]]]:
     """Run a process with ``count`` children that wait; yield its number and all numbers."""
     root = subprocess.Popen(
         [sys.executable, "-c", _TREE.format(count=count)],
