@@ -22,7 +22,7 @@ from whet.core.record import (
 )
 from whet.evidence.kept_failure import items_of
 from whet.host.console import Console
-from whet.host.module_search import ask_where, files_named, start_of
+from whet.host.module_search import ask_where, files_named, start_of, unsaved_beside
 from whet.host.project import Project
 from whet.workbench.bench import Workbench, oracle_of
 from whet.workbench.request import TrialRequest
@@ -325,6 +325,9 @@ def warnings_of(where: Whereabouts) -> list[str]:
         )
     if text(told, "kind") == "byte code without a source":
         found.append(f"`{where.file}` is byte code that has outlived its source")
+    unsaved = unsaved_beside(where.file) if where.file else ""
+    if unsaved:
+        found.append(f"an editor holds changes to `{where.file}` that are not saved: `{unsaved}`")
     newer = [copy.path for copy in where.copies if copy.is_newer and not copy.is_same]
     if newer:
         found.append(f"`{newer[0]}` was saved later and differs, but is not the one that is loaded")
