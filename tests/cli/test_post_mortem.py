@@ -105,3 +105,13 @@ def test_a_warm_run_keeps_the_variables_too(whet: Whet) -> None:
     (failure,) = shown["failures"]
     frame = failure["error"]["frames"][-1]
     assert (frame["function"], frame["variables"]) == ("f", [["n", 0]])
+
+
+def test_investigate_shows_what_the_variables_held(whet: Whet) -> None:
+    whet.write("main.py", PROGRAM)
+    said = whet("investigate", "--", sys.executable, "main.py")
+
+    assert said.code == 0
+    seen = json.loads((whet.folder / "whet-report" / "report.json").read_text())["seen"]
+    assert "row      = {'cost': 3}" in seen
+    assert "hunter2" not in seen

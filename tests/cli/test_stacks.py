@@ -131,3 +131,27 @@ def test_a_trial_that_has_ended_without_hanging_says_what_keeps_stacks(whet: Whe
 
     assert said.code == 66
     assert "--hang 30" in said.stderr
+
+
+@pytest.mark.needs("gdb", "gcore")
+def test_a_core_file_tells_the_native_stack_and_python_s_or_why_not(whet: Whet) -> None:
+    script = whet.write("main.py", "def wait():\n    input()\nprint('up', flush=True)\nwait()\n")
+    with subprocess.Popen(
+        [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        try:
+            assert process.stdout is not None
+            process.stdout.readline()
+            core = whet.folder / "core"
+            made = subprocess.run(
+                ["gcore", "-o", core, str(process.pid)], capture_output=True, check=False
+            )
+        finally:
+            process.kill()
+    if made.returncode:
+        pytest.skip("the system forbids ptrace")
+
+    said = whet("stacks", "--core", f"{core}.{process.pid}", os.path.realpath(sys.executable))
+
+    assert f"thread {process.pid}  (gdb)" in said.stdout
+    assert "main.py:2 in wait" in said.stdout or "py-spy: " in said.stderr

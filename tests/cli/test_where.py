@@ -268,6 +268,13 @@ def test_a_module_that_is_never_loaded_says_so(package: Whet) -> None:
     assert "shop.prices was never loaded by this command" in said.stdout
 
 
+def test_changes_that_an_editor_has_not_saved_are_warned_of(whet: Whet) -> None:
+    whet.write("open.py", "")
+    whet.write(".open.py.swp", "")
+
+    assert "that are not saved" in str(ask(whet, "open")["warnings"])
+
+
 def test_an_editable_install_is_told_as_such(whet: Whet) -> None:
     found = ask(whet, "whet.core.errors", "--", sys.executable, "-c", "1")
 

@@ -2,6 +2,8 @@
 
 import json
 import math
+from collections import OrderedDict
+from typing import NamedTuple
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,6 +34,13 @@ ANY_JSON = st.recursive(
     ),
     max_leaves=10,
 )
+
+
+class Point(NamedTuple):
+    """A tuple whose items have names."""
+
+    x: int
+    y: int
 
 
 def kept(value: object) -> object:
@@ -112,14 +121,10 @@ def test_a_container_that_holds_itself_ends() -> None:
 
 
 def test_lines_read_as_python_would_write_them() -> None:
-    from collections import OrderedDict, namedtuple
-
-    point = namedtuple("point", "x y")  # noqa: PYI024 - the plain kind is what programs have
-
     shown = {
         "{'a': 1, 2: (3,)}": {"a": 1, 2: (3,)},
         "set()": set[int](),
-        "point(x=1, y=2)": point(1, 2),
+        "Point(x=1, y=2)": Point(1, 2),
         "OrderedDict({'a': 1})": OrderedDict(a=1),
         "b'\\x00a'": b"\0a",
         "'a\\nb'": "a\nb",

@@ -32,7 +32,7 @@ def command(trial: int | None, *, is_list: bool, chosen: int | None, as_json: bo
     with open_workbench() as bench:
         entry = bench.notebook.find(trial)
         dead = dead_of(bench, entry)
-    default = likeliest(entry, dead)
+    default = likeliest(entry.outcome, dead)
     if as_json:
         answer_json({"trial": entry.number, "errors": [_json(each) for each in dead]})
         return

@@ -18,8 +18,6 @@ from whet.host.console import Console
 from whet.workbench.bench import open_workbench
 from whet.workbench.run import RunResult, run
 
-_MOST_GROUPS = 4
-
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS] -- COMMAND...")
 @trial_options
@@ -65,12 +63,9 @@ def show(result: RunResult, *, as_json: bool) -> int:
 
 def _seen(result: RunResult) -> list[str]:
     """Return lines on the stacks of a trial that hung: who waits where."""
-    seen = [each for each in result.evidence if each.kind == STACKS]
-    if not seen:
+    if not any(each.kind == STACKS for each in result.evidence):
         return []
-    from whet.evidence.stack_groups import groups_of, sentence
-    from whet.workbench.stacks import stacks_in
+    from whet.workbench.sightings import stack_sentences
 
-    groups = [group for each in seen for group in groups_of(stacks_in(each))]
-    lines = [f"whet: {sentence(group)}" for group in groups[:_MOST_GROUPS]]
+    lines = [f"whet: {each}" for each in stack_sentences(result.evidence)]
     return [*lines, f"whet: all stacks: `whet stacks --trial {result.entry.number}`"]

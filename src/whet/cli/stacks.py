@@ -65,19 +65,18 @@ def _show_core(core: str, program: str, *, as_json: bool) -> None:
         raise BadUsage(
             f"there is no core file `{core}`", hint=core_pattern() or "`ulimit -c unlimited`"
         )
-    threads, complaint = of_core(Path(core), program or sys.executable)
-    process = ProcessStack(
-        pid=0, engine="gdb", threads=threads, notes=(complaint,) if complaint else ()
-    )
+    found = of_core(Path(core), program or sys.executable)
     if as_json:
-        answer_json({"target": core, "processes": [process.to_json()]})
+        answer_json({"target": core, "groups": [], "processes": [each.to_json() for each in found]})
         return
-    for note in process.notes:
-        say(f"whet: {note}")
-    for thread in threads:
-        answer(styled(f"thread {thread.number} {thread.name}", "bold", sys.stdout))
-        for frame in reversed(thread.frames):
-            answer(f"    {_frame_words(frame)}")
+    for process in found:
+        for note in process.notes:
+            say(f"whet: {note}")
+        for thread in process.threads:
+            title = f"thread {thread.number} {thread.name} ({process.engine})"
+            answer(styled(title, "bold", sys.stdout))
+            for frame in reversed(thread.frames):
+                answer(f"    {_frame_words(frame)}")
 
 
 def sighting_lines(sighting: Sighting, *, is_whole: bool = False) -> list[str]:

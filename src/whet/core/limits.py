@@ -67,14 +67,6 @@ class Limits:
         """How much small disks hold together; None: there are none."""
         return None if self.room is None or not self.room.disks else self.room.disk_bytes
 
-    def with_memory_of_disks(self) -> "Limits":
-        """Return these limits with as much more memory as the small disks take, which lie in it."""
-        if self.memory_bytes is None or self.room is None:
-            return self
-        more = self.room.disk_bytes
-        high = None if self.memory_high_bytes is None else self.memory_high_bytes + more
-        return replace(self, memory_bytes=self.memory_bytes + more, memory_high_bytes=high)
-
     @property
     def options(self) -> list[str]:
         """These limits as words of a command line, less the first two, which a shell has itself."""

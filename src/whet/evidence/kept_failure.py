@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from whet.core.failure import Frame
 from whet.core.record import (
@@ -181,9 +182,9 @@ def _variable(item: object) -> Variable:
 
 def items_of(value: object) -> list[object]:
     """Return the items of a list in JSON data; none if it is no list."""
-    return list(value) if isinstance(value, list) else []  # pyright: ignore[reportUnknownArgumentType]
+    return list(cast("list[object]", value)) if isinstance(value, list) else []
 
 
 def record_of(value: object) -> JsonObject | None:
     """Return an object in JSON data; None if it is none."""
-    return as_record(value, "value") if isinstance(value, dict) else None  # pyright: ignore[reportUnknownArgumentType]
+    return as_record(cast("object", value), "value") if isinstance(value, dict) else None

@@ -6,7 +6,7 @@ are run with the kept variables until they raise: nothing of the program itself 
 
 import ast
 from collections.abc import Mapping, Sequence
-from types import CodeType, FrameType, TracebackType
+from types import CodeType, FrameType, FunctionType, TracebackType
 
 from whet.evidence.kept_failure import KeptError, KeptFrame, Variable
 from whet.evidence.kept_objects import rebuilt
@@ -35,13 +35,11 @@ def user_depth(error: KeptError) -> int:
 def _frame(kept: KeptFrame, space: dict[str, object]) -> FrameType:
     variables = kept.variables or ()
     space.update(_values([each for each in variables if each.is_global]))
-    own = _values([each for each in variables if not each.is_global])
+    # Globals and locals in one: what a function's own instructions would tell apart is known.
+    names = {**space, **_values([each for each in variables if not each.is_global])}
     stands: TracebackType | None = None
-    if kept.name == "<module>":
-        space.update(own)
-        own = space
     try:
-        exec(_code(kept), space, own)  # noqa: S102 - it raises, and does nothing else
+        FunctionType(_code(kept), names)()
     except _StoppedHereError as stopped:
         stands = stopped.__traceback__
     while stands is not None and stands.tb_next is not None:

@@ -6,7 +6,7 @@ the object had, and the one line that tells of it.
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from whet.core.record import JsonObject
 from whet.evidence.kept_failure import items_of, record_of
@@ -104,7 +104,9 @@ def _array(data: JsonObject) -> object | None:
 
 
 def _numbers(values: object) -> object:
-    return list(map(_numbers, values)) if isinstance(values, list) else rebuilt(values)  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(values, list):
+        return list(map(_numbers, items_of(cast("object", values))))
+    return rebuilt(values)
 
 
 def _attributes(data: JsonObject) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """What a variable held, in one line."""
 
 from collections.abc import Callable
+from typing import cast
 
 from whet.core.record import JsonObject
 from whet.evidence.kept_failure import items_of, record_of
@@ -134,7 +135,7 @@ def _number(value: object) -> str:
 
 def _numbers(values: object, width: int) -> str:
     if isinstance(values, list):
-        shown = [_numbers(each, width) for each in items_of(values)]  # pyright: ignore[reportUnknownArgumentType]
+        shown = [_numbers(each, width) for each in items_of(cast("object", values))]
         return f"[{', '.join(shown)}]"
     return _number(values) if isinstance(values, float) else _line(values, width)
 

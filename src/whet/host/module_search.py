@@ -137,6 +137,16 @@ def files_named(tail: str, folders: Sequence[Path]) -> Iterator[str]:
                 yield path
 
 
+def unsaved_beside(file: str) -> str:
+    """Return the file in which an editor holds changes that are not saved; empty: there is none.
+
+    Vim keeps `.name.swp`, Emacs `.#name` (a link that leads nowhere) and `#name#`.
+    """
+    path = Path(file)
+    names = (f".{path.name}.swp", f".#{path.name}", f"#{path.name}#")
+    return next((str(path.with_name(n)) for n in names if os.path.lexists(path.with_name(n))), "")
+
+
 def counts_told(agent_folder: Path) -> Evidence:
     """Return what counting agents wrote: one line for each first time, one number for each function."""
     lines: list[JsonObject] = []

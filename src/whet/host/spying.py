@@ -35,6 +35,7 @@ from whet.host.tool import ToolMissingError, call_tool
 
 SECOND_LOOK_SECONDS = 1.0
 _TOOL_SECONDS = 20.0
+_CORE_SECONDS = 120.0
 _AT_ONCE = 16
 """py-spy spends most of its time waiting for the kernel, so more at once than there are cores."""
 
@@ -190,17 +191,22 @@ def _spy(facts: ProcessFacts, *, native: bool) -> tuple[tuple[ThreadStack, ...],
     elif facts.state != "S":
         # What runs is read while it runs: to stop what cannot be stopped takes for ever.
         command.append("--nonblocking")
+    threads, complaint = _spied_by(command)
+    threads.sort(key=lambda thread: thread.number != facts.pid)
+    return tuple(threads), complaint
+
+
+def _spied_by(command: Sequence[str]) -> tuple[list[ThreadStack], str]:
+    """Return the threads that py-spy tells of, or why it tells of none."""
     try:
         answer = call_tool(command, timeout_seconds=_TOOL_SECONDS)
     except (ToolMissingError, OSError, TimeoutExpired) as error:
-        return (), f"py-spy: {error}"
+        return [], f"py-spy: {error}"
     said = answer.stderr.decode("utf-8", "replace")
     if answer.exit_code:
-        return (), FORBIDDEN if _FORBIDDEN.search(
-            said
-        ) else f"py-spy: {said.strip().partition(chr(10))[0]}"
+        first_line = said.strip().partition("\n")[0]
+        return [], FORBIDDEN if _FORBIDDEN.search(said) else f"py-spy: {first_line}"
     try:
-        threads = [as_record(each, "thread") for each in json.loads(answer.stdout)]
         found = [
             ThreadStack(
                 number=optional_integer(thread, "os_thread_id") or 0,
@@ -209,12 +215,11 @@ def _spy(facts: ProcessFacts, *, native: bool) -> tuple[tuple[ThreadStack, ...],
                 is_running=boolean(thread, "active"),
                 holds_gil=boolean(thread, "owns_gil"),
             )
-            for thread in threads
+            for thread in (as_record(each, "thread") for each in json.loads(answer.stdout))
         ]
     except (ValueError, MalformedRecordError) as error:
-        return (), f"py-spy: {error}"
-    found.sort(key=lambda thread: thread.number != facts.pid)
-    return tuple(found), "" if found else "py-spy: it has no Python threads yet, or none any more"
+        return [], f"py-spy: {error}"
+    return found, "" if found else "py-spy: it has no Python threads yet, or none any more"
 
 
 def _gdb(facts: ProcessFacts) -> tuple[tuple[ThreadStack, ...], str]:
@@ -239,19 +244,37 @@ def _gdb(facts: ProcessFacts) -> tuple[tuple[ThreadStack, ...], str]:
 _GDB = ("gdb", "-nx", "-q", "-batch", "-ex", "set pagination off", "-ex", "thread apply all bt")
 
 
-def of_core(core: Path, program: str) -> tuple[tuple[ThreadStack, ...], str]:
-    """Return the threads in a core file, the one that crashed first, or why there are none."""
-    if shutil.which("gdb") is None:
-        return (), "reading a core file needs gdb: `apt-get install gdb`"
-    command = [*_GDB, program, str(core)]
+def of_core(core: Path, program: str) -> tuple[ProcessStack, ...]:
+    """Return what a core file tells: its Python threads by py-spy, all of it by gdb.
+
+    Args:
+        core: the file.
+        program: what had crashed; a Python interpreter, for one.
+    """
+    return (_python_of_core(core), _native_of_core(core, program))
+
+
+def _python_of_core(core: Path) -> ProcessStack:
+    program = find_spy()
+    if program is None:
+        return ProcessStack(pid=0, engine="py-spy", notes=("py-spy is not installed",))
+    threads, complaint = _spied_by([program, "dump", "--json", "--core", str(core)])
+    notes = (complaint,) if complaint else ()
+    return ProcessStack(pid=0, engine="py-spy", threads=tuple(threads), notes=notes)
+
+
+def _native_of_core(core: Path, program: str) -> ProcessStack:
+    threads: tuple[ThreadStack, ...] = ()
     try:
-        answer = call_tool(command, timeout_seconds=60.0)
-    except (ToolMissingError, OSError, TimeoutExpired) as error:
-        return (), f"gdb: {error}"
-    threads = parse_gdb(answer.stdout.decode("utf-8", "replace"))
-    return tuple(
-        sorted(threads, key=lambda thread: thread.number)
-    ), "" if threads else answer.complaint
+        answer = call_tool([*_GDB, program, str(core)], timeout_seconds=_CORE_SECONDS)
+        threads = parse_gdb(answer.stdout.decode("utf-8", "replace"))
+        complaint = "" if threads else f"gdb: {answer.complaint}"
+    except ToolMissingError:
+        complaint = "its native stack needs gdb: `apt-get install gdb`"
+    except (OSError, TimeoutExpired) as error:
+        complaint = f"gdb: {error}"
+    notes = (complaint,) if complaint else ()
+    return ProcessStack(pid=0, engine="gdb", threads=threads, notes=notes)
 
 
 def parse_gdb(told: str) -> tuple[ThreadStack, ...]:

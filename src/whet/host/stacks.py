@@ -34,6 +34,7 @@ _LIBRARY = re.compile(
     r"[/\\](?:site|dist)-packages[/\\]|[/\\]lib(?:64)?[/\\](?:python|pypy)\d[\d.]*t?[/\\]"
     r"|[/\\]python\d+\.zip[/\\]|^<frozen "
 )
+_NATIVE = re.compile(r"\.so(?:\.\d+)*$")
 _AGENT = re.compile(r"[/\\]whet[/\\]agent[/\\]")
 _PYTHON = re.compile(r"(?:^|[/\\])(?:lib)?(?:python|pypy)\d*[\d.]*t?(?:\.so[\d.]*)?$")
 
@@ -285,7 +286,7 @@ def spied(frame: JsonObject) -> Frame:
         path=path,
         line=integer(frame, "line"),
         function=text(frame, "name"),
-        in_user_code=is_user_code(path),
+        in_user_code=is_user_code(path) and _NATIVE.search(path) is None,
     )
 
 

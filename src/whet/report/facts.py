@@ -30,6 +30,7 @@ def facts_of(investigation: Investigation) -> dict[str, object]:
         "bad_means": investigation.oracle,
         "failure": None if failure is None else failure.to_json(),
         "last_lines": investigation.last_lines,
+        "seen": investigation.seen,
         "reproduction": _reproduction(investigation.reproduction),
         "history": None if investigation.history is None else history_facts(investigation.history),
         "history_remark": investigation.history_remark,

@@ -39,6 +39,7 @@ from whet.workbench.request import TrialRequest
 from whet.workbench.results import free_path
 from whet.workbench.shrink import ShrinkOptions, bind_all, places_of, read_all, shrink_one
 from whet.workbench.shrinking import Guard, Payload
+from whet.workbench.sightings import seen_lines
 from whet.workbench.steps import Steps
 from whet.workbench.versions import FirstBad, VersionHunt, Versions
 
@@ -169,6 +170,7 @@ def investigate(
         platform=work.trial.surroundings.platform,
         packages=tuple(work.trial.packages.items()),
         folder=str(work.folder),
+        seen="\n".join(seen_lines(baseline.outcome)),
     )
     facts = {"folder": str(work.folder)}
     bench.notebook.end_investigation(work.number, investigation.stopped, facts)

@@ -327,6 +327,7 @@ class Investigation:
         packages: versions of the packages that matter, by name.
         folder: where the report lies.
         resources: what the failing command used while it ran; None: it was too short to be seen.
+        seen: what the variables held where it failed, and where the processes of a hang were.
     """
 
     number: int
@@ -349,6 +350,7 @@ class Investigation:
     packages: tuple[tuple[str, str], ...]
     folder: str
     resources: ResourceUse | None = None
+    seen: str = ""
 
     @property
     def stopped(self) -> StopReason:

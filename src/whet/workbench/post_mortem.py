@@ -1,11 +1,12 @@
 """`whet post-mortem`: a debugger on the frames that were kept of a failure."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from whet.core.errors import NoFailureKept
-from whet.core.evidence import FAILURES
+from whet.core.evidence import FAILURES, Evidence
+from whet.core.outcome import Outcome
 from whet.evidence.kept_failure import KeptError, KeptFailure, kept_failures
 from whet.notebook.entry import Entry
 from whet.workbench.bench import Workbench
@@ -30,25 +31,31 @@ def dead_of(bench: Workbench, entry: Entry) -> tuple[Dead, ...]:
     Raises:
         NoFailureKept: if there are none.
     """
-    found = [
-        Dead(failure=failure, error=error)
-        for evidence in bench.notebook.evidence_of(entry.number, FAILURES)
-        for failure in kept_failures(evidence.data)
-        for error in _all_of(failure.error)
-        if error.frames
-    ]
+    found = dead_in(bench.notebook.evidence_of(entry.number, FAILURES))
     if not found:
         command = shlex.join(entry.trial.command)
         raise NoFailureKept(
             f"of trial {entry.number} no frames are kept",
             hint=f"run it again so that they are: `whet run --locals -- {command[:100]}`",
         )
-    return tuple(found)
+    return found
 
 
-def likeliest(entry: Entry, dead: tuple[Dead, ...]) -> int:
+def dead_in(evidence: Sequence[Evidence]) -> tuple[Dead, ...]:
+    """Return the errors that were kept, each before the ones that it came from."""
+    return tuple(
+        Dead(failure=failure, error=error)
+        for each in evidence
+        if each.kind == FAILURES
+        for failure in kept_failures(each.data)
+        for error in _all_of(failure.error)
+        if error.frames
+    )
+
+
+def likeliest(outcome: Outcome | None, dead: tuple[Dead, ...]) -> int:
     """Return which of the errors the trial is said to have failed with; else the last one."""
-    failure = None if entry.outcome is None else entry.outcome.failure
+    failure = None if outcome is None else outcome.failure
     if failure is not None and failure.place is not None:
         at = (failure.place.path, failure.place.line)
         for number, each in enumerate(dead):

