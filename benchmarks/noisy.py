@@ -156,7 +156,7 @@ def _search(case: Case, versions: int, rates: FailureRates, chance: random.Rando
         confidence=case.confidence,
     )
     search = bisection.search()
-    runs, at_confidence = 0, None
+    runs, at_confidence, is_right = 0, None, False
     try:
         batch = next(search)
         while True:

@@ -112,7 +112,7 @@ def drawn(
             ends=(Runs(failed[0], ends - failed[0]), Runs(failed[1], ends - failed[1])),
             confidence=confidence,
         )
-        test = sometimes(lambda version, first=culprit: version >= first, rates, chance)
+        test = sometimes(culprit.__le__, rates, chance)
         found.append((run_search(search.search(), test), culprit))
     return found
 
@@ -213,7 +213,7 @@ def test_runs_that_go_at_once_take_fewer_rounds_than_one_after_the_other(at_once
         for seed in range(25):
             chance = random.Random(seed)
             culprit = chance.randint(1, 300)
-            test = sometimes(lambda version, c=culprit: version >= c, (0.5, 0.0), chance)
+            test = sometimes(culprit.__le__, (0.5, 0.0), chance)
             search = NoisyBisection(
                 line_of(range(1, 301)), rates=FailureRates.of(0.5, 0.0), at_once=at_once
             )
