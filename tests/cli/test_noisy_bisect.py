@@ -163,6 +163,21 @@ def test_a_search_that_is_stopped_says_who_is_suspected_by_then(whet: Whet) -> N
     assert commits[20][:10] in found["suspects"]
 
 
+def test_a_search_that_was_stopped_goes_on_from_the_runs_it_made(whet: Whet) -> None:
+    commits = history(whet, ["good"] * 4 + ["bad"] * 4)
+    words = (commits[0], "main", "--json", "--confidence", "95%")
+    first = json.loads(bisect(whet, *words).stdout)
+
+    said = bisect(whet, *words)
+
+    again = json.loads(said.stdout)
+    assert first["first_bad"] == again["first_bad"] == commits[4][:10]
+    # Both ends and both sides of the edge are run again all the same.
+    assert 20 <= again["trials"] < first["trials"]
+    assert again["noisy"]["runs"] > again["trials"]
+    assert again["noisy"]["is_edge_tested"]
+
+
 def test_a_commit_that_a_merge_brought_in_is_found(whet: Whet) -> None:
     commits = history(whet, ["good"] * 3)
     whet.git("checkout", "--quiet", "-b", "side")

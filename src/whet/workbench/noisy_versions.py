@@ -4,8 +4,10 @@ Both ends are measured first; then the plan is said: how often it fails, how man
 take, and the chance of a wrong answer. Each run on the way is weighed (`NoisyBisection`).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from statistics import median
 
 from whet.bisection.terms import Terms
 from whet.core.budget import StopReason
@@ -31,6 +33,11 @@ FIRST_RUNS = 3
 """So often the failing end is run before it is taken for one that always fails."""
 
 _WORTH_A_WORD = 0.02
+_QUICK_SECONDS = 0.5
+"""Runs that take less differ by chance more than by what they run."""
+
+_MOST_RECALLED = 5000
+"""Of more suspects looking each up costs more than the runs that it may save."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +90,7 @@ class _NoisyHunt:
     ends: MeasuredEnds
     jobs: int
     _noted: dict[str, Noted] = field(default_factory=dict[str, Noted])
+    _times: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
 
     @property
     def versions(self) -> Versions:
@@ -106,6 +114,7 @@ class _NoisyHunt:
                     return self._nothing_good(oracle, walked)
             self.ends.confirm(executor, oracle)
             bisection = self._bisection(oracle)
+            self._recall(bisection, oracle)
             plan = self._plan(bisection, oracle)
             hunt.bench.emit(Notice(text=plan))
             driver = self._driver(executor, oracle)
@@ -161,7 +170,38 @@ class _NoisyHunt:
             ends=(self.ends.counted(new, oracle), self.ends.counted(old, oracle)),
             confidence=noise.confidence,
             at_once=self.jobs,
+            seconds=self._seconds,
         )
+
+    def _seconds(self, version: str) -> float:
+        """Return how long a version's run takes, as far as runs have shown.
+
+        As a power of two: who is run next must not follow from a machine that is a little busier.
+        """
+        known = self._times.get(self.versions.label(version))
+        times = known or [each for some in self._times.values() for each in some]
+        return 2.0 ** round(math.log2(max(median(times), _QUICK_SECONDS))) if times else 1.0
+
+    def _recall(self, bisection: NoisyBisection[str], oracle: Oracle) -> None:
+        """Count the runs of earlier searches of the same trial, one that was stopped for one.
+
+        The ends are run anew, and so are both sides of the edge before the search ends.
+        """
+        suspects = [each for each in bisection.posterior() if each != self.versions.new]
+        if len(suspects) > _MOST_RECALLED:
+            return
+        known: list[tuple[str, Verdict]] = []
+        for version in suspects:
+            key = self.versions.on(self.hunt.trial, version).key
+            known += [
+                (version, self.terms.for_search(oracle.judge(outcome)))
+                for outcome in self.hunt.bench.notebook.outcomes_for(key)
+            ]
+        if known:
+            versions, verdicts = zip(*known, strict=True)
+            bisection.tell(versions, verdicts)
+            runs = shown_count(len(known), "earlier run")
+            self.hunt.bench.emit(Notice(text=f"{runs} of these versions count too"))
 
     def _driver(self, executor: RecordedExecutor, oracle: Oracle) -> Driver:
         hunt = self.hunt
@@ -185,6 +225,7 @@ class _NoisyHunt:
         """Keep of each version a trial that says most of it, a failing one if there is one."""
         if isinstance(event, TrialFinished) and event.number is not None:
             failure = event.outcome.failure
+            self._times.setdefault(event.label, []).append(event.outcome.wall_seconds)
             if event.verdict is not Verdict.GOOD or event.label not in self._noted:
                 did = "passes" if failure is None else failure.summary
                 self._noted[event.label] = Noted(trial=event.number, remark=did)
