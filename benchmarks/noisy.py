@@ -8,7 +8,7 @@ run again. Where the rates are not known to the search, both ends were run ten t
 so many runs for each step of a plain bisection, at the best such number that is right often enough,
 which must know the rates (worked out exactly); and `git_bayesect`, which never knows the rates.
 
-    python benchmarks/noisy.py [--searches 2000] [--versions 1000] [--case WORD]
+    python benchmarks/noisy.py [--searches 2000] [--peer-searches 200] [--versions 1000] [--case WORD]
 """
 
 import argparse
@@ -85,6 +85,7 @@ def main() -> None:
     """Measure and print the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--searches", type=int, default=2000)
+    parser.add_argument("--peer-searches", type=int, default=200, help="of git_bayesect")
     parser.add_argument("--versions", type=int, default=1000)
     parser.add_argument("--case", default="", help="only cases whose name has this in it")
     options = parser.parse_args()
@@ -94,7 +95,8 @@ def main() -> None:
     rows: list[list[str]] = []
     for case in CASES:
         if options.case in case.name:
-            rows.append(_row(case, options.versions, options.searches, has_peer=not why_not))
+            peer_searches = 0 if why_not else options.peer_searches
+            rows.append(_row(case, options.versions, options.searches, peer_searches))
             print(" ".join(rows[-1]), flush=True)
     print_table(
         f"{options.searches:,} searches among {options.versions:,} versions",
@@ -106,7 +108,7 @@ def main() -> None:
     )  # fmt: skip
 
 
-def _row(case: Case, versions: int, searches: int, *, has_peer: bool) -> list[str]:
+def _row(case: Case, versions: int, searches: int, peer_searches: int) -> list[str]:
     with ProcessPoolExecutor() as pool:
         chunks = range(0, searches, _CHUNK)
         futures = [
@@ -120,7 +122,7 @@ def _row(case: Case, versions: int, searches: int, *, has_peer: bool) -> list[st
     decisions = sum(score.all_runs for score in scores) / cpu_seconds
     error = _SIGMAS * math.sqrt(case.confidence * (1 - case.confidence) / searches)
     rule = best_rule(versions, case.rates, case.confidence)
-    peer = bayesect(versions, case.rates, case.confidence, searches) if has_peer else None
+    peer = bayesect(versions, case.rates, case.confidence, peer_searches) if peer_searches else None
     return [
         case.name,
         "" if case.wanted is None else f"{case.wanted:g}",
@@ -156,14 +158,14 @@ def _search(case: Case, versions: int, rates: FailureRates, chance: random.Rando
         confidence=case.confidence,
     )
     search = bisection.search()
-    runs, at_confidence = 0, None
+    runs, at_confidence, is_right = 0, None, False
     try:
         batch = next(search)
         while True:
             suspect, probability = bisection.likeliest()
             if at_confidence is None and probability >= case.confidence:
                 at_confidence = runs, suspect == culprit
-            told = [_verdict(version >= culprit, case.rates, chance) for version in batch]
+            told = [_verdict(case.rates[version < culprit], chance) for version in batch]
             runs += len(told)
             batch = search.send(told)
     except StopIteration as end:
@@ -172,8 +174,7 @@ def _search(case: Case, versions: int, rates: FailureRates, chance: random.Rando
     return Score(*at_confidence, runs, is_right)
 
 
-def _verdict(is_bad: bool, rates: tuple[float, float], chance: random.Random) -> Verdict:  # noqa: FBT001 - one call
-    rate = rates[0] if is_bad else rates[1]
+def _verdict(rate: float, chance: random.Random) -> Verdict:
     return Verdict.BAD if chance.random() < rate else Verdict.GOOD
 
 

@@ -202,7 +202,8 @@ def test_a_wrong_end_of_a_long_history_costs_few_runs(whet: Whet, jobs: str) -> 
     refused(whet, "bisect", "--jobs", jobs, "HEAD~30", "HEAD", "--", PYTHON, "app.py",
             slug="end-misjudged", code=65, value="said to be good")  # fmt: skip
 
-    assert len(calls.read_text()) <= 4
+    # The end that fails is run three times, to see whether it always does.
+    assert len(calls.read_text()) <= 6
 
 
 def test_a_dirty_tree_is_neither_touched_nor_searched(whet: Whet) -> None:

@@ -119,6 +119,7 @@ def test_a_culprit_among_versions_that_cannot_be_judged_is_one_of_a_set(whet: Wh
     assert set(found["suspects"]) == {commit[:10] for commit in commits[3:6]}
 
 
+@pytest.mark.long
 def test_what_mended_a_flaky_failure_is_found(whet: Whet) -> None:
     commits = history(whet, ["bad"] * 3 + ["good"] * 3)
 
@@ -130,12 +131,51 @@ def test_what_mended_a_flaky_failure_is_found(whet: Whet) -> None:
     assert found["noisy"]["fails_if_good"] == pytest.approx(0.5, abs=0.25)
 
 
+@pytest.mark.long
 def test_without_a_good_end_one_is_found_that_passes_often_enough(whet: Whet) -> None:
     commits = history(whet, ["good"] * 4 + ["bad"] * 2)
 
     found = json.loads(bisect(whet, "main", "--json", "--confidence", "90%").stdout)
 
     assert found["first_bad"] == commits[4][:10]
+
+
+@pytest.mark.long
+def test_an_investigation_of_a_flaky_failure_weighs_runs(whet: Whet) -> None:
+    commits = history(whet, ["good"] * 5 + ["bad"] * 3)
+
+    said = whet("investigate", "--jobs", "1", "--json", "--", PYTHON, "app.py")
+
+    found = json.loads(said.stdout)["history"]
+    assert found["first_bad"] == commits[5][:10]
+    assert found["noisy"]["probability"] >= 0.95
+
+
+def test_a_search_that_is_stopped_says_who_is_suspected_by_then(whet: Whet) -> None:
+    commits = history(whet, ["good"] * 20 + ["bad"] * 20)
+
+    said = bisect(whet, commits[0], "main", "--json", "--confidence", "99%", "--budget", "1ms")
+
+    found = json.loads(said.stdout)
+    assert said.code == 75
+    assert found["stopped"] == "out_of_time"
+    assert found["first_bad"] is None
+    assert commits[20][:10] in found["suspects"]
+
+
+def test_a_search_that_was_stopped_goes_on_from_the_runs_it_made(whet: Whet) -> None:
+    commits = history(whet, ["good"] * 4 + ["bad"] * 4)
+    words = (commits[0], "main", "--json", "--confidence", "95%")
+    first = json.loads(bisect(whet, *words).stdout)
+
+    said = bisect(whet, *words)
+
+    again = json.loads(said.stdout)
+    assert first["first_bad"] == again["first_bad"] == commits[4][:10]
+    # Both ends and both sides of the edge are run again all the same.
+    assert 20 <= again["trials"] < first["trials"]
+    assert again["noisy"]["runs"] > again["trials"]
+    assert again["noisy"]["is_edge_tested"]
 
 
 def test_a_commit_that_a_merge_brought_in_is_found(whet: Whet) -> None:

@@ -66,29 +66,44 @@ def test_the_version_run_next_lowers_the_expected_entropy_most(
     assert expected_entropy(chosen) == pytest.approx(min(map(expected_entropy, graph)), abs=1e-9)
 
 
+ALWAYS = FailureRates.of(1, 0)
+
+
 @settings(deadline=None)
 @given(seeds, st.integers(1, 40), st.data())
-def test_where_bad_always_fails_it_is_the_answer_of_a_bisection_with_a_few_runs_more(
+def test_where_bad_always_fails_it_is_the_answer_of_a_bisection_on_any_graph(
     seed: int, size: int, data: st.DataObject
 ) -> None:
     graph = graph_of(size, random.Random(seed))
     culprit = data.draw(st.sampled_from(sorted(graph)))
+
+    def test(version: int) -> Verdict:
+        return Verdict.BAD if culprit in before(graph, version) else Verdict.GOOD
+
+    plain = run_search(bisect_graph(graph, max(graph)), test)
+    noisy = run_search(NoisyBisection(graph, rates=ALWAYS).search(), test)
+
+    assert noisy.first_bad == plain.first_bad == culprit
+    assert noisy.is_edge_tested
+
+
+@given(st.integers(1, 300), st.data())
+def test_where_bad_always_fails_a_line_takes_the_runs_of_a_bisection_and_those_of_the_edge(
+    size: int, data: st.DataObject
+) -> None:
+    culprit = data.draw(st.integers(1, size))
     asked: list[int] = []
 
     def test(version: int) -> Verdict:
         asked.append(version)
-        return Verdict.BAD if culprit in before(graph, version) else Verdict.GOOD
+        return Verdict.BAD if version >= culprit else Verdict.GOOD
 
-    plain = run_search(bisect_graph(graph, max(graph)), test)
-    plain_runs = len(asked)
-    asked.clear()
-    ends = (Runs(failed=10), Runs(passed=10))
-    noisy = run_search(NoisyBisection(graph, rates=FailureRates.of(1, 0), ends=ends).search(), test)
+    line = line_of(range(size + 1))
+    del line[0]  # known to be good
+    found = run_search(NoisyBisection(line, rates=ALWAYS).search(), test)
 
-    assert noisy.first_bad == plain.first_bad == culprit
-    assert noisy.is_edge_tested
-    # Equally good questions are taken in another order; and the edge is run again.
-    assert len(asked) <= plain_runs + 4 + len(graph[culprit])
+    assert (found.first_bad, found.last_good) == (culprit, culprit - 1)
+    assert len(asked) <= (size - 1).bit_length() + 2
 
 
 def drawn(
@@ -112,7 +127,7 @@ def drawn(
             ends=(Runs(failed[0], ends - failed[0]), Runs(failed[1], ends - failed[1])),
             confidence=confidence,
         )
-        test = sometimes(lambda version, first=culprit: version >= first, rates, chance)
+        test = sometimes(culprit.__le__, rates, chance)
         found.append((run_search(search.search(), test), culprit))
     return found
 
@@ -213,7 +228,7 @@ def test_runs_that_go_at_once_take_fewer_rounds_than_one_after_the_other(at_once
         for seed in range(25):
             chance = random.Random(seed)
             culprit = chance.randint(1, 300)
-            test = sometimes(lambda version, c=culprit: version >= c, (0.5, 0.0), chance)
+            test = sometimes(culprit.__le__, (0.5, 0.0), chance)
             search = NoisyBisection(
                 line_of(range(1, 301)), rates=FailureRates.of(0.5, 0.0), at_once=at_once
             )

@@ -8,6 +8,7 @@ from whet.search.failure_rates import Runs
 from whet.search.version_graph import VersionT
 
 _LEAST_SHOWN = 0.01
+_LEAST_HUNDREDTHS = 0.1
 _BAR = 12
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -83,8 +84,8 @@ def _chance(probability: float) -> str:
 def shown_chance(probability: float) -> str:
     """Return a probability as a person reads it, never as a certainty."""
     hundredths = 100 * probability
-    if hundredths < 0.1:  # noqa: PLR2004 - a thousandth
+    if hundredths < _LEAST_HUNDREDTHS:
         return "< 0.1 %"
-    if hundredths > 99.9:  # noqa: PLR2004 - all but a thousandth
+    if hundredths > 100 - _LEAST_HUNDREDTHS:
         return "> 99.9 %"
     return f"{hundredths:.1f} %"

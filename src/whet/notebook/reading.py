@@ -198,6 +198,19 @@ class RecordedTrials:
             found.append(Evidence(kind=text(row, "kind"), detail=detail, data=data))
         return tuple(found)
 
+    def outcomes_for(self, key: str) -> list[Outcome]:
+        """Return what came of each trial of that key that a search ran, the oldest first.
+
+        For what fails only sometimes each of them counts. Their captured streams may be gone.
+        """
+        rows = self._database.query(
+            "SELECT outcome.outcome FROM trial JOIN outcome ON outcome.trial = trial.number"
+            " WHERE trial.key = ? AND trial.investigation IS NOT NULL AND NOT outcome.interrupted"
+            " ORDER BY trial.number",
+            [key],
+        )
+        return [read_outcome(text(row, "outcome"), self.blobs.output_of) for row in rows]
+
     def _entries(
         self, limit: int | None, conditions: Sequence[str], values: Sequence[SqlValue]
     ) -> Iterator[Entry]:

@@ -30,12 +30,14 @@ class _Outcome:
         chance: that it comes to this.
         base: chance of a failure of a version that no suspect reaches, and what stays unknown.
         steps: by how much each suspect of a class changes both.
+        heavy: members and steps of the classes that are not negligible.
         masses: the probability of each class.
     """
 
     chance: float
     base: tuple[float, float]
     steps: Sequence[tuple[float, float]]
+    heavy: Sequence[tuple[int, float, float]]
     masses: Sequence[float]
 
 
@@ -97,7 +99,12 @@ def _outcome(chance: float, masses: Sequence[float], classes: Sequence[SuspectCl
                 share * (_entropy(each.fails_if_bad) - unknown_if_good),
             )
         )
-    return _Outcome(chance, (fails, unknown), steps, masses)
+    heavy = [
+        (each.members, *step)
+        for each, step, mass in zip(classes, steps, masses, strict=True)
+        if mass > _NEGLIGIBLE
+    ]
+    return _Outcome(chance, (fails, unknown), steps, heavy, masses)
 
 
 def _after(
@@ -168,11 +175,11 @@ def _worths(
     is_askable: Callable[[int], bool],
 ) -> Iterator[tuple[int, float]]:
     """Yield the versions of a strand that may be the best, each with the information expected."""
-    index = {id(each): number for number, each in enumerate(suspicion.classes)}
-    reached = [_moved(each, below, suspicion.classes) for each in outcomes]
+    reached = [_moved(each, below) for each in outcomes]
     members = suspicion.strands.members[strand]
-    for each, start, length in suspicion.segments(strand):
-        steps = [outcome.steps[index[id(each)]] for outcome in outcomes]
+    for number, start, length in suspicion.segments(strand):
+        each = suspicion.classes[number]
+        steps = [outcome.steps[number] for outcome in outcomes]
         wanted = {length}
         if each.probability > _NEGLIGIBLE:
             wanted.add(1)
@@ -191,17 +198,14 @@ def _worths(
         ]
 
 
-def _moved(outcome: _Outcome, below: int, classes: Sequence[SuspectClass]) -> tuple[float, float]:
+def _moved(outcome: _Outcome, below: int) -> tuple[float, float]:
     """Return the base of a strand: what those below it add."""
     fails, unknown = outcome.base
     if below:
-        for each, mass, (more_fails, more_unknown) in zip(
-            classes, outcome.masses, outcome.steps, strict=True
-        ):
-            if mass > _NEGLIGIBLE:
-                count = (each.members & below).bit_count()
-                fails += count * more_fails
-                unknown += count * more_unknown
+        for members, more_fails, more_unknown in outcome.heavy:
+            count = (members & below).bit_count()
+            fails += count * more_fails
+            unknown += count * more_unknown
     return fails, unknown
 
 

@@ -225,14 +225,9 @@ class NoisyBisection(Generic[VersionT]):
 
     def _top(self) -> tuple[int, float]:
         """Return the likeliest suspect, of equals the oldest, and its probability."""
-        best = max(self._suspicion.classes, key=lambda each: each.probability / each.size)
-        strand = next(
-            (members, start)
-            for number, members in enumerate(self._suspicion.strands.members)
-            for each, start, _ in self._suspicion.segments(number)
-            if each is best
-        )
-        return strand[0][strand[1]], best.probability / best.size
+        suspicion = self._suspicion
+        best = max(suspicion.classes, key=lambda each: each.probability / each.size)
+        return suspicion.oldest_of(best), best.probability / best.size
 
     def _is_likely(self) -> bool:
         """Whether a suspect, or those that skips hide together with it, is likely enough."""

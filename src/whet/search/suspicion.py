@@ -7,6 +7,7 @@ class more than there are tested versions, so that a long history costs no more 
 """
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -62,6 +63,7 @@ class Suspicion:
         bad, good = ends
         everyone = SuspectClass((1 << len(parents)) - 1, len(parents), bad, good)
         self.classes = [everyone]
+        self._cut_rows: list[bytes] | None = None
         self.weigh()
 
     # ---- sets ----
@@ -107,7 +109,8 @@ class Suspicion:
                 each.probability *= share
                 classes.append(rest)
             classes.append(each)
-        self.classes = classes
+        if len(classes) > len(self.classes):
+            self.classes, self._cut_rows = classes, None
         return inside
 
     def tell(self, position: int | None, *, failed: bool) -> None:
@@ -143,23 +146,39 @@ class Suspicion:
         """Return the probability of each suspect."""
         found = [0.0] * len(self._parents)
         for strand, members in enumerate(self.strands.members):
-            for each, start, length in self.segments(strand):
+            for number, start, length in self.segments(strand):
+                each = self.classes[number]
                 share = each.probability / each.size
                 for position in members[start : start + length]:
                     found[position] = share
         return found
 
-    def segments(self, strand: int) -> list[tuple[SuspectClass, int, int]]:
-        """Return the stretches of a strand whose members are of one class: where, how long."""
-        length = len(self.strands.members[strand])
-        first, mask = self.strands.first_bits[strand], (1 << length) - 1
-        found: list[tuple[SuspectClass, int, int]] = []
-        for each in self.classes:
-            part = each.members >> first & mask
+    def oldest_of(self, each: SuspectClass) -> int:
+        """Return the oldest member of a class."""
+        first = (each.members & -each.members).bit_length() - 1
+        strand = bisect_right(self.strands.first_bits, first) - 1
+        return self.strands.members[strand][first - self.strands.first_bits[strand]]
+
+    def segments(self, strand: int) -> list[tuple[int, int, int]]:
+        """Return the stretches of a strand that are of one class: its number, where, how long."""
+        first, end = self.strands.first_bits[strand], self.strands.first_bits[strand + 1]
+        start, offset = divmod(first, 8)
+        stop, mask = (end + 7) // 8, (1 << (end - first)) - 1
+        found: list[tuple[int, int, int]] = []
+        for number, row in enumerate(self._rows()):
+            # Bytes are cut out first: shifting all of a large set would cost its whole length.
+            part = int.from_bytes(row[start:stop], "little") >> offset & mask
             if part:
-                found.append((each, (part & -part).bit_length() - 1, part.bit_count()))
+                found.append((number, (part & -part).bit_length() - 1, part.bit_count()))
         found.sort(key=_start)
         return found
+
+    def _rows(self) -> list[bytes]:
+        """Return the members of each class as bytes, made anew when a class was cut."""
+        if self._cut_rows is None:
+            size = (len(self._parents) + 7) // 8
+            self._cut_rows = [each.members.to_bytes(size, "little") for each in self.classes]
+        return self._cut_rows
 
     def entropy_bits(self) -> float:
         """Return what is not known of the culprit."""
@@ -177,5 +196,5 @@ class Suspicion:
         )
 
 
-def _start(segment: tuple[SuspectClass, int, int]) -> int:
+def _start(segment: tuple[int, int, int]) -> int:
     return segment[1]

@@ -4,31 +4,27 @@ Both ends are measured first; then the plan is said: how often it fails, how man
 take, and the chance of a wrong answer. Each run on the way is weighed (`NoisyBisection`).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import NoReturn
+from statistics import median
 
-from whet.bisection.odds import Odds, odds_picture
 from whet.bisection.terms import Terms
 from whet.core.budget import StopReason
-from whet.core.errors import EndMisjudged
 from whet.core.event import Event, Notice, SuspicionChanged, TrialFinished
 from whet.core.oracle import Oracle
 from whet.core.quantity import shown_count
 from whet.core.verdict import Verdict
-from whet.search.failure_rates import FailureRates, Runs
+from whet.search.failure_rates import FailureRates
 from whet.search.noisy_bisection import NoisyBisection, NoisyResult
 from whet.search.noisy_plan import expected_runs
 from whet.search.proposal import Search
-from whet.search.rates import chance_of_no_difference, passes_to_be_sure
+from whet.search.rates import passes_to_be_sure
 from whet.search.walk_back import WalkBackResult, walk_back
-from whet.workbench.bench import RecordedExecutor, oracle_of
+from whet.workbench.bench import RecordedExecutor
 from whet.workbench.driver import Driver, Ended, Question, announce, stop_reason_of
-from whet.workbench.investigation import NoisySearch, Suspect, TestedVersion, VersionSearch
-from whet.workbench.noisy_ends import MeasuredEnds
-from whet.workbench.repeated import Ran
-from whet.workbench.reproduce import reference_of
+from whet.workbench.noisy_answer import NoisyAnswer, Noted
+from whet.workbench.noisy_ends import WRONG_END, MeasuredEnds
 from whet.workbench.versions import FirstBad, VersionHunt, Versions
 
 CONFIDENCE = 0.95
@@ -36,18 +32,12 @@ CONFIDENCE = 0.95
 FIRST_RUNS = 3
 """So often the failing end is run before it is taken for one that always fails."""
 
-_LEAST_RUNS, _MOST_RUNS = 10, 60
-"""Of a flaky end."""
-
-_FAILURES = 3
-_RUNNERS_UP = 5
 _WORTH_A_WORD = 0.02
-_LOOK_ALIKE = 0.05
-"""Ends that would look so different by chance with more than this are run more often."""
+_QUICK_SECONDS = 0.5
+"""Runs that take less differ by chance more than by what they run."""
 
-_NOT_WORTH_A_WORD = 0.0005
-_WRONG_END = 0.01
-"""Chance with which a bad version is taken for a good end."""
+_MOST_RECALLED = 5000
+"""Of more suspects looking each up costs more than the runs that it may save."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +89,8 @@ class _NoisyHunt:
     noise: Noise
     ends: MeasuredEnds
     jobs: int
-    _numbers: dict[str, int] = field(default_factory=dict[str, int])
-    _remarks: dict[str, str] = field(default_factory=dict[str, str])
+    _noted: dict[str, Noted] = field(default_factory=dict[str, Noted])
+    _times: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
 
     @property
     def versions(self) -> Versions:
@@ -116,104 +106,48 @@ class _NoisyHunt:
             hunt.bench.emit(Notice(text=remark))
         place = self.versions.place
         with hunt.bench.executor(hunt.record, jobs=self.jobs, place=place) as executor:
-            self._settle_terms(executor)
-            oracle = self._failing_end(executor)
+            self.ends.settle_terms(executor)
+            oracle = self.ends.reference(executor)
             if self.versions.old is None:
                 walked = self._walk_back(executor, oracle)
                 if self.versions.old is None:
                     return self._nothing_good(oracle, walked)
-            assert self.versions.old is not None
-            self._other_end(executor, oracle)
+            self.ends.confirm(executor, oracle)
             bisection = self._bisection(oracle)
+            self._recall(bisection, oracle)
             plan = self._plan(bisection, oracle)
             hunt.bench.emit(Notice(text=plan))
             driver = self._driver(executor, oracle)
             ended = driver.run(self._narrated(bisection), self._ask)
-        return self._found(bisection, oracle, ended, plan)
-
-    # ---- the ends ----
-
-    def _settle_terms(self, executor: RecordedExecutor) -> None:
-        """See which end fails more often, where the words for the sides do not say."""
-        old = self.versions.old
-        if self.terms.old_verdict is not None or old is None:
-            return
-        failed = {
-            version: sum(
-                each.verdict is Verdict.BAD
-                for each in self.ends.measure(
-                    executor, version, lambda verdicts: _LEAST_RUNS - len(verdicts)
-                )
-            )
-            for version in (old, self.versions.new)
-        }
-        is_fix = failed[old] > failed[self.versions.new]
-        self.hunt.terms = self.terms.settled_by(Verdict.BAD if is_fix else Verdict.GOOD)
-
-    def _failing_end(self, executor: RecordedExecutor) -> Oracle:
-        """Measure the end that should fail; its most frequent failure is what is looked for."""
-        failing = self.ends.failing
-
-        def more(verdicts: Sequence[Verdict]) -> int:
-            count, failed = len(verdicts), verdicts.count(Verdict.BAD)
-            if count < _LEAST_RUNS:
-                return _LEAST_RUNS - count
-            return min(self.jobs, _MOST_RUNS - count) if failed < _FAILURES else 0
-
-        runs = self.ends.measure(executor, failing, more)
-        pairs = [(each.number, each.outcome) for each in runs]
-        reference = reference_of(self.hunt.judging, pairs)
-        if reference is None:
-            self._refuse(failing, runs, f"passes in each of {len(runs)} runs")
-        return self.hunt.oracle or oracle_of(self.hunt.judging, reference)
-
-    def _other_end(self, executor: RecordedExecutor, oracle: Oracle) -> None:
-        """Measure the other end so often that it is not taken for good by chance."""
-        versions = self.versions
-        other = versions.old if self.ends.failing == versions.new else versions.new
-        assert other is not None
-        seen = self._counted(self.ends.failing, oracle)
-        rate = seen.failed / seen.total if not self.terms.is_fix else seen.passed / seen.total
-        wanted = passes_to_be_sure(rate, 1 - _WRONG_END) or _LEAST_RUNS
-        wanted = min(max(wanted, _LEAST_RUNS), _MOST_RUNS)
-        runs = self.ends.measure(executor, other, lambda known: wanted - len(known), oracle)
-        while not self._differ(oracle):
-            if len(runs) >= _MOST_RUNS:
-                failed = sum(oracle.judge(each.outcome) is Verdict.BAD for each in runs)
-                did = f"fails in {failed} of {len(runs)} runs, the other end no more often"
-                self._refuse(other, runs, did)
-            for each in (self.ends.failing, other):
-                most = min(len(self.ends.runs[each]) + _LEAST_RUNS, _MOST_RUNS)
-                self.ends.measure(executor, each, partial(_up_to, most), oracle)
-
-    def _differ(self, oracle: Oracle) -> bool:
-        """Whether the new end is told BAD clearly more often than the old one."""
-        old, new = (
-            self._counted(each, oracle) for each in (self.versions.old or "", self.versions.new)
+        result = ended.result or bisection.result()
+        reason = stop_reason_of(ended, result.stopped)
+        announce(hunt.bench.emit, ended, reason)
+        answer = self._answer(oracle)
+        return FirstBad(
+            search=answer.found(bisection, result, reason, ended, plan),
+            oracle=oracle,
+            last_good=result.last_good,
+            first_bad=result.first_bad,
         )
-        alike = chance_of_no_difference((new.failed, new.total), (old.failed, old.total))
-        return alike <= _LOOK_ALIKE
 
-    def _counted(self, version: str, oracle: Oracle) -> Runs:
-        """Return how the runs of an end were told: a failure is a run of the new kind."""
-        runs = self.ends.runs.get(version, [])
-        told = [self.terms.for_search(oracle.judge(each.outcome)) for each in runs]
-        return Runs(told.count(Verdict.BAD), told.count(Verdict.GOOD))
+    def _answer(self, oracle: Oracle) -> NoisyAnswer:
+        return NoisyAnswer(
+            versions=self.versions, terms=self.terms, confidence=self.noise.confidence,
+            ends=self.ends, oracle=oracle, noted=self._noted,
+        )  # fmt: skip
 
-    def _refuse(self, version: str, runs: Sequence[Ran], did: str) -> NoReturn:
-        terms = self.terms
-        word = terms.new if version == self.versions.new else terms.old
-        raise EndMisjudged(
-            f"`{self.versions.label(version)}` was said to be {word}, but it {did}",
-            hint=f"`whet show {runs[-1].number}` shows its last output; name another end",
-        )
+    def _nothing_good(self, oracle: Oracle, walked: Ended[WalkBackResult]) -> FirstBad:
+        reason = stop_reason_of(walked, StopReason.NO_GOOD_VERSION)
+        announce(self.hunt.bench.emit, walked, reason)
+        search = replace(self._answer(oracle).nothing(reason, walked), hint=self.versions.deeper())
+        return FirstBad(search=search, oracle=oracle, last_good=None, first_bad=None)
 
     def _walk_back(self, executor: RecordedExecutor, oracle: Oracle) -> Ended[WalkBackResult]:
         """Look for an old end; a version that never fails in so many runs is one."""
-        runs = self._counted(self.versions.new, oracle)
+        runs = self.ends.counted(self.versions.new, oracle)
         line, landmarks = self.versions.line()
         driver = self._driver(executor, oracle)
-        driver.repeats = passes_to_be_sure(runs.failed / runs.total, 1 - _WRONG_END) or 1
+        driver.repeats = passes_to_be_sure(runs.failed / runs.total, 1 - WRONG_END) or 1
         ended = driver.run(
             walk_back(len(line) - 1, landmarks), lambda distance: self._ask(line[distance])
         )
@@ -233,10 +167,41 @@ class _NoisyHunt:
         return NoisyBisection(
             self.versions.bisection(old, new).lineage,
             rates=FailureRates.of(if_bad, if_good),
-            ends=(self._counted(new, oracle), self._counted(old, oracle)),
+            ends=(self.ends.counted(new, oracle), self.ends.counted(old, oracle)),
             confidence=noise.confidence,
             at_once=self.jobs,
+            seconds=self._seconds,
         )
+
+    def _seconds(self, version: str) -> float:
+        """Return how long a version's run takes, as far as runs have shown.
+
+        As a power of two: who is run next must not follow from a machine that is a little busier.
+        """
+        known = self._times.get(self.versions.label(version))
+        times = known or [each for some in self._times.values() for each in some]
+        return 2.0 ** round(math.log2(max(median(times), _QUICK_SECONDS))) if times else 1.0
+
+    def _recall(self, bisection: NoisyBisection[str], oracle: Oracle) -> None:
+        """Count the runs of earlier searches of the same trial, one that was stopped for one.
+
+        The ends are run anew, and so are both sides of the edge before the search ends.
+        """
+        suspects = [each for each in bisection.posterior() if each != self.versions.new]
+        if len(suspects) > _MOST_RECALLED:
+            return
+        known: list[tuple[str, Verdict]] = []
+        for version in suspects:
+            key = self.versions.on(self.hunt.trial, version).key
+            known += [
+                (version, self.terms.for_search(oracle.judge(outcome)))
+                for outcome in self.hunt.bench.notebook.outcomes_for(key)
+            ]
+        if known:
+            versions, verdicts = zip(*known, strict=True)
+            bisection.tell(versions, verdicts)
+            runs = shown_count(len(known), "earlier run")
+            self.hunt.bench.emit(Notice(text=f"{runs} of these versions count too"))
 
     def _driver(self, executor: RecordedExecutor, oracle: Oracle) -> Driver:
         hunt = self.hunt
@@ -244,7 +209,7 @@ class _NoisyHunt:
             executor=executor,
             oracle=oracle,
             emit=self._observe,
-            budget=hunt.budget,
+            budget=self.ends.budget_left,
             jobs=self.jobs,
             judged=lambda number, verdict: hunt.bench.notebook.judge(
                 number, oracle.description, verdict, None
@@ -260,13 +225,14 @@ class _NoisyHunt:
         """Keep of each version a trial that says most of it, a failing one if there is one."""
         if isinstance(event, TrialFinished) and event.number is not None:
             failure = event.outcome.failure
-            if event.verdict is not Verdict.GOOD or event.label not in self._numbers:
-                self._numbers[event.label] = event.number
-                self._remarks[event.label] = "passes" if failure is None else failure.summary
+            self._times.setdefault(event.label, []).append(event.outcome.wall_seconds)
+            if event.verdict is not Verdict.GOOD or event.label not in self._noted:
+                did = "passes" if failure is None else failure.summary
+                self._noted[event.label] = Noted(trial=event.number, remark=did)
         elif isinstance(event, Notice):
             label, skipped, why = event.text.partition(": skipped: ")
             if skipped:
-                self._remarks[label] = why
+                self._noted[label] = Noted(trial=None, remark=why)
         self.hunt.bench.emit(event)
 
     def _narrated(self, bisection: NoisyBisection[str]) -> Search[str, NoisyResult[str]]:
@@ -311,9 +277,9 @@ class _NoisyHunt:
 
     def _plan(self, bisection: NoisyBisection[str], oracle: Oracle) -> str:
         """Return what is said before it begins."""
-        label, terms = self.versions.label, self.terms
+        terms = self.terms
         ends = [
-            f"`{label(each)}` in {self._fails(each, oracle)}"
+            self.ends.in_words(each, oracle)
             for each in (self.versions.new, self.versions.old or "")
         ]
         if_bad, if_good = bisection.rates
@@ -328,130 +294,6 @@ class _NoisyHunt:
             f" about {shown_count(self._runs_left(bisection), 'run')} to {sure:.4g} % confidence;"
             f" chance of a wrong answer ≤ {100 - sure:.2g} %"
         )
-
-    def _fails(self, version: str, oracle: Oracle) -> str:
-        runs = self.ends.runs.get(version, [])
-        failed = sum(oracle.judge(each.outcome) is Verdict.BAD for each in runs)
-        return f"{failed} of {len(runs)} runs"
-
-    # ---- the answer ----
-
-    def _found(
-        self,
-        bisection: NoisyBisection[str],
-        oracle: Oracle,
-        ended: Ended[NoisyResult[str]],
-        plan: str,
-    ) -> FirstBad:
-        result = ended.result or bisection.result()
-        reason = stop_reason_of(ended, result.stopped)
-        announce(self.hunt.bench.emit, ended, reason)
-        label, first_bad = self.versions.label, result.first_bad
-        search = replace(
-            self._search(reason, ended),
-            good=label(result.last_good or self.versions.old or ""),
-            first_bad=None if first_bad is None else label(first_bad),
-            first_bad_description="" if first_bad is None else self.versions.details(first_bad),
-            suspects=tuple(map(label, result.suspects)),
-            between=len(result.ranking) - 1,
-            tested=self._tested(oracle, result),
-            picture=self._picture(bisection, result),
-            noisy=self._how_sure(result, plan),
-        )
-        return FirstBad(
-            search=search, oracle=oracle, last_good=result.last_good, first_bad=first_bad
-        )
-
-    def _search(self, reason: StopReason, ended: Ended[object]) -> VersionSearch:
-        return VersionSearch(
-            kind=self.versions.kind,
-            subject=self.versions.subject,
-            old_term=self.terms.old,
-            new_term=self.terms.new,
-            good="",
-            bad=self.versions.label(self.versions.new),
-            first_bad=None,
-            stopped=reason,
-            trials=ended.trials + sum(map(len, self.ends.runs.values())),
-            wall_seconds=ended.wall_seconds,
-        )
-
-    def _nothing_good(self, oracle: Oracle, walked: Ended[WalkBackResult]) -> FirstBad:
-        reason = stop_reason_of(walked, StopReason.NO_GOOD_VERSION)
-        announce(self.hunt.bench.emit, walked, reason)
-        search = replace(self._search(reason, walked), hint=self.versions.deeper())
-        return FirstBad(search=search, oracle=oracle, last_good=None, first_bad=None)
-
-    def _tested(self, oracle: Oracle, result: NoisyResult[str]) -> tuple[TestedVersion, ...]:
-        label = self.versions.label
-        ends = (self.versions.new, self.versions.old or "")
-        runs = {each: self._counted(each, oracle) for each in ends}
-        for version, more in result.runs.items():
-            known = runs.get(version, Runs())
-            runs[version] = Runs(known.failed + more.failed, known.passed + more.passed)
-        named = self.versions.describe([*runs, *result.skipped])
-        tested = [
-            TestedVersion(
-                label=label(version),
-                verdict=self.terms.for_search(Verdict.BAD if done.failed else Verdict.GOOD),
-                trial=self._number(version),
-                description=named.get(version, ""),
-                remark=f"{done.failed} of {done.total} runs {self.terms.new}",
-            )
-            for version, done in runs.items()
-        ]
-        return (*tested, *(self._skipped(each, named.get(each, "")) for each in result.skipped))
-
-    def _skipped(self, version: str, description: str) -> TestedVersion:
-        label = self.versions.label(version)
-        return TestedVersion(
-            label=label, verdict=Verdict.SKIP, trial=self._number(version),
-            description=description, remark=self._remarks.get(label, ""),
-        )  # fmt: skip
-
-    def _number(self, version: str) -> int | None:
-        runs = self.ends.runs.get(version)
-        return runs[-1].number if runs else self._numbers.get(self.versions.label(version))
-
-    def _picture(self, bisection: NoisyBisection[str], result: NoisyResult[str]) -> str:
-        odds = Odds(
-            probability=bisection.posterior(),
-            runs=result.runs,
-            skipped=frozenset(result.skipped),
-            first_bad=result.first_bad,
-            word=self.terms.new,
-        )
-        named = self.versions.describe(list(odds.probability))
-        label = self.versions.label
-        return odds_picture(odds, lambda version: f"{label(version)} {named.get(version, '')}")
-
-    def _how_sure(self, result: NoisyResult[str], plan: str) -> NoisySearch:
-        likely = [each for each in result.ranking[: _RUNNERS_UP + 1] if each[1] > _NOT_WORTH_A_WORD]
-        named = self.versions.describe([version for version, _ in likely])
-        runners_up = [
-            Suspect(
-                label=self.versions.label(version),
-                description=named.get(version, ""),
-                probability=probability,
-            )
-            for version, probability in likely
-            if version != result.first_bad
-        ]
-        ends = sum(map(len, self.ends.runs.values()))
-        return NoisySearch(
-            plan=plan,
-            confidence=self.noise.confidence,
-            probability=result.probability,
-            runners_up=tuple(runners_up[:_RUNNERS_UP]),
-            fails_if_bad=result.fails_if_bad,
-            fails_if_good=result.fails_if_good,
-            is_edge_tested=result.is_edge_tested,
-            runs=ends + sum(each.total for each in result.runs.values()),
-        )
-
-
-def _up_to(most: int, verdicts: Sequence[Verdict]) -> int:
-    return most - len(verdicts)
 
 
 def _other(share: float | None) -> float | None:
