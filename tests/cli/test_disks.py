@@ -121,6 +121,7 @@ def test_the_least_disk_with_which_a_program_succeeds_is_found() -> None:
     assert "300 KiB" in answer.stdout, answer.stderr
 
 
+@pytest.mark.long
 def test_investigate_makes_the_data_small_under_the_limit() -> None:
     fills = "import os, sys, tempfile\nfile = tempfile.NamedTemporaryFile()\nfor line in open(sys.argv[1]):\n    file.write(line.encode() * 9999); file.flush()\n"
     with user("root") as ada:
