@@ -27,7 +27,7 @@ _PROBING = "probe the format"
 _OPENING = (b"{", b"[", b"<")
 
 MUCH_LESS = 0.75
-"""Of so much of a payload the structure is worth another look before its bytes."""
+"""When less than so much of a payload is left, the structure is worth another look before the bytes."""
 
 DEEPEST = 4
 """So many payloads within each other are reduced where they lie."""
@@ -160,7 +160,7 @@ class Reducer:
                 yield from self._settle(stage)
                 settled_bytes = settled_bytes or len(self.problem.best)
                 is_before_bytes = Stage.VALUES <= stage < Stage.BYTES
-                if is_before_bytes and len(self.problem.best) <= MUCH_LESS * settled_bytes:
+                if is_before_bytes and len(self.problem.best) < MUCH_LESS * settled_bytes:
                     break
 
     def _probe(self) -> Search[Reduced, None]:
