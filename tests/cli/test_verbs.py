@@ -285,7 +285,7 @@ def broken_history(whet: Whet, count: int, first_bad: int) -> list[str]:
 def test_bisect_finds_the_first_bad_commit(whet: Whet) -> None:
     commits = broken_history(whet, 12, 7)
 
-    said = whet("bisect", commits[0], "HEAD", "--json", "--", PYTHON, "app.py")
+    said = whet("bisect", commits[0], "HEAD", "--json", "--jobs", "1", "--", PYTHON, "app.py")
 
     found = json.loads(said.stdout)
     assert found["first_bad"] == commits[7][:10]
