@@ -99,6 +99,7 @@ bench-bisect: $(VENV)/.ready-dev ## whet bisect beside git bisect run: lines, me
 .PHONY: bench-starve
 bench-starve: $(VENV)/.ready-dev ## what limits cost and how exact they are; what the resource record costs
 	$(BIN)/python benchmarks/starve.py $(ARGS)
+	$(BIN)/python benchmarks/starve_rooms.py
 
 .PHONY: docs
 docs: docs-generate ## the documentation, as docs/_build/html/index.html

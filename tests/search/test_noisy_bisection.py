@@ -15,7 +15,8 @@ from whet.search.bisection import bisect_graph
 from whet.search.failure_rates import FailureRates, Runs
 from whet.search.noisy_bisection import NoisyBisection, NoisyResult
 from whet.search.noisy_plan import expected_runs
-from whet.search.proposal import WholeBatch, run_search
+from whet.search.proposal import run_search
+from whet.search.round import Round
 from whet.search.version_graph import line_of
 
 seeds = st.integers(0, 2**32)
@@ -246,7 +247,7 @@ def test_all_verdicts_of_a_batch_are_told() -> None:
     search = NoisyBisection(line_of(range(1, 101)), at_once=4).search()
     batch = next(search)
 
-    assert isinstance(batch, WholeBatch)
+    assert isinstance(batch, Round)
     assert len(batch) == 4
 
 

@@ -14,7 +14,8 @@ from whet.core.oracle import ScriptVerdict
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.search.proposal import Search, WholeBatch, run_search
+from whet.search.proposal import Search, run_search
+from whet.search.round import Round
 from whet.workbench.driver import Driver, Question
 
 
@@ -80,7 +81,7 @@ def test_of_a_whole_batch_each_verdict_is_told_whatever_the_others_are(
     proposed: list[list[int]], verdicts: dict[int, Verdict], jobs: int
 ) -> None:
     executor = Scripted(lambda word: verdicts.get(int(word), Verdict.GOOD))
-    whole = [WholeBatch(batch) for batch in proposed]
+    whole = [Round(batch) for batch in proposed]
     bad: list[int] = []
 
     ended = driver(executor, jobs=jobs).run(in_batches(whole), ask, bad.append)

@@ -18,7 +18,8 @@ from whet.core.budget import StopReason
 from whet.core.verdict import Verdict
 from whet.search.failure_rates import FailureRates, Runs
 from whet.search.information import most_telling
-from whet.search.proposal import Search, WholeBatch
+from whet.search.proposal import Search
+from whet.search.round import Round
 from whet.search.suspicion import Suspicion
 from whet.search.version_graph import VersionGraph, VersionT
 
@@ -145,7 +146,7 @@ class NoisyBisection(Generic[VersionT]):
             batch = self.following
             if not batch:
                 return self.result()
-            self.tell(batch, (yield WholeBatch(batch)))
+            self.tell(batch, (yield Round(batch)))
 
     @property
     def following(self) -> tuple[VersionT, ...]:
@@ -177,7 +178,7 @@ class NoisyBisection(Generic[VersionT]):
             batch = tuple(each for each in (bad, *good) if each not in self._skipped)
             if bad not in batch:
                 return
-            verdicts = yield WholeBatch(batch)
+            verdicts = yield Round(batch)
             self.tell(batch, verdicts)
             if verdicts[0] is Verdict.BAD:
                 self._is_edge_tested = True

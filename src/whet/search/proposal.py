@@ -4,11 +4,10 @@ A search is a generator. It yields a *batch*: candidates in order of preference.
 the verdicts of that batch from the first candidate up to and including the first BAD one,
 or of all of them if none is BAD. What lies behind the first BAD one is never told, even if
 it was run, so that running a batch on many cores changes no result. The batch with no
-candidates is not allowed. A batch that is a `whet.search.round.Round` is asked as a whole,
-and told all verdicts. What the generator returns is the search's result.
+candidates is not allowed. What the generator returns is the search's result.
 
-Where each verdict counts, whatever the others are, as in a search among failures that come only
-sometimes, a search yields a `WholeBatch` instead: it is sent the verdicts of all of it.
+Where the others count too, as with many workers at once, or among failures that come only
+sometimes, a search yields a `whet.search.round.Round`: it is sent the verdicts of all of it.
 
 Budgets, clocks, repeats and parallel runs belong to the one driver (`whet.workbench.driver`)
 that runs searches, never to the searches.
@@ -24,12 +23,6 @@ CandidateT = TypeVar("CandidateT")
 ResultT = TypeVar("ResultT")
 
 Search: TypeAlias = Generator[Sequence[CandidateT], Sequence[Verdict], ResultT]
-
-
-class WholeBatch(tuple[CandidateT, ...]):
-    """A batch of which every verdict is told; a candidate may stand in it twice."""
-
-    __slots__ = ()
 
 
 def run_search(
@@ -57,7 +50,7 @@ def _verdicts(
     verdicts: list[Verdict] = []
     for candidate in batch:
         verdicts.append(test(candidate))
-        if verdicts[-1] is Verdict.BAD and not isinstance(batch, WholeBatch):
+        if verdicts[-1] is Verdict.BAD:
             break
     return verdicts
 
@@ -65,8 +58,7 @@ def _verdicts(
 def _verdicts_of_round(
     batch: Round[CandidateT], test: Callable[[CandidateT], Verdict]
 ) -> Sequence[Verdict]:
-    known: dict[CandidateT, Verdict] = {}
-    for candidate in batch:
-        if candidate not in batch.needless(known):
-            known[candidate] = test(candidate)
+    known: dict[int, Verdict] = {}
+    while places := batch.open_places(known):
+        known[places[0]] = test(batch[places[0]])
     return batch.told(known)

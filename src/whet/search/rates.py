@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from whet.core.verdict import Verdict
-from whet.search.proposal import Search, WholeBatch
+from whet.search.proposal import Search
+from whet.search.round import Round
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,6 @@ def repeating(more: Callable[[Sequence[Verdict]], int]) -> Search[int, tuple[Ver
     """Propose runs by their number until ``more`` of what they did says that none is wanted."""
     verdicts: list[Verdict] = []
     while (count := more(verdicts)) > 0:
-        batch = WholeBatch(range(len(verdicts), len(verdicts) + count))
+        batch = Round(range(len(verdicts), len(verdicts) + count))
         verdicts.extend((yield batch))
     return tuple(verdicts)

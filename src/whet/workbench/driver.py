@@ -19,7 +19,7 @@ from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.search.proposal import Search, WholeBatch
+from whet.search.proposal import Search
 from whet.search.repeats import Repeats
 from whet.search.round import Round
 
@@ -160,17 +160,16 @@ class Driver:
     def _verdicts(
         self, batch: Sequence[CandidateT], ask: Callable[[CandidateT], Question]
     ) -> Sequence[Verdict]:
-        """Return the verdicts of ``batch`` up to its first BAD one; of a whole one or a round all."""
+        """Return the verdicts of ``batch`` up to its first BAD one; of a round all of them."""
         if isinstance(batch, Round):
             return self._verdicts_of_round(batch, ask)
         verdicts: list[Verdict] = []
         running: list[_Asking] = []
         following = iter(batch)
-        is_whole = isinstance(batch, WholeBatch)
         try:
-            for asking in self._started_askings(following, ask, running, is_whole=is_whole):
+            for asking in self._started_askings(following, ask, running):
                 verdicts.append(self.told(asking.verdict()))
-                if verdicts[-1] is Verdict.BAD and not is_whole:
+                if verdicts[-1] is Verdict.BAD:
                     break
         finally:
             for asking in running:
@@ -182,15 +181,11 @@ class Driver:
         following: Iterator[CandidateT],
         ask: Callable[[CandidateT], Question],
         running: list["_Asking"],
-        *,
-        is_whole: bool,
     ) -> Iterator["_Asking"]:
         """Yield the questions in order, with up to ``jobs`` of them started ahead."""
         while True:
             # A later one that already came out BAD makes what lies behind it pointless.
-            while len(running) < self.jobs and (
-                is_whole or not any(asking.is_bad for asking in running)
-            ):
+            while len(running) < self.jobs and not any(asking.is_bad for asking in running):
                 candidate = next(following, None)
                 if candidate is None:
                     break
@@ -205,18 +200,17 @@ class Driver:
         self, batch: Round[CandidateT], ask: Callable[[CandidateT], Question]
     ) -> Sequence[Verdict]:
         """Return the verdicts of a round, and end each run as soon as it is needless."""
-        known: dict[CandidateT, Verdict] = {}
-        running: dict[CandidateT, _Asking] = {}
+        known: dict[int, Verdict] = {}
+        running: dict[int, _Asking] = {}
         try:
             while True:
-                needless = batch.needless(known)
-                for candidate in needless & running.keys():
-                    running.pop(candidate).cancel()
-                for candidate in batch:
-                    is_open = candidate not in needless and candidate not in known
-                    if is_open and candidate not in running and len(running) < self.jobs:
+                places = batch.open_places(known)
+                for place in running.keys() - places:
+                    running.pop(place).cancel()
+                for place in places:
+                    if place not in running and len(running) < self.jobs:
                         self._check_budget()
-                        running[candidate] = _Asking(self, ask(candidate))
+                        running[place] = _Asking(self, ask(batch[place]))
                 if not running:
                     return batch.told(known)
                 ended = _first_ended(running)
