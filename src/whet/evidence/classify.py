@@ -40,7 +40,8 @@ def classify(trial: Trial, outcome: Outcome, roots: Sequence[str] = ()) -> Failu
         return diagnosis.failure()
     from whet.evidence.limit_met import naming_limit
 
-    return naming_limit(diagnosis.failure(), trial.limits, diagnosis.spoken)
+    met = {each.name for each in outcome.limits_met}
+    return naming_limit(diagnosis.failure(), trial.limits, met, diagnosis.spoken)
 
 
 def _failed_reset(step: str) -> Failure:
