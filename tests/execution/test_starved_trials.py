@@ -69,9 +69,14 @@ def test_memory_of_all_processes_counts_together(laboratory: Laboratory, way: Ce
 import os, signal
 for _ in range(3):
     if os.fork() == 0:
-        held = bytearray(b"1" * 30_000_000)
+        held = []
+        while len(held) < 30:  # each by itself would be well within the limit
+            try:
+                held.append(b"1" * 1_000_000)
+            except MemoryError:
+                continue
         signal.pause()
-os.wait()
+signal.pause()
 """
     outcome = starve(laboratory, *python(program), limits=Limits(memory_bytes=64 * MEBIBYTE))
     assert [met.name for met in outcome.limits_met] == ["memory"], way
@@ -346,3 +351,17 @@ while time.process_time() - began < 0.3: pass
     assert max(use.cpu_seconds) > 0.1
     assert list(use.seconds) == sorted(use.seconds)
     assert use.largest[0].peak_bytes > 50_000_000
+
+
+def test_a_program_that_reads_more_than_it_has_memory_for_meets_the_limit(
+    laboratory: Laboratory, way: Ceiling
+) -> None:
+    big = laboratory.work / "big"
+    with big.open("wb") as file:
+        file.truncate(300 * MEBIBYTE)  # a hole: nothing is on the disk
+    outcome = starve(
+        laboratory, *python("open('big', 'rb').read()"), limits=Limits(memory_bytes=64 * MEBIBYTE)
+    )
+    assert [met.name for met in outcome.limits_met] == ["memory"], way
+    assert outcome.failure is not None
+    assert outcome.failure.limit == "memory"

@@ -135,7 +135,8 @@ def test_a_version_that_is_needless_could_have_told_nothing(
                     assert not reach or reach == left or _is_incomparable(graph, known, version)
                     continue
                 known[version] = Verdict.BAD if version in failing else Verdict.GOOD
-            batch = search.send(batch.told(known))
+            places = {place: known[each] for place, each in enumerate(batch) if each in known}
+            batch = search.send(batch.told(places))
     except StopIteration:
         pass
     assert bisection.result().first_bad == culprit

@@ -40,7 +40,8 @@ def classify(trial: Trial, outcome: Outcome, roots: Sequence[str] = ()) -> Failu
         return diagnosis.failure()
     from whet.evidence.limit_met import naming_limit
 
-    failure = naming_limit(diagnosis.failure(), trial.limits, diagnosis.spoken)
+    met = {each.name for each in outcome.limits_met}
+    failure = naming_limit(diagnosis.failure(), trial.limits, met, diagnosis.spoken)
     if trial.limits.room is None or failure.limit:
         return failure
     from whet.evidence.room_met import naming_room

@@ -1,7 +1,7 @@
 """Which of a trial's limits explains its failure: what was met, and what the program said of it."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
@@ -24,6 +24,7 @@ _SAYS: Mapping[str, re.Pattern[str]] = {
 """What programs and libraries say when the kernel refuses them more."""
 
 _TOLD = re.compile(r"^whet: BAD SIGKILL .*· (killed by the memory limit: [^·]*[^· ])")
+_WANT = re.compile(r"\[Errno 1[24]\]|Bad address|Cannot allocate memory|MemoryError")
 _SIGNALS = {"file-size": "SIGXFSZ", "cpu-seconds": "SIGXCPU", "stack": "SIGSEGV"}
 _AMOUNTS: Mapping[str, Callable[[Limits], float | None]] = {
     "files": lambda limits: limits.files,
@@ -74,17 +75,18 @@ def told_by_whet(lines: Sequence[str]) -> Failure | None:
     return replace(failure, summary=found[1])
 
 
-def naming_limit(failure: Failure, limits: Limits, text: str) -> Failure:
+def naming_limit(failure: Failure, limits: Limits, met: Collection[str], text: str) -> Failure:
     """Return the failure with the limit that explains it, if one does.
 
     Args:
         failure: what the outcome shows by itself.
         limits: what the trial was allowed.
+        met: limits of which all was used.
         text: the end of what the program wrote.
     """
     for name, amount_of in _AMOUNTS.items():
         amount = amount_of(limits)
-        if amount is None or failure.limit or not _explains(name, failure, text):
+        if amount is None or failure.limit or not _explains(name, failure, met, text):
             continue
         shown = shown_size(amount) if name in _SIZES else f"{amount:g}"
         words = f"{failure.summary}; met the limit `--{name} {shown}`"
@@ -92,10 +94,13 @@ def naming_limit(failure: Failure, limits: Limits, text: str) -> Failure:
     return failure
 
 
-def _explains(name: str, failure: Failure, text: str) -> bool:
+def _explains(name: str, failure: Failure, met: Collection[str], text: str) -> bool:
     signature = failure.signature
     if name == "memory":
-        return failure.kind is FailureKind.OUT_OF_MEMORY
+        # A call that fails for want of memory may leave no room to say so: no word is a word too.
+        is_mute = not signature.exception and not signature.message and not text.strip()
+        is_telling = is_mute or _WANT.search(text) is not None
+        return failure.kind is FailureKind.OUT_OF_MEMORY or (name in met and is_telling)
     if signature.signal and _SIGNALS.get(name) == signature.signal:
         return True
     says = _SAYS.get(name)

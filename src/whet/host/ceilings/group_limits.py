@@ -19,6 +19,9 @@ def met_in_groups(end: End, limits: Limits) -> tuple[LimitMet, ...]:
                 was_killed=True,
             )
         )
+    elif "all memory" in end.noted and limits.memory_bytes is not None:
+        reached = end.noted["all memory"][0]
+        met.append(LimitMet(name="memory", limit=limits.memory_bytes, reached=reached))
     if "processes" in end.noted and limits.processes is not None:
         most = limits.processes
         met.append(LimitMet(name="processes", limit=most, reached=most))

@@ -103,10 +103,18 @@ class _MemoryV1(_Quiet):
         return self._noted(max(pids, key=resident_bytes, default=0))
 
     def close(self) -> "Noted | None":
-        """Let go of the descriptors; tell of a kill that was the kernel's own."""
+        """Let go of the descriptors; tell of a kill of the kernel's own, or that all was used.
+
+        Who needs memory in the middle of a system call (a file is read into a new array) is not
+        held: the call fails, and what the program makes of that it may not even have room to say.
+        """
         os.close(self.descriptor)
         os.close(self._control)
-        return self._noted(0) if self._count("oom_kill") > self._kills else None
+        if self._count("oom_kill") > self._kills:
+            return self._noted(0)
+        peak = read_number(f"{self._folder}/memory.max_usage_in_bytes") or 0
+        most = read_number(f"{self._folder}/memory.limit_in_bytes") or 0
+        return ("all memory", float(peak), 0, "") if peak >= most else None
 
     def _noted(self, pid: int) -> "Noted":
         peak = read_number(f"{self._folder}/memory.max_usage_in_bytes") or 0
