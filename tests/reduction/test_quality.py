@@ -141,7 +141,7 @@ def is_nested_loop(node: ast.AST) -> bool:
     ("wanted", "expected", "most_calls"),
     [
         (is_del_of_item, b"del a[0]", 200),
-        (is_nested_loop, b"while a:\n if 0 and a:0", 420),
+        (is_nested_loop, b"while a:\n if 0 and a:a", 420),
         (lambda node: isinstance(node, ast.DictComp), b"{0:0 for a in 0}", 200),
     ],
 )

@@ -76,8 +76,9 @@ def inlining(definition: Definition) -> Callable[[bytes], Iterator[bytes]]:
                 text = b"(" + text + b")"
             use = re.compile(definition.before + re.escape(found["name"]) + definition.after)
             start, end = found.span("gone")
-            head, above = use.subn(lambda _match, by=text: by, payload[:start])  # type: ignore[misc]
-            tail, below = use.subn(lambda _match, by=text: by, payload[end:])  # type: ignore[misc]
+            verbatim = text.replace(b"\\", rb"\\")  # in a replacement it would be an escape
+            head, above = use.subn(verbatim, payload[:start])
+            tail, below = use.subn(verbatim, payload[end:])
             if above + below:
                 yield head + tail
 
