@@ -281,7 +281,8 @@ def test_the_error_of_a_compiler_is_left() -> None:
     done = shrunk(C, fails_if(holds), name="a.c")
 
     assert done.reduction.payload == b"struct a{}b(int,int){struct a a;b(,a)"
-    assert done.calls <= 650
+    # A second look at the structure, pairs of cuts and merged names cost 230 of these.
+    assert done.calls <= 900
 
 
 @pytest.mark.long
