@@ -419,10 +419,9 @@ class CodeNotKept(WhetError):
 class NoFailureKept(WhetError):
     """Of this trial there are no frames to look at.
 
-    Frames are kept of trials that were run with `whet run --locals`, and of the first runs of
-    `whet investigate`, when an error of Python ends the program, a thread, a test or a process of
-    `multiprocessing`. A program that catches its own errors and then leaves by `sys.exit`, or one
-    that a signal ends, has none: `whet stacks` tells more of those.
+    Frames are kept by `whet run --locals`, and of the first runs of `whet investigate`, when an
+    error of Python ends the program, a thread, a test or a process of `multiprocessing`. A program
+    that catches its own errors and leaves by `sys.exit`, or one that a signal ends, has none.
     """
 
     exit_code = NO_INPUT
@@ -431,9 +430,8 @@ class NoFailureKept(WhetError):
 class UnknownTarget(WhetError):
     """There is no module, class or function of that name, as the command's own Python sees it.
 
-    A target is `package.module`, `package.module:function`, `package.module:Class.method`, or the
-    path of a file. It is looked for with the interpreter and the path of the command that follows
-    `--`: without one, those of `python` in this folder. `whet where` shows that path.
+    A target is `package.module`, `package.module:Class.method`, or the path of a file. It is
+    looked for as the command behind `--` would, or `python` in this folder; `whet where` shows how.
     """
 
     exit_code = NO_INPUT
@@ -442,9 +440,8 @@ class UnknownTarget(WhetError):
 class NoSuchProcess(WhetError):
     """There is no process of that number, none whose command line matches, or it has just ended.
 
-    `ps aux` lists all processes, `pgrep -af PATTERN` those whose command line matches. What ends
-    too soon to be looked at is caught by whet itself when it runs the command:
-    `whet run --hang 10 -- COMMAND` keeps the stacks of all its processes when it falls silent.
+    `pgrep -af PATTERN` lists those whose command line matches. What ends too soon to be looked at
+    is caught by `whet run --hang 10 -- COMMAND`, which keeps the stacks when it falls silent.
     """
 
     exit_code = NO_INPUT
@@ -464,11 +461,9 @@ class StackForbidden(WhetError):
     """The system does not let whet look into the process (ptrace). There are three ways to get it.
 
     1. Start the program with `whet run`: the agent inside answers a signal, no right is needed.
-    2. Look as root: `sudo $(which whet) stacks PID`.
+    2. Look as root: `sudo $(which whet) stacks PID`; a process of another user needs this.
     3. Allow it: `sudo sysctl kernel.yama.ptrace_scope=0` on the machine; in Docker
        `--cap-add SYS_PTRACE`, in Kubernetes `securityContext.capabilities.add: [SYS_PTRACE]`.
-
-    A process of another user needs the second way.
     """
 
     exit_code = NO_PERMISSION
@@ -543,8 +538,7 @@ class LimitNotEnforced(WhetError):
 class NeverSucceeds(WhetError):
     """`whet starve --find` looks for the least with which a command succeeds, and it never does.
 
-    It was run once without that limit, and failed. Other limits and options of the same command
-    line count: leave them out, or run it with `whet run` to see what is wrong.
+    It failed without that limit too: leave other limits out, or look with `whet run` what is wrong.
     """
 
     exit_code = DATA
@@ -564,8 +558,6 @@ class RoomRefused(WhetError):
       or run as root.
     - A container: Docker forbids namespaces to what runs in it unless it is started with
       `--cap-add SYS_ADMIN` or `--security-opt seccomp=unconfined`.
-
-    Nothing was run: a limit that does not hold would prove nothing.
     """
 
     exit_code = UNAVAILABLE
@@ -574,9 +566,8 @@ class RoomRefused(WhetError):
 class GpuNotHeld(WhetError):
     """The memory of a GPU cannot be held so that only so much is left.
 
-    `--gpu-free` asks NVIDIA's driver (libcuda, and NVML to check it). The message says what it
-    answered: there may be no driver, no GPU that is visible (`CUDA_VISIBLE_DEVICES`), or another
-    program that holds more than that already. Nothing was run.
+    The message says what NVIDIA's driver answered: there may be none, no GPU that is visible
+    (`CUDA_VISIBLE_DEVICES`), or another program that holds more than that already.
     """
 
     exit_code = UNAVAILABLE

@@ -53,14 +53,13 @@ def reduce_payload(
     return reducer_of(payload, name=name, format_name=format_name, depth=depth).reduce()
 
 
-def reducer_of(  # noqa: PLR0913 - what is asked of one search
+def reducer_of(
     payload: bytes,
     *,
     name: str = "",
     format_name: str | None = None,
     depth: int = 0,
     preference: Preference | None = None,
-    size_of: Callable[[bytes], int] = len,
     may_grow: bool = False,
 ) -> "Reducer":
     """Return what reduces a payload, as `reduce_payload` does, and can be asked on the way.
@@ -71,7 +70,6 @@ def reducer_of(  # noqa: PLR0913 - what is asked of one search
         format_name: use the passes of this format alone.
         depth: in how many other payloads it lies.
         preference: what the user prefers.
-        size_of: how many bytes of a payload count as saved when they go.
         may_grow: propose larger payloads too, as steps (`Reduced.is_step`) to smaller ones.
 
     Raises:
@@ -88,7 +86,6 @@ def reducer_of(  # noqa: PLR0913 - what is asked of one search
         passes=[each for kind in kinds for each in _passes_of(kind, depth)],
         exact=kinds[0].exact,
         detours=None if grow is None or not may_grow else Detours(grow),
-        size_of=size_of,
     )
 
 

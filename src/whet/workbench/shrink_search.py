@@ -103,9 +103,9 @@ class ShrinkSearch:
             work.best,
             name=payload.path.name,
             preference=self.preference,
-            size_of=payload.size_of,
             may_grow=True,
         )
+        self._reducer.size_of = payload.size_of
         with self.bench.executor(
             self.record,
             jobs=self.jobs,

@@ -117,10 +117,11 @@ class Switches:
 
         def make(own: object, *given: object, **named: object) -> None:
             self._tell("inside:" + switch)
-            values = dict(zip(names, given), **named)  # noqa: B905 - Python 3.8
+            values = {name: given[place] for place, name in enumerate(names[: len(given)])}
+            values.update(named)
             original(own, *given[len(names) :], **{**values, **own_values})
 
-        make.__wrapped__ = original  # type: ignore[attr-defined]
+        vars(make)["__wrapped__"] = original
         make.__name__ = original.__name__
         made.__init__ = make
 
