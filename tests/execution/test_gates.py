@@ -4,6 +4,7 @@ import importlib.util
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
+from typing import Protocol
 
 import pytest
 from hypothesis import given
@@ -65,10 +66,16 @@ KINDS: dict[str, Callable[[int], Iterable[object]]] = {
 }
 
 
-def _rounds(gate: object, loop: Iterable[object], opened: list[int]) -> Iterator[object]:
+class _Gate(Protocol):
+    n: bool
+
+    def refill(self) -> None: ...
+
+
+def _rounds(gate: _Gate, loop: Iterable[object], opened: list[int]) -> Iterator[object]:
     for number, item in enumerate(loop):
-        if gate.n:  # type: ignore[attr-defined]
-            gate.refill()  # type: ignore[attr-defined]
+        if gate.n:
+            gate.refill()
             opened.append(number)
         yield item
 
