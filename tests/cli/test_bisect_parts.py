@@ -85,7 +85,7 @@ def test_the_attempt_that_broke_it_is_named(whet: Whet) -> None:
     [
         (("--working-tree", "HEAD"), "`--working-tree` searches what is not committed here"),
         (("--attempts", "--terms", "a,b"), "`--attempts` searches what it was tried on before"),
-        (("--package", "x", "--hunks", "1", "2"), "`--hunks` looks into a commit"),
+        (("--package", "x", "--hunks", "1", "2"), "`--hunks`, `--log`"),
         ((), "does not name one or two ends"),
     ],
 )

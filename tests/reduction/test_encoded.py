@@ -79,7 +79,7 @@ def test_a_latin_1_document_is_cut_where_it_lies() -> None:
     done = shrunk(payload, fails_if(is_wrong), name="x.xml")
 
     assert done.reduction.payload.decode("latin-1") == (
-        "<?xml version='' encoding='iso8859'?><r>\xe9 77</r>"
+        "<?xml version='' encoding='iso8859'?><a>\xe9 77</a>"
     )
 
 

@@ -12,7 +12,7 @@ from whet.search.proposal import run_search
 
 PATHS = st.lists(
     st.lists(st.integers(0, 2), max_size=3), min_size=1, max_size=24
-).map(lambda drawn: [(*path, at) for at, path in enumerate(sorted(drawn))])  # fmt: skip
+).map(lambda drawn: [(*path, 10 + at) for at, path in enumerate(sorted(drawn))])  # fmt: skip
 
 
 @st.composite

@@ -243,7 +243,7 @@ def _checked(name: str, value: object, source: str) -> Number:
     else:
         raise BadSetting(
             f"`{name}` in {source} is not a setting of whet",
-            hint=f"the settings are {', '.join(f'`{known}`' for known in _NAMES)}",
+            hint=f"the settings are {', '.join(f'`{known}`' for known in (*_NAMES, *_TABLES))}",
         )
     raise BadSetting(
         f"`{name}` in {source} is {value!r}, not {wanted}", hint=f"write `{name} = {example}`"

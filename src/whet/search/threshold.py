@@ -50,7 +50,8 @@ def least_amount(
             high = amount
         else:
             low = amount
-        if high - low <= max(1, int(min(high, most) * precision)):
+        is_near = high <= most and high - low <= max(1, int(high * precision))
+        if is_near or low >= most:  # until something was enough, the most has to be tried
             break
         if high > most:
             amount = min(most, 2 * low)

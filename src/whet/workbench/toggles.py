@@ -190,10 +190,11 @@ def known_toggles(own: Mapping[str, JsonObject] | None = None) -> dict[str, Togg
 
 def _toggle_of(name: str, data: JsonObject) -> Toggle:
     try:
+        _check_words(data)
         return Toggle(
             name=name,
             does=text(data, "does", "a switch of your own"),
-            variables=text_map(data, "variables"),  # the one that it must have
+            variables=text_map(data, "variables"),
             signs=texts(data, "signs") if "signs" in data else (),
             simplifies=boolean(data, "simplifies") if "simplifies" in data else False,
         )
@@ -203,6 +204,16 @@ def _toggle_of(name: str, data: JsonObject) -> Toggle:
             hint='it has `variables = { NAME = "VALUE" }`, and if you like `does`, `signs`'
             " and `simplifies`",
         ) from error
+
+
+def _check_words(data: JsonObject) -> None:
+    """Refuse words that say nothing.
+
+    Raises:
+        MalformedRecordError: if there are any.
+    """
+    for word in set(data) - {"does", "variables", "signs", "simplifies"}:
+        raise MalformedRecordError(f"`{word}` is not known")
 
 
 def chosen(names: Sequence[str], known: Mapping[str, Toggle]) -> tuple[Toggle, ...]:
