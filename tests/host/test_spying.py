@@ -84,8 +84,7 @@ def test_a_second_look_tells_what_stands_still_from_what_is_busy() -> None:
 
     assert [thread.has_moved for thread in still.threads] == [False, False]
     assert still.cpu_share == 0.0
-    assert busy.threads[0].is_running
-    assert busy.threads[0].has_moved is False
+    # Whether it runs at the moment of a look, and in which of its two lines, is up to the machine.
     assert busy.cpu_share is not None
     assert busy.cpu_share > 0.0
 
@@ -146,6 +145,9 @@ def test_a_process_that_ends_while_it_is_looked_at_does_not_spoil_the_others(
 def test_a_program_that_is_no_python_is_told_by_what_the_kernel_knows() -> None:
     with subprocess.Popen(["sleep", "1000"]) as process:
         try:
+            # The kernel has told of its start before it has laid out the words of its command.
+            while not Path(f"/proc/{process.pid}/cmdline").read_bytes():
+                pass
             (seen,) = take_all([process.pid], looks_again=False)
         finally:
             process.kill()
