@@ -5,6 +5,20 @@ from workshop import SLOW, Workshop
 
 pytestmark = pytest.mark.slow
 
+SHARES = """\
+import time
+def main():
+    def up():
+        return n
+    time.sleep(0.06)
+{}
+main()
+"""
+UNSET = {
+    "not set yet": "    print({})\n    print(n)\n    n = 1",
+    "deleted later": "    n = 1\n    print({})\n    del n\n    print(n)",
+    "an exception's name": "    try: 1 / 0\n    except ZeroDivisionError as n: print({})\n    print(n)",
+}
 EDITS = [
     pytest.param(
         {
@@ -105,6 +119,15 @@ EDITS = [
         },
         True,
         id="a variable that inner functions share",
+    ),
+    *(
+        pytest.param(
+            {"main.py": SHARES.format(rest.format(1))},
+            {"main.py": SHARES.format(rest.format(2))},
+            False,  # where the variable is an outer one's Python has another name for that error
+            id=f"a variable that inner functions share and that is {state}",
+        )
+        for state, rest in UNSET.items()
     ),
     pytest.param(
         {

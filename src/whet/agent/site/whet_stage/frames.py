@@ -38,6 +38,10 @@ def cells_of(function: FunctionType) -> dict[str, CellType]:
     return {name: (function.__closure__ or ())[at] for at, name in enumerate(names)}
 
 
+class CannotBeMadeAnewError(Exception):
+    """A frame made anew would do something else."""
+
+
 class Frame:
     """A stage frame.
 
@@ -98,6 +102,28 @@ class Frame:
         new.source, new.node = source, cast("ast.Module", node)
         return new
 
+    def check_shared(self, node: object) -> None:
+        """Refuse a frame with a variable that inner functions share and that is not set.
+
+        Made anew it has that variable from outside, as they have: read before it is set, Python
+        calls the error otherwise.
+
+        Args:
+            node: its function in the text in which it is to be made anew.
+
+        Raises:
+            CannotBeMadeAnewError: if there is one, now or later on.
+        """
+        function = self.function
+        own = set(self.cells) - set(function.__code__.co_freevars if function else ())
+        if any(map(_is_empty, map(self.cells.__getitem__, own))):
+            raise CannotBeMadeAnewError
+        for each in walk(cast("ast.AST", node)) if own else ():
+            unset = [getattr(target, "id", "") for target in getattr(each, "targets", ())]
+            is_unset = isinstance(each, ast.Delete) and not own.isdisjoint(unset)
+            if is_unset or (isinstance(each, ast.ExceptHandler) and each.name in own):
+                raise CannotBeMadeAnewError
+
     def function_of(self, code: CodeType) -> FunctionType:
         """Return a function that runs ``code`` as this frame's function would."""
         function = self.function
@@ -110,6 +136,14 @@ class Frame:
         new.__qualname__ = function.__qualname__
         new.__module__ = function.__module__
         return new
+
+
+def _is_empty(cell: CellType) -> bool:
+    try:
+        _ = cell.cell_contents
+    except ValueError:
+        return True
+    return False
 
 
 def may_be_entered(

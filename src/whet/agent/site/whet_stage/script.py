@@ -384,12 +384,20 @@ class Script:
 
     # ---- making the frames anew ----
 
-    def capture(self) -> None:
-        """Note the variables of all stage frames, in a copy that is to make them anew."""
+    def capture(self, nodes: Mapping[int, object]) -> None:
+        """Note the variables of all stage frames, in a copy that is to make them anew.
+
+        Args:
+            nodes: the new nodes of functions, by `id` of the old ones.
+
+        Raises:
+            CannotBeMadeAnewError: if one of them would do something else.
+        """
         live = self._top
         for frame in reversed(self.frames):
             assert live is not None
             if frame.depth:
+                frame.check_shared(nodes.get(id(frame.node), frame.node))
                 hidden = frame.cells.keys()
                 frame.values = {
                     name: value for name, value in dict(live.f_locals).items() if name not in hidden

@@ -454,7 +454,7 @@ class _Stage:
             )
             needs_frames = any(frame.source.path in changed for frame in self._script.frames)
             if needs_frames:
-                self._script.capture()
+                self._script.capture(edit.nodes)
             edit.apply()
             lines.forget_texts(changed)
             self._sources.update(edit.sources)
