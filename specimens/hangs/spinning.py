@@ -1,9 +1,9 @@
 """Waits for what never comes without letting go of the processor."""
 
-print("polling", flush=True)
-
 
 def poll() -> None:
+    # From inside: whoever waits for this word finds it here.
+    print("polling", flush=True)
     while True:
         pass
 

@@ -84,7 +84,8 @@ def test_a_second_look_tells_what_stands_still_from_what_is_busy() -> None:
 
     assert [thread.has_moved for thread in still.threads] == [False, False]
     assert still.cpu_share == 0.0
-    # Whether it runs at the moment of a look, and in which of its two lines, is up to the machine.
+    assert busy.threads[0].is_running
+    assert busy.threads[0].has_moved is False
     assert busy.cpu_share is not None
     assert busy.cpu_share > 0.0
 
