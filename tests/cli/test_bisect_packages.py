@@ -140,7 +140,6 @@ def test_ends_that_are_no_two_sets_are_refused_with_the_next_step(
     assert "hint: " in said.stderr
 
 
-@pytest.mark.long
 def test_the_first_python_on_which_it_fails_is_found(bisect: Whet) -> None:
     there = pythons_between((3, 8), (3, 14), os.environ)
     minors = list(there)[-3:]

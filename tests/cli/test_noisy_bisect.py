@@ -163,7 +163,6 @@ def test_a_search_that_is_stopped_says_who_is_suspected_by_then(whet: Whet) -> N
     assert commits[20][:10] in found["suspects"]
 
 
-@pytest.mark.long
 def test_a_search_that_was_stopped_goes_on_from_the_runs_it_made(whet: Whet) -> None:
     commits = history(whet, ["good"] * 4 + ["bad"] * 4)
     words = (commits[0], "main", "--json", "--confidence", "95%")

@@ -353,7 +353,6 @@ while time.process_time() - began < 0.3: pass
     assert use.largest[0].peak_bytes > 50_000_000
 
 
-@pytest.mark.long
 def test_a_program_that_reads_more_than_it_has_memory_for_meets_the_limit(
     laboratory: Laboratory, way: Ceiling
 ) -> None:
