@@ -6,7 +6,8 @@ ARGS    ?=
 TORCH   ?= torch==2.13.0
 PEERS   ?= jurigged[develoop]==0.6.1 ipython==9.18.1 pandas==3.1.1
 SYSTEM  ?= yes# `no`: never install Debian packages, not even as root
-WORKERS ?= auto
+# Tests wait for programs a third of their time: half as many workers again as there are cores.
+WORKERS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); echo $$((cores > 5 ? 8 : cores * 3 / 2)))
 
 VENV    := .venv
 VENV_ML := .venv-ml
@@ -70,7 +71,7 @@ check-docs: $(VENV)/.ready-dev
 
 .PHONY: bench
 bench: $(VENV)/.ready-dev ## the measurements of benchmarks/, as tables with ratios
-	for script in $$(grep -l '^def main' benchmarks/*.py | grep -v '/\(warm\|warm_search\|shrink\|shrink_engine\|bisection_culprits\|bisection_releases\|noisy\)\.py'); do \
+	for script in $$(grep -l '^def main' benchmarks/*.py | grep -v '/\(warm\|warm_search\|shrink\|shrink_engine\|bisection_culprits\|bisection_releases\|release_history\|noisy\|hidden_causes\)\.py'); do \
 	    $(BIN)/python "$$script" || exit; done
 
 .PHONY: bench-warm
@@ -80,8 +81,10 @@ bench-warm: $(VENV)/.ready-dev $(VENV_PEERS)/.ready ## warm cycles of a torch pr
 	$(BIN)/python benchmarks/warm_search.py --python $(CURDIR)/$(VENV_PEERS)/bin/python --only trials
 
 .PHONY: bench-evidence
-bench-evidence: $(VENV)/.ready-dev ## what evidence costs: stacks of a tree of processes, variables of a failure
+bench-evidence: $(VENV)/.ready-dev ## what evidence costs: stacks of a tree of processes, variables of a failure, system calls, probes
 	$(BIN)/python benchmarks/evidence.py $(ARGS)
+	$(BIN)/python benchmarks/hidden_causes.py $$(test -x $(VENV_ML)/bin/python && echo --torch $(CURDIR)/$(VENV_ML)/bin/python)
+	$(BIN)/python benchmarks/hidden_causes.py --others
 
 .PHONY: bench-shrink
 bench-shrink: $(VENV)/.ready-dev ## whet shrink beside other reducers; hours; goes on where it was stopped
@@ -95,6 +98,7 @@ bench-bisect: $(VENV)/.ready-dev ## whet bisect beside git bisect run: lines, me
 	$(BIN)/python benchmarks/bisection_culprits.py
 	$(BIN)/python benchmarks/bisection_releases.py
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/noisy.py
+	$(BIN)/python benchmarks/second_look.py
 
 .PHONY: bench-starve
 bench-starve: $(VENV)/.ready-dev ## what limits cost and how exact they are; what the resource record costs

@@ -10,57 +10,27 @@ cannot be imported.
 """
 
 import argparse
-import json
 import os
-import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from bisection import by_git, by_whet, git
-from packaging.version import InvalidVersion, Version
+from release_history import begin, commit, install, versions_of
 
 CHECK = "from packaging.version import LegacyVersion"
 _MERGED_EVERY = 5
 _BROKEN_FROM, _BROKEN_COUNT = 0.6, 12
 
 
-def versions_of(package: str) -> list[str]:
-    """Return the releases of a package that are no pre-releases, oldest first."""
-    with urllib.request.urlopen(f"https://pypi.org/pypi/{package}/json", timeout=60) as answer:
-        listed = json.load(answer)["releases"]
-    known: list[Version] = []
-    for name, files in listed.items():
-        try:
-            version = Version(name)
-        except InvalidVersion:
-            continue
-        if not version.is_prerelease and any(not each["yanked"] for each in files):
-            known.append(version)
-    return [str(version) for version in sorted(known)]
-
-
-def install(package: str, version: str, target: Path) -> bool:
-    """Put the package's code into a folder; say whether that went well."""
-    uv = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
-    command = [uv, "pip", "install", "--quiet", "--no-deps", "--target", str(target)]
-    done = subprocess.run([*command, f"{package}=={version}"], capture_output=True, check=False)
-    return done.returncode == 0
-
-
 def build(package: str, place: Path) -> tuple[Path, list[str]]:
     """Make the repository; return it and the versions in it."""
     repository = place / "origin"
-    repository.mkdir()
-    git(repository, "init", "-q", "-b", "main")
-    git(repository, "config", "user.name", "A")
-    git(repository, "config", "user.email", "a@example.org")
+    begin(repository)
     used: list[str] = []
     releases = versions_of(package)
     for version in releases:
@@ -71,22 +41,13 @@ def build(package: str, place: Path) -> tuple[Path, list[str]]:
         is_side = len(used) % _MERGED_EVERY == 0
         if is_side:
             git(repository, "checkout", "-q", "-b", f"side-{version}")
-        _commit(repository, folder, f"{package} {version}")
+        commit(repository, folder, f"{package} {version}")
         if is_side:
             git(repository, "checkout", "-q", "main")
             git(repository, "merge", "-q", "--no-ff", "-m", f"Merge {version}", f"side-{version}")
         if len(used) == int(_BROKEN_FROM * len(releases)):
             _break(repository, package)
     return repository, used
-
-
-def _commit(repository: Path, folder: Path, message: str) -> None:
-    for entry in repository.iterdir():
-        if entry.name != ".git":
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-    shutil.copytree(folder, repository, dirs_exist_ok=True, ignore=shutil.ignore_patterns("bin"))
-    git(repository, "add", "--all")
-    git(repository, "commit", "-q", "--allow-empty", "-m", message)
 
 
 def _break(repository: Path, package: str) -> None:

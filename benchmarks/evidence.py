@@ -1,4 +1,4 @@
-"""What evidence costs: the stacks of a tree of processes, and the variables of a failure.
+"""What evidence costs: stacks of a tree of processes, variables of a failure, probes.
 
     python benchmarks/evidence.py [--processes N] [--pairs N]
 
@@ -6,6 +6,9 @@ The tree is N Python processes that wait, and one that started them. `py-spy dum
 after the other, as a shell loop would; `whet stacks` is one process, started as a user starts it.
 Variables are looked at when a program fails 100 calls deep, each frame with a list, a dictionary, an
 object and an array; and a program that does not fail is timed with and without.
+System calls are followed in a program of 200,000 calls, a fifth of which fail, and in eight starts of
+Python with imports; `strace -f` writes all of theirs to a file. Processor time, of all processes
+together, says what either takes on a machine that has other work too.
 """
 
 import argparse
@@ -20,6 +23,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from probe_costs import print_probes
 from table import in_turns, print_table
 
 WHET = Path(sys.executable).with_name("whet")
@@ -27,6 +31,7 @@ SITE = Path(__file__).parents[1] / "src" / "whet" / "agent" / "site"
 SPY = Path(sys.executable).with_name("py-spy")
 MOST_STACKS_SECONDS = 2.0
 MOST_FAILURE_MS = 200.0
+MOST_CALLS_RATIO = 1.2
 _ASKED_FRAMES = 100
 _TREE = """\
 import os, sys
@@ -58,6 +63,24 @@ for _ in range(40000):
 json.dumps(list(range(100000)))
 """
 
+_CALLS = """\
+import os, sys
+for number in range(40000):
+    try:
+        os.stat("/nowhere/%d" % number)
+    except OSError:
+        pass
+    file = os.open(sys.argv[0], os.O_RDONLY)
+    os.fstat(file)
+    os.read(file, 10)
+    os.close(file)
+"""
+_STARTS = """\
+import subprocess, sys
+for _ in range(8):
+    subprocess.run([sys.executable, "-c", "import asyncio, sqlite3, http.client, xml.dom, unittest"])
+"""
+
 
 def main() -> None:
     """Measure and print the tables."""
@@ -71,6 +94,8 @@ def main() -> None:
         place = Path(folder)
         _print_stacks(place, options.processes, options.pairs)
         _print_variables(place, options.pairs)
+        _print_calls(place, options.pairs)
+        print_probes(place, options.pairs)
 
 
 def _print_stacks(place: Path, count: int, pairs: int) -> None:
@@ -138,6 +163,45 @@ def _print_variables(place: Path, pairs: int) -> None:
     print_table("`--locals`", ["", "measured", f"at most {MOST_FAILURE_MS:g} ms"], rows)
 
 
+def _print_calls(place: Path, pairs: int) -> None:
+    rows: list[list[str]] = []
+    for name, text, words in (
+        ("calls.py", _CALLS, "200,000 calls, a fifth of them failing"),
+        ("starts.py", _STARTS, "eight starts of Python with imports"),
+    ):
+        (place / name).write_text(text)
+        program = [sys.executable, name]
+        strace: list[str | Path] = ["strace", "-f", "-o", str(place / "strace.out"), *program]
+        whet: list[str | Path] = [WHET, "syscalls", "--", *program]
+        sides = in_turns(_calls([strace], place), _calls([whet], place), times=pairs, warm_up=1)
+        theirs = statistics.median(_cpu_of(strace, place) for _ in range(pairs))
+        own = statistics.median(_cpu_of(whet, place) for _ in range(pairs))
+        for what, left, right in (
+            ("seconds", sides.left_median, sides.right_median),
+            ("processor seconds", theirs, own),
+        ):
+            ratio = right / left
+            shown = [
+                f"{left:.2f}",
+                f"{right:.2f}",
+                f"{ratio:.2f}",
+                _verdict(ratio, MOST_CALLS_RATIO),
+            ]
+            rows.append([f"{words}, {what}", *shown])
+    header = ["", "`strace -f`", "`whet syscalls`", "ratio", f"at most {MOST_CALLS_RATIO:g}"]
+    print_table(f"System calls, median of {pairs} pairs", header, rows)
+
+
+def _cpu_of(
+    command: list[str | Path], place: Path, environment: dict[str, str] | None = None
+) -> float:
+    """Return the processor time of a command and of all that came of it."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, cwd=place, env=environment, capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def _cpu_seconds(place: Path, name: str, keeps_locals: str) -> float:
     """Return the processor time of a program that has the agent in it."""
     environment = {
@@ -147,10 +211,7 @@ def _cpu_seconds(place: Path, name: str, keeps_locals: str) -> float:
         "WHET_PYCACHE": str(place / "pycache"),
         "WHET_LOCALS": keeps_locals,
     }
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, name], cwd=place, env=environment, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return _cpu_of([sys.executable, name], place, environment)
 
 
 @contextmanager

@@ -114,6 +114,10 @@ def _start_up(bench: _Bench, pairs: int) -> None:
     cases += [
         ("processes", first, Limits(processes=50)),
         ("processors", first, Limits(cpus=1)),
+        *(
+            ("slow disk", first, Limits(slow_disk_bytes=way_slow))
+            for way_slow in _slow_disks(first)
+        ),
         ("files", first, Limits(files=64)),
         ("file size", first, Limits(file_size_bytes=MEBIBYTE)),
         ("stack", first, Limits(stack_bytes=MEBIBYTE)),
@@ -137,6 +141,12 @@ def _start_up(bench: _Bench, pairs: int) -> None:
         )
     header = ["limit", "bare, ms", "more, ms", "more CPU, ms"]
     print_table("Start-up, probe included", header, rows)
+
+
+def _slow_disks(way: Ceiling) -> list[int]:
+    """Return a speed to measure, if disks can be slowed down here."""
+    speed = 50 * MEBIBYTE
+    return [] if way.hindrance("slow-disk", Limits(slow_disk_bytes=speed)) else [speed]
 
 
 def _cpu_seconds_of(action: Callable[[], object]) -> float:

@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,6 +67,12 @@ def _no_settings_of_this_machine(tmp_path_factory: pytest.TempPathFactory) -> It
         patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
         for name in ("CACHE", "CONFIG", "DATA", "STATE"):
             patch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
+        # As where an environment is active: `python3` is the one that runs the tests, not a script of
+        # a version manager that looks for it each time.
+        patch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+        # A pytest that a test starts has no use for the plugins of this one, and they take twice as
+        # long to load as pytest itself.
+        patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
         yield
 
 

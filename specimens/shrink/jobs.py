@@ -1,4 +1,5 @@
 """Print the jobs of a pipeline in the order in which they run: python jobs.py FILE"""
+
 import sys
 from graphlib import TopologicalSorter
 

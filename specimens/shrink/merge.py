@@ -1,4 +1,5 @@
 """Merge low-rank adapters into the weights of a model: python merge.py FILE"""
+
 import sys
 
 import numpy

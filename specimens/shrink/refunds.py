@@ -1,4 +1,5 @@
 """Add up the sales of a table, less what was refunded: python refunds.py FILE"""
+
 import csv
 import sys
 

@@ -1,4 +1,5 @@
 """Write a Python module anew from its syntax tree: python rewrite.py FILE"""
+
 import ast
 import sys
 

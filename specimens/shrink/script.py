@@ -1,4 +1,5 @@
 """Run a script of SQL in a new database: python script.py FILE"""
+
 import sqlite3
 import sys
 

@@ -1,4 +1,5 @@
 """Check the configuration of services: python services.py FOLDER"""
+
 import json
 import sys
 from pathlib import Path

@@ -1,4 +1,5 @@
 """Print the mean attention of scores: python softmax.py FILE"""
+
 import sys
 
 import numpy

@@ -1,4 +1,5 @@
 """Write a page as text: python to_text.py FILE"""
+
 import sys
 
 import html2text

@@ -1,4 +1,5 @@
 """Write a JSON document as TOML: python to_toml.py FILE"""
+
 import json
 import sys
 

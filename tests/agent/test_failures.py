@@ -297,6 +297,24 @@ def test_a_process_of_multiprocessing_keeps_its_failure(how: str, program: Progr
     assert values(failure) == {"rank": 3, "loss": 1.5}
 
 
+@pytest.mark.parametrize(
+    "pool",
+    ["multiprocessing.Pool", "concurrent.futures.ProcessPoolExecutor"],
+    ids=["pool", "futures"],
+)
+def test_a_worker_of_a_pool_keeps_what_its_task_held(pool: str, program: Program) -> None:
+    failures = program.failures(
+        "import concurrent.futures, multiprocessing\n"
+        "def work(rank):\n    loss = rank / 2\n    return 1 / (loss - 1.5)\n"
+        "if __name__ == '__main__':\n"
+        f"    with {pool}(1) as pool:\n        list(pool.map(work, [1, 3]))\n"
+    )
+
+    (worker,) = [each for each in failures if each.where == "process"]
+    assert values(worker) == {"rank": 3, "loss": 1.5}
+    assert {each.where for each in failures} == {"process", "main"}
+
+
 def test_a_deep_recursion_keeps_its_ends(program: Program) -> None:
     (failure,) = program.failures("def f(n):\n    return f(n + 1)\nf(0)\n")
 
@@ -366,3 +384,41 @@ def test_a_line_that_was_cut_is_left_out(program: Program) -> None:
     path.write_bytes(path.read_bytes() + b'{"pid": 1, "err')
 
     assert len(program.kept()) == 1
+
+
+HOSTILE_NAMES = [
+    "password",
+    "Passwort",
+    "API_KEY",
+    "db_passphrase",
+    "clientSecret",
+    "\N{FULLWIDTH LATIN CAPITAL LETTER A}PI_key",
+    "x_token",
+]
+HOSTILE_TEXTS = [
+    "password={}",
+    'json: {{"password": "{}"}}',
+    "user=me&api_key={}&page=2",
+    "https://me:{}@host/db",
+    "Authorization: Bearer {}",
+]
+
+
+@pytest.mark.slow
+def test_secrets_are_masked_under_any_name_and_in_any_text(program: Program) -> None:
+    secret = "hunter2hunter2"
+    (program.folder / "secret.txt").write_text(secret)
+    held = "".join(f"    {name} = secret\n" for name in HOSTILE_NAMES)
+    texts = "".join(
+        f"    text{n} = {text!r}.format(secret)\n" for n, text in enumerate(HOSTILE_TEXTS)
+    )
+    nested = (
+        "    outer = {'a b': [{'PassWord': secret}], b'secret': secret, 'it': {'secret': secret}}\n"
+    )
+    program.failures(
+        f"def f():\n    secret = open('secret.txt').read()\n{held}{texts}{nested}    1 / 0\nf()\n"
+    )
+    told = b"".join(path.read_bytes() for path in program.reports.glob("*.failures")).decode()
+    assert "text0" in told
+    assert secret not in told
+    assert secret[:8] not in told

@@ -111,6 +111,10 @@ def test_a_payload_that_is_not_in_the_command(whet: Whet) -> None:
 def test_a_search_outside_of_a_repository(whet: Whet) -> None:
     refused(whet, "bisect", "HEAD~1", "HEAD", "--", "false", slug="not-a-repository", code=66,
             value="project")  # fmt: skip
+    whet.git("init", "--quiet", "--bare", "../bare.git")
+    said = refused(whet, "bisect", "--repo", "../bare.git", "HEAD~1", "HEAD", "--", "false",
+                   slug="not-a-repository", code=66, value="bare.git")  # fmt: skip
+    assert "worktree add DIR" in said
 
 
 def history(whet: Whet) -> list[str]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -103,6 +104,31 @@ def test_packages_that_do_not_go_together_are_skipped_and_said(bisect: Whet) -> 
     assert said.code == 0, said.stderr
     assert "good.txt with these 2 fails" in said.stdout
     assert "skipped: `other==1.0` and 2 packages beside it cannot be installed" in said.stderr
+
+
+def test_an_investigation_names_the_package_and_the_release_beside_a_good_set(bisect: Whet) -> None:
+    uv = find_uv(os.environ)
+    assert uv is not None
+    python = bisect.folder / "own" / "bin" / "python"
+    own = {**os.environ, **bisect.environment}
+    for words in (
+        ("venv", "--quiet", "--python", PYTHON, str(python.parent.parent)),
+        ("pip", "install", "--quiet", "--python", str(python), "tool==1.8", "other==2.0", "third==2.0"),
+    ):  # fmt: skip
+        subprocess.run([uv, *words], env=own, check=True)
+    bisect.write("good.txt", "tool==1.0\nother==2.0\nthird==1.0\n")
+    bisect.write("try.py", BROKEN_SINCE_1_4)
+
+    said = bisect("investigate", "--good-packages", "good.txt", "--", str(python), "try.py")
+
+    assert said.code == 0, said.stderr
+    decides = "package tool: `1.0` → `1.8`"
+    found = (
+        f"good.txt fails with {decides}; now passes without {decides}; tool 1.4 is the first bad"
+    )
+    assert found in said.stderr
+    text = (bisect.folder / "whet-report" / "report.json").read_text()
+    assert any(found in step["result"] for step in json.loads(text)["steps"])
 
 
 def test_an_end_that_cannot_be_installed_is_named(bisect: Whet, index: LocalIndex) -> None:

@@ -86,7 +86,8 @@ def test_the_attempt_that_broke_it_is_named(whet: Whet) -> None:
         (("--working-tree", "HEAD"), "`--working-tree` searches what is not committed here"),
         (("--attempts", "--terms", "a,b"), "`--attempts` searches what it was tried on before"),
         (("--package", "x", "--hunks", "1", "2"), "`--hunks`, `--log`"),
-        ((), "does not name one or two ends"),
+        (("a", "b", "c"), "`a b c` does not name one or two ends"),
+        (("--package", "x"), "no release of `x` is named"),
     ],
 )
 def test_words_that_do_not_go_together_are_refused(
@@ -96,6 +97,15 @@ def test_words_that_do_not_go_together_are_refused(
 
     assert said.code == 64
     assert message in said.stderr
+
+
+def test_where_no_end_is_named_the_newest_commit_is_the_bad_one(whet: Whet) -> None:
+    whet.commit("break it", app_py=broken())
+    culprit = whet.git("rev-parse", "HEAD").strip()
+
+    said = whet("bisect", "--json", "--", "python3", "app.py")
+
+    assert json.loads(said.stdout)["first_bad"] == culprit[:10]
 
 
 def test_how_many_commits_needed_no_run_is_said(whet: Whet) -> None:
@@ -110,4 +120,4 @@ def test_how_many_commits_needed_no_run_is_said(whet: Whet) -> None:
     found = json.loads(said.stdout)
     assert found["first_bad_description"].endswith("app.py")
     assert found["judged_without_a_run"] >= 5
-    assert found["trials"] <= 5
+    assert found["trials"] - found["looked_again"]["runs"] <= 4

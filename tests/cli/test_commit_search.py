@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -115,14 +116,22 @@ def test_a_search_that_was_killed_goes_on_from_what_is_known(whet: Whet) -> None
     words = ("--jobs", "1", commits[0], "main", "--oracle", str(script))
 
     stopped = whet("bisect", "--budget", "1ms", *words)
-    found_by(whet, *words)
+    searched = found_by(whet, *words)
     first = len(calls.read_text().split())
-    again = found_by(whet, *words)
+    again = found_by(whet, "--resume", *words)
+    never = whet("bisect", "--resume", commits[0], "main", "--", "true")
 
     assert stopped.code == 75
+    assert never.code == 64
+    assert "was not searched here before" in never.stderr
     assert again["first_bad"] == commits[17][:10]
-    # Both ends, the failing one three times, and both sides of the answer are run again.
+    # Both ends and both sides of the answer are run again. What the latter did before counts as
+    # well, so that fewer runs are left to be made again.
     assert len(calls.read_text().split()) - first <= 6
+    looked, before = again["looked_again"], searched["looked_again"]
+    assert isinstance(looked, dict)
+    assert isinstance(before, dict)
+    assert looked["runs"] < before["runs"]
 
 
 def test_git_replays_the_log_to_the_same_answer(whet: Whet) -> None:
@@ -220,6 +229,8 @@ def test_by_first_parents_the_search_goes_on_inside_the_merge(whet: Whet) -> Non
     assert f"{culprit[:10]} is the first bad commit" in said.stdout, said.stderr
     assert f"came in with {merge[:7]}" in said.stdout
     assert f"{merge[:10]} brought in 4 commits" in said.stderr
+    tested, of = re.findall(r"(\d+) versions tested of (\d+)", said.stdout)[0]
+    assert int(tested) <= int(of)
     replayed = whet.git("bisect", "replay", str(log))
     assert f"{culprit} is the first bad commit" in replayed
 
@@ -386,7 +397,8 @@ def test_a_setup_that_may_read_everything_runs_on_every_commit(whet: Whet) -> No
     )
 
     assert found["first_bad"] == commits[12][:10]
-    assert len(setups(log)) == found["trials"]
+    assert isinstance(found["tested"], list)
+    assert len(setups(log)) == len(found["tested"])
 
 
 def test_what_a_program_does_to_a_setup_is_not_there_on_the_next_commit(whet: Whet) -> None:

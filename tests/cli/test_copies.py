@@ -112,15 +112,16 @@ def test_an_investigation_leaves_out_a_file_whose_copy_fails_otherwise(whet: Whe
     assert (whet.folder / "whet-report/data.txt").read_text().strip() == "BOOM"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_file_of_tests_is_made_smaller(whet: Whet) -> None:
     whet.write(
         "test_x.py", "X = 1\n\ndef test_a():\n    z = 5\n    assert 1 == 2\n\ndef test_b(): pass\n"
     )
 
     said = whet(
-        "shrink", "test_x.py", "--budget", "8s", "--", PYTHON, "-m", "pytest", "-q", "test_x.py"
-    )
+        "shrink", "test_x.py", "--budget", "8s", "--jobs", "1",
+        "--", PYTHON, "-m", "pytest", "-q", "test_x.py",
+    )  # fmt: skip
 
     assert "linked beside" not in said.stderr
     assert "test_b" not in (whet.folder / "test_x.shrunk.py").read_text()

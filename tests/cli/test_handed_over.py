@@ -35,7 +35,7 @@ def test_what_is_measured_is_measured_again(whet: Whet) -> None:
     assert whet("investigate", *words, "--", PYTHON, "train.py").code == 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_hang_is_checked_by_where_it_hangs(whet: Whet) -> None:
     whet.write(
         "hang.py", "import sys, time\nwhile 'H' in open(sys.argv[1]).read(): time.sleep(.1)\n"

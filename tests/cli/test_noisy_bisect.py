@@ -26,6 +26,8 @@ while True:
 chance = zlib.crc32(f"{number} {turn}".encode()) % 100
 if kind == "bad" and chance < 50:
     raise KeyError("price")
+if kind == "always" or (kind == "late" and turn > 0):
+    raise KeyError("price")
 if kind == "other":
     raise ValueError("another bug")
 """
@@ -96,6 +98,28 @@ def test_that_it_is_flaky_is_seen_and_the_plan_is_said_before_the_first_step(whe
     assert f"{commits[5][:10]} is the first bad commit with" in said.stdout
     assert "← first bad" in said.stdout
     assert "both sides of the edge were run again" in said.stdout
+
+
+def test_a_version_that_passed_by_luck_is_seen_when_the_answer_is_looked_at_again(
+    whet: Whet,
+) -> None:
+    commits = history(whet, ["good"] * 6 + ["always"] + ["late"] + ["always"] * 8)
+
+    said = bisect(whet, commits[0], "main")
+
+    # The one in the middle passes when it is run first, so the search goes on behind it.
+    assert f"{commits[7][:10]}: GOOD" in said.stderr
+    assert f"`{commits[7][:10]}` was run again and did not do the same: flaky" in said.stderr
+    assert f"{commits[6][:10]} is the first bad commit with" in said.stdout
+
+
+def test_an_end_that_passes_by_luck_is_run_again_before_it_is_refused(whet: Whet) -> None:
+    commits = history(whet, ["good"] * 3 + ["always"] * 3 + ["late"])
+
+    said = bisect(whet, commits[0], "main")
+
+    assert said.code == 0, said.stderr
+    assert f"{commits[3][:10]} is the first bad commit with" in said.stdout
 
 
 def test_another_bug_on_the_way_is_skipped_and_the_answer_found_beside_it(whet: Whet) -> None:
@@ -208,6 +232,9 @@ def test_what_always_fails_is_searched_as_ever(whet: Whet) -> None:
 
     assert found["noisy"] is None
     assert found["first_bad"] == commits[3][:10]
+    doubts = found["looked_again"]["wrong_if_it_fails_in"]
+    assert [each["share_of_runs"] for each in doubts] == [0.5, 0.2]
+    assert all(each["probability"] < 0.1 for each in doubts)
 
 
 def test_an_end_that_never_fails_is_refused(whet: Whet) -> None:
@@ -242,3 +269,63 @@ def test_what_cannot_be_met_is_refused(whet: Whet, words: tuple[str, ...], said_
 
     assert said.code == 64
     assert said_of in said.stderr
+
+
+def test_a_search_by_first_parents_does_not_stop_at_a_merge(whet: Whet) -> None:
+    commits = history(whet, ["good"] * 3)
+    whet.git("checkout", "--quiet", "-b", "side")
+    for number, kind in ((10, "good"), (11, "bad"), (12, "bad")):
+        whet.commit(
+            f"side {number}",
+            app_py=PROGRAM.replace("{number}", str(number)).replace("{kind}", kind),
+        )
+    culprit = whet.git("rev-parse", "side~1").strip()
+    whet.git("checkout", "--quiet", "main")
+    whet.commit("notes", notes_py="")
+    whet.git("merge", "--quiet", "--no-ff", "-m", "merge side", "side")
+
+    ends = (commits[0], "main", "--first-parent", "--jobs", "2")
+    said = bisect(whet, *ends, "--json", "--confidence", "95%")
+
+    assert json.loads(said.stdout)["first_bad"] == culprit[:10]
+
+
+def test_ends_the_other_way_round_are_seen_where_the_old_one_is_flaky(whet: Whet) -> None:
+    commits = history(whet, ["bad"] * 3 + ["good"] * 3)
+
+    said = bisect(whet, commits[0], "main", "--confidence", "90%")
+
+    assert said.code == 0, said.stderr
+    assert f"{commits[3][:10]} is the first fixed commit" in said.stdout
+    assert "what fixed it is searched" in said.stderr
+
+
+HUNKED = """
+import os, random
+line1 = 1
+pad1 = pad2 = pad3 = 0
+pad4 = pad5 = pad6 = 0
+pad7 = pad8 = pad9 = 0
+line2 = 2
+pad1 = pad2 = pad3 = 0
+pad4 = pad5 = pad6 = 0
+pad7 = pad8 = pad9 = 0
+line3 = 3
+turn = len(os.listdir(os.environ["TURNS"]))
+open(os.environ["TURNS"] + f"/{turn}-{os.getpid()}", "w").close()
+if line2 == 22 and turn % 4 == 3:
+    raise KeyError("price")
+"""
+
+
+def test_each_part_of_a_flaky_commit_is_run_often_enough(whet: Whet) -> None:
+    whet.git("init", "--quiet", "--initial-branch=main")
+    first = whet.commit("one", app_py=HUNKED)
+    text = HUNKED.replace("line1 = 1", "line1 = 11").replace("line2 = 2", "line2 = 22")
+    whet.commit("two", app_py=text.replace("line3 = 3", "line3 = 33"))
+
+    words = (first, "main", "--hunks", "--json", "--confidence", "95%")
+    found = json.loads(bisect(whet, *words).stdout)
+
+    assert (found["part"]["hunks_before"], found["part"]["hunks_after"]) == (3, 1)
+    assert found["part"]["places"] == ["app.py:7"]

@@ -59,9 +59,11 @@ def test_failures_are_counted_by_kind_with_trials_that_show_them(whet: Whet) -> 
 def test_it_is_said_in_words_what_follows(whet: Whet) -> None:
     program(whet, "kp")
 
-    said = whet("repeat", "-n", "4", "--", PYTHON, "app.py")
+    words = ["--stack", "4M", "--", PYTHON, "app.py", "{}"]
+    said = whet("repeat", "-n", "4", *words)
 
     assert "failed in 2 of 4 runs: 50 %" in said.stdout
+    assert f"whet repeat -n 19 --stack 4M -- {PYTHON} app.py '{{}}'`" in said.stdout
     assert "KeyError: 'price' at app.py:9" in said.stdout
     assert "to be 95 % sure that it is fixed: 5 runs without a failure" in said.stdout
     assert "run 1 (trial 1): KeyError: 'price'" in said.stderr

@@ -155,19 +155,27 @@ def test_the_test_that_pollutes_another(polluted: Whet) -> None:
 
 
 def test_a_test_that_fails_alone_takes_one_call(polluted: Whet) -> None:
+    # What xdist calls its first worker is no sign of xdist where it is the name of a folder.
+    polluted.write("tests/gw0/test_more.py", "def test_it(): pass\n")
+
     said = polluted(
         "shrink", "--tests", "test_bad", "--json", "--", PYTHON, "-m", "pytest", "tests", "-v"
     )
 
+    assert said.code == 0, said.stderr
     found = json_of(said.stdout)
     assert (found["trials"], found["after"]) == (1, 1)
     assert found["remark"] == "`tests/test_a.py::test_bad` fails alone"
 
 
-def test_tests_side_by_side_and_from_a_folder_below_the_root(polluted: Whet) -> None:
+def test_tests_side_by_side_and_from_a_folder_below_the_root(
+    polluted: Whet, monkeypatch: pytest.MonkeyPatch
+) -> None:
     polluted.write("pytest.ini", "[pytest]\naddopts = -p no:randomly -ra\npythonpath = .\n")
     words = ("--cwd", "tests", "--", PYTHON, "-m", "pytest", "-n", "1", "--ff")
 
+    # The plugins that run tests side by side, and in another order, are what this is about.
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
     said = polluted("shrink", "--tests", "TestState::test_is_clean", *words)
 
     assert said.code == 0, said.stderr
@@ -183,6 +191,7 @@ def test_tests_side_by_side_and_from_a_folder_below_the_root(polluted: Whet) -> 
         (("--arguments", "--", "false"), 64, "`false` has no arguments behind the program"),
         (("--arguments", "f.txt", "--", "ls", "x"), 64, "`--arguments` takes no file"),
         (("--environment", "-o", "x", "--", "false"), 64, "`-o` is for a file"),
+        (("--arguments", "--resume", "--", "false"), 64, "`--resume` is for a file"),
         (("--tests", "--", "false", "x"), 64, "`false x` is no pytest command"),
         (("--tests", "nope", "--", PYTHON, "-m", "pytest", "tests"), 64, "pytest collects no test `nope`"),
         (("--tests", "test_after", "--", PYTHON, "-m", "pytest", "tests"), 65, "::test_after` does not fail"),

@@ -14,9 +14,9 @@ from whet_command import Whet
 HANGS = Path(__file__).parents[2] / "specimens" / "hangs"
 
 
-def hanging(whet: Whet, *command: str) -> str:
+def hanging(whet: Whet, *command: str, seconds: str = "2") -> str:
     """Run a command that hangs and return what whet says of it."""
-    said = whet("run", "--hang", "2", "--", sys.executable, *command)
+    said = whet("run", "--hang", seconds, "--", sys.executable, *command)
     assert said.code == 124
     return said.stderr
 
@@ -38,6 +38,24 @@ def test_a_stuck_rank_stands_apart_from_those_that_wait_for_it(whet: Whet) -> No
     assert re.search(r"process \d+ waits in save\(\) at stuck_rank.py:19", said)
     kept = json.loads(whet("stacks", "--json").stdout)
     assert [len(group["pids"]) for group in kept["groups"]] == [3, 1, 1]
+
+
+def test_tasks_of_asyncio_that_wait_for_each_other_are_told_with_what_they_await(
+    whet: Whet,
+) -> None:
+    said = hanging(whet, str(HANGS / "stuck_tasks.py"), seconds="1")
+
+    assert "2 tasks (back, there) await Lock.acquire() in move() at stuck_tasks.py:9" in said
+    assert "3 tasks (filler-0, filler-1, filler-2) await Queue.get() in fill()" in said
+    assert "task watcher awaits in watch() at stuck_tasks.py:18, for there" in said
+
+
+def test_what_hangs_in_native_code_with_the_lock_of_the_interpreter_is_named(whet: Whet) -> None:
+    said = hanging(whet, str(HANGS / "in_native_code.py"), seconds="1")
+
+    assert re.search(r"waits in wait_for_device\(\) at in_native_code.py:9", said)
+    if "py-spy" in (kept := whet("stacks", "--json").stdout):
+        assert "holds the GIL" in whet("stacks").stdout, kept
 
 
 def test_what_spins_is_told_from_what_waits(whet: Whet) -> None:
@@ -115,6 +133,7 @@ def test_a_running_trial_is_found(whet: Whet) -> None:
         (["no such program at all"], 66, "no process has `no such program at all`"),
         (["x", "--trial"], 64, "is not the number of a trial"),
         (["--core", "nothing.core"], 64, "there is no core file"),
+        (["--core", __file__], 64, "if it is a core file at all"),
     ],
 )
 def test_what_is_not_there_is_named(words: list[str], code: int, tells: str, whet: Whet) -> None:
@@ -131,6 +150,46 @@ def test_a_trial_that_has_ended_without_hanging_says_what_keeps_stacks(whet: Whe
 
     assert said.code == 66
     assert "--hang 30" in said.stderr
+
+
+def test_a_trial_that_crashed_says_how_to_get_a_core_file(whet: Whet) -> None:
+    whet("run", "--", sys.executable, "-c", "import os; os.kill(os.getpid(), 11)")
+    said = whet("stacks")
+
+    assert said.code == 66
+    for words in ("signal 11", "--locals", "ulimit -c", "the kernel"):
+        assert words in said.stderr
+
+
+@pytest.mark.needs("setpriv")
+def test_where_a_container_has_no_sys_ptrace_the_three_ways_are_named(whet: Whet) -> None:
+    whet.write(
+        "main.py",
+        "import ctypes, sys\n"
+        "ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # as one of another user: PR_SET_DUMPABLE\n"
+        "print('up', flush=True)\nsys.stdin.read()\n",
+    )
+    without = ("setpriv", "--bounding-set=-sys_ptrace", "--inh-caps=-sys_ptrace")
+    with subprocess.Popen(
+        [sys.executable, "main.py"], cwd=whet.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        try:
+            assert process.stdout is not None
+            process.stdout.readline()
+            words = [sys.executable, "-m", "whet", "stacks", "--once", str(process.pid)]
+            said = subprocess.run(
+                [*(without if os.geteuid() == 0 else ()), *words],
+                cwd=whet.folder, env={**os.environ, **whet.environment},
+                capture_output=True, text=True, check=False,
+            )  # fmt: skip
+        finally:
+            process.kill()
+
+    assert said.returncode == 77
+    assert "the system forbids it" in said.stderr
+    page = whet("explain", "stack-forbidden").stdout
+    for way in ("whet run", "root", "ptrace_scope", "SYS_PTRACE"):
+        assert way in page
 
 
 @pytest.mark.needs("gdb", "gcore")
@@ -151,7 +210,9 @@ def test_a_core_file_tells_the_native_stack_and_python_s_or_why_not(whet: Whet) 
     if made.returncode:
         pytest.skip("the system forbids ptrace")
 
-    said = whet("stacks", "--core", f"{core}.{process.pid}", os.path.realpath(sys.executable))
+    by_name = whet("stacks", "--core", f"{core}.{process.pid}", os.path.realpath(sys.executable))
+    said = whet("stacks", "--core", f"{core}.{process.pid}")
 
+    assert said.stdout == by_name.stdout  # a core tells which program it is of
     assert f"thread {process.pid}  (gdb)" in said.stdout
     assert "main.py:2 in wait" in said.stdout or "py-spy: " in said.stderr

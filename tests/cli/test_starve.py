@@ -2,8 +2,7 @@
 
 import json
 import os
-import pty
-import select
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +26,18 @@ def test_a_trial_that_dies_of_memory_says_so_in_its_last_line(whet: Whet) -> Non
     shown = whet("show").stdout
     assert "limited  memory 64 MiB by " in shown
     assert "kind  out of memory" in shown
+
+
+def test_a_command_that_ends_well_with_fewer_processes_is_told_to_have_met_the_limit(
+    whet: Whet,
+) -> None:
+    whet.write("forks.py", "import os\ntry:\n    while os.fork(): pass\nexcept OSError: pass\n")
+    said = whet("starve", "--processes", "5", "--", sys.executable, "forks.py")
+    if "cannot enforce" in said.stderr:
+        pytest.skip("no control group for processes may be made here")
+    assert said.code == 0
+    assert "note: met the limit `--processes 5`: a process or thread was refused" in said.stderr
+    assert "met the limit `--processes 5`" in whet("show").stdout
 
 
 @pytest.mark.parametrize("verb", [["run"], ["starve"], ["again"]])
@@ -127,6 +138,7 @@ def test_a_set_that_is_wrong_is_named(whet: Whet, setting: str, words: str) -> N
         (["--files", "3"], "the least that works is "),
         (["--swap", "1G"], "`--swap` goes with `--memory`"),
         ([], "was given nothing to limit"),
+        (["--find", "files", "--picture", "no/such/p.svg"], "is in a folder that is not there"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_runs(
@@ -139,30 +151,46 @@ def test_what_makes_no_sense_is_refused_before_anything_runs(
     assert not (whet.folder / "was_run").exists()
 
 
-def test_without_a_command_a_shell_says_which_limits_hold(whet: Whet) -> None:
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, **whet.environment, "SHELL": "/bin/bash", "HOME": str(whet.folder)}
-    words = [sys.executable, "-m", "whet", "starve", "--memory", "300M", "--files", "64"]
-    with subprocess.Popen(
-        words, cwd=whet.folder, env=environment, stdin=theirs, stdout=theirs, stderr=theirs,
-        start_new_session=True,
-    ) as shell:  # fmt: skip
-        os.close(theirs)
-        shown = _read_until(ours, b"(memory 300 MiB, files 64)")
-        os.write(ours, b"echo =$MEMLIMIT= $(ulimit -n)\nexit 3\n")
-        shown += _read_until(ours, b"=300MiB= 64")
-        assert shell.wait(60) == 3, shown
-    os.close(ours)
-    assert list(Path(whet.environment["TMPDIR"]).iterdir()) == []
+_EACH = """
+import tempfile, threading
+held = bytearray(b"1" * 20_000_000)
+stop = threading.Event()
+threads = [threading.Thread(target=stop.wait, daemon=True) for _ in range(3)]
+for each in threads: each.start()
+stop.set()
+with tempfile.TemporaryFile() as file: file.write(bytes(1_000_000))
+"""
 
 
-def _read_until(descriptor: int, words: bytes) -> bytes:
-    shown = b""
-    while words not in shown:
-        ready, _, _ = select.select([descriptor], [], [], 60)
-        assert ready, shown
-        shown += os.read(descriptor, 65536)
-    return shown
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("memory", r"[\d.]+ MiB of memory is enough; [\d.]+ MiB is too little"),
+        ("disk", r"[\d.]+ KiB of disk is enough; [\d.]+ KiB is too little"),
+        ("processes", "4 processes are enough; 3 are too few"),
+        ("cpus", "0.05 cpus are enough"),
+    ],
+)
+def test_the_least_of_each_is_found_and_drawn(whet: Whet, name: str, answer: str) -> None:
+    whet.write("each.py", _EACH)
+    words = ("--find", name, "--picture", "least.svg", "--", sys.executable, "each.py")
+    said = whet("starve", *words)
+    if "cannot enforce" in said.stderr:
+        pytest.skip(f"there is no way here to limit {name}")
+    assert re.match(answer, said.stdout), said
+    assert f"<title>run time against {name}</title>" in (whet.folder / "least.svg").read_text()
+
+
+@pytest.mark.long
+def test_an_amount_with_which_a_program_waits_for_ever_is_too_little(whet: Whet) -> None:
+    waits = "try:\n    files = [open('/dev/null') for _ in range(30)]\nexcept OSError:\n"
+    waits += "    __import__('threading').Event().wait()\n"
+    whet.write("waits.py", waits)
+    said = whet("starve", "--find", "files", "--", sys.executable, "waits.py")
+    assert said.code == 0, said
+    assert re.search(r"^\d+ files are enough; \d+ are too few", said.stdout), said
+    assert "no output for" in said.stdout.partition("with less it fails so:")[2]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
@@ -227,6 +255,33 @@ def test_an_investigation_finds_how_much_is_enough_and_shrinks_under_the_limit(w
         "<title>memory against time</title>"
         in (whet.folder / "whet-report" / "report.html").read_text()
     )
+
+
+@pytest.mark.long
+@pytest.mark.needs("prlimit")
+def test_a_machine_out_of_memory_is_investigated_under_a_limit_that_is_met_at_once(
+    whet: Whet,
+) -> None:
+    whet.write(
+        "load.py",
+        "import sys, time\nheld = []\nfor line in open(sys.argv[1]):\n    if 'big' in line:\n"
+        "        held.append(bytearray(30_000_000))\n        time.sleep(0.15)\n",
+    )
+    whet.write("rows.txt", "row\n" * 20 + "big\n" * 12 + "row\n" * 20)
+    command = [sys.executable, "load.py", "rows.txt"]
+    done = subprocess.run(
+        # As if the machine had no more than that.
+        ["prlimit", "--as=300000000", sys.executable, "-m", "whet", "investigate", "--", *command],
+        cwd=whet.folder, env={**os.environ, **whet.environment}, capture_output=True, check=False,
+        timeout=200,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    report = (whet.folder / "whet-report" / "report.md").read_text()
+    assert re.search(r"- Python\S* \(pid \d+\) grew to \d+ MiB", report, re.IGNORECASE)
+    assert re.search(r"With \\?`--address-space \d+M\\?` it fails the same way, sooner", report)
+    left = (whet.folder / "whet-report" / "rows.txt").read_text().split()
+    assert set(left) == {"big"}
+    assert len(left) <= 4
 
 
 READ_ONLY = """

@@ -151,3 +151,11 @@ def test_a_switch_that_cannot_be_read_is_named(whet: Whet, line: str) -> None:
 
     assert said.code == 78
     assert "no-cache" in said.stderr
+
+
+def test_the_list_has_what_is_turned_by_name_only(whet: Whet) -> None:
+    told = json.loads(whet("toggle", "--list", "--json").stdout)["toggles"]
+
+    amplifying = {each["name"] for each in told if each["amplifies"]}
+    assert {"sleeps", "one-core", "rr-chaos"} <= amplifying
+    assert "for `whet repeat --amplify`, or by name" in whet("toggle", "--list", "sleeps").stdout

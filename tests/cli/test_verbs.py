@@ -291,7 +291,8 @@ def test_bisect_finds_the_first_bad_commit(whet: Whet) -> None:
     assert found["first_bad"] == commits[7][:10]
     assert found["good"] == commits[6][:10]
     assert "commit 7" in found["first_bad_description"]
-    assert found["trials"] <= 6
+    assert len(found["tested"]) <= 6
+    assert found["trials"] <= 8  # one or two of them again
 
 
 @pytest.mark.slow

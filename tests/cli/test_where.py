@@ -4,6 +4,7 @@ import json
 import os
 import py_compile
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -283,3 +284,154 @@ def test_an_editable_install_is_told_as_such(whet: Whet) -> None:
     assert told["file"] == str(Path(__file__).parents[2] / "src/whet/core/errors.py")
     assert told["installed_by"]["name"] == "whet"
     assert told["installed_by"]["editable"] is True
+
+
+@pytest.fixture
+def borrowed(whet: Whet) -> Whet:
+    """A program whose names stand for what is written elsewhere, or not at all."""
+    whet.write("base.py", "class Base:\n    def go(self): return 1\n")
+    whet.write(
+        "names.py",
+        "import dataclasses, functools, os, math\n"
+        "from base import Base\n"
+        "class Child(Base): pass\n"
+        "class Mixed(Base):\n    def own(self): return 2\n"
+        "@dataclasses.dataclass\nclass Data:\n    x: int\n"
+        "def plain(x): return x\n"
+        "def make():\n    def inner(): return 3\n    return inner\n"
+        "made = make()\n"
+        "part = functools.partial(plain, 1)\n"
+        "least = functools.partial(min, 1)\n"
+        "short = lambda: 4\n"
+        "one, two = lambda: 5, lambda: 6\n",
+    )
+    whet.write("by_path.py", "def run_by_path(): pass\nrun_by_path()\n")
+    whet.write(
+        "main.py",
+        "import names, json, math, os, runpy\n"
+        "names.Child().go(); names.Mixed().go(); names.Data(1); names.made(); names.part()\n"
+        "names.least(2); names.short(); names.short(); names.two()\n"
+        "json.JSONDecoder().decode('1'); math.sqrt(4); os.makedirs('x/y')\n"
+        "runpy.run_path('by_path.py')\n",
+    )
+    return whet
+
+
+@pytest.mark.parametrize(
+    ("target", "count", "note"),
+    [
+        ("names:Child.go", 2, "`names:Child.go` is `Base.go` of "),
+        ("json:JSONDecoder.decode", 1, "json/decoder.py`"),
+        ("names:short", 2, ""),
+        ("names:two", 1, "there are 2 lambdas on "),
+        ("names:part", 1, "is a partial of `plain`"),
+        ("names:made", 1, "all calls of which are meant"),
+        ("by_path:run_by_path", 1, ""),
+    ],
+)
+def test_calls_are_counted_where_what_runs_is_written(
+    target: str, count: int, note: str, borrowed: Whet
+) -> None:
+    found = ran(borrowed, target, "--", sys.executable, "main.py")
+
+    assert (found["count"], found["cannot_be_told"]) == (count, "")
+    assert note in str(found["note"])
+
+
+@pytest.mark.parametrize(
+    ("target", "why"),
+    [
+        ("names:least", "not written in Python"),
+        ("math:sqrt", "it is written in C"),
+        ("math", "it is written in C"),
+        ("names:Data.__init__", "it is generated while the program runs"),
+        ("names:Child", "what runs are those of `base.Base`"),
+    ],
+)
+def test_of_what_cannot_be_met_it_is_never_said_that_it_did_not_run(
+    target: str, why: str, borrowed: Whet
+) -> None:
+    said = borrowed("where", target, "--", sys.executable, "main.py")
+
+    assert f"whether {target} ran cannot be told: " in said.stdout
+    assert why in said.stdout
+    assert "never" not in said.stdout
+
+
+def test_a_part_of_the_interpreter_is_counted_or_it_is_said_why_not(borrowed: Whet) -> None:
+    for target, name in (("os:makedirs", "os"), ("os.path:join", "posixpath")):
+        found = ask(borrowed, target, "--", sys.executable, "main.py")
+        counted = found["ran"]
+        assert isinstance(counted, dict)
+        assert found["module"] == name
+        assert found["copies"] == []
+        is_told = sys.version_info >= (3, 12)
+        assert bool(counted["cannot_be_told"]) is not is_told
+        assert bool(counted["count"]) is is_told
+
+
+def test_what_a_class_inherits_is_said_to_be_left_out(borrowed: Whet) -> None:
+    said = borrowed("where", "names:Mixed", "--", sys.executable, "main.py")
+
+    assert "what `Mixed` inherits from `base.Base` is not met" in said.stdout
+    assert "none of its own functions was ever called" in said.stdout
+
+
+def test_the_script_is_the_module_of_its_package_and_its_threads_count(whet: Whet) -> None:
+    whet.write("pkg/__init__.py", "")
+    whet.write(
+        "pkg/tool.py",
+        "import threading\nshort = lambda: 1\ndef work(): short()\n"
+        "for _ in range(3):\n"
+        "    one = threading.Thread(target=work); one.start(); one.join()\n",
+    )
+
+    for target in ("pkg.tool:work", "pkg/tool.py:work", "pkg.tool:short"):
+        assert ran(whet, target, "--", sys.executable, "pkg/tool.py")["count"] == 3
+
+
+def test_modules_that_pytest_rewrites_count(whet: Whet) -> None:
+    whet.write(
+        "conftest.py",
+        "import pytest\n@pytest.fixture\ndef thing(): return aid()\ndef aid(): pass\n",
+    )
+    whet.write(
+        "tests/test_it.py",
+        "def helper(x):\n    assert x\n    return x\n"
+        "def test_one(thing): assert helper(1)\ndef test_two(thing): assert helper(2)\n",
+    )
+    command = ("--", sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests")
+
+    for target in ("tests/test_it.py:helper", "conftest:aid", "conftest:thing"):
+        assert ran(whet, target, *command)["count"] == 2
+
+
+def test_of_a_large_module_every_function_counts(whet: Whet) -> None:
+    whet.write("large.py", "".join(f"def f{n}(): pass\n" for n in range(600)))
+    whet.write("main.py", "import large\nlarge.f0(); large.f599()\n")
+
+    calls = _list(ran(whet, "large", "--", sys.executable, "main.py")["calls"])
+
+    assert [each["function"] for each in calls if isinstance(each, dict)] == ["f0", "f599"]
+
+
+def test_a_module_in_a_zip_file_is_not_said_to_have_been_left_alone(whet: Whet) -> None:
+    with zipfile.ZipFile(whet.folder / "lib.zip", "w") as archive:
+        archive.writestr("packed.py", "def inside(): pass\n")
+    whet.write("main.py", "import packed\npacked.inside()\n")
+
+    found = ran(
+        whet, "packed:inside", "--", sys.executable, "main.py",
+        PYTHONPATH=str(whet.folder / "lib.zip"),
+    )  # fmt: skip
+
+    assert found["count"] == 1 or "zip" in str(found["cannot_be_told"])
+
+
+def test_what_another_loader_compiles_cannot_be_told(whet: Whet) -> None:
+    whet.write("odd.py", "def inside(): pass\ninside()\n")
+    whet.write("main.py", "exec(compile(open('odd.py').read(), 'odd.py', 'exec'))\n")
+
+    found = ran(whet, "odd:inside", "--", sys.executable, "main.py")
+
+    assert found["count"] == 1 or "another loader" in str(found["cannot_be_told"])

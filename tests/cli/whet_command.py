@@ -6,6 +6,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from loaded_whet import loaded_whet
+
+_MOST_SECONDS = 120
+
 
 @dataclass(frozen=True)
 class Said:
@@ -29,22 +33,28 @@ class Whet:
     environment: dict[str, str]
 
     def __call__(
-        self, *words: str, stdin: bytes = b"", environment: dict[str, str] | None = None
+        self,
+        *words: str,
+        stdin: bytes = b"",
+        environment: dict[str, str] | None = None,
+        most_seconds: int = _MOST_SECONDS,
     ) -> Said:
-        done = subprocess.run(
-            [sys.executable, "-m", "whet", *words],
-            cwd=self.folder,
-            env={**os.environ, **self.environment, **(environment or {})},
-            input=stdin,
-            capture_output=True,
-            check=False,
-            timeout=120,
-        )
-        return Said(
-            done.returncode,
-            done.stdout.decode("utf-8", "replace"),
-            done.stderr.decode("utf-8", "replace"),
-        )
+        whole = {**os.environ, **self.environment, **(environment or {})}
+        loaded = loaded_whet()
+        if loaded.can_run(whole):
+            code, output, errors = loaded.run(words, str(self.folder), whole, stdin, most_seconds)
+        else:
+            done = subprocess.run(
+                [sys.executable, "-m", "whet", *words],
+                cwd=self.folder,
+                env=whole,
+                input=stdin,
+                capture_output=True,
+                check=False,
+                timeout=most_seconds,
+            )
+            code, output, errors = done.returncode, done.stdout, done.stderr
+        return Said(code, output.decode("utf-8", "replace"), errors.decode("utf-8", "replace"))
 
     def write(self, name: str, text: str) -> Path:
         path = self.folder / name

@@ -20,6 +20,7 @@ limits = st.builds(
     processes=amounts,
     stack_bytes=amounts,
     cpu_seconds=amounts,
+    slow_disk_bytes=amounts,
 )
 
 

@@ -35,6 +35,7 @@ rooms = st.builds(
     Room,
     disks=st.lists(disks, max_size=2, unique_by=lambda disk: disk.path).map(tuple),
     read_only=st.lists(paths, max_size=2).map(tuple),
+    gpu_memory_bytes=st.none() | sizes,
     is_clean=st.booleans(),
     project=st.sampled_from(["", "/home/ada/x"]),
     keep_writes=st.sampled_from(["", "/home/ada/kept"]),

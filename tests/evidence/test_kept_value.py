@@ -8,7 +8,7 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.agent.site.whet_state.raised import _json as written
+from whet.agent.site.whet_state.raised import as_json as written
 from whet.agent.site.whet_state.values import Reader
 from whet.evidence.kept_objects import Kept, rebuilt
 from whet.evidence.kept_value import value_line

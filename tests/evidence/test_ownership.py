@@ -32,6 +32,14 @@ def test_a_file_has_the_same_name_in_the_project_in_a_copy_and_in_a_worktree(fil
     } == {file}
 
 
+@given(files, st.text("abz0189_", min_size=8, max_size=8))
+def test_a_file_in_a_temporary_folder_has_the_same_name_each_time(file: str, chance: str) -> None:
+    """Wherever temporary files go: `TMPDIR` may lie in the project."""
+    for folder in ("/tmp", CWD, f"{CWD}/tmp", "/dev/shm/state", "/srv/scratch"):
+        assert ownership().locate(f"{folder}/tmp{chance}/{file}").file == file
+    assert ownership(cwd=f"/tmp/tmp{chance}").locate(file).file == file
+
+
 @given(files)
 def test_a_file_is_named_from_the_top_of_the_repository(file: str) -> None:
     in_folder = ownership(cwd=f"{CWD}/scripts", repository=CWD)

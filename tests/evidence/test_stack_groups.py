@@ -6,8 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.core.failure import Frame
-from whet.core.stack import ProcessStack, ThreadStack
-from whet.evidence.stack_groups import groups_of, headline, motion, numbers, sentence
+from whet.core.stack import ProcessStack, TaskStack, ThreadStack
+from whet.evidence.stack_groups import (
+    groups_of,
+    headline,
+    motion,
+    numbers,
+    sentence,
+    task_groups,
+    task_sentence,
+)
 
 
 def frame(function: str, line: int = 1, path: str = "loss.py") -> Frame:
@@ -18,8 +26,20 @@ FRAMES = st.lists(st.sampled_from([frame("main"), frame("train"), frame("save")]
 THREADS = st.lists(
     FRAMES.map(lambda frames: ThreadStack(number=0, frames=tuple(frames))), max_size=3
 )
-PROCESSES = st.lists(THREADS, max_size=6).map(
-    lambda many: [ProcessStack(pid=10 + n, threads=tuple(each)) for n, each in enumerate(many)]
+TASKS = st.lists(
+    st.builds(
+        TaskStack,
+        name=st.sampled_from(["a", "b"]),
+        frames=FRAMES.map(tuple),
+        awaits=st.sampled_from(["", "a", "runs", "is ready"]),
+    ),
+    max_size=3,
+)
+PROCESSES = st.lists(st.tuples(THREADS, TASKS), max_size=6).map(
+    lambda many: [
+        ProcessStack(pid=10 + n, threads=tuple(threads), tasks=tuple(tasks))
+        for n, (threads, tasks) in enumerate(many)
+    ]
 )
 
 
@@ -49,6 +69,35 @@ def test_two_main_threads_are_together_exactly_if_their_stacks_are_equal(
     assert len({group.frames for group in main}) == len(main)
     for group in main:
         assert {member.thread.frames for member in group.members} == {group.frames}
+
+
+@given(PROCESSES)
+def test_every_task_is_in_the_one_group_of_its_stack_and_is_told(
+    processes: list[ProcessStack],
+) -> None:
+    groups = task_groups(processes)
+
+    assert len({group.frames for group in groups}) == len(groups)
+    assert sorted(task.name for group in groups for _, task in group.members) == sorted(
+        task.name for each in processes for task in each.tasks
+    )
+    for group in groups:
+        assert {task.frames for _, task in group.members} == {group.frames}
+        assert all(task.name in task_sentence(group) for _, task in group.members)
+
+
+def test_tasks_tell_what_they_await_and_where() -> None:
+    wait = (frame("fill", 14, "app.py"), frame("Queue.get", 158, "lib/queues.py"))
+    tasks = [TaskStack(name=name, frames=wait) for name in ("a", "b")]
+    tasks.append(TaskStack(name="c", frames=(frame("watch", 3),), awaits="a"))
+    tasks.append(TaskStack(name="d", frames=(), awaits="is ready"))
+    groups = task_groups([ProcessStack(pid=1, tasks=tuple(tasks))])
+
+    assert [task_sentence(group) for group in groups] == [
+        "2 tasks (a, b) await Queue.get() in fill() at app.py:14",
+        "task c awaits in watch() at loss.py:3, for a",
+        "task d: not begun yet",
+    ]
 
 
 @given(st.lists(st.integers(0, 60), min_size=1))

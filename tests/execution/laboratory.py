@@ -19,7 +19,7 @@ from whet.host.capture import keep_in_place
 from whet.host.console import Console
 
 SPECIMENS = Path(__file__).resolve().parents[2] / "specimens" / "processes"
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = float(os.environ.get("WHET_TEST_PATIENCE_SECONDS", "30"))
 
 
 def specimen(name: str, *arguments: object) -> tuple[str, ...]:

@@ -52,6 +52,24 @@ def begun_and_gone_on_with(writer: Writer) -> Lines:
     ]
 
 
+def failed_and_kept(writer: Writer) -> Lines:
+    """An error that remembers where it came from when the program is frozen."""
+    writer.needs.add("traceback")
+    number = writer.fresh()
+    before, function = writer.callee()
+    return [
+        *before,
+        f"def fail{number}(x):",
+        f"    raise KeyError({function}(x))",
+        "try:",
+        f"    fail{number}({writer.number(0, 9)})",
+        "except (KeyError, ValueError) as error:",
+        f"    kept{number} = error",
+        f"print('between', {writer.value()})",
+        f"traceback.print_exception(kept{number})",
+    ]
+
+
 def closed_over(writer: Writer) -> Lines:
     number = writer.fresh()
     before, call = _call(writer)
@@ -240,15 +258,10 @@ def never_closed(writer: Writer) -> Lines:
     return [opened, f"open{number}.write(str({writer.value()}))"]
 
 
-def last_words(writer: Writer) -> Lines:
-    # One name: a second one makes the first go there. When Python ends, which of two goes first
-    # depends on when it has collected garbage.
-    return [
-        "class Last:",
-        "    def __del__(self):",
-        f"        print('gone {writer.number(0, 9)}')",
-        "last = Last()",
-    ]
+def last_words(_writer: Writer) -> Lines:
+    # All say the same: when Python ends, which of those of two modules goes first depends on
+    # when it has collected garbage.
+    return ["class Last:", "    def __del__(self):", "        print('gone')", "last = Last()"]
 
 
 def locked(writer: Writer) -> Lines:
@@ -312,7 +325,8 @@ def ordered_by_hash(writer: Writer) -> Lines:
 
 
 ODDITIES: tuple[Callable[[Writer], Lines], ...] = (
-    held_for_later, bound_partly, begun_and_gone_on_with, closed_over, made_early_used_late,
+    held_for_later, bound_partly, begun_and_gone_on_with, failed_and_kept, closed_over,
+    made_early_used_late,
     compared_code, pickled, imported_again, forgotten_and_imported, read_source, read_source,
     told_state, read_raw, mapped, kept_open, forked, threaded, moved_away, set_variable,
     redirected, replaced_output, opened_pipe, kept_writing, never_closed, last_words, locked, path_extended,

@@ -29,6 +29,7 @@ from whet.host.observation import SLACK_NS
 WARM, COLD = "warm", "cold"  # as long as each other: nothing depends on the length of a path
 FIRST = "first run"
 _DEPTH = re.compile(rb"repeated \d+ more times")
+_UNBOUND = re.compile(rb"line \d+, in (\w+)\n +[^\n]*\n[ ^~]*\n(UnboundLocalError)")
 _LIMITS = Limits(wall_seconds=30.0)
 
 Files = dict[str, tuple[int, bytes]]
@@ -255,7 +256,9 @@ def _signature(outcome: Outcome) -> str:
 
 
 def _steady(text: bytes) -> bytes:
-    """Leave out how deep a recursion came: see the limits in the guide."""
+    """Leave out what Python itself is not steady in: see the limits in the guide."""
+    if sys.version_info[:2] == (3, 11):
+        text = _UNBOUND.sub(rb"in \1\n\2", text)
     if b"RecursionError" not in text:
         return text
     return _DEPTH.sub(b"", text).replace(b" while calling a Python object", b"")

@@ -49,7 +49,7 @@ class Twins:
         """Run warm and cold; everything that can be seen afterwards must be the same."""
         steps = (ResetStep(command=reset, must_succeed=True),) if reset else ()
         while any(_is_young(each) for each in self._folders):
-            pass
+            time.sleep(0.001)
         both = [
             executor.submit(
                 Trial(command=(sys.executable, "main.py"), cwd=str(folder), reset=steps)

@@ -78,6 +78,14 @@ C = "import ctypes; c = ctypes.CDLL(None); c.fopen.restype = P = ctypes.c_void_p
             "import sub; x = getattr(sub, 'X', 0)", {"sub/other": ""}, {"sub/__init__.py": "X = 1"},
             id="a namespace package that becomes another one",
         ),
+        pytest.param(
+            "import os, other\nif not (p := os.fork()):\n    import colorsys\n    os._exit(hasattr(colorsys, 'OURS'))\nx = os.waitpid(p, 0)[1]",
+            {"other.py": ""}, {"colorsys.py": "OURS = 1"}, id="a module that a forked process has found elsewhere",
+        ),
+        pytest.param(
+            "import os, other\nif not (p := os.fork()):\n    try: import helper\n    except ImportError: os._exit(1)\n    os._exit(2)\nx = os.waitpid(p, 0)[1]",
+            {"other.py": ""}, {"helper.py": ""}, id="a module that a forked process has not found",
+        ),
     ],
 )  # fmt: skip
 def test_what_anybody_has_seen_spoils_what_came_after(
@@ -90,6 +98,30 @@ def test_what_anybody_has_seen_spoils_what_came_after(
     workshop.run()
 
     assert [bool(start.place) for start in workshop.starts] == [False, True, False], workshop.starts
+
+
+@pytest.mark.parametrize(
+    "reads", ["", "\ntry: x = open(helper.__file__).read()\nexcept OSError: x = 0"]
+)
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"lib/site-packages/helper.py": "X = 2"},
+        {"lib/site-packages/helper.py": None, "lib/site-packages/helper/__init__.py": "X = 3"},
+        {"helper.py": "X = 4"},
+    ],
+)  # fmt: skip
+def test_an_edit_of_an_installed_module_spoils_what_came_after(
+    workshop: Workshop, reads: str, edit: dict[str, str | None]
+) -> None:
+    looks = f"import sys; sys.path.append('lib/site-packages'); import helper; x = helper.X{reads}"
+    workshop.write({"main.py": f"exec({looks!r})\n{SLOW}print(x)\n", "lib/site-packages/helper.py": "X = 1"})  # fmt: skip
+    for _ in range(3):  # the first one makes `__pycache__`
+        workshop.run()
+    workshop.write(edit)
+    workshop.run()
+
+    assert [bool(start.place) for start in workshop.starts[2:]] == [True, False], workshop.starts
 
 
 @pytest.mark.parametrize(

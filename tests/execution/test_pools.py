@@ -1,6 +1,7 @@
 """Pools of threads: what OpenMP has is ended before a fork; who owns another thread is named."""
 
 import ctypes.util
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -26,6 +27,19 @@ POOL = """
 #include <unistd.h>
 static void *work(void *no) { for (;;) pause(); return no; }
 static void *spin(void *no) { for (;;) ; return no; }
+struct frame { void *words[64]; };
+__attribute__((always_inline)) static inline long asleep(struct frame *decoys) {
+    long result = 34;  /* pause, in no function of the C library; what lies there looks like code */
+    __asm__ volatile("syscall" : "+a"(result) : "r"(decoys) : "rcx", "r11", "memory");
+    return result;
+}
+static void *misled(void *code) {
+    struct frame frame;
+    for (int i = 0; i < 64; i++) frame.words[i] = (char *)code + 1;
+    for (;;) asleep(&frame);
+    return code;
+}
+void start_misled(void *code) { pthread_t t; pthread_create(&t, 0, misled, code); usleep(10000); }
 void start(void) { pthread_t t; pthread_create(&t, 0, work, 0); usleep(10000); }
 void start_spinning(void) { pthread_t t; pthread_create(&t, 0, spin, 0); usleep(10000); }
 """
@@ -67,6 +81,17 @@ def test_the_library_that_owns_a_thread_is_named(pool: Path, start: str, tmp_pat
     reason = hindrance_of(f"import ctypes; ctypes.CDLL({str(pool)!r}).{start}()", tmp_path)
 
     assert reason.startswith("a thread of libpool.so runs")
+
+
+@needs_compiler
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the specimen is written for x86-64")
+def test_numbers_on_a_stack_that_look_like_code_name_nobody(pool: Path, tmp_path: Path) -> None:
+    other = (
+        "ctypes.cast(ctypes.CDLL(__import__('_ctypes').__file__).PyInit__ctypes, ctypes.c_void_p)"
+    )
+    starts = f"import ctypes; ctypes.CDLL({str(pool)!r}).start_misled({other})"
+
+    assert hindrance_of(starts, tmp_path).startswith("a thread of libpool.so runs")
 
 
 @needs_compiler

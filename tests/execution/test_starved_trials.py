@@ -14,6 +14,7 @@ from whet.core.errors import LimitNotEnforced
 from whet.core.failure import FailureKind
 from whet.core.limits import Limits
 from whet.core.trial import Trial
+from whet.evidence.limit_met import unnamed_limits
 from whet.host.ceilings.ceiling import Ceiling, Plain
 from whet.host.ceilings.groups_v1 import GroupsV1
 from whet.host.ceilings.processors import Affinity
@@ -241,6 +242,25 @@ finally:
 
 
 @pytest.mark.usefixtures("pids")
+def test_a_program_that_gets_by_with_fewer_threads_is_told_to_have_met_the_limit(
+    laboratory: Laboratory,
+) -> None:
+    program = """
+import threading
+stop = threading.Event()
+try:
+    for _ in range(50):
+        threading.Thread(target=stop.wait).start()
+except RuntimeError:
+    pass
+stop.set()
+"""
+    outcome = starve(laboratory, *python(program), limits=Limits(processes=20))
+    assert outcome.failure is None
+    assert "met the limit `--processes 20`" in unnamed_limits(outcome)[0]
+
+
+@pytest.mark.usefixtures("pids")
 def test_a_thousand_forks_at_once_are_held_and_ended(laboratory: Laboratory) -> None:
     limits = Limits(processes=30, wall_seconds=1)
     outcome = starve(laboratory, *specimen("wild.py", 4), limits=limits)
@@ -359,6 +379,11 @@ def test_a_program_that_reads_more_than_it_has_memory_for_meets_the_limit(
     big = laboratory.work / "big"
     with big.open("wb") as file:
         file.truncate(300 * MEBIBYTE)  # a hole: nothing is on the disk
+    # In the page cache of who runs the tests: the kernel would take pages of it from the trial, again
+    # and again, before it gives up.
+    with big.open("rb") as file:
+        while file.read(MEBIBYTE):
+            pass
     outcome = starve(
         laboratory, *python("open('big', 'rb').read()"), limits=Limits(memory_bytes=64 * MEBIBYTE)
     )

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from program_edits import KINDS, Change, Edit, Session, sessions
 from program_twins import FIRST, Tally, Twins, shown, twins
 
-_QUICK_SESSIONS = 15
+_QUICK_SESSIONS = 10
 _SLOW_TO_DRAW = (HealthCheck.too_slow, HealthCheck.data_too_large)
 
 

@@ -143,6 +143,60 @@ def test_a_process_that_ends_while_it_is_looked_at_does_not_spoil_the_others(
     assert leaving not in seen or seen[leaving].notes == ("it ended while it was looked at",)
 
 
+def test_what_waits_in_the_kernel_is_told_and_does_not_hold_the_look_up() -> None:
+    with running(str(HANGS / "in_kernel.py")) as pid:
+        while (facts := facts_of(pid)) is not None and facts.state != "D":
+            pass
+        seen = {each.pid: each for each in take_all([pid, *descendants_of(pid)])}
+
+    assert seen[pid].state == "D"
+    assert "waits in the kernel" in seen[pid].notes[0]
+    assert len(seen) == 2
+
+
+@pytest.mark.usefixtures("_spy")
+def test_a_child_that_hangs_on_a_lock_that_was_held_at_the_fork_is_told() -> None:
+    program = (
+        "import os, threading\nlock = threading.Lock()\nheld = threading.Event()\n"
+        "def hold():\n    with lock:\n        held.set()\n        threading.Event().wait()\n"
+        "threading.Thread(target=hold, daemon=True).start()\nheld.wait()\n"
+        "def log():\n    with lock:\n        pass\n"
+        "if os.fork() == 0:\n    print('up', flush=True)\n    log()\nos.wait()\n"
+    )
+    with running("-c", program) as pid:
+        (child,) = descendants_of(pid)
+        seen = {each.pid: each for each in take_all([pid, child])}
+
+    assert functions(seen[child]) == ["<module>", "log"]
+    assert seen[child].threads[0].has_moved is False
+
+
+def test_processes_that_come_and_go_meanwhile_spoil_nothing() -> None:
+    program = (
+        "import os, time\nprint('up', flush=True)\n"
+        "while True:\n    if os.fork() == 0:\n        os._exit(0)\n    os.wait()\n"
+    )
+    with running("-c", program) as pid:
+        for _ in range(5):
+            tree = [pid, *descendants_of(pid)]
+            assert pid in {each.pid for each in take_all(tree, looks_again=False)}
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("_spy")
+def test_two_hundred_processes_are_seen() -> None:
+    program = (
+        "import os, time\ndef wait():\n    time.sleep(100)\n"
+        "for _ in range(200):\n    if os.fork() == 0:\n        wait()\n"
+        "print('up', flush=True)\nwait()\n"
+    )
+    with running("-c", program) as pid:
+        seen = take_all([pid, *descendants_of(pid)])
+
+    assert len(seen) == 201
+    assert all(functions(each)[-1] == "wait" for each in seen)
+
+
 def test_a_program_that_is_no_python_is_told_by_what_the_kernel_knows() -> None:
     with subprocess.Popen(["sleep", "1000"]) as process:
         try:

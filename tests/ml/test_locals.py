@@ -66,3 +66,33 @@ def test_a_tensor_is_one_line(name: str, line: str, lines: dict[str, str]) -> No
 
 def test_a_data_frame_is_told_by_its_columns(lines: dict[str, str]) -> None:
     assert lines["frame"].startswith("DataFrame 2x2 (a float64 1 missing 1.0, nan…, b ")
+
+
+@pytest.mark.slow
+def test_a_worker_of_a_loader_keeps_what_its_item_held(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(
+        "import torch\n"
+        "class Rows(torch.utils.data.Dataset):\n"
+        "    def __len__(self):\n        return 4\n"
+        "    def __getitem__(self, index):\n        rest = 3 - index\n        return 1 / rest\n"
+        "if __name__ == '__main__':\n"
+        "    list(torch.utils.data.DataLoader(Rows(), num_workers=1))\n"
+    )
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(SITE),
+        "WHET_AGENT": str(tmp_path),
+        "WHET_PYCACHE": str(tmp_path / "pycache"),
+        "WHET_LOCALS": "1",
+    }
+    subprocess.run([sys.executable, "program.py"], cwd=tmp_path, env=environment, check=False)
+    kept = [
+        json.loads(line)
+        for each in tmp_path.glob("*.failures")
+        for line in each.read_text().splitlines()
+    ]
+    (worker,) = [each for each in kept if each["where"] == "process"]
+    innermost = worker["error"]["frames"][-1]
+
+    assert innermost["function"].endswith("__getitem__")
+    assert {name: value for name, value, *_ in innermost["variables"]}["index"] == 3

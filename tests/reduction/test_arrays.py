@@ -260,6 +260,45 @@ def test_texts_and_attributes_of_hdf5_are_values_too() -> None:
     )
 
 
+def fill_linked(file: Any) -> None:
+    file.create_dataset("packed", data=np.arange(900.0), compression="gzip", shuffle=True)
+    file.create_dataset("resizable", data=np.arange(40), chunks=(8,))
+    file["plain"] = np.arange(3)
+    file["to/inner"] = h5py.SoftLink("/packed")
+    file["to/nothing"] = h5py.SoftLink("/nowhere")
+    file["to/another"] = h5py.ExternalLink("/etc/passwd", "/x")
+
+
+@pytest.mark.parametrize(
+    ("holds", "left"),
+    [
+        (lambda file: file["to/inner"].shape[0] > 2, "packed: float64 (3,) [0, 0, 0]\nto: group\nto/inner: link -> /packed"),
+        (lambda file: isinstance(file["to"].get("another", getlink=True), h5py.ExternalLink),
+         "to: group\nto/another: link -> /etc/passwd:/x"),
+        (lambda file: file["packed"].compression == "gzip", "packed: float64 (1,) [0]"),
+    ],
+)  # fmt: skip
+def test_links_stay_links_and_packing_stays_where_it_matters(
+    holds: Callable[[Any], object], left: str
+) -> None:
+    def is_bad(it: bytes) -> bool:
+        with h5py.File(io.BytesIO(it)) as file:
+            return bool(holds(file))
+
+    assert readable(after(hdf5(fill_linked), fails_if(is_bad), 60).reduction.payload) == left
+
+
+def test_what_does_not_matter_of_packing_goes_at_once() -> None:
+    def is_bad(it: bytes) -> bool:
+        with h5py.File(io.BytesIO(it)) as file:
+            return bool(file["packed"].size > 1)
+
+    left = after(hdf5(fill_linked), fails_if(is_bad), 40).reduction.payload
+    with h5py.File(io.BytesIO(left)) as file:
+        assert (file["packed"].compression, file["packed"].chunks) == (None, None)
+        assert list(file) == ["packed"]
+
+
 def test_a_checkpoint_is_a_tree_that_is_written_as_it_was_read() -> None:
     view = TORCH.parse(CHECKPOINT)
     assert view is not None

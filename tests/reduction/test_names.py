@@ -1,5 +1,7 @@
 """Names get short, and two of them may become one."""
 
+import xml.etree.ElementTree as ET
+
 import pytest
 from odd_oracles import fails_if, shrunk
 
@@ -59,3 +61,23 @@ def test_a_longer_name_goes_first_and_a_part_of_a_word_stays() -> None:
     names = {b"plug": b"a", b"plug-in": b"b"}
 
     assert renamed(b"plug plugin plug-in", names) == b"a plugin b"
+
+
+@pytest.mark.parametrize("encoding", ["UTF-8", "ISO-8859-1"])
+def test_a_tag_of_one_letter_is_the_first_one_in_any_encoding(encoding: str) -> None:
+    rows = "".join(f'<r id="{number}">caf\xe9 {number}</r>' for number in range(30))
+    payload = f'<?xml version="1.0" encoding="{encoding}"?><rows>{rows}</rows>'.encode(encoding)
+    mark = "caf\xe9".encode(encoding)
+
+    def holds(it: bytes) -> bool:
+        return encoding.encode() in it and any(
+            not (each.text or "").isascii() for each in ET.fromstring(it).iter()
+        )
+
+    assert holds(payload)
+    assert mark in payload
+
+    done = shrunk(payload, fails_if(holds), name="a.xml")
+
+    assert done.reduction.payload.endswith(b"<a>" + "\xe9".encode(encoding) + b"</a>")
+    assert done.calls <= 500

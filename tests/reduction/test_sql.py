@@ -121,3 +121,29 @@ def test_a_deep_nesting_is_read() -> None:
 
     assert tree is not None
     assert len(tree.nodes) > 200_000
+
+
+def test_a_dump_of_sqlite_loses_columns_though_it_quotes_names_here_and_there() -> None:
+    source = sqlite3.connect(":memory:")
+    source.executescript("create table t(id integer primary key, name text not null, v real)")
+    source.executemany("insert into t values(?,?,?)", [(n, f"it's {n}", n / 2) for n in range(60)])
+    dump = "\n".join(source.iterdump()).replace("VALUES(40,", "VALUES(39,")
+    source.close()
+    assert 'INSERT INTO "t"' in dump
+
+    def holds(script: bytes) -> bool:
+        connection = sqlite3.connect(":memory:")
+        try:
+            connection.executescript(script.decode())
+        except sqlite3.IntegrityError as error:
+            return "UNIQUE" in str(error)
+        except sqlite3.Error:
+            return False
+        finally:
+            connection.close()
+        return False
+
+    done = shrunk(dump.encode(), fails_if(holds), name="dump.sql")
+
+    assert done.reduction.payload == b'create table a(a primary key);insert into"a"values(0),(0)'
+    assert done.calls <= 700

@@ -4,6 +4,7 @@ import csv
 import datetime as dt
 import io
 import json
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from odd_oracles import Judge, fails_if, shrunk, shrunk_ahead
 from whet.core.verdict import Verdict
 from whet.reduction.catalogue import KINDS, kinds_of, readable
 from whet.reduction.formats.arrow_tables import ARROW, PARQUET
+from whet.reduction.formats.csv_table import parse_csv
 from whet.reduction.formats.excel import EXCEL
 from whet.testing.reduction import check_format, check_pass
 
@@ -125,6 +127,59 @@ def test_json_in_a_cell_is_shrunk_as_json() -> None:
     shown = left_of(parquet(people(3000)), holds, 330)
 
     assert shown == "more: string\n" + repr('{"a":[0,0,{"k":700}]}')
+
+
+def nested(rows: int = 300) -> Any:
+    users = [
+        {"name": f"u{n}", "tags": [f"t{n}", "x"], "score": math.nan if n == 77 else n / 2}
+        for n in range(rows)
+    ]
+    pairs = pa.array(
+        [[("a", n), ("b", 300 - n)] for n in range(rows)], pa.map_(pa.string(), "int64")
+    )
+    return pa.table({"id": range(rows), "user": users, "more": pairs})
+
+
+@pytest.mark.parametrize(
+    ("holds", "left", "most_calls"),
+    [
+        (
+            lambda it: any(each and each["score"] != each["score"] for each in column(it, "user")),
+            "user: struct<score: double>\n{'score': nan}",
+            40,
+        ),
+        (
+            lambda it: any(
+                each and isinstance(each["tags"], list) and "t250" in each["tags"]
+                for each in column(it, "user")
+            ),
+            "user: struct<tags: list<element: string>>\n{'tags': ['t250']}",
+            60,
+        ),
+        (
+            lambda it: any(dict(each or ()).get("b", 0) > 200 for each in column(it, "more")),
+            "more: map<string, int64 ('more')>\n[('b', 201)]",
+            60,
+        ),
+    ],
+)
+def test_nested_columns_lose_fields_and_items(
+    holds: Callable[[bytes], object], left: str, most_calls: int
+) -> None:
+    assert left_of(parquet(nested()), holds, most_calls) == left
+
+
+def test_a_dictionary_holds_nothing_but_what_its_rows_say() -> None:
+    text = pa.array([f"a city with the number {n}" for n in range(600)]).dictionary_encode()
+
+    def holds(it: bytes) -> bool:
+        field = table_of(it).schema.field("city")
+        return bool(pa.types.is_dictionary(field.type)) and None not in column(it, "city")
+
+    done = shrunk(feather(pa.table({"city": text})), fails_if(holds))
+
+    assert len(done.reduction.payload) < 1000
+    assert done.calls <= 40
 
 
 def test_how_a_file_is_stored_is_kept_only_where_it_matters() -> None:
@@ -295,3 +350,103 @@ def test_a_number_that_a_column_cannot_hold_is_no_candidate() -> None:
 
     assert written == b""
     assert KINDS["parquet"].order.is_better(payload, written)
+
+
+def dressed_workbook() -> bytes:
+    """Two sheets of numbers; one has bold heads, a red cell, merged cells and is not the only one."""
+    book = openpyxl.Workbook()
+    for title in ("Plain", "Dressed", "Hidden one"):
+        sheet = book.create_sheet(title)
+        for row in range(30):
+            sheet.append([row, f"n{row}", row * 0.25, row % 3])
+    del book["Sheet"]
+    dressed = book["Dressed"]
+    for cell in dressed[1]:
+        cell.font = openpyxl.styles.Font(bold=True)
+    dressed["C7"].fill = openpyxl.styles.PatternFill("solid", fgColor="FFFF0000")
+    dressed["C9"].number_format = "0.00%"
+    dressed.merge_cells("A12:C14")
+    dressed.merge_cells("B20:B22")
+    book["Hidden one"].sheet_state = "hidden"
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def sheets_of(payload: bytes) -> list[Any]:
+    return list(openpyxl.load_workbook(io.BytesIO(payload)).worksheets)
+
+
+def is_merged(payload: bytes) -> bool:
+    return any(len(each.merged_cells.ranges) > 0 for each in sheets_of(payload))
+
+
+def is_red(payload: bytes) -> bool:
+    cells = (cell for sheet in sheets_of(payload) for row in sheet.iter_rows() for cell in row)
+    return any(cell.fill.fgColor.rgb == "FFFF0000" for cell in cells)
+
+
+def is_in_percent(payload: bytes) -> bool:
+    cells = (cell for sheet in sheets_of(payload) for row in sheet.iter_rows() for cell in row)
+    return any(cell.number_format == "0.00%" for cell in cells)
+
+
+def is_hidden(payload: bytes) -> bool:
+    return any(each.sheet_state == "hidden" for each in sheets_of(payload))
+
+
+@pytest.mark.parametrize(
+    ("holds", "left"),
+    [
+        (is_merged, ["a:", "A", "0", "None", "merged A1:A2"]),
+        (is_red, ["a:", "A", "0", "A1 looks: fill FFFF0000"]),
+        (is_in_percent, ["a:", "A", "0", "A1 looks: '0.00%'"]),
+    ],
+)
+def test_what_a_workbook_shows_is_kept_where_it_matters(
+    holds: Callable[[bytes], bool], left: list[str]
+) -> None:
+    assert str(left_of(dressed_workbook(), holds, 90)).splitlines() == left
+
+
+def test_a_hidden_sheet_stays_beside_one_that_is_shown() -> None:
+    shown = str(left_of(dressed_workbook(), is_hidden, 60)).splitlines()
+
+    assert "hidden" in shown
+    assert sum(line.endswith("without columns") for line in shown) == 2
+
+
+def test_a_workbook_with_all_that_it_shows_is_written_as_it_was_read() -> None:
+    payload = dressed_workbook()
+    shown = str(readable(payload))
+    view = EXCEL.parse(payload)
+    assert view is not None
+
+    assert readable(EXCEL.write(view.sheets)) == shown
+    assert shown.count("merged") == 2
+    assert shown.count("looks: bold") == 4
+
+
+def test_json_in_the_last_column_of_a_csv_is_still_json() -> None:
+    file = io.StringIO(newline="")
+    writer = csv.writer(file)
+    writer.writerow(["id", "meta"])
+    for number in range(300):
+        age = -5 if number == 211 else number
+        meta = {"user": {"name": f"u{number}", "tags": ["x", "y"], "age": age}}
+        writer.writerow([number, json.dumps(meta)])
+
+    def holds(it: bytes) -> bool:
+        return any(json.loads(row["meta"])["user"]["age"] < 0 for row in rows_of(it))
+
+    done = shrunk(file.getvalue().encode(), fails_if(holds), name="x.csv")
+
+    assert done.reduction.payload == b'meta\n"{""user"":{""age"":-1}}"'
+    assert done.calls <= 330
+
+
+def test_text_with_a_doubled_quote_in_one_line_is_no_column_unless_the_line_is_a_cell() -> None:
+    assert parse_csv(b'a\n"say ""hi"""\n') is not None
+    assert parse_csv(b'a\nsay ""hi""\n') is None
+    assert parse_csv(b'a\n""\n') is None
+    assert parse_csv(b'a\n"b"\n') is None

@@ -156,7 +156,8 @@ def test_one_step_of_a_workflow_is_all_that_is_left_of_it() -> None:
 
 def test_comments_stay_with_what_is_kept() -> None:
     def is_wrong(payload: bytes) -> bool:
-        return b"# the slow one" in payload and "test" in yaml.safe_load(payload)["jobs"]
+        is_said = b"# the slow one" in payload and b"# What runs" in payload
+        return is_said and "test" in yaml.safe_load(payload)["jobs"]
 
     done = shrunk(WORKFLOW, fails_if(is_wrong), format_name="yaml")
 
@@ -215,7 +216,7 @@ def test_json_in_a_literal_block_and_a_quoted_string_is_reduced_where_it_lies() 
         [{"a": "deep"}] * 2,
         [{"a": ["deep"]}] * 2,
     )
-    assert done.calls < 900
+    assert done.calls < 780
 
 
 values = st.recursive(

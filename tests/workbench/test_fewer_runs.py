@@ -12,11 +12,14 @@ from looking_programs import make_history
 
 from whet.bisection.terms import Terms
 from whet.core.budget import Budget
+from whet.core.limits import Limits
+from whet.core.room import Disk, Fault, Room
 from whet.host.seccomp import why_not
 from whet.workbench.bench import Workbench, open_workbench
-from whet.workbench.bisect import BisectOptions, bisect, recorder, versions_of
+from whet.workbench.bisect import BisectOptions, bisect, versions_of
 from whet.workbench.investigation import VersionSearch
 from whet.workbench.request import TrialRequest
+from whet.workbench.search_rows import search_recorder
 from whet.workbench.versions import VersionHunt
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=f"programs cannot be watched: {why_not()}")
@@ -52,7 +55,7 @@ def search(bench: Workbench, request: TrialRequest, good: str, *, concludes: boo
     hunt = VersionHunt(
         bench=bench, trial=trial, judging=request.judging,
         versions=versions if concludes else replace(versions, equal=None),
-        record=recorder(bench, request, number), terms=Terms(), budget=Budget(),
+        record=search_recorder(bench, request, verb="bisect", investigation=number), terms=Terms(), budget=Budget(),
     )  # fmt: skip
     return hunt.run().search
 
@@ -65,10 +68,31 @@ def test_commits_that_change_nothing_the_run_looks_at_are_not_run(place: Path) -
 
     assert found.first_bad == commits[50][:10]
     # Five can matter: both ends, three steps at the most, and both sides of the answer.
-    assert found.trials <= 2 + 3 + 2
+    assert found.looked_again is not None
+    assert found.trials - found.looked_again.runs <= 2 + 3 + 2
     assert found.concluded + found.trials > 30
     run = {tested.label for tested in found.tested if tested.trial is not None}
     assert {found.first_bad, found.good} <= run
+
+
+@pytest.mark.parametrize(
+    "room",
+    [
+        Room(faults=(Fault(call="openat", error="EIO", glob="*.zzz"),)),
+        Room(disks=(Disk(path="/var/tmp", size_bytes=1 << 20),)),
+    ],
+)
+def test_from_a_run_in_a_room_nothing_is_concluded(place: Path, room: Room) -> None:
+    # Its calls may be held already, and what it sees is not what whoever watches it sees.
+    commits = make_history(place, mostly_documentation(20, every=10))
+    request = replace(APP, command=(sys.executable, "-c", "import helper; assert helper.number()"))
+    request = replace(request, limits=Limits(room=room))
+
+    with open_workbench() as bench:
+        found = bisect(bench, request, BisectOptions(good=commits[-1], bad=commits[0], jobs=1))
+
+    assert found.first_bad == commits[10][:10]
+    assert found.concluded == 0
 
 
 def test_a_later_search_of_the_same_trial_runs_only_what_its_answer_rests_on(place: Path) -> None:
@@ -160,4 +184,5 @@ def test_walking_back_passes_commits_that_follow_from_the_bad_end(place: Path) -
         found = bisect(bench, APP, BisectOptions(good="", bad="HEAD", jobs=1))
 
     assert found.first_bad == commits[19][:10]
-    assert found.trials <= 4
+    assert found.looked_again is not None
+    assert found.trials - found.looked_again.runs <= 4

@@ -38,6 +38,11 @@ def folder(tmp_path: Path) -> Path:
         (["--disk", "-1"], "begins with no size"),
         (["--disk", "100"], "less than one page"),
         (["--disk", "9000T"], "more than this machine's memory"),
+        (["--disk", "1M:/proc"], "`/proc` of `--disk` is the kernel's, and no disk"),
+        (["--disk-free", "9000T"], "more than this machine's memory"),
+        (["--disk", "\u0665M"], "begins with no size"),
+        (["--inodes", "9" * 30], "is more than a file system holds"),
+        (["--read-only", ""], "`--read-only` was given no path"),
         (["--disk", "1M:/not/there"], "`/not/there` of `--disk` is not there"),
         (["--disk", "1M:/"], "whole machine"),
         (["--disk", "1M:/etc/passwd"], "`/etc/passwd` of `--disk` is no folder"),
@@ -52,6 +57,7 @@ def folder(tmp_path: Path) -> Path:
         (["--fail", "write:ENOTHING"], "`ENOTHING` of `--fail write:ENOTHING` is no error"),
         (["--gpus", "some"], "`--gpus some` is no number"),
         (["--gpu-free", "x=1G"], "`--gpu-free x=1G` is no size"),
+        (["--gpu-memory", "5X"], "`--gpu-memory 5X` is no size"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_its_value_and_the_next_step(
@@ -61,6 +67,14 @@ def test_what_makes_no_sense_is_refused_with_its_value_and_the_next_step(
         _settled(folder, *options)
     assert says in str(raised.value)
     assert raised.value.hint
+
+
+def test_more_than_is_free_cannot_be_left(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nearly_full = os.statvfs_result((4096, 4096, 1000, 20, 10, 0, 0, 0, 0, 255))
+    monkeypatch.setattr(os, "statvfs", lambda _path: nearly_full)
+    with pytest.raises(LimitMakesNoSense, match="is more than the 40 KiB that are free there"):
+        _settled(folder, "--disk-free", "50K")
+    assert _settled(folder, "--disk-free", "30K").disks[0].size_bytes == 30 << 10
 
 
 def test_a_name_that_is_nearly_a_system_call_brings_the_right_one(folder: Path) -> None:

@@ -1,5 +1,6 @@
 """The smallest part of a change: what it is made of, what is run, what it leaves alone."""
 
+import py_compile
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -160,6 +161,39 @@ def test_an_untracked_file_alone_may_break_it(place: Path) -> None:
     assert working_tree().places == ("json.py",)
 
 
+def test_what_python_has_compiled_is_no_part_of_a_change(place: Path) -> None:
+    make_history(place, [{"app.py": LONG, "helper.py": "x = 1\n"}])
+    (place / "app.py").write_text(edited(LONG, line30="assert 0\n"))
+    for compiled in ("__pycache__/app.cpython-311.pyc", "p/__pycache__/b.cpython-312.opt-1.pyc"):
+        (place / compiled).parent.mkdir(parents=True)
+        (place / compiled).write_bytes(b"\0")
+
+    part = working_tree()
+
+    assert (part.places, part.before, part.after) == (("app.py:31",), 1, 1)
+    assert part.is_verified
+    assert "__pycache__" not in part.diff
+    assert "__pycache__" not in git(place, "ls-tree", "-r", "--name-only", part.commit)
+
+
+def test_a_module_that_is_there_only_compiled_is_a_part(place: Path) -> None:
+    make_history(place, [{"app.py": "import json\njson.dumps\n"}])
+    (place / "json.py").write_text("dump = 1\n")
+    py_compile.compile("json.py", "json.pyc")
+    (place / "json.py").unlink()
+
+    assert working_tree().places == ("json.pyc",)
+
+
+def test_where_nothing_differs_but_what_python_has_compiled_that_is_said(place: Path) -> None:
+    make_history(place, [{"app.py": "raise SystemExit(1)\n"}])
+    (place / "__pycache__").mkdir()
+    (place / "__pycache__" / "app.cpython-311.pyc").write_bytes(b"\0")
+
+    with pytest.raises(NothingBetween, match="`__pycache__`"):
+        working_tree()
+
+
 def test_a_choice_of_hunks_that_python_cannot_read_is_not_run(place: Path) -> None:
     app = "x = 1\n" + LONG + "if x:\n    y = 1\nassert line30 == 30\n"
     make_history(place, [{"app.py": app, ".gitignore": ".whet\n"}])
@@ -206,7 +240,7 @@ def test_what_cannot_be_searched_is_said(place: Path) -> None:
     make_history(place, [{"app.py": "x = 1\n", ".gitignore": ".whet\n"}])
     expect(NothingBetween, "nothing is uncommitted")()
     (place / "app.py").write_text("x = 2\n")
-    expect(EndMisjudged, "with your changes the command passes")()
+    expect(EndMisjudged, "with your changes .* does not fail")()
     make_history(place, [{"app.py": "raise KeyError\n"}])
     (place / "app.py").write_text("raise KeyError\ny = 2\n")
     expect(EndMisjudged, "fails the same way")()

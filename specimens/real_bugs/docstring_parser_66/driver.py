@@ -1,4 +1,5 @@
 """Count the parameters documented in a file of docstrings: python driver.py FILE"""
+
 import sys
 import docstring_parser
 

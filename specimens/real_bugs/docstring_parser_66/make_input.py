@@ -1,6 +1,7 @@
 """Write docstrings.txt: every docstring of the standard library's decimal module
 (_pydecimal.py) and statistics, fractions, random, one record each, records ended by a
 line holding a form feed.  Standard library only."""
+
 import ast
 import sys
 import sysconfig

@@ -1,4 +1,5 @@
 """Load a file of almost-JSON with json_repair: python driver.py FILE"""
+
 import sys
 import json_repair
 

@@ -33,19 +33,20 @@ class NamedCommit:
 def ends_of(words: tuple[str, ...]) -> tuple[str, str]:
     """Return the old and the new end that these words name; an empty old end is to be found.
 
-    ``("v1..v2",)`` and ``("v1", "v2")`` are the same; ``("v1..",)`` goes up to HEAD, as git has it.
+    ``("v1..v2",)`` and ``("v1", "v2")`` are the same; ``("v1..",)`` goes up to HEAD, as git has it,
+    and so does no word at all.
 
     Raises:
         BadUsage: if these are not one or two ends.
     """
     if len(words) == 1 and (span := _RANGE.match(words[0])):
         return span["old"], span["new"] or "HEAD"
-    if len(words) not in {1, 2} or not all(words):
+    *older, new = words or ("HEAD",)
+    if len(older) > 1 or not all(words):
         raise BadUsage(
             f"`{' '.join(words)}` does not name one or two ends",
             hint="write `whet bisect [GOOD] BAD -- COMMAND`; the command stands behind `--`",
         )
-    *older, new = words
     return older[0] if older else "", new
 
 

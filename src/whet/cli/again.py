@@ -2,10 +2,14 @@
 
 import click
 
+from whet.cli.console import say
 from whet.cli.options import json_option
+from whet.cli.probe import show as show_probed
+from whet.cli.probed import show_calls
 from whet.cli.run import show
 from whet.host.console import Console
 from whet.workbench.bench import open_workbench
+from whet.workbench.probed_again import probed_in, take_up_probes
 from whet.workbench.run import run_again
 
 
@@ -20,8 +24,18 @@ from whet.workbench.run import run_again
 )
 @json_option
 def command(trial: int | None, *, code: str, as_json: bool) -> int:
-    """Run a recorded trial again (the last one if no number is given)."""
+    """Run a recorded trial again (the last one if no number is given).
+
+    What it was probed for is looked out for again, in today's code.
+    """
     with open_workbench() as bench:
         console = None if as_json else Console()
+        for note in take_up_probes(bench, trial, code_then=code == "then"):
+            say(f"whet: note: {note}")
         result = run_again(bench, trial, console, code_then=code == "then")
-    return show(result, as_json=as_json)
+    probed = probed_in(result)
+    if probed is None:
+        return show(result, as_json=as_json)
+    if probed.report.calls and not as_json:
+        show_calls(probed.report, result.entry.number, is_whole=False)
+    return show_probed(probed, as_json=as_json)

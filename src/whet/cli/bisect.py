@@ -18,17 +18,17 @@ from whet.cli.options import (
     trial_request,
 )
 from whet.cli.progress import Progress
-from whet.cli.shown_part import part_facts, show_part
+from whet.cli.shown_part import show_part
 from whet.core.budget import Budget, StopReason
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.quantity import shown_count, shown_seconds
 from whet.host.files import write_atomically
-from whet.report.facts import history_facts
+from whet.report.facts import history_facts, part_facts
 from whet.report.history_line import history_line
 from whet.report.wording import visible
 from whet.workbench.bench import open_workbench
 from whet.workbench.bisect import BisectOptions, bisect, bisect_working_tree
-from whet.workbench.investigate import history_sentence
+from whet.workbench.history_sentence import history_sentence
 from whet.workbench.investigation import VersionSearch
 from whet.workbench.noisy_versions import CONFIDENCE, FIRST_RUNS, Noise
 from whet.workbench.setups import Setup
@@ -36,8 +36,8 @@ from whet.workbench.setups import Setup
 _LEAST_CONFIDENCE = 0.5
 
 
-@click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="[GOOD] BAD -- COMMAND...")
-@click.argument("ends", nargs=-1, metavar="[GOOD] BAD")
+@click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="[GOOD] [BAD] -- COMMAND...")
+@click.argument("ends", nargs=-1, metavar="[GOOD] [BAD]")
 @click.option(
     "--repo", default="", metavar="DIR", help="The git repository (the current folder's)."
 )
@@ -93,7 +93,12 @@ _LEAST_CONFIDENCE = 0.5
     type=click.IntRange(1),
     default=FIRST_RUNS,
     metavar="N",
-    help="Run the end that fails so often first, to see whether it always does. (3)",
+    help="Run the end that fails so often first, to see whether it always does. (1)",
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with a search that was stopped, or say that there is none.",
 )
 @click.option("--log", default="", metavar="FILE", help="Write what `git bisect replay` reads.")
 @click.option("--picture", default="", metavar="FILE", help="Draw the search into this SVG file.")
@@ -138,6 +143,7 @@ def command(
     rate: float | None,
     good_rate: float | None,
     end_runs: int,
+    resume: bool,
     log: str,
     picture: str,
     hunks: bool,
@@ -153,17 +159,17 @@ def command(
     """Find the first bad commit, or with --package the first bad release.
 
     GOOD and BAD are named as git names them (`v4.33`, `release~3`), by a date (`2026-01-05`,
-    `'2 weeks ago'`), or both in one word (`v4.33..HEAD`). Without GOOD whet walks back until it
-    finds a good one. If it is the old end that fails, what fixed it is searched.
+    `'2 weeks ago'`), or both in one word (`v4.33..HEAD`). Without BAD it is HEAD; without GOOD whet
+    walks back until it finds a good one. If it is the old end that fails, what fixed it is searched.
 
     Commits are checked out in working trees of whet's own, and `--jobs` of them run at once (your
     cores, up to 8); your checkout is not touched. Both ends are run too. A version that cannot be
     built, or that fails in another way, is skipped. A search that was stopped goes on when the
-    same line is typed again.
+    same line is typed again (`--resume` insists on it).
 
-    The end that fails is run --end-runs times. If it passes now and then, both ends are
-    measured, the plan is said, and each run is weighed until one version is likely enough;
-    naming --confidence, --rate or --good-rate says that it is so.
+    The answer is looked at again by about three runs, and the doubt that is left is said. If one
+    does not do the same as before, both ends are measured, the plan is said, and each run is weighed until
+    one version is likely enough; naming --confidence, --rate or --good-rate says that it is so.
     """
     request = trial_request(ctx)
     if packages and not pythons:
@@ -181,7 +187,7 @@ def command(
             " for commits, and `--package` searches releases",
             hint="leave them out, or search the package's own repository: `--repo DIR`",
         )
-    good, bad = ("", "") if pythons and not ends else ends_of(ends)
+    good, bad = ("", "") if pythons and not ends else _ends(ends, package)
     options = BisectOptions(
         good=good,
         bad=bad,
@@ -199,6 +205,7 @@ def command(
         setup=Setup(command=setup, reads=setup_reads, as_of_commit=as_of_commit, carried=carry),
         hunks=hunks,
         attempts=attempts,
+        is_resumed=resume,
     )
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         found = bisect(bench, request, options)
@@ -211,6 +218,15 @@ def command(
     else:
         _show(found)
     return 0 if found.stopped.is_complete else INCOMPLETE
+
+
+def _ends(ends: tuple[str, ...], package: str) -> tuple[str, str]:
+    if package and not ends:
+        raise BadUsage(
+            f"no release of `{package}` is named",
+            hint=f"write `whet bisect --package {package} GOOD BAD -- COMMAND`",
+        )
+    return ends_of(ends)
 
 
 def noise_of(
@@ -271,6 +287,8 @@ def _show(found: VersionSearch) -> None:
         answer(found.picture)
         answer("")
     answer(history_sentence(found))
+    if found.looked_again is not None:
+        answer(found.looked_again.in_words)
     if found.noisy is not None and found.noisy.runners_up:
         answer("the next likely:")
         for each in found.noisy.runners_up:

@@ -9,7 +9,7 @@ from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.report.facts import history_facts
 from whet.workbench.bench import open_workbench
-from whet.workbench.investigate import history_sentence
+from whet.workbench.history_sentence import history_sentence
 from whet.workbench.packages import NOW, GuiltyPackages, PackageOptions, bisect_packages
 from whet.workbench.request import TrialRequest
 

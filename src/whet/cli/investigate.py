@@ -20,9 +20,13 @@ from whet.core.errors import INCOMPLETE, ReproductionFailed
 from whet.core.quantity import shown_bytes, shown_seconds
 from whet.report.facts import facts_of
 from whet.report.pages import headline, shown_payload, write_report
+from whet.report.wording import one_line
 from whet.workbench.bench import open_workbench
+from whet.workbench.guilty_part import part_sentence
 from whet.workbench.histories import history_of
-from whet.workbench.investigate import InvestigateOptions, history_sentence, investigate
+from whet.workbench.history_sentence import history_sentence
+from whet.workbench.investigate import investigate
+from whet.workbench.investigating import InvestigateOptions
 from whet.workbench.investigation import Investigation
 
 _SHOWN_BYTES = 600
@@ -37,6 +41,18 @@ _SHOWN_BYTES = 600
     type=int,
     metavar="TRIAL",
     help="A recorded trial that passed (the last one of this command).",
+)
+@click.option(
+    "--good-config",
+    default="",
+    metavar="FILE",
+    help="A configuration with which it passes, to compare with the one that it names.",
+)
+@click.option(
+    "--good-packages",
+    default="",
+    metavar="SET",
+    help="Packages with which it passes, to compare with those of now: a file of pins, or a day.",
 )
 @click.option(
     "-o", "--output", default="", metavar="DIR", help="Where the report goes (whet-report)."
@@ -55,6 +71,8 @@ def command(
     good: str,
     bad: str,
     good_trial: int | None,
+    good_config: str,
+    good_packages: str,
     output: str,
     jobs: int | None,
     budget: float | None,
@@ -64,9 +82,10 @@ def command(
 ) -> int:
     """Find out why a command fails, and write a report.
 
-    Runs it again to see whether it always fails, says which bug it is, finds the first bad
-    release or commit, shrinks the files that the command names, makes a line that reproduces
-    it, and checks that line elsewhere.
+    Runs it again to see whether it always fails, says which bug it is, compares it with what is
+    known to pass, finds the first bad release or commit and the part of it that matters, or which
+    of your uncommitted edits it is, shrinks the files that the command names, makes a line that
+    reproduces it, and checks that line elsewhere.
     """
     request = trial_request(ctx)
     options = InvestigateOptions(
@@ -74,6 +93,8 @@ def command(
         good=good,
         bad=bad,
         good_trial=good_trial,
+        good_config=good_config,
+        good_packages=good_packages,
         folder=output,
         budget=Budget(wall_seconds=budget),
         jobs=jobs,
@@ -99,10 +120,14 @@ def _show(found: Investigation) -> None:
 
     answer("")
     answer(styled(headline(found), "bold", sys.stdout))
+    for clue in found.clues:
+        answer(f"  {one_line(clue.says)}")
     if found.history is not None:
         answer(f"  {history_sentence(found.history)}")
     elif found.history_remark:
         answer(f"  {found.history_remark}")
+    if found.part is not None:
+        answer(f"  {part_sentence(found.part)}")
     for payload in found.payloads:
         before, after = shown_bytes(payload.before_bytes), shown_bytes(payload.after_bytes)
         answer(f"  {payload.original}: {before} → {after}")

@@ -6,7 +6,7 @@ from typing import cast
 import click
 
 from whet.cli.rooms import room_of
-from whet.core.limits import Limits, size_bytes
+from whet.core.limits import Limits, size_bytes, speed_bytes
 
 
 class Size(click.ParamType[int]):
@@ -26,6 +26,23 @@ class Size(click.ParamType[int]):
         return size
 
 
+class Speed(click.ParamType[int]):
+    """Bytes a second: ``5MB/s``, or ``5M``; a letter is a power of 1024."""
+
+    name = "size/s"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Return the bytes a second."""
+        if isinstance(value, int):
+            return value
+        speed = speed_bytes(str(value))
+        if speed is None or speed <= 0:
+            self.fail(f"`{value}` is not a speed: write 5MB/s or 300K/s", param, ctx)
+        return speed
+
+
 class Processors(click.ParamType[float]):
     """How many processors: ``1``, ``0.5``."""
 
@@ -35,8 +52,9 @@ class Processors(click.ParamType[float]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         """Return the number."""
+        words = str(value)
         try:
-            count = float(str(value))
+            count = float(words) if words.isascii() else 0.0
         except ValueError:
             count = 0.0
         if not 0 < count < float("inf"):
@@ -44,7 +62,22 @@ class Processors(click.ParamType[float]):
         return count
 
 
-_COUNT = click.IntRange(1)
+class Count(click.ParamType[int]):
+    """How many of something: ``64``."""
+
+    name = "number"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Return the number."""
+        words = str(value)
+        if not words.isascii() or not words.isdigit() or not int(words):
+            self.fail(f"`{words}` is not a number from 1 on: write it as 64", param, ctx)
+        return int(words)
+
+
+_COUNT = Count()
 
 # With a prefix: `shrink` has files of its own.
 LIMIT_OPTIONS = [
@@ -100,6 +133,9 @@ LIMIT_OPTIONS = [
         metavar="N",
         help="CPU time of each process.",
     ),
+    click.option(
+        "--slow-disk", "limit_slow_disk", type=Speed(), help="Read and write disks so slowly."
+    ),
 ]
 
 
@@ -116,5 +152,6 @@ def limits_of(values: Mapping[str, object]) -> Limits:
         file_size_bytes=cast("int | None", values["limit_file_size"]),
         stack_bytes=cast("int | None", values["limit_stack"]),
         cpu_seconds=cast("int | None", values["limit_cpu_seconds"]),
+        slow_disk_bytes=cast("int | None", values["limit_slow_disk"]),
         room=room_of(values),
     )

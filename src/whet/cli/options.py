@@ -94,6 +94,12 @@ class Share(click.ParamType[float]):
 
 _TRIAL_OPTIONS = [
     click.option(
+        "--like",
+        type=int,
+        metavar="TRIAL",
+        help="Run as this trial ran: its command, variables, switches, limits.",
+    ),
+    click.option(
         "--env", multiple=True, metavar="NAME=VALUE", help="Set a variable for this trial alone."
     ),
     click.option("--cwd", default="", metavar="DIR", help="Start the command in this folder."),
@@ -197,7 +203,7 @@ def trial_request(ctx: click.Context) -> TrialRequest:
             "`--bad-if`, `--oracle` and `--interesting` each say what bad means",
             hint="keep one of them",
         )
-    return TrialRequest(
+    request = TrialRequest(
         command=ctx.meta[_COMMAND],
         cwd=values["cwd"],
         environment=_pairs(values["env"], "--env", "NAME=VALUE"),
@@ -213,6 +219,11 @@ def trial_request(ctx: click.Context) -> TrialRequest:
         note=values["note"],
         expectation=values["expect"],
     )
+    if values["like"] is None:
+        return request
+    from whet.workbench.like import like_trial
+
+    return like_trial(request, values["like"])
 
 
 def _pairs(words: tuple[str, ...], option: str, form: str) -> dict[str, str]:

@@ -6,10 +6,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Self, assert_never
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import Console
     from rich.live import Live
+    from rich.panel import Panel
     from rich.status import Status
 
+    from whet.cli.search_panel import SearchState
     from whet.cli.shrinking_panel import ShrinkState
 
 from whet.cli.console import say, styled, verdict_word
@@ -37,7 +41,8 @@ _LINE_SECONDS = 5.0
 class Progress:
     """Shows events as they come.
 
-    On a terminal the state of a search is one line that is drawn anew, that of a shrink a panel;
+    On a terminal the state of a search is one line that is drawn anew, that of a shrink, or of a
+    search for the first bad version, a panel;
     elsewhere a line is written every few seconds, so that a log tells the story and no more.
     """
 
@@ -52,6 +57,7 @@ class Progress:
         self._best = ""
         self._first_bytes = 0
         self._shrink: ShrinkState | None = None
+        self._search: SearchState | None = None
         self._live: Live | None = None
 
     def __call__(self, event: Event) -> None:
@@ -64,6 +70,7 @@ class Progress:
                 title = styled(event.title, "bold", sys.stderr)
                 self._line(f"\n{title}  {styled(event.reason, 'dim', sys.stderr)}")
             case StepFinished():
+                self._end_panel()
                 self._line(f"  {event.result}")
             case TrialFinished():
                 self._trial(event)
@@ -85,7 +92,7 @@ class Progress:
 
     def __exit__(self, *_: object) -> None:
         """Take what changes off the screen."""
-        self._end_shrink()
+        self._end_panel()
         self._stop_status()
 
     def _restart(self) -> None:
@@ -96,6 +103,8 @@ class Progress:
         self._trials += 1
         if self._shrink is not None:
             self._shrink.note(event)
+        if self._search is not None:
+            self._search.note(event)
         if not event.label:
             ended = f"{verdict_word(event.verdict, sys.stderr)} {outcome_words(event.outcome)}"
             what = failure_words(event.outcome.failure) if event.outcome.failure else ""
@@ -111,22 +120,26 @@ class Progress:
         if not self._is_live:
             return
         if self._shrink is None:
-            from rich.live import Live
-
             from whet.cli.shrinking_panel import ShrinkState
 
-            self._screen = self._screen or _console()
-            self._stop_status()
             self._shrink = ShrinkState(first_bytes=self._first_bytes or event.best_bytes)
-            self._live = Live(
-                get_renderable=self._shrink.drawn, console=self._screen, transient=True,
-                refresh_per_second=8, redirect_stdout=False, redirect_stderr=False,
-            )  # fmt: skip
-            self._live.start()
+            self._draw_panel(self._shrink.drawn)
         self._shrink.note(event)
 
-    def _end_shrink(self) -> None:
-        self._shrink = None
+    def _draw_panel(self, drawn: "Callable[[], Panel]") -> None:
+        """Draw a panel anew from time to time, until it is ended."""
+        from rich.live import Live
+
+        self._screen = self._screen or _console()
+        self._stop_status()
+        self._live = Live(
+            get_renderable=drawn, console=self._screen, transient=True,
+            refresh_per_second=8, redirect_stdout=False, redirect_stderr=False,
+        )  # fmt: skip
+        self._live.start()
+
+    def _end_panel(self) -> None:
+        self._shrink = self._search = None
         if self._live is not None:
             with suppress(OSError):  # the terminal was closed
                 self._live.stop()
@@ -147,6 +160,13 @@ class Progress:
         self._state(self._best)
 
     def _learned(self, event: HistoryNarrowed | SuspicionChanged | RunsCounted) -> None:
+        if self._is_live and not isinstance(event, RunsCounted):
+            if self._search is None:
+                from whet.cli.search_panel import SearchState
+
+                self._search = SearchState()
+                self._draw_panel(self._search.drawn)
+            self._search.note(event)
         match event:
             case HistoryNarrowed():
                 self._narrowed(event)
@@ -171,7 +191,7 @@ class Progress:
         self._line(f"  {tested} · {likely}, about {runs} to go")
 
     def _stopped(self, event: SearchStopped) -> None:
-        self._end_shrink()
+        self._end_panel()
         elapsed = shown_seconds(event.wall_seconds)
         self._line(f"  {event.reason.value} ({shown_count(event.trials, 'trial')}, {elapsed})")
 
@@ -189,7 +209,7 @@ class Progress:
 
     def _draw(self, line: str) -> None:
         """Show the state of the search on the line that changes."""
-        if self._shrink is not None:
+        if self._live is not None:
             return  # the panel says it
         from rich.text import Text
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import click
 
+from whet.cli.amplified import amplified_json, amplified_lines
 from whet.cli.console import answer, answer_json
 from whet.cli.options import (
     Share,
@@ -20,6 +21,7 @@ from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.quantity import shown_count, shown_seconds
 from whet.core.verdict import Verdict
 from whet.search.rates import Enough
+from whet.workbench.amplify import FIRST_RUNS, AmplifyOptions, amplify
 from whet.workbench.bench import open_workbench
 from whet.workbench.repeat import CONFIDENCE, RepeatOptions, Repetition, SameEnding, Times, repeat
 from whet.workbench.request import TrialRequest
@@ -32,7 +34,10 @@ _ONE_DIGIT = 10
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS] -- COMMAND...")
 @click.option(
-    "-n", "--runs", type=click.IntRange(1), help="How often; with --until-…: at most. (10)"
+    "-n",
+    "--runs",
+    type=click.IntRange(1),
+    help="How often; with --until-…: at most; with --amplify: as it is, at first. (10)",
 )
 @click.option("--until-failure", is_flag=True, help="Until it fails, however long that takes.")
 @click.option(
@@ -51,6 +56,19 @@ _ONE_DIGIT = 10
     default=1,
     help="Runs at once (1: none disturbs another one).",
 )
+@click.option(
+    "--amplify",
+    "is_amplified",
+    is_flag=True,
+    help="Look for what makes it fail more often: sleeps, load, one core, another order.",
+)
+@click.option(
+    "--amplifier",
+    "amplifiers",
+    multiple=True,
+    metavar="NAME",
+    help="With --amplify: try only these switches (`whet toggle --list` shows all).",
+)
 @trial_options
 @budget_option
 @json_option
@@ -64,6 +82,8 @@ def command(
     until_sure: float | None,
     within: float,
     jobs: int,
+    is_amplified: bool,
+    amplifiers: tuple[str, ...],
     budget: float | None,
     as_json: bool,
     **_: object,
@@ -73,7 +93,22 @@ def command(
     Shown are the failure rate with its interval, the failures by kind, how long the runs took,
     and how many passes in a row would show that it is fixed. Ctrl-C and --budget end it
     with what is known by then (exit 75). Each run is recorded: `whet show NUMBER`.
+
+    With --amplify it is run with one switch turned after the other, beside runs without, until it
+    is clear which make the failure more frequent; the trial that then fails most is named, to go
+    on with: `whet again NUMBER`, `whet shrink --like NUMBER`.
     """
+    if is_amplified:
+        _refuse(until_failure=until_failure, until_sure=until_sure)
+        wanted = AmplifyOptions(
+            first_runs=runs or FIRST_RUNS,
+            names=amplifiers,
+            budget=Budget(wall_seconds=budget),
+            jobs=jobs,
+        )
+        return _amplify(trial_request(ctx), wanted, as_json=as_json)
+    if amplifiers:
+        raise BadUsage(f"`--amplifier {amplifiers[0]}` does nothing alone", hint="add `--amplify`")
     options = RepeatOptions(
         enough=_enough(runs, until_failure=until_failure, sure=until_sure, within=within),
         confidence=until_sure or CONFIDENCE,
@@ -88,6 +123,25 @@ def command(
     else:
         _show(found, request)
     return 0 if found.stopped.is_complete else INCOMPLETE
+
+
+def _refuse(*, until_failure: bool, until_sure: float | None) -> None:
+    if until_failure or until_sure is not None:
+        raise BadUsage(
+            "`--amplify` has an end of its own",
+            hint="leave `--until-failure` and `--until-sure` away; `--budget` limits it",
+        )
+
+
+def _amplify(request: TrialRequest, options: AmplifyOptions, *, as_json: bool) -> int:
+    with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
+        report = amplify(bench, request, options)
+    if as_json:
+        answer_json(amplified_json(report))
+    else:
+        for line in amplified_lines(report):
+            answer(line)
+    return 0 if report.stopped.is_complete else INCOMPLETE
 
 
 def _enough(runs: int | None, *, until_failure: bool, sure: float | None, within: float) -> Enough:
@@ -158,9 +212,8 @@ def _times_words(times: Times) -> str:
 
 def _advice(found: Repetition, request: TrialRequest) -> str:
     sure = _percent(found.confidence)
-    again = f"whet repeat -n {{}} -- {shlex.join(request.command)}"
     if found.rate is None:
-        return f"start it again: `{again.format(_RUNS)}`"
+        return f"start it again: `{_again(request, _RUNS)}`"
     if found.passes_to_be_sure is None:
         return (
             f"it was not seen to fail: with {sure} confidence it fails in less than"
@@ -170,8 +223,15 @@ def _advice(found: Repetition, request: TrialRequest) -> str:
     careful = f" ({most} if it fails as rarely as the interval allows)" if most != likely else ""
     return (
         f"to be {sure} sure that it is fixed: {shown_count(likely, 'run')} without a"
-        f" failure{careful}: `{again.format(most or likely)}`"
+        f" failure{careful}: `{_again(request, most or likely)}`"
     )
+
+
+def _again(request: TrialRequest, runs: int) -> str:
+    """Return the line that repeats it so often, under the same limits."""
+    named = ["--limits", request.limit_set] if request.limit_set else []
+    limits = [*named, *request.limits.options]
+    return shlex.join(["whet", "repeat", "-n", str(runs), *limits, "--", *request.command])
 
 
 def _percent(share: float) -> str:

@@ -90,6 +90,21 @@ ROOM_OPTIONS: "Sequence[Callable[[Any], Any]]" = [
         metavar="SIZE",
         help="Only so much memory left on each GPU it sees, or on one: 0=3G.",
     ),
+    click.option(
+        "--gpu-memory",
+        "room_gpu_memory",
+        default="",
+        metavar="SIZE",
+        help="The most that torch or JAX may take of each GPU in one process.",
+    ),
+    click.option(
+        "--cpu-load",
+        "room_cpu_load",
+        type=click.IntRange(0),
+        default=0,
+        metavar="N",
+        help="So many processes keep processors busy meanwhile.",
+    ),
 ]
 
 
@@ -109,6 +124,8 @@ def room_of(values: Mapping[str, object]) -> Room | None:
         faults=tuple(_fault(word) for word in _words(values, "room_fail")),
         gpus=_gpus(str(values["room_gpus"])),
         gpu_free=tuple(_gpu_free(word) for word in _words(values, "room_gpu_free")),
+        gpu_memory_bytes=_gpu_memory(str(values["room_gpu_memory"])),
+        cpu_load=cast("int", values["room_cpu_load"]),
     )
     return None if room == Room() else room
 
@@ -179,3 +196,10 @@ def _gpu_free(word: str) -> tuple[str, int]:
             f"`--gpu-free {word}` is no size", hint="write `--gpu-free 3G` or `--gpu-free 0=3G`"
         )
     return gpu, size
+
+
+def _gpu_memory(word: str) -> int | None:
+    size = size_bytes(word) if word else None
+    if word and not size:
+        raise BadUsage(f"`--gpu-memory {word}` is no size", hint="write `--gpu-memory 3G`")
+    return size

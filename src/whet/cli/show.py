@@ -11,13 +11,14 @@ from whet.cli.console import answer, answer_bytes, answer_json, styled, verdict_
 from whet.cli.options import json_option
 from whet.cli.resource_rows import resource_rows
 from whet.cli.summary import entry_json, expectation_words, failure_words, outcome_words
-from whet.core.evidence import FAILURES, Evidence
+from whet.core.evidence import FAILURES, PROBES, SYSTEM_CALLS, Evidence
 from whet.core.outcome import Outcome
 from whet.core.output import Output
 from whet.core.quantity import shown_bytes, shown_seconds
 from whet.core.record import as_record, records
 from whet.core.resources import ResourceUse
 from whet.core.trial import Trial
+from whet.evidence.limit_met import unnamed_limits
 from whet.notebook.entry import Entry
 from whet.workbench.bench import open_workbench
 
@@ -31,8 +32,11 @@ _SHOWN_FAILURES = 3
 @click.option(
     "--locals", "is_whole", is_flag=True, help="All frames of its failure, libraries' too."
 )
+@click.option("--probes", "shows_probes", is_flag=True, help="All that its probes have seen.")
 @json_option
-def command(trial: int | None, *, output: bool, is_whole: bool, as_json: bool) -> None:
+def command(
+    trial: int | None, *, output: bool, is_whole: bool, shows_probes: bool, as_json: bool
+) -> None:
     """Show one recorded trial (the last one if no number is given).
 
     What the variables held where it failed is shown if the trial was run with `--locals`.
@@ -40,19 +44,28 @@ def command(trial: int | None, *, output: bool, is_whole: bool, as_json: bool) -
     with open_workbench() as bench:
         entry = bench.notebook.find(trial)
         kept = bench.notebook.evidence_of(entry.number, FAILURES)
+        calls = bench.notebook.evidence_of(entry.number, SYSTEM_CALLS)
+        probed = bench.notebook.evidence_of(entry.number, PROBES)
         if as_json:
             use = bench.notebook.resources_of(entry.number)
             answer_json(
                 {
                     **entry_json(entry),
                     "failures": _as_json(kept),
+                    "probed": [_probes_json(each) for each in probed],
                     "resources": None if use is None else use.to_json(),
+                    "system_calls": _calls_json(entry, calls),
                 }
             )
         elif output:
             _write_whole(entry)
         else:
-            _show(entry, bench.notebook.resources_of(entry.number), kept, is_whole=is_whole)
+            use = bench.notebook.resources_of(entry.number)
+            _show(entry, use, (*kept, *calls), is_whole=is_whole)
+            for each in probed:
+                _probes(each, entry.number, is_whole=shows_probes)
+            if entry.outcome is not None:
+                _streams(entry.outcome)
 
 
 def _show(
@@ -76,9 +89,10 @@ def _show(
     if entry.outcome is not None and entry.outcome.hung_seconds is not None:
         answer(styled(f"--- all stacks: whet stacks --trial {entry.number}", "dim", sys.stdout))
     for each in kept:
-        _failures(each, is_whole=is_whole)
-    if entry.outcome is not None:
-        _streams(entry.outcome)
+        if each.kind == FAILURES:
+            _failures(each, is_whole=is_whole)
+        else:
+            _calls(entry, each, is_whole=is_whole)
 
 
 def _failures(kept: Evidence, *, is_whole: bool) -> None:
@@ -95,6 +109,42 @@ def _failures(kept: Evidence, *, is_whole: bool) -> None:
     if not is_whole and len(failures) > _SHOWN_FAILURES:
         more = len(failures) - _SHOWN_FAILURES
         answer(styled(f"--- and {more} more failures: --locals", "dim", sys.stdout))
+
+
+def _calls(entry: Entry, kept: Evidence, *, is_whole: bool) -> None:
+    """Show which system calls failed."""
+    from whet.cli.call_lines import report_lines
+    from whet.workbench.syscalls import calls_in, report_of
+
+    calls = calls_in([kept])
+    if calls is not None:
+        answer(styled("--- system calls", "dim", sys.stdout))
+        for line in report_lines(report_of(calls, entry.outcome), is_whole=is_whole):
+            answer(line)
+
+
+def _calls_json(entry: Entry, kept: Sequence[Evidence]) -> dict[str, object] | None:
+    if not kept:
+        return None
+    from whet.cli.syscalls import report_json
+    from whet.workbench.syscalls import calls_in, report_of
+
+    calls = calls_in(kept)
+    return None if calls is None else report_json(report_of(calls, entry.outcome))
+
+
+def _probes(kept: Evidence, number: int, *, is_whole: bool) -> None:
+    from whet.cli.probed import show_probes
+    from whet.evidence.probes import probe_report
+
+    show_probes(probe_report(kept.data), number, is_whole=is_whole)
+
+
+def _probes_json(kept: Evidence) -> dict[str, object]:
+    from whet.cli.probe import report_json
+    from whet.evidence.probes import probe_report
+
+    return report_json(probe_report(kept.data))
 
 
 def _as_json(kept: Sequence[Evidence]) -> list[object]:
@@ -135,7 +185,7 @@ def _came(entry: Entry, outcome: Outcome) -> list[tuple[str, str]]:
     if entry.expectation:
         rows.append(("expected", expectation_words(entry)))
     rows += [("measured", f"{name} = {value:g}") for name, value in outcome.measurements.items()]
-    rows += [("note", note) for note in outcome.notes]
+    rows += [("note", note) for note in (*outcome.notes, *unnamed_limits(outcome))]
     return rows
 
 

@@ -31,24 +31,3 @@ def show_part(part: SmallestPart) -> None:
         more.append(f"{part.senseless} not run, as Python could not read them")
     answer(f"{', '.join(more)}, in {shown_seconds(part.wall_seconds)}; {part.stopped.value}")
     answer(f"with it alone: git worktree add --detach /tmp/part {part.commit[:10]}")
-
-
-def part_facts(part: SmallestPart) -> dict[str, object]:
-    """Return it as JSON data."""
-    return {
-        "base": part.base,
-        "changed": part.changed,
-        "commit": part.commit,
-        "diff": part.diff,
-        "places": list(part.places),
-        "hunks_before": part.before,
-        "hunks_after": part.after,
-        "bad_means": part.bad_means,
-        "stopped": part.stopped.name.lower(),
-        "reason": part.stopped.value,
-        "trials": part.trials,
-        "remembered": part.remembered,
-        "not_run": part.senseless,
-        "wall_seconds": round(part.wall_seconds, 3),
-        "is_verified": part.is_verified,
-    }

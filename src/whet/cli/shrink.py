@@ -126,8 +126,8 @@ def command(
     request = trial_request(ctx)
     limit = Budget(wall_seconds=budget)
     if what is not None:
-        check_words(what, files, output, towards)
-        command_options = CommandOptions(budget=limit, jobs=jobs)
+        check_words(what, files, ctx.params)
+        command_options = CommandOptions(budget=limit, jobs=jobs, cold=cold)
         return shrink_command(what, files, request, command_options, as_json=as_json)
     if not files:
         raise BadUsage(

@@ -1,5 +1,7 @@
 """``whet shrink --arguments``, ``--environment`` and ``--tests``: the command itself made smaller."""
 
+from collections.abc import Mapping
+
 from whet.cli.console import answer, answer_json
 from whet.cli.progress import Progress
 from whet.core.errors import INCOMPLETE, BadUsage
@@ -11,6 +13,12 @@ from whet.workbench.shrink_command import shrink_arguments, shrink_environment
 from whet.workbench.shrink_tests import shrink_tests
 
 _MOST_SHOWN = 40
+
+_FOR_FILES = {
+    "output": "-o", "towards": "--towards", "rate_at_least": "--rate-at-least",
+    "objective": "--objective", "keep": "--keep", "no_pretty": "--no-pretty",
+    "resume": "--resume", "picture": "--picture",
+}  # fmt: skip
 
 
 def shrink_command(
@@ -39,17 +47,22 @@ def shrink_command(
     return 0 if result.stopped.is_complete else INCOMPLETE
 
 
-def check_words(what: str, names: tuple[str, ...], output: str, towards: str) -> None:
+def check_words(what: str, names: tuple[str, ...], given: Mapping[str, object]) -> None:
     """Refuse words and options that say nothing here.
+
+    Args:
+        what: ``arguments``, ``environment`` or ``tests``.
+        names: what stands before the command.
+        given: what the options of the command line say, by their names in it.
 
     Raises:
         BadUsage: if there are any.
     """
-    if output or towards:
-        option = "-o" if output else "--towards"
-        raise BadUsage(
-            f"`{option}` is for a file, not for `--{what}`", hint=f"leave out `{option}`"
-        )
+    for name, option in _FOR_FILES.items():
+        if given[name] not in {None, "", (), False}:
+            raise BadUsage(
+                f"`{option}` is for a file, not for `--{what}`", hint=f"leave out `{option}`"
+            )
     if len(names) > (what == "tests"):
         raise BadUsage(
             f"`{names[-1]}` stands before the `--`, where `--{what}` takes no file",
@@ -84,17 +97,23 @@ def _json(result: ShrunkCommand) -> dict[str, object]:
         "remark": result.remark,
         "trials": result.trials,
         "cached": result.cached,
+        "warm": result.warm,
+        "cold_because": result.cold_because,
         "wall_seconds": round(result.wall_seconds, 3),
     }
 
 
 def _show(result: ShrunkCommand) -> None:
     trials = shown_count(result.trials, "trial")
+    trials += f" ({result.warm} warm)" if result.warm else ""
     sizes = f"{result.before} → {len(result.kept)}"
     answer(f"{result.what}: {sizes} in {trials}, {shown_seconds(result.wall_seconds)}")
     answer(f"  {result.stopped.value}")
     if result.remark:
         answer(f"  {result.remark}")
+    if result.cold_because:
+        which = "some trials" if result.warm else "each trial"
+        answer(f"  {which} ran from the start: {result.cold_because}")
     for each in result.kept[:_MOST_SHOWN]:
         answer(f"    {each}")
     if len(result.kept) > _MOST_SHOWN:

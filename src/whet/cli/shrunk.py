@@ -128,9 +128,9 @@ def _show_content(result: ShrunkPayload) -> None:
     text = readable(result.content, name=result.result)
     if text is None and result.after_bytes <= _SHOWN_BYTES:
         content = result.content
-        text = visible(content.decode()) if is_text(content) else hex_dump(content)
+        text = content.decode() if is_text(content) else hex_dump(content)
     if text is not None:
-        lines = text.splitlines()
+        lines = visible(text).splitlines()
         lines[_SHOWN_LINES:] = ["…"] if len(lines) > _SHOWN_LINES else []
         answer("\n" + "\n".join(f"    {line}" for line in lines))
 

@@ -9,8 +9,15 @@ from whet.cli.console import answer, answer_json, say, styled
 from whet.cli.options import json_option
 from whet.core.errors import BadUsage
 from whet.core.failure import Frame
+from whet.core.quantity import shown_count
 from whet.core.stack import ProcessStack
-from whet.evidence.stack_groups import StackGroup, motion, sentence
+from whet.evidence.stack_groups import (
+    StackGroup,
+    motion,
+    sentence,
+    task_groups,
+    task_sentence,
+)
 from whet.workbench.bench import open_workbench
 from whet.workbench.stacks import Look, Sighting, look_at_stacks
 
@@ -59,13 +66,18 @@ def command(
 
 
 def _show_core(core: str, program: str, *, as_json: bool) -> None:
-    from whet.host.spying import core_pattern, of_core
+    from whet.host.cores import program_of_core, why_no_core
+    from whet.host.spying import of_core
 
     if not Path(core).is_file():
+        raise BadUsage(f"there is no core file `{core}`", hint=why_no_core())
+    program = program or program_of_core(Path(core))
+    if not program:
         raise BadUsage(
-            f"there is no core file `{core}`", hint=core_pattern() or "`ulimit -c unlimited`"
+            f"`{core}` does not tell which program it is of, if it is a core file at all",
+            hint=f"name the program: `whet stacks --core {core} PROGRAM`",
         )
-    found = of_core(Path(core), program or sys.executable)
+    found = of_core(Path(core), program)
     if as_json:
         answer_json({"target": core, "groups": [], "processes": [each.to_json() for each in found]})
         return
@@ -98,7 +110,22 @@ def sighting_lines(sighting: Sighting, *, is_whole: bool = False) -> list[str]:
     hidden = len(others) - _MOST_THREAD_GROUPS
     if hidden > 0 and not is_whole:
         lines.append(f"… {hidden} more groups of threads: --all")
+    lines += _tasks(processes, is_whole=is_whole)
     return lines + _silent(processes, is_whole=is_whole)
+
+
+def _tasks(processes: tuple[ProcessStack, ...], *, is_whole: bool) -> list[str]:
+    """Return lines on the tasks of asyncio, equal ones together."""
+    groups = task_groups(processes)
+    lines: list[str] = []
+    for group in groups if is_whole else groups[:_MOST_THREAD_GROUPS]:
+        lines += ["", styled(task_sentence(group), "bold", sys.stdout)]
+        frames = list(reversed(group.frames))
+        shown = frames if is_whole else _shortened(frames)
+        lines += [f"    {_frame_words(frame)}" for frame in shown]
+    if len(groups) > _MOST_THREAD_GROUPS and not is_whole:
+        lines.append(f"… {len(groups) - _MOST_THREAD_GROUPS} more groups of tasks: --all")
+    return lines
 
 
 def _group(group: StackGroup, *, is_whole: bool) -> list[str]:
@@ -119,7 +146,8 @@ def _group(group: StackGroup, *, is_whole: bool) -> list[str]:
     shown = frames if is_whole else _shortened(frames)
     lines += [f"    {_frame_words(frame)}" for frame in shown]
     if len(shown) < len(frames):
-        lines.append(f"    … {len(frames) - len(shown)} more frames: --all")
+        left = shown_count(len(frames) - len(shown), "more frame")
+        lines.append(f"    … {left}: --all")
     return lines
 
 

@@ -22,7 +22,7 @@ from whet.host.console import Console
 from whet.workbench.bench import open_workbench
 from whet.workbench.request import TrialRequest
 
-_FOUND = ("memory", "disk", "files", "processes", "cpus")
+_FOUND = ("memory", "disk", "gpu", "files", "processes", "cpus")
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS] -- [COMMAND...]")
@@ -55,7 +55,8 @@ def command(
     """Run a command with little memory, few files, processes or processors, on purpose.
 
     Each limit holds for the whole trial, is met by a probe before the command starts, and is
-    named when the command dies of it. Without a command it opens a shell with these limits.
+    named when the command dies of it. Without a command it opens a shell with these limits:
+    what meets the memory limit in it dies, and the shell lives on.
     With --find it searches the least with which the command still succeeds.
     """
     request = trial_request(ctx)
@@ -87,6 +88,11 @@ def _find(
 ) -> int:
     from whet.workbench.starve import FindOptions, find_least
 
+    if picture and not Path(picture).absolute().parent.is_dir():
+        raise BadUsage(
+            f"`--picture {picture}` is in a folder that is not there",
+            hint=f"make it first: `mkdir -p {Path(picture).parent}`",
+        )
     options = FindOptions(name=name, repeats=times, budget=Budget(wall_seconds=budget))
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         found = find_least(bench, request, options)

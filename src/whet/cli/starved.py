@@ -28,7 +28,8 @@ def _answer(found: LeastAmount) -> str:
     if found.least_good is None:
         return f"no amount of {found.name} that was tried {enough}"
     below = f"{found.most_bad} {little}" if found.most_bad else "fewer or less was not tried"
-    of = f" {found.name}" if is_counted else f" of {found.name}"
+    what = {"gpu": "GPU memory"}.get(found.name, found.name)
+    of = f" {what}" if is_counted else f" of {what}"
     return f"{found.least_good}{of} {enough}; {below}"
 
 

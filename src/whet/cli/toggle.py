@@ -81,7 +81,9 @@ def command(
     """
     if is_list:
         with open_workbench() as bench:
-            toggles = chosen(names, known_toggles(bench.settings.toggles))
+            known = known_toggles(bench.settings.toggles)
+            # Those that amplify are turned by name only, and have to be known for that.
+            toggles = chosen(names or tuple(known), known)
         _answer_list(toggles, as_json=as_json)
         return 0
     if smallest and simplify:
@@ -113,7 +115,9 @@ def _answer_list(toggles: tuple[Toggle, ...], *, as_json: bool) -> None:
         answer(f"{styled(each.name.ljust(width), 'bold', sys.stdout)}  {each.does}")
         how = " ".join(f"{name}={value}" for name, value in each.variables.items())
         inside = "turned inside the program" if each.inside else ""
-        words = "; ".join(filter(None, (how, inside, f"read {each.read}")))
+        wrapped = f"started by `{' '.join(each.wrapper)}`" if each.wrapper else ""
+        amplifies = "for `whet repeat --amplify`, or by name" if each.amplifies else ""
+        words = "; ".join(filter(None, (how, inside, wrapped, f"read {each.read}", amplifies)))
         answer(styled(f"{'':{width}}  {words}", "dim", sys.stdout))
 
 
@@ -125,6 +129,7 @@ def _toggle_json(each: Toggle) -> dict[str, object]:
         "variables": dict(each.variables),
         "inside": list(each.inside),
         "simplifies": each.simplifies,
+        "amplifies": each.amplifies,
     }
 
 

@@ -1,5 +1,6 @@
 """``whet where``: am I editing the right file?"""
 
+import os
 import sys
 
 import click
@@ -50,6 +51,8 @@ def command(
         answer("")
         for line in ran_lines(where, ran):
             answer(line)
+        for note in dict.fromkeys(ran.result.notes):
+            say(f"whet: note: {note}")
         say(run_line(ran.result.entry, None, is_same_failure=False))
     return 0
 
@@ -89,6 +92,9 @@ def _loads(where: Whereabouts) -> str:
     kind = text(where.told, "kind")
     if not where.file:
         folders = ", ".join(texts(where.told, "folders"))
+        made_from = optional_text(where.told, "frozen_from")
+        if made_from:
+            return f"{kind}, made from {made_from}"
         return f"{kind}: {folders}" if folders else f"{kind}: it has no file"
     imported = optional_text(where.told, "imported_file") if "imported_file" in where.told else None
     other = f", but when imported it is {imported}" if imported not in {None, where.file} else ""
@@ -120,19 +126,29 @@ def _class_line(told: JsonObject) -> str:
 
 def ran_lines(where: Whereabouts, ran: Ran) -> list[str]:
     """Return the lines that tell what a command did with the target."""
-    files = dict.fromkeys(load.file for load in ran.loads)
-    if not ran.loads:
-        return [styled(f"{where.module} was never loaded by this command", "bold", sys.stdout)]
-    lines: list[str] = []
-    for file in files:
+    lines = [ran.definition.note] if ran.definition.note else []
+    if ran.reason and not ran.calls:
+        line = f"whether {where.name} ran cannot be told: {ran.reason}"
+        return [*lines, styled(line, "bold", sys.stdout)]
+    meant = ran.definition.path
+    if not ran.loads and not ran.calls:
+        line = f"{ran.definition.module or meant} was never loaded by this command"
+        return [*lines, styled(line, "bold", sys.stdout)]
+    for file in dict.fromkeys(load.file for load in ran.loads):
         pids = {load.pid for load in ran.loads if load.file == file}
-        which = "" if file == where.file else f", NOT {where.file}"
+        which = "" if os.path.realpath(file) == os.path.realpath(meant) else f", NOT {meant}"
         lines.append(f"loaded from {file}{which}, by {_count(len(pids), 'process', 'processes')}")
     words = _count(ran.count, "call", "calls")
     if not ran.calls:
-        line = f"{where.name} was loaded, but nothing of it ever ran"
+        what = "nothing of it ever ran"
+        if not where.attributes:
+            what = "none of its functions was ever called"
+        elif where.told.get("is_class"):
+            what = "none of its own functions was ever called"
+        line = f"{where.name} was loaded, but {what}"
         return [*lines, styled(line, "bold", sys.stdout)]
-    lines.append(styled(f"{where.name} ran: {words}", "bold", sys.stdout))
+    least = f" at least ({ran.reason})" if ran.reason else ""
+    lines.append(styled(f"{where.name} ran: {words}{least}", "bold", sys.stdout))
     functions: dict[str, int] = {}
     for each in ran.calls:
         functions[each.function] = functions.get(each.function, 0) + each.count
@@ -175,6 +191,8 @@ def _ran_json(ran: Ran) -> dict[str, object]:
         "trial": ran.result.entry.number,
         "loads": [{"pid": load.pid, "file": load.file} for load in ran.loads],
         "count": ran.count,
+        "note": ran.definition.note,
+        "cannot_be_told": ran.reason,
         "calls": [
             {
                 "pid": each.pid,

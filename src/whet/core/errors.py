@@ -113,8 +113,8 @@ class FolderNotFound(WhetError):
 class BaselineDoesNotFail(WhetError):
     """The command does not fail, so there is nothing to search for.
 
-    A search needs a failure to hold on to. Run the command with `whet run` until it fails,
-    or say what "bad" means if the program exits 0 while it is wrong:
+    A search needs a failure to hold on to. Run the command until it fails; one that fails now and
+    then: `whet repeat --amplify -- COMMAND`. If it exits 0 while it is wrong, say what "bad" means:
     `--bad-if 'stdout ~ NaN'`, `--bad-if 'seconds > 2'`, `--oracle SCRIPT`.
     """
 
@@ -460,7 +460,7 @@ class NoStacksKept(WhetError):
 class StackForbidden(WhetError):
     """The system does not let whet look into the process (ptrace). There are three ways to get it.
 
-    1. Start the program with `whet run`: the agent inside answers a signal, no right is needed.
+    1. Start the program with `whet run`, or `whet syscalls --`: no right is needed for one's own.
     2. Look as root: `sudo $(which whet) stacks PID`; a process of another user needs this.
     3. Allow it: `sudo sysctl kernel.yama.ptrace_scope=0` on the machine; in Docker
        `--cap-add SYS_PTRACE`, in Kubernetes `securityContext.capabilities.add: [SYS_PTRACE]`.
@@ -527,7 +527,7 @@ class LimitNotEnforced(WhetError):
     """No way to enforce a limit works on this machine, or a probe did not meet it.
 
     The message lists the ways that were tried and what each one lacks. Memory is limited by
-    control groups (version 2 if one was delegated to this user or by `systemd-run --user`,
+    control groups (version 2 if one was delegated to this user, or is by `systemd-run --user`,
     version 1 if it can be written to), or else by a watchdog that whet runs itself.
     Nothing was run: a limit that does not hold would prove nothing.
     """

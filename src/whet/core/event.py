@@ -81,6 +81,19 @@ class PassStarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """Some versions that stand together, one or more, in the line that is searched.
+
+    Attributes:
+        told: what was told of those that were tested; None: none of them was.
+        probability: that the first bad version is among them.
+    """
+
+    told: Verdict | None
+    probability: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryNarrowed:
     """A bisection knows more.
 
@@ -89,12 +102,14 @@ class HistoryNarrowed:
         verdict: what it was.
         remaining: how many versions may still be the first bad one.
         steps_left: how many more tests are expected at the most.
+        line: all versions, oldest first.
     """
 
     label: str
     verdict: Verdict
     remaining: int
     steps_left: int
+    line: tuple[Stretch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,12 +121,14 @@ class SuspicionChanged:
         suspect: the likeliest first bad version.
         probability: that it is.
         runs_left: how many more runs are expected.
+        line: all versions, oldest first.
     """
 
     tested: tuple[tuple[str, Verdict], ...]
     suspect: str
     probability: float
     runs_left: int
+    line: tuple[Stretch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

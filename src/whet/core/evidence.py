@@ -12,8 +12,17 @@ STACKS = "stacks"
 
 COUNTS = "counts"
 """How often a function was called, from which file, and who called it first."""
+CLOSER = "closer"
+"""What a closer look has seen; `whet.evidence.closer_look` reads it."""
+
+PROBES = "probes"
+"""What was seen where something was asked for; `whet.evidence.probes` reads it."""
+
 TOGGLES = "toggles"
 """What a program told of what it has loaded; `whet.core.toggle` reads it."""
+
+SYSTEM_CALLS = "system calls"
+"""Which system calls failed, and what else of them tells something; `whet.core.system_call`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,14 @@
 """What a trial may use, and which limit it met: values, sizes in words, and nothing enforced."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
-from whet.core.record import JsonObject, integer, number, optional_integer, record, text
-from whet.core.room import Room
+from whet.core.record import JsonObject, boolean, integer, number, optional_integer, record, text
+from whet.core.room import Room, compact_size
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGTP]?)(?:I?B)?", re.IGNORECASE)
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGTP]?)(?:I?B)?", re.IGNORECASE | re.ASCII)
 _STEP = 1024
 _HUNDRED = 100
 
@@ -29,7 +30,10 @@ class Limits:
         file_size_bytes: of the largest file that a process writes.
         stack_bytes: of the main thread of each process.
         cpu_seconds: of each process; it gets SIGXCPU then.
+        slow_disk_bytes: read from each disk in a second, and as much written.
         room: what it sees of the disk, the network and the system, if not the machine's own.
+        spares_command: where memory is out, its largest process other than the command is killed,
+            not all of it: the command is a shell.
     """
 
     wall_seconds: float | None = None
@@ -44,12 +48,14 @@ class Limits:
     file_size_bytes: int | None = None
     stack_bytes: int | None = None
     cpu_seconds: int | None = None
+    slow_disk_bytes: int | None = None
     room: Room | None = None
+    spares_command: bool = False
 
     @property
     def starve(self) -> bool:
         """Whether something has to be put around the program for them, other than a watch."""
-        own = {"wall_seconds", "output_bytes"}
+        own = {"wall_seconds", "output_bytes", "spares_command"}
         return any(
             getattr(self, each.name) is not None for each in fields(self) if each.name not in own
         )
@@ -68,21 +74,31 @@ class Limits:
         return None if self.room is None or not self.room.disks else self.room.disk_bytes
 
     @property
+    def gpu_memory_bytes(self) -> int | None:
+        """How much of each GPU torch and JAX may take; None: all."""
+        return None if self.room is None else self.room.gpu_memory_bytes
+
+    @property
     def options(self) -> list[str]:
         """These limits as words of a command line, less the first two, which a shell has itself."""
-        own = {"wall_seconds", "output_bytes", "room"}
+        own = {"wall_seconds", "output_bytes", "room", "spares_command"}
         words: list[str] = [] if self.room is None else self.room.options
         for name, amount in self.to_json().items():
             if name not in own:
                 option = name.removesuffix("_bytes").replace("_", "-")
-                shown = _compact(amount) if isinstance(amount, int) else f"{amount}"
+                shown = compact_size(amount) if isinstance(amount, int) else f"{amount}"
                 words += [f"--{option}", shown if name.endswith("_bytes") else f"{amount}"]
         return words
+
+    def around(self, words: Sequence[str]) -> list[str]:
+        """Return a command line that runs another one under these limits, less the first two."""
+        return ["whet", "starve", *self.options, "--", *words] if self.starve else list(words)
 
     def to_json(self) -> dict[str, object]:
         """Return these limits as JSON data. The first two always stand there: keys of old trials."""
         data = {each.name: getattr(self, each.name) for each in fields(self)}
         data["room"] = None if self.room is None else self.room.to_json()
+        data["spares_command"] = self.spares_command or None
         always = {"wall_seconds", "output_bytes"}
         return {name: value for name, value in data.items() if value is not None or name in always}
 
@@ -102,7 +118,9 @@ class Limits:
             file_size_bytes=_whole(data, "file_size_bytes"),
             stack_bytes=_whole(data, "stack_bytes"),
             cpu_seconds=_whole(data, "cpu_seconds"),
+            slow_disk_bytes=_whole(data, "slow_disk_bytes"),
             room=None if data.get("room") is None else Room.from_json(record(data, "room")),
+            spares_command="spares_command" in data and boolean(data, "spares_command"),
         )
 
 
@@ -123,6 +141,7 @@ class LimitMet:
         limit: how much there was, in bytes, seconds or pieces.
         reached: how much the trial had then, in the same unit.
         process: the largest process or the one that met it, such as ``python``; empty: unknown.
+            Of ``fail``: which fault it is, of as many calls as `limit` says.
         pid: its number; 0: unknown.
         was_killed: the trial was killed for it.
     """
@@ -186,6 +205,11 @@ def size_bytes(words: str) -> int | None:
     return None if found is None else int(float(found[1]) * _UNITS[found[2].upper()])
 
 
+def speed_bytes(words: str) -> int | None:
+    """Return the bytes a second of a speed such as ``5MB/s`` or ``5M``; None: it is none."""
+    return size_bytes(words.strip().removesuffix("/s"))
+
+
 def shown_size(count: float) -> str:
     """Return a size in units of 1024, as limits are given: ``64 KiB``, ``1.50 GiB``."""
     unit, size = _unit_of(count)
@@ -196,14 +220,6 @@ def shown_share(part: float, whole: float) -> str:
     """Return two sizes in the unit of the second one: ``4.98 of 5.00 GiB``."""
     unit, size = _unit_of(whole)
     return f"{part * size / whole if whole else part:.2f} of {size:.2f} {unit}"
-
-
-def _compact(count: int) -> str:
-    """Return a size as an option takes it: ``100M``."""
-    for unit in ("G", "M", "K"):
-        if count % _UNITS[unit] == 0:
-            return f"{count // _UNITS[unit]}{unit}"
-    return str(count)
 
 
 def _unit_of(count: float) -> tuple[str, float]:

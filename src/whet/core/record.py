@@ -1,6 +1,7 @@
 """Reading JSON records whose types are checked, not hoped for."""
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 JsonObject = Mapping[str, object]
 
@@ -111,3 +112,13 @@ def sequence(data: JsonObject, name: str) -> Sequence[object]:
 
 def _malformed(data: JsonObject, name: str, wanted: str) -> MalformedRecordError:
     return MalformedRecordError(f"`{name}` is not {wanted}: {data.get(name)!r}")
+
+
+def items_of(value: object) -> list[object]:
+    """Return the items of a list in JSON data; none if it is no list."""
+    return list(cast("list[object]", value)) if isinstance(value, list) else []
+
+
+def record_of(value: object) -> JsonObject | None:
+    """Return an object in JSON data; None if it is none."""
+    return as_record(cast("object", value), "value") if isinstance(value, dict) else None

@@ -1,11 +1,19 @@
 """Where a trial runs: what it sees of the disk, the network, the clock and the system. Values only."""
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from whet.core.record import JsonObject, boolean, integer, optional_integer, records, text, texts
 
 _FAULT = re.compile(r"(?P<call>[a-z_0-9]+):(?P<error>E[A-Z0-9]+)(?:(?P<how>[@%])(?P<count>\d+))?")
+
+
+def compact_size(count: int) -> str:
+    """Return a size as an option takes it: ``100M``."""
+    for power, unit in ((30, "G"), (20, "M"), (10, "K")):
+        if count % (1 << power) == 0:
+            return f"{count >> power}{unit}"
+    return str(count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +45,7 @@ class Disk:
         place = f":{self.path}" if self.path else ""
         words: list[str] = []
         if self.size_bytes is not None:
-            words += [f"--{self.option}", f"{self.size_bytes}{place}"]
+            words += [f"--{self.option}", f"{compact_size(self.size_bytes)}{place}"]
         if self.inodes is not None:
             words += ["--inodes", f"{self.inodes}{place}"]
         return words
@@ -109,6 +117,8 @@ class Room:
         gpus: how many GPUs it sees; None: all.
         hidden: files that it finds empty, such as the device nodes of GPUs.
         gpu_free: bytes that are left free, by the GPU's number as text; empty text: each.
+        gpu_memory_bytes: how much of each GPU torch and JAX may take in one process; None: all.
+        cpu_load: how many processes keep processors busy beside it.
     """
 
     disks: tuple[Disk, ...] = ()
@@ -122,12 +132,21 @@ class Room:
     gpus: int | None = None
     hidden: tuple[str, ...] = ()
     gpu_free: tuple[tuple[str, int], ...] = ()
+    gpu_memory_bytes: int | None = None
+    cpu_load: int = 0
 
     @property
     def needs_namespaces(self) -> bool:
         """Whether the trial sees other mounts or another network than the machine."""
         mounts = (self.disks, self.read_only, self.hidden, self.is_clean, self.clock)
         return any(mounts) or bool(self.network)
+
+    def beside(self, other: "Room") -> "Room":
+        """Return this room with what another one has, where that is not as usual."""
+        asked = {name: getattr(other, name) for name in _USUAL}
+        return replace(
+            self, **{name: value for name, value in asked.items() if value != _USUAL[name]}
+        )
 
     @property
     def disk_bytes(self) -> int:
@@ -145,7 +164,10 @@ class Room:
         words += [word for fault in self.faults for word in ("--fail", fault.words)]
         words += ["--gpus", str(self.gpus)] if self.gpus is not None else []
         for gpu, size in self.gpu_free:
-            words += ["--gpu-free", f"{gpu}={size}" if gpu else str(size)]
+            words += ["--gpu-free", f"{gpu}={compact_size(size)}" if gpu else compact_size(size)]
+        if self.gpu_memory_bytes is not None:
+            words += ["--gpu-memory", compact_size(self.gpu_memory_bytes)]
+        words += ["--cpu-load", str(self.cpu_load)] if self.cpu_load else []
         return words
 
     def to_json(self) -> dict[str, object]:
@@ -187,6 +209,8 @@ class Room:
             )
             if "gpu_free" in data
             else (),
+            gpu_memory_bytes=_optional(data, "gpu_memory_bytes"),
+            cpu_load=_optional(data, "cpu_load") or 0,
         )
 
 

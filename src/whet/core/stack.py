@@ -37,6 +37,24 @@ class ThreadStack:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TaskStack:
+    """One task of asyncio that is not done.
+
+    Attributes:
+        name: what the program calls it.
+        frames: where its coroutines stand, innermost last.
+        awaits: names of the tasks that it awaits, ``runs`` or ``is ready``; empty: something else,
+            which the innermost frame tells.
+        loop: which event loop it belongs to.
+    """
+
+    name: str
+    frames: tuple[Frame, ...] = ()
+    awaits: str = ""
+    loop: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessStack:
     """One process and its threads, the main thread first.
 
@@ -50,6 +68,7 @@ class ProcessStack:
         cpu_share: CPU seconds a second, between two looks; None: there was one look.
         engine: what told of it: ``py-spy``, ``agent``, ``gdb``; empty: nothing did.
         threads: those that were seen.
+        tasks: those of asyncio.
         notes: what could not be seen, in sentences.
     """
 
@@ -61,6 +80,7 @@ class ProcessStack:
     cpu_share: float | None = None
     engine: str = ""
     threads: tuple[ThreadStack, ...] = ()
+    tasks: tuple[TaskStack, ...] = ()
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, object]:
@@ -74,6 +94,7 @@ class ProcessStack:
             "cpu_share": self.cpu_share,
             "engine": self.engine,
             "threads": [_thread_to_json(thread) for thread in self.threads],
+            "tasks": [_task_to_json(task) for task in self.tasks],
             "notes": list(self.notes),
         }
 
@@ -89,6 +110,7 @@ class ProcessStack:
             cpu_share=None if data.get("cpu_share") is None else number(data, "cpu_share"),
             engine=text(data, "engine"),
             threads=tuple(_thread_from_json(each) for each in records(data, "threads")),
+            tasks=tuple(map(_task_from_json, records(data, "tasks") if "tasks" in data else ())),
             notes=texts(data, "notes"),
         )
 
@@ -102,6 +124,24 @@ def _thread_to_json(thread: ThreadStack) -> dict[str, object]:
         "holds_gil": thread.holds_gil,
         "has_moved": thread.has_moved,
     }
+
+
+def _task_to_json(task: TaskStack) -> dict[str, object]:
+    return {
+        "name": task.name,
+        "frames": [frame.to_json() for frame in task.frames],
+        "awaits": task.awaits,
+        "loop": task.loop,
+    }
+
+
+def _task_from_json(data: JsonObject) -> TaskStack:
+    return TaskStack(
+        name=text(data, "name"),
+        frames=tuple(Frame.from_json(frame) for frame in records(data, "frames")),
+        awaits=text(data, "awaits"),
+        loop=integer(data, "loop"),
+    )
 
 
 def _thread_from_json(data: JsonObject) -> ThreadStack:

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from whet.core.room import Room
+
 INSIDE = "inside"
 LIBRARY = "library"
 MODULE = "module"
@@ -25,6 +27,10 @@ class Toggle:
             interpreter or the C library reads it whenever it starts.
         simplifies: it takes a source of disorder away: a thread, a process, a device.
         only_slows: it changes little but how fast things go, so that it may hide a race.
+        only_tells: it changes what is written, and nothing else.
+        amplifies: it may make a failure more frequent that comes only sometimes.
+        room: what it puts around the program, if anything.
+        wrapper: the program that starts the program, with its options; empty: none.
     """
 
     name: str
@@ -36,6 +42,9 @@ class Toggle:
     simplifies: bool = False
     only_slows: bool = False
     only_tells: bool = False
+    amplifies: bool = False
+    room: Room | None = None
+    wrapper: tuple[str, ...] = ()
 
     def took(self, told: Collection[str], *, is_all: bool) -> bool | None:
         """Return whether the program has read it; None: that is not known.
@@ -46,6 +55,8 @@ class Toggle:
         """
         if any(_is_given(sign, told) for sign in self.signs):
             return True
+        if self.room is not None:
+            return True  # nothing in the program has to read it
         if not self.signs:
             return True if told or is_all else None
         return False if is_all else None

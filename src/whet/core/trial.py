@@ -165,6 +165,7 @@ class Trial:
         environment: overrides for this trial alone.
         unset: variables that are not inherited, sorted.
         hang_seconds: after so long without output it is given up as hanging; None: never.
+        hangs_if_idle: only if it does nothing either.
         stdin: ``STDIN_EMPTY``, ``STDIN_INHERITED`` or the digest of what is read.
         reset: steps before the command, in order.
         payloads: files that a search varies.
@@ -192,6 +193,7 @@ class Trial:
     unset: tuple[str, ...] = ()
     setup: str = ""
     hang_seconds: float | None = None
+    hangs_if_idle: bool = False
 
     def with_payload(self, digest: str, position: int = 0) -> "Trial":
         """Return the trial that differs from this one in one payload alone."""
@@ -226,6 +228,7 @@ class Trial:
             **({"unset": list(self.unset)} if self.unset else {}),
             **({"setup": self.setup} if self.setup else {}),
             **({} if self.hang_seconds is None else {"hang_seconds": self.hang_seconds}),
+            **({"hangs_if_idle": True} if self.hangs_if_idle else {}),
         }
 
     @classmethod
@@ -251,6 +254,7 @@ class Trial:
             unset=texts(data, "unset") if "unset" in data else (),
             setup=text(data, "setup", ""),
             hang_seconds=optional_number(data, "hang_seconds"),
+            hangs_if_idle=boolean(data, "hangs_if_idle"),
         )
 
 

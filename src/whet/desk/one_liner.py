@@ -86,8 +86,8 @@ def _command(trial: Trial, files: Mapping[str, PlacedFile], prefix: Sequence[str
     words = [*prefix, *(quote_word(word) for word in placed_command(trial, files))]
     if trial.limits.wall_seconds is not None:
         words = ["timeout", "--signal=KILL", f"{trial.limits.wall_seconds:g}", *words]
-    if trial.limits.starve:
-        words = ["whet", "starve", *map(quote_word, trial.limits.options), "--", *words]
+    if trial.limits.starve:  # the words are quoted already, or are a shell's own
+        words = [*map(quote_word, trial.limits.around(())), *words]
     words = [*_environment(trial.environment, trial.unset), *words]
     redirected = _stdin(trial, files)
     return " ".join([*words, *redirected])

@@ -41,7 +41,12 @@ def classify(trial: Trial, outcome: Outcome, roots: Sequence[str] = ()) -> Failu
     from whet.evidence.limit_met import naming_limit
 
     met = {each.name for each in outcome.limits_met}
-    failure = naming_limit(diagnosis.failure(), trial.limits, met, diagnosis.spoken)
+    failure = diagnosis.failure()
+    if "fail" in met:
+        from whet.evidence.room_met import naming_fault
+
+        failure = naming_fault(failure, outcome, diagnosis.spoken)
+    failure = naming_limit(failure, trial.limits, met, diagnosis.spoken)
     if trial.limits.room is None or failure.limit:
         return failure
     from whet.evidence.room_met import naming_room

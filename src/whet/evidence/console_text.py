@@ -21,6 +21,8 @@ _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|
 _PREFIX = re.compile(r"^(?:\[rank\d+\]: ?|INTERNALERROR> ?)", re.MULTILINE)
 # `-X importtime` writes to the very end of the interpreter, behind the traceback.
 _IMPORT_TIMES = re.compile(r"^import time: [^\n]*(?:\n|$)", re.MULTILINE)
+# What `whet probe` says in the middle of it; a stack or several values may be more than one line.
+_PROBES = re.compile(r"\[whet (?:[^\s\]]+:\d+ )?\d\d:\d\d:\d\d\.\d{3} \d+\] [^\n]*(?:\n|$)")
 # What the end of a progress bar leaves on its line: "\r" takes the cursor back to its start.
 _OVERWRITTEN = re.compile(r"^[^\n]*\r(?=[^\n\r])", re.MULTILINE)
 
@@ -28,8 +30,8 @@ _OVERWRITTEN = re.compile(r"^[^\n]*\r(?=[^\n\r])", re.MULTILINE)
 def readable_tail(output: Output) -> str:
     r"""Return the last 256 KiB of ``output`` as clean text; bytes that are no UTF-8 become U+FFFD.
 
-    Colours, cursor movements, overwritten progress bars, times of imports and the prefixes that
-    launchers put before each line are gone; line ends are ``\n``. A traceback with a message longer than that
+    Colours, cursor movements, overwritten progress bars, times of imports, what probes say and
+    the prefixes that launchers put before each line are gone; line ends are ``\n``. A traceback with a message longer than that
     is there from its beginning on.
     """
     data = _long_traceback(output) or output.tail(TAIL_BYTES)
@@ -45,6 +47,8 @@ def clean(text: str) -> str:
         text = "\n".join(_without_overwritten(text.split("\n")))
     if "import time: " in text:
         text = _IMPORT_TIMES.sub("", text)
+    if "[whet " in text:
+        text = _PROBES.sub("", text)
     return without_boxes(_PREFIX.sub("", text))
 
 

@@ -15,7 +15,7 @@ from whet.evidence.fatal_error import (
 )
 from whet.evidence.foreign_crash import ForeignCrash, read_foreign_crash
 from whet.evidence.last_words import last_words, telling_words, usage_error
-from whet.evidence.limit_met import failure_of_memory, killed_by_memory, told_by_whet
+from whet.evidence.limit_met import before_whet, failure_of_memory, killed_by_memory, told_by_whet
 from whet.evidence.message import normalise
 from whet.evidence.ownership import Ownership, own
 from whet.evidence.place import is_deep, place_of
@@ -56,7 +56,7 @@ class Diagnosis:
         if outcome.signal is not None:
             return self._of_signal(signal_name(outcome.signal))
         return (
-            told_by_whet(self._spoken)
+            told_by_whet(self._with_whet)
             or self._of_tests()
             or self._of_shell()
             or self._of_python()
@@ -78,8 +78,12 @@ class Diagnosis:
         )
 
     @cached_property
-    def _stderr(self) -> list[str]:
+    def _with_whet(self) -> list[str]:
         return readable_tail(self._outcome.stderr).split("\n")
+
+    @cached_property
+    def _stderr(self) -> list[str]:
+        return before_whet(self._with_whet)
 
     @cached_property
     def _stdout(self) -> list[str]:

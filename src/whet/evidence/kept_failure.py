@@ -1,9 +1,8 @@
 """A failure as the agent has kept it: the errors, their frames, and what each variable held."""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import cast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from whet.core.failure import Frame
 from whet.core.record import (
@@ -11,6 +10,7 @@ from whet.core.record import (
     MalformedRecordError,
     as_record,
     integer,
+    items_of,
     optional_integer,
     optional_record,
     record,
@@ -90,6 +90,19 @@ class KeptError:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeptClass:
+    """A class of the user's own.
+
+    Attributes:
+        name: its qualified name.
+        methods: file and first line of its methods, by name.
+    """
+
+    name: str
+    methods: Mapping[str, tuple[str, int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeptFailure:
     """What has failed in one process.
 
@@ -100,6 +113,10 @@ class KeptFailure:
         thread: name of the thread or the test.
         error: what was raised.
         sources: text of the user's files by path, as the trial ran them.
+        classes: those that the innermost frames are methods of, each with what it inherits from,
+            in the order in which Python looks; first those of the object of a missing attribute.
+        modules: files by name, of the user's modules and of installed packages.
+        search: where Python looked for modules.
     """
 
     pid: int
@@ -108,6 +125,9 @@ class KeptFailure:
     thread: str
     error: KeptError
     sources: dict[str, str]
+    classes: tuple[tuple[KeptClass, ...], ...] = ()
+    modules: Mapping[str, str] = field(default_factory=dict[str, str])
+    search: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -134,9 +154,29 @@ def _failures(items: Sequence[JsonObject], sources: dict[str, str]) -> Iterator[
                 thread=text(item, "thread"),
                 error=_error(record(item, "error")),
                 sources=sources,
+                classes=tuple(map(_line_of_classes, items_of(item.get("classes")))),
+                modules={
+                    str(name): str(path)
+                    for name, path in map(items_of, items_of(item.get("modules")))
+                },
+                search=tuple(map(str, items_of(item.get("search")))),
             )
         except MalformedRecordError:
             continue
+
+
+def _line_of_classes(line: object) -> tuple[KeptClass, ...]:
+    found = [as_record(each, "class") for each in items_of(line)]
+    return tuple(
+        KeptClass(
+            name=text(each, "class"),
+            methods={
+                str(name): (str(path), int(str(number)))
+                for name, path, number in map(items_of, items_of(each.get("methods")))
+            },
+        )
+        for each in found
+    )
 
 
 def _error(data: JsonObject) -> KeptError:
@@ -178,13 +218,3 @@ def _frame(data: JsonObject) -> KeptFrame:
 def _variable(item: object) -> Variable:
     name, value, *more = items_of(item)
     return Variable(name=str(name), value=value, is_global=bool(more))
-
-
-def items_of(value: object) -> list[object]:
-    """Return the items of a list in JSON data; none if it is no list."""
-    return list(cast("list[object]", value)) if isinstance(value, list) else []
-
-
-def record_of(value: object) -> JsonObject | None:
-    """Return an object in JSON data; None if it is none."""
-    return as_record(cast("object", value), "value") if isinstance(value, dict) else None

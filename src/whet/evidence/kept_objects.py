@@ -8,8 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import NoReturn, cast
 
-from whet.core.record import JsonObject
-from whet.evidence.kept_failure import items_of, record_of
+from whet.core.record import JsonObject, items_of, record_of
 from whet.evidence.kept_value import value_line
 
 _WIDTH = 2000

@@ -24,6 +24,7 @@ _SAYS: Mapping[str, re.Pattern[str]] = {
 """What programs and libraries say when the kernel refuses them more."""
 
 _TOLD = re.compile(r"^whet: BAD SIGKILL .*· (killed by the memory limit: [^·]*[^· ])")
+_WHET = re.compile(r"^whet: (?:GOOD|BAD|SKIP|note:) ")
 _WANT = re.compile(r"\[Errno 1[24]\]|Bad address|Cannot allocate memory|MemoryError")
 _SIGNALS = {"file-size": "SIGXFSZ", "cpu-seconds": "SIGXCPU", "stack": "SIGSEGV"}
 _AMOUNTS: Mapping[str, Callable[[Limits], float | None]] = {
@@ -75,6 +76,14 @@ def told_by_whet(lines: Sequence[str]) -> Failure | None:
     return replace(failure, summary=found[1])
 
 
+def before_whet(lines: Sequence[str]) -> list[str]:
+    """Return what was said before a whet inside the trial said how that ended, if one did."""
+    kept = list(lines)
+    while kept and (not kept[-1].strip() or _WHET.search(kept[-1])):
+        kept.pop()
+    return kept if any(map(_WHET.search, lines[len(kept) :])) else list(lines)
+
+
 def naming_limit(failure: Failure, limits: Limits, met: Collection[str], text: str) -> Failure:
     """Return the failure with the limit that explains it, if one does.
 
@@ -92,6 +101,27 @@ def naming_limit(failure: Failure, limits: Limits, met: Collection[str], text: s
         words = f"{failure.summary}; met the limit `--{name} {shown}`"
         return replace(failure, summary=words, limit=name)
     return failure
+
+
+def unnamed_limits(outcome: Outcome) -> tuple[str, ...]:
+    """Return what is to be said of limits that refused something, and that no failure names.
+
+    A program may get by with fewer processes or threads, or fail without a word of it, and a shell
+    goes on when a program in it was killed. Memory that was all used is none: the kernel gives what
+    files hold of it back.
+    """
+    named = "" if outcome.failure is None else outcome.failure.limit
+    well = "" if outcome.failure else ", and the command ended well all the same"
+    refused = tuple(
+        f"met the limit `--processes {met.limit:g}`: a process or thread was refused{well}"
+        for met in outcome.limits_met
+        if met.name == "processes" != named
+    )
+    return refused + tuple(
+        f"met the limit `--memory {shown_size(met.limit)}`: {met.process} (pid {met.pid}) was killed"
+        for met in outcome.limits_met
+        if met.name == "memory" and met.process and not met.was_killed
+    )
 
 
 def _explains(name: str, failure: Failure, met: Collection[str], text: str) -> bool:

@@ -51,6 +51,8 @@ _ELSEWHERE = re.compile(
     r"^(?:/(?:private/)?(?:var/)?tmp/[^/]+/|/(?:private/)?var/folders/[^/]+/[^/]+/T/[^/]+/"
     r"|/dev/shm/[^/]+/|/(?:home|Users)/[^/]+/|/root/|/)"
 )
+# As `tempfile.mkdtemp` calls a folder: another name each time, wherever temporary files go.
+_TEMPORARY = re.compile(r"^(?:.*/)?tmp[a-z0-9_]{8}/(?=.)")
 # Modules that moved between versions.
 _MOVED = (
     (re.compile(r"^pathlib/(?:__init__|_local|_abc)\.py$"), "pathlib.py"),
@@ -123,7 +125,8 @@ class Ownership:
             return Location(_unmoved(inside.replace("\\", "/")), Owner.LIBRARY)
         if _WHETS_OWN.search(path):
             return Location("whet/agent", Owner.GENERATED)
-        return Location(self._project_file(path.replace("\\", "/")), Owner.USER)
+        file = self._project_file(path.replace("\\", "/"))
+        return Location(_TEMPORARY.sub("", file), Owner.USER)
 
     def _without_file(self, path: str) -> Location:
         if _IMPORT_MACHINERY.match(path):

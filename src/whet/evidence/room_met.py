@@ -8,7 +8,7 @@ from dataclasses import replace
 from whet.core.failure import Failure, FailureKind
 from whet.core.limits import LimitMet, shown_share, shown_size
 from whet.core.outcome import Outcome
-from whet.core.room import Disk, Room
+from whet.core.room import Disk, Fault, Room
 from whet.evidence.message import normalise
 from whet.evidence.shortage import first_sentence, shortage_of
 
@@ -17,6 +17,14 @@ _OFFLINE = re.compile(
     r"\[Errno (?:101|111|113|-2|-3|-5)\]|Network is unreachable|Connection refused|No route to host"
     r"|[Nn]ame or service not known|Temporary failure in name resolution|getaddrinfo failed"
     r"|Could not resolve host|\bENETUNREACH\b|No address associated with hostname"
+)
+_GPU = re.compile(
+    r"\b(?:CUDA|HIP|GPU)\b|OutOfMemoryError|RESOURCE_EXHAUSTED|CU\w+_STATUS_ALLOC_FAILED"
+)
+# What programs say of a write of which the kernel took a part: there is no error number then.
+_CUT_SHORT = re.compile(
+    r"\b(?:[Ww]rote only|[Ss]hort (?:write|count)|[Pp]artial write|[Ww]rite (?:error|failed|failure)"
+    r"|(?:[Ee]rror|[Ff]ailed) (?:writing|to write)|(?:[Cc]annot|[Cc]ould not|[Cc]an't) write)\b"
 )
 _FRAME = re.compile(r'File "[^"\n]*", line \d+')
 _PATH = re.compile(r"'(/[^'\n]+)'|\"(/[^\"\n]+)\"|(/[^\s'\":,;()]+)")
@@ -41,6 +49,20 @@ def naming_room(failure: Failure, room: Room, outcome: Outcome, text: str) -> Fa
     return replace(failure, summary=f"{failure.summary}; {words}", limit=option)
 
 
+def naming_fault(failure: Failure, outcome: Outcome, text: str) -> Failure:
+    """Return the failure with the fault that was hit and whose error the program speaks of.
+
+    It goes before the limits: what they refuse looks the same, and nothing says that they did.
+    """
+    said = _FRAME.sub("", f"{failure.summary}\n{text}")
+    for met in outcome.limits_met:
+        fault = Fault.parse(met.process) if met.name == "fail" else None
+        if fault is not None and os.strerror(getattr(errno, fault.error, 0)) in said:
+            words = f"{failure.summary}; limit `--fail {fault.words}`"
+            return replace(failure, summary=words, limit="fail")
+    return failure
+
+
 def _is_disk(option: str) -> bool:
     return option in {"disk", "disk-free", "inodes"}
 
@@ -49,6 +71,7 @@ def _no_space(failure: Failure, said: str) -> Failure:
     """Return a failure that speaks of the disk: not every tool does so in its last line."""
     kind = FailureKind.NO_SPACE_LEFT
     lines = [line for line in said.splitlines() if shortage_of("", line) is kind]
+    lines = lines or [line for line in said.splitlines() if _CUT_SHORT.search(line)]
     signature = replace(
         failure.signature, kind=kind, message=normalise(first_sentence(lines[-1])), exit_code=None
     )
@@ -57,7 +80,8 @@ def _no_space(failure: Failure, said: str) -> Failure:
 
 def _met(failure: Failure, room: Room, outcome: Outcome, said: str) -> tuple[str, str]:
     """Return the option that explains a failure, without its dashes, and what to say of it."""
-    if room.disks and _is_no_space(failure, said):
+    is_full = any(_is_disk(met.name) for met in outcome.limits_met)
+    if room.disks and (_is_no_space(failure, said) or (is_full and _CUT_SHORT.search(said))):
         return _disk_met(room, outcome.limits_met, said)
     for fault in room.faults:
         if os.strerror(getattr(errno, fault.error, 0)) in said:
@@ -65,9 +89,27 @@ def _met(failure: Failure, room: Room, outcome: Outcome, said: str) -> tuple[str
     if room.read_only and _READ_ONLY.search(said):
         path = _named(said, room.read_only)
         return "read-only", f"limit `--read-only {path or room.read_only[0]}`"
+    if failure.kind is FailureKind.OUT_OF_MEMORY and is_about_gpus(said):
+        return _gpu_met(room)
     if room.network and _OFFLINE.search(said):
         return "network", f"limit `--network {room.network}`"
     return "", ""
+
+
+def is_about_gpus(said: str) -> bool:
+    """Whether a failure for want of memory speaks of a GPU's."""
+    return _GPU.search(said) is not None
+
+
+def _gpu_met(room: Room) -> tuple[str, str]:
+    """Return the tighter one of what was left of a GPU and of what the program might take of it."""
+    limits = [(size, "gpu-free", f"{gpu}=" if gpu else "") for gpu, size in room.gpu_free]
+    if room.gpu_memory_bytes is not None:
+        limits.append((room.gpu_memory_bytes, "gpu-memory", ""))
+    if not limits:
+        return "", ""
+    size, option, gpu = min(limits)
+    return option, f"limit `--{option} {gpu}{shown_size(size).replace(' ', '')}`"
 
 
 def _is_no_space(failure: Failure, said: str) -> bool:

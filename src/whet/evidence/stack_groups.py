@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from whet.core.clue import Clue, Placing
 from whet.core.failure import Frame
-from whet.core.stack import ProcessStack, ThreadStack
+from whet.core.stack import ProcessStack, TaskStack, ThreadStack
 
 _MOST_NUMBERS = 8
+_MOST_NAMES = 5
 _BUSY_SHARE = 0.5
 _WAITING_SHARE = 0.02
+_WHY_STACKS = "where it stands still it waits for somebody, who may stand elsewhere"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +62,70 @@ def groups_of(processes: Sequence[ProcessStack]) -> tuple[StackGroup, ...]:
     return tuple(sorted(groups, key=lambda group: (not group.is_main, -len(group.members))))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskGroup:
+    """Tasks of asyncio that stand in the same place.
+
+    Attributes:
+        frames: their stack, innermost last.
+        members: the tasks, each with its process.
+    """
+
+    frames: tuple[Frame, ...]
+    members: tuple[tuple[ProcessStack, TaskStack], ...]
+
+
+def task_groups(processes: Sequence[ProcessStack]) -> tuple[TaskGroup, ...]:
+    """Return the tasks by equal stacks, the largest group first; each is in exactly one."""
+    found: dict[tuple[Frame, ...], list[tuple[ProcessStack, TaskStack]]] = {}
+    for process in processes:
+        for task in process.tasks:
+            found.setdefault(task.frames, []).append((process, task))
+    groups = [TaskGroup(frames=key, members=tuple(each)) for key, each in found.items()]
+    return tuple(sorted(groups, key=lambda group: -len(group.members)))
+
+
+def task_sentence(group: TaskGroup) -> str:
+    """Say which tasks stand where, such as ``3 tasks (a, b, c) await Queue.get() at app.py:12``."""
+    names = list(dict.fromkeys(task.name for _, task in group.members))
+    shown = ", ".join(names[:_MOST_NAMES]) + (" …" if len(names) > _MOST_NAMES else "")
+    plural = len(group.members) > 1
+    who = f"{len(group.members)} tasks ({shown})" if plural else f"task {shown}"
+    told = list(dict.fromkeys(task.awaits for _, task in group.members if task.awaits))
+    if not group.frames:
+        return f"{who}: not begun yet" if told == ["is ready"] else who
+    own = [frame for frame in group.frames if frame.in_user_code]
+    place, last = (own or group.frames)[-1], group.frames[-1]
+    at = f"{place.function}() at {PurePath(place.path).name}:{place.line}"
+    if told in (["runs"], ["is ready"]):
+        return f"{who} {told[0]} in {at}"
+    for_what = f", for {'; '.join(told[:_MOST_NAMES])}" if told else ""
+    what = "" if place is last else f" {last.function}()"
+    return f"{who} {'await' if plural else 'awaits'}{what} in {at}{for_what}"
+
+
 def sentence(group: StackGroup) -> str:
     """Say who stands where, such as ``7 ranks (0-2, 4-7) wait in all_reduce at loss.py:40``."""
     plural = len(group.members) > 1
     return f"{_who(group)} {_deed(group, plural=plural)} {_where(group)}"
+
+
+def stack_clues(groups: Sequence[StackGroup], at: Placing) -> list[Clue]:
+    """Return where the processes of a hang wait, those first that wait for no other process."""
+    parents = {member.process.parent for group in groups for member in group.members}
+
+    def starts_others(group: StackGroup) -> bool:
+        return any(member.process.pid in parents for member in group.members)
+
+    clues: list[Clue] = []
+    for group in sorted(groups, key=lambda group: (starts_others(group), not group.is_main)):
+        place = group.place
+        if place is not None and place.in_user_code and not place.path.startswith("<"):
+            told = sentence(group).replace(
+                f"{PurePath(place.path).name}:{place.line}", at(place.path, place.line), 1
+            )
+            clues.append(Clue(says=told, why=_WHY_STACKS, path=place.path, line=place.line))
+    return clues
 
 
 def headline(groups: Sequence[StackGroup]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from whet.core.errors import BadCondition, HostFailure, WhetError
 from whet.core.failure import Failure, Frame
@@ -28,6 +28,9 @@ from whet.host.slot import Slot, Stacks
 from whet.host.spawner_process import Program
 from whet.host.stage import Staged
 from whet.host.workplace import Workplace, environment_of_trial
+
+if TYPE_CHECKING:  # not loaded for a trial that nobody follows
+    from whet.host.following import Following
 
 Perform: TypeAlias = Callable[[Slot, Program, Callable[[Staged | None], Outcome]], Outcome]
 """Runs a trial's program in a slot: on a stage or, with None, without."""
@@ -179,8 +182,11 @@ class ColdExecutor:
         patterns = {name: _pattern(name, text) for name, text in trial.measures.items()}
         with workplace.one_trial():
             agent_folder = workplace.agent_folder
+            following = self._following(trial, agent_folder)
 
             def stacks(pid: int) -> Stacks:
+                for each in following:
+                    each.note_waiting()
                 from whet.host.stacks import take_stacks
 
                 if trial.hang_seconds is None:
@@ -195,7 +201,9 @@ class ColdExecutor:
 
                 return first_report(pid, agent_folder)
 
+            self._tasks.check_room(agent_folder)
             program = self._program(trial, workplace)
+            program = replace(program, beside=following)
             has_run = False
 
             def run(staged: Staged | None) -> Outcome:
@@ -218,13 +226,23 @@ class ColdExecutor:
                 if patterns:
                     outcome = replace(outcome, measurements=_measured(outcome, patterns))
                 left = self._tasks.evidence(agent_folder)
+                left += tuple(found for each in following for found in each.evidence())
                 outcome = replace(outcome, evidence=(*outcome.evidence, *left))
-                return outcome.with_failure(self._classify(trial, outcome))
+                return _with_late_saves(
+                    outcome.with_failure(self._classify(trial, outcome)), program, staged
+                )
 
             # What is frozen has seen the machine as it is, not a room.
             if self._perform is None or program.limits.room is not None:
                 return run(None)
             return self._perform(slot, program, run)
+
+    def _following(self, trial: Trial, agent_folder: Path) -> "tuple[Following, ...]":
+        """Return what follows the system calls of a trial, if anything does."""
+        room = trial.limits.room
+        holds_calls = room is not None and bool(room.faults)
+        following = self._tasks.following(agent_folder, holds_calls=holds_calls)
+        return () if following is None else (following,)
 
     def _with_looks(self, outcome: Outcome, looked: list[bytes]) -> Outcome:
         if self._keep_looks is None or not looked:
@@ -272,10 +290,33 @@ class ColdExecutor:
             reset=trial.reset,
             limits=trial.limits,
             hang_seconds=trial.hang_seconds,
+            hangs_if_idle=trial.hangs_if_idle,
             payloads=tuple(paths),
             contents=(trial.stdin, *(binding.digest for binding in trial.payloads)),
             looks=(None if self._observe is None else self._observe(trial)) or ("", ""),
         )
+
+
+def _with_late_saves(outcome: Outcome, program: Program, staged: Staged | None) -> Outcome:
+    """Note which of the files that the program runs were saved after it had read them."""
+    if staged is not None:
+        return outcome  # a warm run follows what is saved
+    from whet.host.editing import began_at, saved_since
+
+    failed = () if outcome.failure is None else outcome.failure.frames
+    frames = [frame.path for frame in failed if frame.in_user_code]
+    varied = {str(path) for path in program.payloads}
+    late = saved_since([*frames, *_scripts(program)], began_at(outcome.wall_seconds))
+    notes = [
+        f"`{path}` was saved while the program ran: what ran is what it said before"
+        for path in late
+        if path not in varied
+    ]
+    return replace(outcome, notes=(*outcome.notes, *notes)) if notes else outcome
+
+
+def _scripts(program: Program) -> list[str]:
+    return [str(Path(program.cwd, word)) for word in program.command[1:3] if word.endswith(".py")]
 
 
 def _inherited(environment: Mapping[str, str], trial: Trial) -> Mapping[str, str]:

@@ -28,6 +28,11 @@ _MOST_SCOUTS = 3
 _CHECK_STEP = 16
 """From one check of a verdict to the next the number of warm outcomes grows so many times."""
 
+MOST_LOST_SECONDS, _MOST_LOST_SHARE, _CHECKS_FOR_LOSS = 0.3, 0.5, 2
+"""So much longer may copies take in so many of these checks before no more of them are used."""
+
+ITS_ARGUMENTS = "its arguments"  # as of `whet_stage.words`
+
 
 @dataclass(slots=True, kw_only=True)
 class _Ladder:
@@ -39,6 +44,9 @@ class _Ladder:
         why_cold: why no more is tried; empty: it is.
         is_to_scout: the next run is to leave a snapshot at a place that is known only now.
         came: how many outcomes of each verdict came warm.
+        checks: how many of them were compared with a cold run.
+        warm_seconds: what those took, all together, that were compared with a cold run.
+        cold_seconds: what these cold runs took.
     """
 
     stage: Stage
@@ -46,6 +54,9 @@ class _Ladder:
     why_cold: str = ""
     is_to_scout: bool = False
     came: Counter[Verdict] = field(default_factory=Counter[Verdict])
+    checks: int = 0
+    warm_seconds: float = 0.0
+    cold_seconds: float = 0.0
 
 
 @dataclass(slots=True)
@@ -64,10 +75,10 @@ class _Place:
 
 
 class WarmSearch:
-    """Runs trials that differ in one payload; satisfies `whet.execution.cold.Perform`.
+    """Runs trials that differ in one payload, or in their arguments.
 
-    A slot's first trial runs from the start and leaves a frozen copy just before the payload is
-    seen for the first time. Each later one is a fork of it. The 1st, 16th, 256th and so on of each
+    Satisfies `whet.execution.cold.Perform`. A slot's first trial runs from the start and leaves a
+    frozen copy just before the payload is seen for the first time, or any argument. Each later one is a fork of it. The 1st, 16th, 256th and so on of each
     verdict is run cold too, and the cold outcome counts; if they differ, everything runs cold from
     then on.
 
@@ -77,19 +88,30 @@ class WarmSearch:
     """
 
     def __init__(
-        self, belongings: Belongings, *, position: int, judge: Callable[[Outcome], Verdict]
+        self,
+        belongings: Belongings,
+        *,
+        judge: Callable[[Outcome], Verdict],
+        position: int = 0,
+        first_word: int = 0,
+        most_lost_seconds: float = MOST_LOST_SECONDS,
     ) -> None:
         """Make it ready.
 
         Args:
             belongings: where the folders of its sockets are written down.
-            position: which of the payloads is varied.
             judge: says what an outcome proves.
+            position: which of the payloads is varied.
+            first_word: the first word of the command that is varied instead, with all behind it;
+                0: none is.
+            most_lost_seconds: so much longer may copies take than cold runs before no more are used.
         """
         self.distrusted = ""
         self.warm_runs = 0
         self._belongings = belongings
         self._position = position
+        self._first_word = first_word
+        self._most_lost_seconds = most_lost_seconds
         self._judge = judge
         self._places: dict[Slot, _Place] = {}
         self._reasons: dict[str, None] = {}
@@ -124,7 +146,9 @@ class WarmSearch:
                         why = ladder.why_cold = "the reset steps change what the program reads"
             if outcome is not None:
                 ladder.scouts = 0
-                return self._checked(ladder, replace(outcome, resumed_from=snapshot.place), run)
+                return self._checked(
+                    slot, ladder, replace(outcome, resumed_from=snapshot.place), run
+                )
             self._note(why)
             self._drop(slot, ladder, snapshot)
         if ladder.why_cold:
@@ -136,7 +160,11 @@ class WarmSearch:
         return outcome
 
     def _checked(
-        self, ladder: _Ladder, outcome: Outcome, run: Callable[[Staged | None], Outcome]
+        self,
+        slot: Slot,
+        ladder: _Ladder,
+        outcome: Outcome,
+        run: Callable[[Staged | None], Outcome],
     ) -> Outcome:
         """Return the outcome; now and then that of a cold run, to see whether they agree."""
         if outcome.interrupted:
@@ -153,6 +181,14 @@ class WarmSearch:
         if self._judge(cold) is not verdict or cold.signature != outcome.signature:
             self.distrusted = "a trial came out differently when it was run from the start"
             self._note(self.distrusted)
+        # A copy is watched to its end: what looks at many files takes longer than from the start.
+        ladder.checks += 1
+        ladder.warm_seconds += outcome.wall_seconds
+        ladder.cold_seconds += cold.wall_seconds
+        lost_seconds = ladder.warm_seconds - ladder.cold_seconds
+        most_lost = max(self._most_lost_seconds, ladder.cold_seconds * _MOST_LOST_SHARE)
+        if ladder.checks >= _CHECKS_FOR_LOSS and lost_seconds > most_lost:
+            self._give_up(slot, ladder, "it takes longer from a frozen copy")
         return cold
 
     def _ladder_for(self, slot: Slot, program: Program) -> _Ladder:
@@ -164,7 +200,7 @@ class WarmSearch:
         if place.spawner != slot.spawner:
             place.ladders.clear()  # they have ended with the spawner that kept them
             place.spawner = slot.spawner
-        same = _but_for_content(program, self._position)
+        same = self._but_for_what_varies(program)
         found = next((each for each in place.ladders if each[0] == same), None)
         if found is None:
             found = (same, self._new_ladder(place, program))
@@ -177,17 +213,25 @@ class WarmSearch:
                 self._drop(slot, oldest, snapshot)
         return found[1]
 
+    def _but_for_what_varies(self, program: Program) -> Program:
+        if self._first_word:
+            return replace(program, command=program.command[: self._first_word])
+        contents = list(program.contents)
+        contents[1 + self._position] = ""
+        return replace(program, contents=tuple(contents))
+
     def _new_ladder(self, place: _Place, program: Program) -> _Ladder:
-        payload = program.payloads[self._position]
-        names = (str(payload), os.path.realpath(payload))
-        ladder = _Ladder(stage=Stage(address=place.address, awaited=tuple(dict.fromkeys(names))))
-        if program.stdin == payload:
-            ladder.why_cold = "standard input is the payload"
-        elif "\n" in f"{payload}{place.address}":
-            ladder.why_cold = "the payload's name has two lines"
-        elif not Search(cwd=program.cwd, environment=program.environment).starts_python(
-            program.command
-        ):
+        ladder = _Ladder(stage=Stage(address=place.address, first_word=self._first_word))
+        if not self._first_word:
+            payload = program.payloads[self._position]
+            names = (str(payload), os.path.realpath(payload))
+            ladder.stage.awaited = tuple(dict.fromkeys(names))
+            if program.stdin == payload:
+                ladder.why_cold = "standard input is the payload"
+            elif "\n" in f"{payload}{place.address}":
+                ladder.why_cold = "the payload's name has two lines"
+        search = Search(cwd=program.cwd, environment=program.environment)
+        if not ladder.why_cold and not search.starts_python(program.command):
             ladder.why_cold = f"`{program.command[0]}` is no Python program"
         if ladder.why_cold:
             self._note(ladder.why_cold)
@@ -209,7 +253,13 @@ class WarmSearch:
             self._drop(slot, ladder, snapshot)
         ladder.scouts += 1
         is_found = any(each.kind == "awaits" for each in stage.snapshots.values())
-        is_known = is_found or stage.place or staged.was_hindered_before(stage.awaited)
+        is_hindered = staged.was_hindered_before(stage.awaited or (ITS_ARGUMENTS,))
+        is_known = is_found or stage.place or is_hindered
+        if self._first_word and not is_known:
+            self._give_up(
+                slot, ladder, "Python does not tell when the program looks at its arguments"
+            )
+            return
         ladder.is_to_scout = not is_known and bool(staged.first_sight)
         if ladder.is_to_scout:
             stage.place = staged.first_sight
@@ -244,9 +294,3 @@ def _is_due(count: int) -> bool:
     while count % _CHECK_STEP == 0:
         count //= _CHECK_STEP
     return count == 1
-
-
-def _but_for_content(program: Program, position: int) -> Program:
-    contents = list(program.contents)
-    contents[1 + position] = ""
-    return replace(program, contents=tuple(contents))

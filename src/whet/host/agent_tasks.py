@@ -1,11 +1,20 @@
 """What the agent is to observe in a trial, and what it has left when the trial has ended."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from whet.core.errors import DiskFull
 from whet.core.evidence import Evidence
 
-_LOCALS, _COUNT = "WHET_LOCALS", "WHET_COUNT"
+if TYPE_CHECKING:  # not loaded for a trial that nobody follows
+    from whet.host.call_groups import Sieve
+    from whet.host.following import Following
+
+_LOCALS, _COUNT, _PROBES = "WHET_LOCALS", "WHET_COUNT", "WHET_PROBES"
+_CLOSER = "WHET_CLOSER"
+_LEAST_BYTES = 1 << 20
 TOGGLES_VARIABLE = "WHET_TOGGLES"
 """What is to be switched inside a program, by name; also empty, it lets the agent tell its signs."""
 
@@ -17,18 +26,55 @@ class AgentTasks:
     Attributes:
         keeps_locals: keep what the frames of failures hold.
         counted: a function (``package.module:Class.method``) whose calls are counted.
+        closer: look closer at what is known to fail, which is slower; a word more asks for an
+            experiment on one line (`whet_closer.accesses`), or for ``numbers`` that are none.
+        probes: what is looked out for, as `whet.workbench.probe` says it; empty: nothing.
         reads_signs: ask what programs have loaded; they tell where `TOGGLES_VARIABLE` is set.
+        follows: says which failing system calls are kept; None: calls are not followed.
     """
 
     keeps_locals: bool = False
     counted: str = ""
+    probes: str = ""
     reads_signs: bool = False
+    follows: "Sieve | None" = None
+    closer: str | None = None
 
     @property
     def variables(self) -> dict[str, str]:
-        """What tells the agent; as long for any trial whose calls are not counted."""
+        """What tells the agent; as long for any trial that is not looked into."""
         counted = {_COUNT: self.counted} if self.counted else {}
-        return {_LOCALS: "1" if self.keeps_locals else "0", **counted}
+        closer = {} if self.closer is None else {_CLOSER: self.closer}
+        probed = {_PROBES: self.probes} if self.probes else {}
+        return {_LOCALS: "1" if self.keeps_locals else "0", **counted, **closer, **probed}
+
+    def following(self, agent_folder: Path, *, holds_calls: bool) -> "Following | None":
+        """Return what follows the calls of one trial; None: nothing does.
+
+        Args:
+            agent_folder: where its agents write.
+            holds_calls: some of its calls are held, and are to fail.
+        """
+        if self.follows is None:
+            return None
+        from whet.host.following import Following
+
+        return Following(self.follows, agent_folder, is_filtered=not holds_calls)
+
+    def check_room(self, agent_folder: Path) -> None:
+        """Raise where nothing could be told: that would read as if nothing had been met.
+
+        Raises:
+            DiskFull: if there is no space for what agents are to write.
+        """
+        if not (self.counted or self.probes):
+            return
+        found = os.statvfs(agent_folder)
+        if found.f_bavail * found.f_frsize < _LEAST_BYTES:
+            raise DiskFull(
+                f"no space left in `{agent_folder.parent}` for what is to be told of the program",
+                hint="free some space there (`df -h`), or set `TMPDIR` to a folder with space",
+            )
 
     def evidence(self, agent_folder: Path) -> tuple[Evidence, ...]:
         """Return what the agents of a trial have left in their folder."""
@@ -37,6 +83,10 @@ class AgentTasks:
             from whet.host.module_search import counts_told
 
             found.append(counts_told(agent_folder))
+        if self.probes:
+            from whet.host.probe_reports import read_probes
+
+            found.append(read_probes(agent_folder, self.probes))
         if self.keeps_locals:
             from whet.host.failures import read_failures
 
@@ -45,6 +95,10 @@ class AgentTasks:
             from whet.host.signs import read_signs
 
             found.append(read_signs(agent_folder))
+        if self.closer is not None:
+            from whet.host.closer import read_closer
+
+            found.append(read_closer(agent_folder))
         return tuple(found)
 
 

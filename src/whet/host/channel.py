@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from whet.host.ceilings.ceiling import Order
     from whet.host.ceilings.watches import Noted
     from whet.host.gauge import Gauged
+    from whet.host.marks import Mark
     from whet.host.noticed import Observed
 
     # argv, environment, cwd, reset steps (command, must succeed), index of the terminal or -1,
     # where snapshots report (empty: none are taken), number of the snapshot to resume or -1, what
-    # the program's own files say now that have changed since, paths of what a search varies, whether
-    # it is resumed in a debugger, the folder below which looks are noted and git's folder of it (empty:
+    # the program's own files say now that have changed since, paths of what a search varies,
+    # which words of argv from one on it varies (0: none), whether it is resumed in a debugger, the folder below which looks are noted and git's folder of it (empty:
     # they are not); the limits around it: steps, probes, watches
     Run: TypeAlias = tuple[
         "list[bytes]",
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         int,
         "dict[str, bytes]",
         "list[str]",
+        int,
         bool,
         "tuple[str, str]",
         "Guard",
@@ -43,9 +45,14 @@ if TYPE_CHECKING:
     Guard: TypeAlias = "tuple[list[Order], list[Order], list[Order]]"
     # since the program started or was resumed: folders in which it looked for modules, and which;
     # how often the importer listed which folder; how often a source was opened, and looked up, in
-    # a way that does not count
+    # a way that does not count; marks of installed sources that only the importer has looked up
     Sighted: TypeAlias = tuple[
-        "list[str]", "list[str]", "dict[str, int]", "dict[str, int]", "dict[str, int]"
+        "list[str]",
+        "list[str]",
+        "dict[str, int]",
+        "dict[str, int]",
+        "dict[str, int]",
+        "dict[str, Mark]",
     ]
     # number, pid, kind, place, seconds since the start; what its agent knows; the program's own
     # files and what they said; file and function of each frame, the innermost last; what the

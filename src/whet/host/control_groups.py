@@ -20,7 +20,16 @@ def own_group(controller: str) -> str | None:
     Args:
         controller: ``memory`` or another one of version 1; empty: the tree of version 2.
     """
-    path = _own_path(controller)
+    return _group_of("self", controller)
+
+
+def group_of_process(pid: int) -> str | None:
+    """Return the folder of a process's group of version 2; None if it is gone or cannot be seen."""
+    return _group_of(str(pid), "")
+
+
+def _group_of(process: str, controller: str) -> str | None:
+    path = _path_of(process, controller)
     if path is None:
         return None
     for root, point in _mounts(controller):
@@ -105,8 +114,8 @@ def _kill_all_in(folder: str) -> None:
                 os.kill(int(pid), signal.SIGKILL)
 
 
-def _own_path(controller: str) -> str | None:
-    for line in read_words("/proc/self/cgroup").splitlines():
+def _path_of(process: str, controller: str) -> str | None:
+    for line in read_words(f"/proc/{process}/cgroup").splitlines():
         _, names, path = line.split(":", 2)
         if controller in names.split(",") if controller else not names:
             return path

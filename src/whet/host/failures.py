@@ -5,7 +5,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from whet.core.evidence import FAILURES, Evidence
-from whet.core.record import JsonObject, MalformedRecordError, as_record, records, text
+from whet.core.record import (
+    JsonObject,
+    MalformedRecordError,
+    as_record,
+    items_of,
+    record_of,
+    records,
+    text,
+)
 from whet.host.stacks import is_user_code, parse_report
 
 _SUFFIX = ".failures"
@@ -77,7 +85,17 @@ def _paths(data: JsonObject) -> list[str]:
             found += [text(frame, "path") for frame in records(raised, "frames")]
             todo.append(raised.get("earlier"))
             todo += records(raised, "members") if "members" in raised else ()
-    return found
+    return found + _class_paths(data)
+
+
+def _class_paths(data: JsonObject) -> list[str]:
+    """Return the files of the classes that a failure's frames are methods of."""
+    return [
+        str(path)
+        for line in items_of(data.get("classes"))
+        for each in items_of(line)
+        for _, path, _ in map(items_of, items_of((record_of(each) or {}).get("methods")))
+    ]
 
 
 def _sources(paths: list[str]) -> dict[str, str]:

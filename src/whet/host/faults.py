@@ -12,16 +12,15 @@ import fnmatch
 import os
 import select
 import socket
-import threading
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from whet.core.room import Fault
 from whet.host.ceilings.ceiling import Order
 from whet.host.fault_calls import faultable
 from whet.host.observer import ANSWER, CONTINUE, RECEIVE, REQUEST, SEND
-from whet.host.room_reports import new_listener, received
+from whet.host.reported import ReportServer
+from whet.host.room_reports import received
 
 _AT_FDCWD = -100
 _INT = 1 << 32
@@ -68,13 +67,13 @@ class Injector:
 
     counts: Sequence[Count]
     own: Sequence[str]
-    _listener: socket.socket = field(default_factory=new_listener)
+    _server: ReportServer = field(init=False)
     _kinds: dict[int, tuple[int, int, int]] = field(default_factory=dict[int, tuple[int, int, int]])
     _names: dict[int, str] = field(default_factory=dict[int, str])
     _before: bytes | None = None
-    _thread: threading.Thread | None = None
 
     def __post_init__(self) -> None:
+        self._server = ReportServer("whet-faults", self._serve, patience_seconds=_PATIENCE_SECONDS)
         for name, (number, *places) in faultable().items():
             self._names[number] = name
             self._kinds[number] = (places[0], places[1], places[2])
@@ -84,28 +83,22 @@ class Injector:
         """What the child does: where it sends the listener, and the numbers of the calls."""
         names = {count.fault.call for count in self.counts}
         numbers = sorted(faultable()[name][0] for name in names)
-        return ("hold", self._listener.getsockname()[1:], *numbers)
+        return ("hold", self._server.address, *numbers)
 
     def begin(self) -> None:
         """Answer for the process that will send its listener, in a thread."""
-        self._thread = threading.Thread(target=self._serve, name="whet-faults", daemon=True)
-        self._thread.start()
+        self._server.begin()
 
     def finish(self) -> None:
         """Return when the last call has been answered; all processes must have ended."""
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)  # wakes who still waits for the child
-        if self._thread is not None:
-            self._thread.join(timeout=_PATIENCE_SECONDS)
-        self._listener.close()
+        self._server.finish()
 
-    def _serve(self) -> None:
+    def _serve(self, connection: socket.socket) -> None:
         try:
-            connection, _ = self._listener.accept()
             with connection:
                 sent = received(connection)
         except OSError:
-            return  # it never came so far
+            return  # it is dead
         if sent is not None:
             self._before, listener = sent
             self._answer_all(listener)

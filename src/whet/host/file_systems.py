@@ -23,17 +23,24 @@ class FileSystem:
     total_bytes: int
     free_bytes: int
     free_files: int | None
+    is_read_only: bool = False
 
 
-def file_system_of(path: str) -> FileSystem | None:
-    """Return the file system of a path that may be gone; None if nothing can be known of it."""
-    real = os.path.realpath(path)
-    while not os.path.exists(real) and real != os.path.dirname(real):
+def file_system_of(path: str, *, seen_by: int = 0, root: str = "") -> FileSystem | None:
+    """Return the file system of a path that may be gone; None if nothing can be known of it.
+
+    Args:
+        path: absolute.
+        seen_by: a process that may have mounts of its own; 0: this one.
+        root: what leads to the root folder of that process; empty: it is that of this one.
+    """
+    real = path if root else os.path.realpath(path)
+    while not os.path.exists(root + real) and real != os.path.dirname(real):
         real = os.path.dirname(real)
     try:
-        with open("/proc/self/mountinfo", "rb") as file:
+        with open(f"/proc/{seen_by or 'self'}/mountinfo", "rb") as file:
             text = file.read()
-        state = os.statvfs(real)
+        state = os.statvfs(root + real)
     except OSError:
         return None
     mounted = zip(points_of(text), text.splitlines(), strict=True)
@@ -48,6 +55,7 @@ def file_system_of(path: str) -> FileSystem | None:
         total_bytes=state.f_blocks * state.f_frsize,
         free_bytes=state.f_bavail * state.f_frsize,
         free_files=state.f_favail if state.f_files else None,
+        is_read_only=bool(state.f_flag & os.ST_RDONLY),
     )
 
 

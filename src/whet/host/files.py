@@ -64,7 +64,8 @@ def storage_error(error: OSError, path: Path) -> WhetError | OSError:
     if error.errno in _NO_SPACE:
         return DiskFull(
             f"no space left to write `{path}`",
-            hint="free some space (`df -h`, `df -i`), or set `WHET_DIR` to a folder with space",
+            hint="free some space there (`df -h`, `df -i`), or set `TMPDIR` (what lies below it) or"
+            " `WHET_DIR` (the rest) to a folder with space",
         )
     if error.errno in _NOT_ALLOWED:
         return CannotWrite(

@@ -24,8 +24,12 @@ if TYPE_CHECKING:
         "tuple[int, int, str, str, float, Sighted, dict[str, bytes], list[tuple[str, str]]]"
     )
     Hindered: TypeAlias = "tuple[str, float, str]"  # place, seconds, why there was no copy
+    # what files say now; which stream is a terminal and the arguments that a search varies;
+    # whether a debugger is to open
+    Order: TypeAlias = "tuple[dict[str, bytes], tuple[int, list[bytes]], bool]"
 
-_AS_IT_IS: "tuple[dict[str, bytes], int, bool]" = ({}, -1, False)
+_NOTHING: "tuple[int, list[bytes]]" = (-1, [])
+_AS_IT_IS: "Order" = ({}, _NOTHING, False)
 _LENGTH_BYTES = 4
 _CREDENTIALS_BYTES = 12  # struct ucred: pid, uid, gid
 _WAITING = 64
@@ -137,7 +141,7 @@ class FrozenCopies:
         self._settle()
         if number not in self._ready or changed or is_debugged:
             self._ready.pop(number, None)
-            self._ask_ahead(number, (changed, -1, is_debugged))
+            self._ask_ahead(number, (changed, _NOTHING, is_debugged))
 
     def is_ready(self, number: int) -> bool:
         """Whether a copy is there and its past is what it would be with the files as they are."""
@@ -149,7 +153,7 @@ class FrozenCopies:
         self._settle()
         self._ask_ahead(number, _AS_IT_IS)
 
-    def _ask_ahead(self, number: int, order: "tuple[dict[str, bytes], int, bool]") -> None:
+    def _ask_ahead(self, number: int, order: "Order") -> None:
         line = self._lines.get(number)
         if line is not None and _send(line, order):
             self._asked_ahead = number
@@ -166,14 +170,22 @@ class FrozenCopies:
             self._ready[number] = pid
             self._spares.add(pid)
 
-    def resume(self, number: int, streams: "Sequence[int]", terminal: int) -> Started:
+    def resume(
+        self, number: int, streams: "Sequence[int]", terminal: int, words: "list[bytes]"
+    ) -> Started:
         """Run on from a copy that has been prepared.
+
+        Args:
+            number: the copy.
+            streams: what it gets.
+            terminal: which of them is its controlling terminal; -1: none.
+            words: the arguments that a search varies.
 
         Raises:
             CannotStartError: if it is gone.
         """
         at = time.monotonic()
-        pid = self._asked(number, ({}, terminal, False), streams)
+        pid = self._asked(number, ({}, (terminal, words), False), streams)
         self._ready.pop(number, None)
         self._spares.discard(pid)
         if not pid:
@@ -183,7 +195,7 @@ class FrozenCopies:
     def _asked(
         self,
         number: int,
-        order: "tuple[dict[str, bytes], int, bool]",
+        order: "Order",
         streams: "Sequence[int]" = (),
     ) -> int:
         """Return a copy's answer; 0 if there is none."""

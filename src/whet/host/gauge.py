@@ -7,12 +7,13 @@ short one: when there are too many, every second one goes, and looks become rare
 
 import os
 import time
+from itertools import islice
 
-from whet.host.process_tree import cpu_ticks_of, disk_bytes_of, name_of, resident_bytes
+from whet.host.process_tree import cpu_ticks_of, disk_bytes_of, name_of
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
     from typing import TypeAlias
 
     # seconds, memory, CPU seconds, open files, bytes read, bytes written, processes
@@ -25,7 +26,7 @@ _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _MOST_SAMPLES = 128
 _MOST_PEAKS = 8
 _FIRST_SECONDS = 0.02
-_SHARE = 250  # a 250th of the time may be spent here
+_SHARE = 400  # a 400th of the time may be spent here
 _MOST_PROCESSES_LOOKED_INTO = 64
 
 
@@ -41,19 +42,18 @@ class Gauge:
         self._names: dict[int, str] = {}
         self._disk: dict[int, tuple[int, int]] = {}
 
-    def look(self, pids: "Sequence[int]", ended_cpu_seconds: float) -> None:
+    def look(self, held_bytes: "Mapping[int, int]", ended_cpu_seconds: float) -> None:
         """Take a sample if one is due.
 
         Args:
-            pids: the processes of the trial.
+            held_bytes: what each process of the trial holds.
             ended_cpu_seconds: what those that are gone have used.
         """
         began = time.monotonic()
         if began < self._due:
             return
         memory = ticks = files = 0
-        for pid in pids[:_MOST_PROCESSES_LOOKED_INTO]:
-            held = resident_bytes(pid)
+        for pid, held in islice(held_bytes.items(), _MOST_PROCESSES_LOOKED_INTO):
             memory += held
             if held > self._peaks.get(pid, 0):
                 self._peaks[pid] = held
@@ -71,7 +71,7 @@ class Gauge:
                 files,
                 sum(read for read, _ in self._disk.values()),
                 sum(written for _, written in self._disk.values()),
-                len(pids),
+                len(held_bytes),
             )
         )
         if len(self._samples) > _MOST_SAMPLES:

@@ -1,6 +1,7 @@
 """A git repository, spoken to through the `git` command line."""
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,12 @@ class Repository:
                 "git is not installed", hint="install it: `apt-get install git`"
             ) from error
         if found.exit_code != 0:
+            if _is_bare(folder):
+                raise NotARepository(
+                    f"`{folder}` is a bare repository: it has no files that a command could run on",
+                    hint=f"make a working tree: `git -C {shlex.quote(str(folder))} worktree add DIR`,"
+                    " and run whet there",
+                )
             raise NotARepository(
                 f"`{folder}` is not in a git repository ({found.complaint})",
                 hint="name the repository with `--repo DIR`",
@@ -82,6 +89,14 @@ def git_environment() -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name not in _MISLEADING}
     # Without optional locks `git status` leaves the user's index alone.
     return {**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}
+
+
+def _is_bare(folder: Path) -> bool:
+    found = call_tool(
+        ["git", "-C", str(folder), "rev-parse", "--is-bare-repository"],
+        environment=git_environment(),
+    )
+    return found.text == "true"
 
 
 def _shown(arguments: Sequence[str]) -> str:

@@ -27,7 +27,13 @@ class CannotHoldError(Exception):
 
 
 def main() -> None:
-    """Hold what the arguments say: `GPU=BYTES` is left free on each; no number: on all others."""
+    """Hold what the arguments say: `GPU=BYTES` is left free on each; no number: on all others.
+
+    Without arguments it holds nothing, and says how much each GPU has.
+    """
+    if not sys.argv[1:]:
+        _answer_totals()
+        return
     wanted = {gpu: int(size) for gpu, size in (word.split("=") for word in sys.argv[1:])}
     try:
         answer: dict[str, object] = {"held": hold(wanted)}
@@ -37,6 +43,40 @@ def main() -> None:
     if "error" not in answer:
         while os.read(0, 4096):
             pass
+
+
+def _answer_totals() -> None:
+    try:
+        answer: dict[str, object] = {"totals": totals()}
+    except (CannotHoldError, OSError) as error:
+        answer = {"error": str(error)}
+    os.write(1, f"{json.dumps(answer)}\n".encode())
+
+
+def totals() -> "list[int]":
+    """Return how much memory each visible GPU has, in bytes.
+
+    Raises:
+        CannotHoldError: if there is none.
+        OSError: if there is no driver.
+    """
+    cuda = ctypes.CDLL("libcuda.so.1")
+    _check(cuda.cuInit(0), "cuInit")
+    found: list[int] = []
+    for number in range(_count(cuda)):
+        device, total = ctypes.c_int(), ctypes.c_size_t()
+        _check(cuda.cuDeviceGet(ctypes.byref(device), number), "cuDeviceGet")
+        _check(cuda.cuDeviceTotalMem_v2(ctypes.byref(total), device), "cuDeviceTotalMem")
+        found.append(total.value)
+    if not found:
+        raise CannotHoldError("there is no GPU at all: 0 are visible")
+    return found
+
+
+def _count(cuda: ctypes.CDLL) -> int:
+    count = ctypes.c_int()
+    _check(cuda.cuDeviceGetCount(ctypes.byref(count)), "cuDeviceGetCount")
+    return count.value
 
 
 def hold(wanted: "Mapping[str, int]") -> "list[dict[str, int]]":
@@ -52,15 +92,14 @@ def hold(wanted: "Mapping[str, int]") -> "list[dict[str, int]]":
     cuda, nvml = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL("libnvidia-ml.so.1")
     _check(cuda.cuInit(0), "cuInit")
     _check(nvml.nvmlInit_v2(), "nvmlInit")
-    count = ctypes.c_int()
-    _check(cuda.cuDeviceGetCount(ctypes.byref(count)), "cuDeviceGetCount")
+    count = _count(cuda)
     named = {gpu for gpu in wanted if gpu}
-    missing = named - {str(number) for number in range(count.value)}
-    if missing or not count.value:
+    missing = named - {str(number) for number in range(count)}
+    if missing or not count:
         raise CannotHoldError(
-            f"there is no GPU {', '.join(sorted(missing)) or 'at all'}: {count.value} are visible"
+            f"there is no GPU {', '.join(sorted(missing)) or 'at all'}: {count} are visible"
         )
-    sizes = {number: wanted.get(str(number), wanted.get("", -1)) for number in range(count.value)}
+    sizes = {number: wanted.get(str(number), wanted.get("", -1)) for number in range(count)}
     return [_hold_one(cuda, nvml, number, left) for number, left in sizes.items() if left >= 0]
 
 

@@ -165,7 +165,7 @@ def _become(
                 _stage(environment, watching)
             stamp = f"{time.monotonic_ns()} {resident_bytes(os.getpid())}\n"
             os.write(reported, stamp.encode())
-            failure = _hold_calls(passage) or _execute(argv, environment)
+            failure = _be_followed(passage) or _hold_calls(passage) or _execute(argv, environment)
         if failure[0] == "cwd":
             os.write(reported, b"\n")
         os.write(reported, marshal.dumps(failure))
@@ -204,6 +204,16 @@ def _hold_calls(passage: Passage | None) -> Failed | None:
             passage.hold_calls()
     except OSError as error:
         return ("room", error.errno or 0, b"holding system calls by seccomp, for `--fail`")
+    return None
+
+
+def _be_followed(passage: Passage | None) -> Failed | None:
+    """Wait until whet follows the calls of this process; return why that cannot be."""
+    try:
+        if passage is not None:
+            passage.begin_to_be_followed()
+    except OSError as error:
+        return ("follow", error.errno or 0, b"")
     return None
 
 

@@ -137,14 +137,19 @@ def files_named(tail: str, folders: Sequence[Path]) -> Iterator[str]:
                 yield path
 
 
-def unsaved_beside(file: str) -> str:
-    """Return the file in which an editor holds changes that are not saved; empty: there is none.
-
-    Vim keeps `.name.swp`, Emacs `.#name` (a link that leads nowhere) and `#name#`.
-    """
-    path = Path(file)
-    names = (f".{path.name}.swp", f".#{path.name}", f"#{path.name}#")
-    return next((str(path.with_name(n)) for n in names if os.path.lexists(path.with_name(n))), "")
+def python_files(top: Path) -> dict[str, list[str]]:
+    """Return the Python files below a folder by their names; of a very large one only a part."""
+    found: dict[str, list[str]] = {}
+    left = _MOST_FOLDERS
+    for folder, below, files in os.walk(top):
+        below[:] = sorted(each for each in below if each not in _LEFT_OUT)
+        left -= 1
+        if left < 0:
+            break
+        for name in files:
+            if name.endswith(".py"):
+                found.setdefault(name, []).append(os.path.join(folder, name))
+    return found
 
 
 def counts_told(agent_folder: Path) -> Evidence:
@@ -155,13 +160,13 @@ def counts_told(agent_folder: Path) -> Evidence:
             lines += [
                 as_record(json.loads(line), "line") for line in path.read_bytes().splitlines()
             ]
-    counts: dict[str, list[int]] = {}
+    counts: dict[str, memoryview] = {}
     for path in agent_folder.glob("*.where-counts"):
         with suppress(OSError, ValueError):
             data = path.read_bytes()
-            counts[path.stem] = list(memoryview(data[: len(data) // 8 * 8]).cast("Q"))
+            counts[path.stem] = memoryview(data[: len(data) // 8 * 8]).cast("Q")
     told = [
-        {**line, "count": counts.get(str(line.get("pid")), [])[int(str(line["number"]))]}
+        {**line, "count": counts[str(line.get("pid"))][int(str(line["number"]))]}
         if "number" in line and str(line.get("pid")) in counts
         else line
         for line in lines

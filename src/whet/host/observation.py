@@ -62,7 +62,7 @@ class Observing:
     _looked: Counter[str] = field(default_factory=Counter[str])
     _listings: "dict[str, Listing]" = field(default_factory=dict[str, "Listing"])
     _listed: Counter[str] = field(default_factory=Counter[str])
-    _sighted: "Sighted" = ([], [], {}, {}, {})
+    _sighted: "Sighted" = ([], [], {}, {}, {}, {})
 
     def add(self, sighted: "Sighted", observed: "Observed") -> None:
         """Take in what is new.
@@ -82,7 +82,7 @@ class Observing:
 
     def by_now(self, sources: Collection[str]) -> Observation:
         """Return all that was seen; of the program's sources only what others than Python saw."""
-        places, modules, own_listings, own_reads, own_looks = self._sighted
+        places, modules, own_listings, own_reads, own_looks, installed = self._sighted
         for place in places:
             if place not in self._listings:  # a package none of whose modules was asked for
                 self._listings[place] = listing(place)
@@ -93,6 +93,8 @@ class Observing:
                 files.pop(source, None)
                 if not _is_of_link(links.get(source, UNSURE)):
                     links.pop(source, None)
+        for path, mark in installed.items():
+            files[path] = mark if files.get(path, mark) == mark else UNSURE
         return Observation(
             files=files,
             links=links,

@@ -1,9 +1,10 @@
 """The way of a forked process into its room, as the spawner sees it and as the process does.
 
 Orders of `whet.host.ceilings` whose work is more than a step: a room, which may need another fork,
-and calls that are held, which begins as the last thing before the program.
+and calls that are held or followed, which begins as the last thing before the program.
 """
 
+import errno
 import marshal
 import os
 
@@ -28,12 +29,14 @@ class Passage:
         lifeline: closing it ends the room; -1: its last process does.
     """
 
-    def __init__(self, plan: "Plan | None", held: "Order") -> None:
+    def __init__(self, plan: "Plan | None", held: "Order", followed: "Order" = ()) -> None:
         self.keeper = 0
         self.lifeline = self._other_end = -1
         self._plan: Plan | None = plan
         self._held = held
+        self._followed = followed
         self._socket: _socket.socket | None = None
+        self._follower: _socket.socket | None = None
         if plan is not None and plan[2]:
             self._other_end, self.lifeline = os.pipe()
 
@@ -48,6 +51,10 @@ class Passage:
             name = self._held[0]
             assert isinstance(name, bytes)
             self._socket = connected(name)
+        if self._followed:
+            name = self._followed[0]
+            assert isinstance(name, bytes)
+            self._follower = connected(name)
         if self._plan is not None:
             enter(self._plan)
             if self.lifeline >= 0:
@@ -72,6 +79,30 @@ class Passage:
         if error:
             raise OSError(error, os.strerror(error), "seccomp")
         send_descriptor(self._socket, before, listener)
+
+    def begin_to_be_followed(self) -> None:
+        """In the process that is about to become the program: wait until it is followed.
+
+        Raises:
+            OSError: if the system refuses it.
+        """
+        if self._follower is None:
+            return
+        from whet.host.seccomp import Filter
+
+        self._follower.recv(1)  # who follows takes the number of whoever sends now
+        self._follower.send(b"!")
+        error = int(self._follower.recv(_MOST_BYTES) or b"%d" % errno.ESRCH)
+        self._follower.close()
+        if error:
+            raise OSError(error, os.strerror(error), "ptrace")
+        if len(self._followed) > 1:
+            # Only now: without a tracer each call that it announces would fail.
+            program = self._followed[1]
+            assert isinstance(program, bytes)
+            _, error = Filter(program).install(asks=False)
+            if error:
+                raise OSError(error, os.strerror(error), "seccomp")
 
     def arrived(self, pid: int, told: bytes) -> "tuple[int, bytes]":
         """In the spawner: take in what was reported.
@@ -105,7 +136,9 @@ def passage_for(steps: "Sequence[Order]") -> "tuple[Passage | None, list[Order]]
     for packed in found.get("room", ()):
         assert isinstance(packed, bytes)
         plan = marshal.loads(packed)
-    return Passage(plan, tuple(found.get("hold", ()))), rest
+    followed = tuple(found.get("follow", ()))
+    return Passage(plan, tuple(found.get("hold", ())), followed), rest
 
 
-_OWN = frozenset({"room", "hold"})
+_OWN = frozenset({"room", "hold", "follow"})
+_MOST_BYTES = 16

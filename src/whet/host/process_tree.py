@@ -75,8 +75,12 @@ def disk_bytes_of(pid: int) -> tuple[int, int] | None:
 
 
 def name_of(pid: int) -> str:
-    """Return the name of a process, 15 characters at most; empty if it is gone."""
-    return os.fsdecode(_read(f"/proc/{pid}/comm", 64) or b"").rstrip("\n")
+    """Return the name of a process, 15 characters at most; empty if it is gone.
+
+    A process names itself: what would steer a terminal is shown as ``?``.
+    """
+    name = os.fsdecode(_read(f"/proc/{pid}/comm", 64) or b"").rstrip("\n")
+    return "".join(each if each.isprintable() else "?" for each in name)
 
 
 def group_of(pid: int) -> int | None:

@@ -8,12 +8,17 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from whet.host.ceilings.felling import HELD
 from whet.host.channel import Channel, as_hindered, as_noted, as_number, as_taken, as_text, as_texts
 from whet.host.console import Console
 from whet.host.control import Control
+from whet.host.idleness import LOOK_SECONDS, Idleness
 from whet.host.wiring import Keyboard, Wiring
+
+if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make it with
+    from whet.host.ceilings.watches import Noted
 
 _GRACE_SECONDS = 5.0  # between a SIGTERM that is passed on and the kill
 _SPAWNER_SECONDS = 20.0  # a spawner that has not killed its tree by then stands still itself
@@ -46,6 +51,8 @@ class Relay:
         console: the user's; None: nobody watches.
         wall_seconds: after so long the trial is killed.
         hang_seconds: after so long without output the trial is killed.
+        idleness: with it only if it does nothing either.
+        on_full: is told which process has met the memory limit alone, and dies of it.
         before_kill: is given a process to look into just before it is killed: the command at a
             timeout, the largest process when there is no more memory.
         on_copy: is told of each frozen copy of the program, with what it wrote until then.
@@ -55,6 +62,7 @@ class Relay:
         on_effects: is told what the program has left in the world, or was told by the user.
         still_fits: is asked after the reset steps whether a copy may be resumed.
         errors_first: of two streams that wait, errors came first: a debugger asks after them.
+        is_shell: Ctrl-C and Ctrl-Z are the program's alone, however often.
         past: what the copy that is resumed wrote before it was taken, by stream.
         reason: why the trial was killed; None: it was not.
     """
@@ -65,6 +73,7 @@ class Relay:
     console: Console | None
     wall_seconds: float | None
     before_kill: Callable[[int], None]
+    on_full: "Callable[[Noted], None] | None" = None
     on_copy: Callable[[bytes, dict[str, bytes]], None] | None = None
     on_halt: Callable[[str], None] | None = None
     on_hindrance: Callable[[str, float, str], None] | None = None
@@ -72,8 +81,10 @@ class Relay:
     on_looks: Callable[[bytes], None] | None = None
     still_fits: Callable[[], bool] = lambda: True
     errors_first: bool = False
+    is_shell: bool = False
     past: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     hang_seconds: float | None = None
+    idleness: Idleness | None = None
     reason: KillReason | None = None
 
     _answer: Answer | None = None
@@ -182,7 +193,13 @@ class Relay:
         elif self._kill_at is not None and now >= self._kill_at:
             self._give_up(KillReason.TIME_IS_UP)
         elif self._hangs_at is not None and now >= self._hangs_at:
+            self._give_up_if_stuck()
+
+    def _give_up_if_stuck(self) -> None:
+        if self.idleness is None or self.idleness.is_stuck(self._pid):
             self._give_up(KillReason.HANGS)
+        else:
+            self._hangs_at = time.monotonic() + LOOK_SECONDS
 
     def _give_up(self, reason: KillReason) -> None:
         if self.reason is None and self._pid:
@@ -192,6 +209,8 @@ class Relay:
     def _note_output(self) -> None:
         if self.hang_seconds is not None and self.reason is None and self._pid:
             self._hangs_at = time.monotonic() + self.hang_seconds
+            if self.idleness is not None:
+                self.idleness.begin()
 
     def _kill(self, reason: KillReason) -> None:
         """Have the whole tree killed.
@@ -220,8 +239,8 @@ class Relay:
                 self.wiring.flows[name].feed(memoryview(data))
         elif kind == "snapshot":
             self._note_copy(body, buffer)
-        elif kind == "over":
-            self._end_at_limit(as_noted(body)[2])
+        elif kind in {"over", "full"}:
+            self._end_at_limit(as_noted(body), is_one=kind == "full")
         elif kind == "settled":
             self._tell("go" if self.still_fits() else "stop")
         elif kind in {"ended", "failed", "refused", "fault", "lost"}:
@@ -231,7 +250,15 @@ class Relay:
         else:
             self._hear_reasons(kind, body)
 
-    def _end_at_limit(self, pid: int) -> None:
+    def _end_at_limit(self, noted: "Noted", *, is_one: bool) -> None:
+        """Have the trial killed, or one process of it."""
+        pid = noted[2]
+        if is_one:
+            if self.on_full is not None:
+                self.on_full(noted)
+            if noted[0] == HELD:  # else it is dead, and its number may be another's
+                self._tell("fell", pid)
+            return
         if self.reason is None and pid:
             self.before_kill(pid)
         self._kill(KillReason.LIMIT_MET)
@@ -271,10 +298,16 @@ class Relay:
         if keyboard.descriptor in ready and keyboard.is_open:
             typed = keyboard.pull()
             self._note_effect("was typed into")
-            if keyboard.other.is_key(termios.VINTR, typed):
-                self._interrupt(within_seconds=_DOUBLE_SECONDS)
-            if keyboard.other.is_key(termios.VSUSP, typed):
-                self._suspend()
+            self._obey_keys(keyboard, typed)
+
+    def _obey_keys(self, keyboard: Keyboard, typed: bytes) -> None:
+        """Have the keys by which a terminal ends or stops a command do that to the trial too."""
+        if self.is_shell:
+            return
+        if keyboard.other.is_key(termios.VINTR, typed):
+            self._interrupt(within_seconds=_DOUBLE_SECONDS)
+        if keyboard.other.is_key(termios.VSUSP, typed):
+            self._suspend()
 
     def _obey(self) -> None:
         for request in self.control.take():

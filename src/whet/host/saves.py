@@ -3,12 +3,17 @@
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from watchfiles import DefaultFilter
 
 _READY_SECONDS = 5.0
+_IGNORED = (".whet", "whet-report")
 _STEP_MS, _DEBOUNCE_MS = 10, 100
 """Files that are saved within 10 ms of each other are one change; a stream of them waits 100 ms."""
 
@@ -28,11 +33,13 @@ class Saves:
         """
         self._root = root
         self._counts = counts
+        self._began_ns = 0
         self._changes: queue.SimpleQueue[set[str]] = queue.SimpleQueue()
-        self._stop = _Stop()
+        self._stop = _Stop(self._catch_up)
         self._thread = threading.Thread(target=self._watch, name="whet-saves", daemon=True)
 
     def __enter__(self) -> Self:
+        self._began_ns = time.time_ns()
         self._thread.start()
         return self
 
@@ -67,12 +74,11 @@ class Saves:
         self._changes.put(set())
 
     def _watch(self) -> None:
-        from watchfiles import DefaultFilter, watch
+        from watchfiles import watch
 
-        ignored = (*DefaultFilter.ignore_dirs, ".whet", "whet-report")
         changes = watch(
             self._root,
-            watch_filter=DefaultFilter(ignore_dirs=ignored),
+            watch_filter=_watched(),
             step=_STEP_MS,
             debounce=_DEBOUNCE_MS,
             stop_event=self._stop,
@@ -83,16 +89,42 @@ class Saves:
         for batch in changes:
             self._changes.put({path for _, path in batch})
 
+    def _catch_up(self) -> None:
+        """Look for what was saved before anything was watched.
+
+        On a busy machine a program may have said all that it has to say by then.
+        """
+        from watchfiles import Change
+
+        watched, found = _watched(), set[str]()
+        for folder, folders, files in os.walk(self._root):
+            folders[:] = [each for each in folders if watched(Change.added, f"{folder}/{each}")]
+            for path in (os.path.join(folder, name) for name in files):
+                if _is_later(path, self._began_ns) and watched(Change.modified, path):
+                    found.add(path)
+        if found:
+            self._changes.put(found)
+
+
+def _watched() -> "DefaultFilter":
+    """Return what says whether a file is watched at all."""
+    from watchfiles import DefaultFilter
+
+    return DefaultFilter(ignore_dirs=(*DefaultFilter.ignore_dirs, *_IGNORED))
+
 
 class _Stop(threading.Event):
     """Ends the watching, which asks again and again whether it is to end: from then on it is on."""
 
-    def __init__(self) -> None:
+    def __init__(self, begin: Callable[[], None]) -> None:
         super().__init__()
         self.is_asked = threading.Event()
+        self._begin = begin
 
     def is_set(self) -> bool:
-        self.is_asked.set()
+        if not self.is_asked.is_set():
+            self._begin()
+            self.is_asked.set()
         return super().is_set()
 
 

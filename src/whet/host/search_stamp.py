@@ -60,7 +60,7 @@ def stamp_of_files(
         for folder in {**environment, **trial.environment}.get("PYTHONPATH", "").split(os.pathsep):
             if folder:
                 look.below(os.path.join(trial.cwd, folder))
-        for file in _named(trial, environment):
+        for file in named_files(trial, environment):
             look.at(file)
     except (_TooManyError, GitFailedError):
         return f"unknown {os.urandom(16).hex()}"
@@ -119,8 +119,11 @@ def _places(trial: Trial, root: Path) -> Iterator[str]:
             yield os.path.join(top, name.rstrip("/"))
 
 
-def _named(trial: Trial, environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield the files that the command and the reset steps name, in a shell's text too."""
+def named_files(trial: Trial, environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield the files that the command and the reset steps name, in a shell's text too.
+
+    Beside a script these are the modules in its folder.
+    """
     path = {**environment, **trial.environment}.get("PATH")
     program = shutil.which(trial.command[0], path=path) if trial.command else None
     if program is not None:

@@ -22,14 +22,14 @@ from whet.host.syscalls import (
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import TypeAlias
 
     Instruction: TypeAlias = tuple[int, int, int, int]
 
 # linux/bpf_common.h, linux/seccomp.h, linux/prctl.h
 _LOAD, _EQUAL, _NOT_BELOW, _RETURN = 0x20, 0x15, 0x35, 0x06
-_ALLOW, _ASK = 0x7FFF0000, 0x7FC00000
+_ALLOW, _ASK, _TELL = 0x7FFF0000, 0x7FC00000, 0x7FF00000
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 _SET_MODE_FILTER, _NEW_LISTENER, _WAIT_KILLABLE = 1, 1 << 3, 1 << 5
 _PR_SET_NO_NEW_PRIVS = 38
@@ -39,24 +39,24 @@ _X32 = 0x40000000
 class Filter:
     """What a process installs; made ready in the process that forks it."""
 
-    def __init__(self, program: "Sequence[Instruction] | None" = None) -> None:
-        code = b"".join(
-            operation.to_bytes(2, "little") + bytes((yes, no)) + value.to_bytes(4, "little")
-            for operation, yes, no, value in (program or instructions())
-        )
+    def __init__(self, program: "Sequence[Instruction] | bytes | None" = None) -> None:
+        code = program if isinstance(program, bytes) else packed(program or instructions())
         # struct sock_fprog: how many instructions, and where they are.
         self._code = ctypes.create_string_buffer(code, len(code))
         self._program = struct.pack("HP", len(code) // 8, ctypes.addressof(self._code))
         self._call = ctypes.CDLL(None, use_errno=True).syscall
         self._control = ctypes.CDLL(None, use_errno=True).prctl
 
-    def install(self) -> "tuple[int, int]":
+    def install(self, *, asks: bool = True) -> "tuple[int, int]":
         """Watch this process from now on, for ever.
+
+        Args:
+            asks: whoever has the listener answers; otherwise a tracer is told.
 
         Returns:
             the listener and 0; or -1 and the error number, when the kernel refuses.
         """
-        flags = _NEW_LISTENER | _WAIT_KILLABLE
+        flags = _NEW_LISTENER | _WAIT_KILLABLE if asks else 0
         listener = self._try(flags)
         if listener == -errno.EACCES:
             # Without CAP_SYS_ADMIN: only for a process whose programs gain no rights by `setuid`.
@@ -69,6 +69,14 @@ class Filter:
     def _try(self, flags: int) -> int:
         listener: int = self._call(seccomp_number(), _SET_MODE_FILTER, flags, self._program)
         return listener if listener >= 0 else -ctypes.get_errno()
+
+
+def packed(program: "Sequence[Instruction]") -> bytes:
+    """Return a program as the kernel takes it."""
+    return b"".join(
+        operation.to_bytes(2, "little") + bytes((yes, no)) + value.to_bytes(4, "little")
+        for operation, yes, no, value in program
+    )
 
 
 def why_not() -> str:
@@ -104,6 +112,24 @@ def instructions() -> "list[Instruction]":
 
 def holding(numbers: "Collection[int]") -> "list[Instruction]":
     """Return the program of a filter that holds these calls alone, made in this machine's own way."""
+    return _answering(numbers, _ASK, {})
+
+
+def telling(
+    numbers: "Collection[int]", shortened: "Mapping[int, Sequence[Instruction]]"
+) -> "list[Instruction]":
+    """Return the program of a filter that stops a followed process at these calls (ptrace(2)).
+
+    Args:
+        numbers: of the calls, those of this machine's own way.
+        shortened: what comes before the answer for some of them; it may let them pass.
+    """
+    return _answering(numbers, _TELL, shortened)
+
+
+def _answering(
+    numbers: "Collection[int]", answer: int, before: "Mapping[int, Sequence[Instruction]]"
+) -> "list[Instruction]":
     program: list[Instruction] = [
         (_LOAD, 0, 0, _ARCHITECTURE),
         (_EQUAL, 1, 0, ARCHITECTURES[machine()]),
@@ -111,8 +137,28 @@ def holding(numbers: "Collection[int]") -> "list[Instruction]":
         (_LOAD, 0, 0, _NUMBER),
     ]
     for number in numbers:
-        program += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ASK)]
+        steps = [*before.get(number, ()), (_RETURN, 0, 0, answer)]
+        program += [(_EQUAL, 0, len(steps), number), *steps]
     return [*program, (_RETURN, 0, 0, _ALLOW)]
+
+
+def passing(argument: int, values: "Sequence[int]") -> "list[Instruction]":
+    """Return what lets a call pass whose argument is one of these."""
+    program: list[Instruction] = [(_LOAD, 0, 0, _ARGUMENTS + 8 * argument)]
+    for value in values:
+        program += [(_EQUAL, 0, 1, value), (_RETURN, 0, 0, _ALLOW)]
+    return program
+
+
+def passing_below(argument: int, least: int) -> "list[Instruction]":
+    """Return what lets a call pass whose argument is less."""
+    return [
+        (_LOAD, 0, 0, _ARGUMENTS + 8 * argument + 4),
+        (_EQUAL, 0, 3, 0),
+        (_LOAD, 0, 0, _ARGUMENTS + 8 * argument),
+        (_NOT_BELOW, 1, 0, least),
+        (_RETURN, 0, 0, _ALLOW),
+    ]
 
 
 def _tagged(argument: int, tag: int) -> "list[Instruction]":

@@ -12,11 +12,15 @@ _END = "end"
 def read_signs(agent_folder: Path) -> Evidence:
     """Return the signs of all processes of a trial as one observation.
 
-    Its detail has ``signs``, and ``ended``: whether a process told all, which it does at its end.
+    Its detail has ``signs``, ``ended``: whether a process told all, which it does at its end, and
+    ``processes``: how many told anything.
     """
     told: set[str] = set()
-    for path in agent_folder.glob(f"*{_SUFFIX}"):
+    files = list(agent_folder.glob(f"*{_SUFFIX}"))
+    for path in files:
         with suppress(OSError):
             told.update(path.read_text("ascii", "replace").splitlines())
     signs = sorted(told - {_END})
-    return Evidence(kind=TOGGLES, detail={"signs": signs, "ended": _END in told})
+    return Evidence(
+        kind=TOGGLES, detail={"signs": signs, "ended": _END in told, "processes": len(files)}
+    )

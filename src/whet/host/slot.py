@@ -19,9 +19,12 @@ from whet.host.belongings import Belongings
 from whet.host.capture import Capture, Capturing
 from whet.host.ceilings.around import NOTHING_AROUND, Around
 from whet.host.ceilings.ceiling import End
+from whet.host.ceilings.felling import HELD
 from whet.host.channel import as_ended, as_failed, as_text
 from whet.host.console import Console
 from whet.host.control import Control
+from whet.host.felled import tell_of_felled
+from whet.host.idleness import Idleness
 from whet.host.relay import Answer, KillReason, Relay
 from whet.host.spawner_process import Freezing, Program, SpawnerProcess
 from whet.host.stage import Debugging, OtherPastError, Staged
@@ -30,6 +33,7 @@ from whet.host.terminal import PseudoTerminal
 from whet.host.wiring import Keyboard, Wiring
 
 if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make them with
+    from whet.host.ceilings.watches import Noted
     from whet.host.channel import Ended
 
 _BUFFER_BYTES = 1 << 20
@@ -99,7 +103,7 @@ class Slot:
             WhetError: if it cannot be started, or the system fails.
         """
         check_words(program.command, program.environment, program.cwd)
-        self._spawner = self._spawner.ready(self._belongings)
+        self._spawner = self._ready_for(program.limits)
         self.looked.clear()
         spent_seconds = 0.0
         if staged is not None:
@@ -108,7 +112,9 @@ class Slot:
         stacks: list[Stacks] = []
         wiring = self._wire(program, console)
         is_stepped = staged is not None and staged.debugging is Debugging.AT_ONCE
-        if is_stepped and wiring.terminals and console and console.shows_errors_in_terminal:
+        # A shell manages the jobs of its own terminal, and asks for it by its errors.
+        is_one = is_stepped or program.limits.spares_command
+        if is_one and wiring.terminals and console and console.shows_errors_in_terminal:
             wiring.join_errors(wiring.terminals[0])  # what is typed and what is said, in one order
         relay = Relay(
             channel=self._spawner.channel,
@@ -117,7 +123,9 @@ class Slot:
             console=console,
             wall_seconds=_left(program.limits.wall_seconds, spent_seconds),
             hang_seconds=program.hang_seconds,
+            idleness=Idleness() if program.hangs_if_idle else None,
             before_kill=lambda pid: stacks.append(take_stacks(pid)) if take_stacks else None,
+            on_full=lambda noted: self._tell_of_felled(program, noted, console, take_stacks),
             on_copy=None if staged is None else staged.note,
             on_halt=None if staged is None else staged.halt,
             on_hindrance=None if staged is None else staged.hinder,
@@ -125,13 +133,14 @@ class Slot:
             on_looks=self.looked.append,
             still_fits=(lambda: True) if staged is None else staged.still_fits,
             errors_first=staged is not None and staged.debugging is Debugging.AT_FAILURE,
+            is_shell=program.limits.spares_command,
             past={} if staged is None or staged.since is None else staged.since.past,
         )
         if staged is not None:
             for flow in wiring.flows.values():
                 flow.past = bytearray()
         try:
-            with self._around(program) as around:
+            with self._around(program).beside(program.beside) as around:
                 kind, body = self._watch(program, wiring, relay, staged, around)
                 if kind == "refused" or (kind == "failed" and staged is not None and staged.since):
                     raise OtherPastError
@@ -156,6 +165,19 @@ class Slot:
         finally:
             wiring.close()
 
+    def _tell_of_felled(
+        self,
+        program: Program,
+        noted: "Noted",
+        console: Console | None,
+        take_stacks: Callable[[int], Stacks] | None,
+    ) -> None:
+        """Say which process met the memory limit alone; the kernel holds it if it can be looked at."""
+        is_seen = console is not None and take_stacks is not None and noted[0] == HELD
+        samples = take_stacks(noted[2]).samples if is_seen and take_stacks else ()
+        limits = program.limits.with_memory_of_disks()
+        tell_of_felled(console, limits, noted, samples[0] if samples else ())
+
     def close(self) -> None:
         """End the spawner, and with it whatever still runs."""
         self._spawner.close()
@@ -172,6 +194,15 @@ class Slot:
     def prepare_ahead(self, number: int) -> None:
         """Let a frozen copy make itself ready for a run to come: a fork takes long."""
         self._spawner.prepare_ahead(number)
+
+    def _ready_for(self, limits: Limits) -> SpawnerProcess:
+        """Return the spawner; started anew inside of what this user's systemd gives, if limits need that."""
+        spawner = self._spawner.ready(self._belongings)
+        if not limits.starve:
+            return spawner
+        from whet.host.ceilings.catalogue import want_a_scope
+
+        return spawner.in_scope(self._belongings) if want_a_scope(limits, spawner.pid) else spawner
 
     def _around(self, program: Program) -> Around:
         """Put the limits around a trial. That they hold here is proved once for each slot."""

@@ -9,10 +9,11 @@ exits. It imports as little as it can: it is started early, beside whet's own st
 It also keeps the frozen copies of a program that a later trial runs on from
 (`whet.host.frozen`): they are the only processes that outlive a trial.
 
-Seven kinds of message come in (`run`, with descriptors; `signal`; `kill`; `on`, to let the program
+Eight kinds of message come in (`run`, with descriptors; `signal`; `kill`; `fell`, to kill one process
+alone; `on`, to let the program
 run on that a copy was taken of; `go` or `stop`, whether a copy still fits after the reset steps;
-`drop`, to end a copy), thirteen go out (`started`, `settled`, after those steps, `resuming`,
-`over`, that a limit was met,
+`drop`, to end a copy), fourteen go out (`started`, `settled`, after those steps, `resuming`,
+`over`, that a limit was met, `full`, that one process dies of one,
 `snapshot`, `hindered`, why there was none at a place, `halted`, why none can be taken at all,
 `did`, what keeps a run from being repeated, `looked`, `ended`, `failed`, `refused`, `fault`); their shapes
 stand in `whet.host.channel`.
@@ -22,6 +23,7 @@ import os
 import select
 import time
 
+from whet.host.ceilings.felling import FELLED, HELD
 from whet.host.channel import Channel, as_number, as_run
 from whet.host.frozen import FrozenCopies
 from whet.host.gauge import Gauge
@@ -43,7 +45,7 @@ else:
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 _PATIENCE_SECONDS = 5.0  # a killed process that still lives hangs in the kernel (state D)
 _FIRST_LOOK_SECONDS, _LONGEST_LOOK_SECONDS = 0.005, 0.1
-_LOOK_SHARE = 200  # looking at memory may take 1/200 of the time
+_LOOK_SHARE = 300  # looking at memory may take 1/300 of the time
 _FORK_SLACK_BYTES = 2 << 20
 _MOST_EXITS = 1000
 _PYCACHE_VARIABLE = b"WHET_PYCACHE"  # as of `whet.host.workplace`
@@ -90,11 +92,11 @@ class _Tree:
             if each.descriptor >= 0:
                 self._poll.register(each.descriptor, select.POLLIN)
 
-    def begin_to_watch(self) -> None:
+    def begin_to_watch(self, command: int) -> None:
         """The command runs: what is to be done to its limits then."""
         self.gauge = Gauge()
         for each in self._watches:
-            each.begin()
+            each.begin(command)
 
     def wait_for(self, root: Started, *, is_command: bool) -> "int | None":
         """Wait for a process of the tree and obey whet meanwhile.
@@ -185,12 +187,19 @@ class _Tree:
         if message is None:
             raise _WhetIsGoneError
         kind, body, _ = message
-        if kind == "kill":
-            self.was_killed = True
-        elif kind == "signal":
+        if kind == "signal":
             number = as_number(body)
             self.was_told_to_end = self.was_told_to_end or number in _ENDING
             _send(os.killpg, root, number)
+        else:
+            self._obey(kind, body)
+
+    def _obey(self, kind: str, body: bytes) -> None:
+        if kind == "kill":
+            self.was_killed = True
+        elif kind == "fell":
+            if as_number(body) in self._pids():
+                _send(os.kill, as_number(body), signal.SIGKILL)
         elif kind == "on":
             self._copies.let_go_on(as_number(body))
         elif kind == "drop":
@@ -273,18 +282,23 @@ class _Tree:
         began = time.monotonic()
         keeper = self._command.keeper if self._command is not None else 0
         pids = [pid for pid in self._pids() if pid != keeper]
-        held = sum(resident_bytes(pid) for pid in pids)
-        self.peak_bytes = max(self.peak_bytes, held)
+        held = {pid: resident_bytes(pid) for pid in pids}
+        self.peak_bytes = max(self.peak_bytes, sum(held.values()))
         self._look_at_limits(pids)
         seconds = time.monotonic() - began
-        self.gauge.look(pids, self.cpu_seconds)  # which sees to its own share of the time
+        self.gauge.look(held, self.cpu_seconds)  # which sees to its own share of the time
         return seconds
 
     def _look_at_limits(self, pids: "Sequence[int]") -> None:
         """Tell whet of a limit that was met. Whet looks at the program once more and has it killed."""
         for each in () if self._over_at else self._watches:
             noted = each.look(pids)
-            if noted is not None:
+            if noted is None:
+                continue
+            if noted[0] in {FELLED, HELD}:
+                self.noted.append((FELLED, *noted[1:]))
+                self._channel.send("full", noted)
+            else:
                 self.noted.append(noted)
                 self._over_at = time.monotonic()
                 self._channel.send("over", noted)
@@ -326,7 +340,7 @@ def main(descriptor: int) -> None:
 def _run(
     channel: Channel, woken: int, copies: FrozenCopies, run: "Run", streams: "Sequence[int]"
 ) -> None:
-    _, _, _, _, _, address, number, changed, varied, is_debugged, _, guard = run
+    _, _, _, _, _, address, number, changed, varied, first_word, is_debugged, _, guard = run
     copies.listen(address)
     copies.are_programs_present = number >= 0
     noting = _begin_watching(copies, run)
@@ -344,12 +358,12 @@ def _run(
         if failed_step < 0:
             _guard(tree, guard)
             command = _begin(channel, copies, run, streams)
-            tree.begin_to_watch()
+            tree.begin_to_watch(command.pid)
             for stream in streams:
                 os.close(stream)
             streams = ()
             channel.send("started", command.pid)
-            if number >= 0 and varied:
+            if number >= 0 and (varied or first_word):
                 copies.prepare_ahead(number)
             status = tree.wait_for(command, is_command=True)
             wall_seconds = time.monotonic() - command.at
@@ -420,7 +434,9 @@ def _guard(tree: _Tree, guard: "Guard") -> None:
 
 def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequence[int]") -> Started:
     """Start the program, or run on from a copy of it."""
-    argv, environment, cwd, _, terminal, address, number, _, varied, _, looks, guard = run
+    argv, environment, cwd, _, terminal, address, number, _, varied, first_word, _, looks, guard = (
+        run
+    )
     watching = copies.watching if address or looks[0] else None
     if watching is not None and address:
         cache = environment.get(_PYCACHE_VARIABLE, b"")
@@ -431,7 +447,8 @@ def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequenc
             channel.send("halted", hindrance)
             raise CannotStartError(("put back", 0, b""))
         channel.send("resuming")
-        return copies.resume(number, streams[:3], terminal)
+        words = argv[first_word:] if first_word else []
+        return copies.resume(number, streams[:3], terminal, words)
     command = start(argv, environment, cwd, (streams[:3], terminal), watching, steps=guard[0])
     if watching is not None and watching.refusal:
         channel.send("halted", f"{_CANNOT_SEE}: {watching.refusal}")

@@ -14,6 +14,7 @@ from whet.core.limits import Limits
 from whet.core.trial import ResetStep
 from whet.host.belongings import SLOT_VARIABLE, Belongings, kill_marked
 from whet.host.ceilings.around import NOTHING_AROUND, Around
+from whet.host.ceilings.ceiling import Prepared
 from whet.host.channel import Channel
 
 _LAST_STANDARD = 2
@@ -39,6 +40,8 @@ class Program:
         looks: the folder below which it is noted what it looks at, a real path, and git's own
             folder of that; empty: it is not noted.
         hang_seconds: after so long without output it is given up; None: never.
+        beside: what else stands around it, which is neither a limit nor a room.
+        hangs_if_idle: only if it does nothing either.
     """
 
     command: tuple[str, ...]
@@ -51,6 +54,8 @@ class Program:
     contents: tuple[str, ...] = ()
     looks: tuple[str, str] = ("", "")
     hang_seconds: float | None = None
+    beside: tuple[Prepared, ...] = ()
+    hangs_if_idle: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +67,7 @@ class Freezing:
         resumed: the copy to run on from; -1: start the program.
         changed: what files of the program say now that have changed since.
         varied: paths of what a search varies: it runs on from the same copy again and again.
+        first_word: the first word of its command that a search varies, with all behind it; 0: none.
         is_debugged: it opens a debugger where it goes on.
         looks: the folder below which it is noted what the program looks at, and git's own folder
             of that; empty: it is not noted.
@@ -71,6 +77,7 @@ class Freezing:
     resumed: int = -1
     changed: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     varied: tuple[str, ...] = ()
+    first_word: int = 0
     is_debugged: bool = False
     looks: tuple[str, str] = ("", "")
 
@@ -78,17 +85,24 @@ class Freezing:
 class SpawnerProcess:
     """A running `whet.host.spawner`, as its owner sees it."""
 
-    def __init__(self, belongings: Belongings) -> None:
+    def __init__(self, belongings: Belongings, prefix: tuple[str, ...] = ()) -> None:
         _fill_standard_streams()
         self.channel, theirs = Channel.pair()
         self._ended: int | None = None
         self._is_closed = False
         self._token = os.urandom(8).hex()
         self._belongings = belongings
-        argv = [sys.executable, "-I", "-S", "-c", _PROGRAM.format(_SOURCES, theirs.descriptor)]
+        argv = [
+            *prefix,
+            sys.executable,
+            "-I",
+            "-S",
+            "-c",
+            _PROGRAM.format(_SOURCES, theirs.descriptor),
+        ]
         try:
             self.pid = os.posix_spawn(
-                sys.executable,
+                argv[0],
                 argv,
                 os.environ,
                 file_actions=[
@@ -114,6 +128,22 @@ class SpawnerProcess:
         if self._ended is None and self._has_ended(os.WNOHANG):
             self.close()
         return self if self._ended is None else SpawnerProcess(belongings)
+
+    def in_scope(self, belongings: Belongings) -> "SpawnerProcess":
+        """Return another spawner, to which this user's systemd has given control groups.
+
+        Where systemd does not do so after all, it is one as before.
+        """
+        from whet.host.control_groups import group_of_process
+        from whet.host.user_scope import scope_prefix, settle_in_scope
+
+        before = group_of_process(self.pid)
+        self.close()
+        inside = SpawnerProcess(belongings, scope_prefix())
+        if settle_in_scope(inside.pid, before):
+            return inside
+        inside.close()
+        return SpawnerProcess(belongings)
 
     def ask(
         self,
@@ -146,6 +176,7 @@ class SpawnerProcess:
                     freezing.resumed,
                     dict(freezing.changed),
                     list(freezing.varied),
+                    freezing.first_word,
                     freezing.is_debugged,
                     freezing.looks,
                     (around.steps, around.probes, around.watches),

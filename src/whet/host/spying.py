@@ -28,9 +28,17 @@ from whet.core.record import (
     records,
 )
 from whet.core.stack import ProcessStack, ThreadStack
+from whet.host.asyncio_tasks import NO_ANSWER, NOT_TOLD, tasks_of
 from whet.host.process_facts import ProcessFacts, facts_of
 from whet.host.process_tree import descendants_of
-from whet.host.stacks import all_threads, find_spy, is_python, spied
+from whet.host.stacks import (
+    agent_folder_of,
+    all_threads,
+    find_spy,
+    is_hidden,
+    is_python,
+    spied,
+)
 from whet.host.tool import ToolMissingError, call_tool
 
 SECOND_LOOK_SECONDS = 1.0
@@ -39,6 +47,7 @@ _CORE_SECONDS = 120.0
 _AT_ONCE = 16
 """py-spy spends most of its time waiting for the kernel, so more at once than there are cores."""
 
+_LOOP = "/asyncio/"
 _CANNOT_BE_STOPPED = {"D", "T", "t"}
 _FORBIDDEN = re.compile(r"permission|not permitted|ptrace|EPERM", re.IGNORECASE)
 _GDB_THREAD = re.compile(
@@ -114,13 +123,19 @@ def _take(facts: ProcessFacts, agent_folder: Path | None, *, native: bool) -> Pr
         state=facts.state,
         notes=_of_state(facts),
     )
-    if is_python(facts.pid):
+    if is_hidden(facts.pid):
+        threads, complaint = all_threads(facts.pid, agent_folder), FORBIDDEN
+        if threads:
+            return replace(process, engine="agent", threads=threads)
+    elif is_python(facts.pid):
         threads, complaint = _spy(facts, native=native)
         if threads:
-            return replace(process, engine="py-spy", threads=threads)
+            process = replace(process, engine="py-spy", threads=threads)
+            return _with_tasks(process, agent_folder)
         answered = all_threads(facts.pid, agent_folder)
         if answered:
-            return replace(process, engine="agent", threads=answered)
+            process = replace(process, engine="agent", threads=answered)
+            return _with_tasks(process, agent_folder)
     else:
         threads, complaint = _gdb(facts) if native else ((), "")
         if threads:
@@ -131,9 +146,22 @@ def _take(facts: ProcessFacts, agent_folder: Path | None, *, native: bool) -> Pr
             None if not complaint else replace(process, notes=("it ended while it was looked at",))
         )
     notes = (*process.notes, *([complaint] if complaint else []))
-    if not is_python(facts.pid) and facts.waits_in:
+    if facts.waits_in and facts.state != "D" and not is_python(facts.pid):
         notes = (*notes, f"waits in {facts.waits_in} (kernel)")
     return replace(process, notes=notes)
+
+
+def _with_tasks(process: ProcessStack, agent_folder: Path | None) -> ProcessStack:
+    """Return the same with the tasks of its event loops, or why they are not known."""
+    frames = [frame for thread in process.threads for frame in thread.frames]
+    if not any(_LOOP in frame.path for frame in frames):
+        return process
+    tasks = tasks_of(process.pid, agent_folder)
+    if tasks is not None:
+        return replace(process, tasks=tasks)
+    is_ours = (agent_folder or agent_folder_of(process.pid)) is not None
+    note = NO_ANSWER if is_ours else NOT_TOLD
+    return replace(process, notes=(*process.notes, note))
 
 
 def _of_state(facts: ProcessFacts) -> tuple[str, ...]:

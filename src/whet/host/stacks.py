@@ -73,9 +73,9 @@ def parse_report(report: str) -> tuple[Frame, ...]:
     """Return the frames, innermost last, of what `faulthandler` wrote for one thread."""
     frames = [
         Frame(
-            path=_unescaped(found["path"]),
+            path=unescaped(found["path"]),
             line=int(found["line"]) if found["line"].isdigit() else 0,
-            function=_unescaped(found["function"]),
+            function=unescaped(found["function"]),
             in_user_code=is_user_code(found["path"]),
         )
         for line in report.splitlines()
@@ -91,15 +91,16 @@ def all_threads(pid: int, agent_folder: Path | None) -> tuple[ThreadStack, ...]:
         pid: the process.
         agent_folder: where it writes; None: where its environment says.
     """
-    folder = agent_folder or _folder_of(pid)
+    folder = agent_folder or agent_folder_of(pid)
     report = None if folder is None else _report_of(pid, folder)
-    if report is None or not _is_listening(pid, ALL_THREADS_SIGNAL):
+    if report is None or not is_listening(pid, ALL_THREADS_SIGNAL):
         return ()
     answer = _answer(_Agent(pid, report), ALL_THREADS_SIGNAL, is_whole=_is_over)
     return tuple(_threads(answer.decode("ascii", "replace"), pid))
 
 
-def _folder_of(pid: int) -> Path | None:
+def agent_folder_of(pid: int) -> Path | None:
+    """Return where the agent in a process was told to write; None: it was told nothing."""
     with suppress(OSError):
         for pair in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
             if pair.startswith(b"WHET_AGENT="):
@@ -141,7 +142,7 @@ def _ask(agent: _Agent) -> tuple[tuple[Frame, ...], ...]:
         if number:
             time.sleep(SAMPLE_SECONDS)
         # The program may have closed or replaced everything since the last look.
-        if not _is_listening(agent.pid) or _report_of(agent.pid, agent.report.parent) is None:
+        if not is_listening(agent.pid) or _report_of(agent.pid, agent.report.parent) is None:
             break
         frames = _one_answer(agent)
         if not frames:
@@ -184,7 +185,7 @@ def _is_whole(answer: bytes) -> bool:
 
 
 def _agent_in(pid: int, folder: Path) -> _Agent | None:
-    report = _report_of(pid, folder) if _is_listening(pid) else None
+    report = _report_of(pid, folder) if is_listening(pid) else None
     return None if report is None else _Agent(pid, report)
 
 
@@ -200,7 +201,7 @@ def _report_of(pid: int, folder: Path) -> Path | None:
     return None
 
 
-def _is_listening(pid: int, number: int = AGENT_SIGNAL) -> bool:
+def is_listening(pid: int, number: int = AGENT_SIGNAL) -> bool:
     """Whether the main thread would run a handler of its own for the agent's signal now."""
     bit = 1 << (number - 1)
     masks: dict[str, int] = {}
@@ -225,6 +226,17 @@ def _is_held(pid: int) -> bool:
     except OSError:
         return False
     return line[line.rfind(b")") + 2 :][:1] in {b"D", b"T", b"t"} and is_python(pid)
+
+
+def is_hidden(pid: int) -> bool:
+    """Whether the system does not even tell what a process runs: one may not ptrace it."""
+    try:
+        os.readlink(f"/proc/{pid}/exe")
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def is_python(pid: int) -> bool:
@@ -259,7 +271,7 @@ def _spy(pid: int, samples: int = SAMPLES) -> Stacks:
         except (ToolMissingError, OSError, TimeoutExpired) as error:
             complaint = str(error)
             break
-        frames = _main_thread(answer.stdout, pid) if answer.exit_code == 0 else ()
+        frames = spied_thread(answer.stdout, pid) if answer.exit_code == 0 else ()
         complaint = "" if frames else answer.complaint
         if frames:
             taken.append(frames)
@@ -270,11 +282,12 @@ def _spy(pid: int, samples: int = SAMPLES) -> Stacks:
     return Stacks(notes=(f"no Python stack was taken before the kill: py-spy: {complaint}",))
 
 
-def _main_thread(answer: bytes, pid: int) -> tuple[Frame, ...]:
+def spied_thread(answer: bytes, number: int) -> tuple[Frame, ...]:
+    """Return the frames of one thread in what py-spy answers, innermost last; of the only one, too."""
     with suppress(ValueError):
         threads = [as_record(item, "thread") for item in json.loads(answer)]
         for thread in threads:
-            if optional_integer(thread, "os_thread_id") == pid or len(threads) == 1:
+            if optional_integer(thread, "os_thread_id") == number or len(threads) == 1:
                 return tuple(spied(frame) for frame in reversed(records(thread, "frames")))
     return ()
 
@@ -309,7 +322,8 @@ def _without_agent(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     return tuple(frame for frame in frames if _AGENT.search(frame.path) is None)
 
 
-def _unescaped(name: str) -> str:
+def unescaped(name: str) -> str:
+    """Return a name that was written in ASCII as it is."""
     return _ESCAPE.sub(lambda found: chr(int(found[1] or found[2] or found[3], 16)), name)
 
 

@@ -111,6 +111,8 @@ class Stage:
         worth_seconds: a stretch of the program that takes longer is worth a snapshot at its end.
         awaited: paths of the file or folder that a search varies: there is to be a snapshot just
             before the first sight of it.
+        first_word: the first word of the command that a search varies, with all behind it: there is
+            to be a snapshot just before the first sight of them; 0: none.
         place: the stack at the first sight of them, by native code: there is to be a snapshot
             just before that line is reached. Empty: it is not known.
         snapshots: by number, in the order in which they were taken.
@@ -119,6 +121,7 @@ class Stage:
     address: str
     worth_seconds: float = WORTH_SECONDS
     awaited: tuple[str, ...] = ()
+    first_word: int = 0
     place: tuple[Frame, ...] = ()
     snapshots: dict[int, Snapshot] = field(default_factory=dict[int, Snapshot])
 
@@ -157,7 +160,9 @@ class Staged:
         """Return the program that knows where its copies report; see `whet_stage.stage.install`."""
         stage = self.stage
         told = [part for each in stage.place for part in (str(each.line), each.function, each.path)]
-        lines = (str(stage.worth_seconds), stage.address, str(len(told)), *told, *stage.awaited)
+        words = len(program.command) - stage.first_word if stage.first_word else -1
+        own = (str(stage.worth_seconds), stage.address, str(words))
+        lines = (*own, str(len(told)), *told, *stage.awaited)
         wish = "\n".join(lines)
         environment = {**program.environment, STAGE_VARIABLE: wish}
         if self.debugging is not Debugging.NEVER:
@@ -171,6 +176,7 @@ class Staged:
             resumed=-1 if self.since is None else self.since.number,
             changed=self.changed,
             varied=self.stage.awaited,
+            first_word=self.stage.first_word,
             is_debugged=self.debugging is Debugging.AT_ONCE,
         )
 

@@ -14,6 +14,7 @@ from whet.core.errors import (
     FolderNotFound,
     HostFailure,
     LimitNotEnforced,
+    StackForbidden,
     WhetError,
 )
 
@@ -65,10 +66,8 @@ def start_error(failed: "Failed", command: tuple[str, ...], cwd: str) -> WhetErr
         )
     if stage == "limit":
         return _limit_error(path, number)
-    if stage == "room":
-        from whet.host.room_error import room_error
-
-        return room_error(path, number)
+    if stage in {"room", "follow"}:
+        return _around_error(stage, command[0], path, number)
     if stage == "interpreter":
         return _interpreter_missing(path if os.path.isabs(path) else os.path.join(cwd, path), path)
     if stage == "exec" and number in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:
@@ -86,6 +85,17 @@ def start_error(failed: "Failed", command: tuple[str, ...], cwd: str) -> WhetErr
     return HostFailure(
         f"cannot start `{command[0]}`: {reason}", hint="look at the limits: `ulimit -a`, `df -h`"
     )
+
+
+def _around_error(stage: str, name: str, path: str, number: int) -> WhetError:
+    if stage == "follow":
+        return StackForbidden(
+            f"the system calls of `{name}` cannot be followed: {os.strerror(number)} (ptrace)",
+            hint="in a container: `--cap-add SYS_PTRACE`; does a debugger follow whet itself?",
+        )
+    from whet.host.room_error import room_error
+
+    return room_error(path, number)
 
 
 def _limit_error(name: str, number: int) -> WhetError:

@@ -1,6 +1,7 @@
 """How two trees of a git repository differ, path by path, and commits that lie in between."""
 
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from whet.host.working_tree import WorkingTree
 GONE = "000000"
 """The mode of a path that is not there."""
 
+_COMPILED = re.compile(r"(^|/)__pycache__/[^/]*\.pyc$")
 _PLAIN_FILES = frozenset({"100644", "100755"})
 
 
@@ -41,6 +43,11 @@ class PathChange:
     def is_edit(self) -> bool:
         """Whether it is a file before and after, under the same name."""
         return not self.was and {self.old_mode, self.new_mode} <= _PLAIN_FILES
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether it is what Python has compiled for itself, and makes anew from the source."""
+        return all(_COMPILED.search(path) for path in (self.path, self.was or self.path))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

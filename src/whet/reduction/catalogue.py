@@ -1,10 +1,16 @@
 """Which kinds of payload there are, and of which of them a payload is."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
 from whet.core.errors import UnknownFormat
 from whet.reduction.containers import CONTAINERS
 from whet.reduction.formats.array_kinds import ARRAY_KINDS
+from whet.reduction.formats.bar_columns import DELETE_BAR_COLUMNS
+from whet.reduction.formats.base64_text import BASE64
 from whet.reduction.formats.blocks import BLOCK_PASSES, BLOCKS
-from whet.reduction.formats.brackets import BRACKET_PASSES, BRACKETS
+from whet.reduction.formats.brackets import BRACKET_PASSES, BRACKETS, is_deep
 from whet.reduction.formats.coarse import BRACKETS as NESTED_BRACKETS
 from whet.reduction.formats.coarse import TAGS, Nesting, cutting_coarsely
 from whet.reduction.formats.csv_passes import CSV_PASSES, cells_in_csv
@@ -32,6 +38,7 @@ from whet.reduction.formats.pieces import (
     DELETE_BYTES,
     DELETE_DUPLICATE_LINES,
     DELETE_LINES,
+    DELETE_STRETCHES,
     DELETE_TOKENS,
     DELETE_WORDS,
     LINES,
@@ -49,6 +56,7 @@ from whet.reduction.formats.sections import (
     is_log,
     is_toml,
 )
+from whet.reduction.formats.shown import picture_text, sound_text
 from whet.reduction.formats.sound import WAV, WAV_ORDER, WAV_PASSES, parse_wav
 from whet.reduction.formats.source import SOURCE_KINDS
 from whet.reduction.formats.source_passes import source_passes
@@ -62,6 +70,8 @@ from whet.reduction.formats.yaml_tree import YAML, is_yaml
 from whet.reduction.kind import Kind, lifted
 from whet.reduction.reduction_pass import ReductionPass, Stage
 
+ViewT = TypeVar("ViewT")
+
 
 def _always(_payload: bytes, _name: str) -> bool:
     return True
@@ -72,9 +82,29 @@ def _is_json(payload: bytes, name: str) -> bool:
     return not is_table and looks_like_json(payload)
 
 
+def _showing(
+    parse: Callable[[bytes], ViewT | None], text: Callable[[ViewT], str]
+) -> Callable[[bytes], str]:
+    def shown(payload: bytes) -> str:
+        view = parse(payload)
+        return "" if view is None else text(view)
+
+    return shown
+
+
 def _coarse(name: str, nesting: Nesting) -> ReductionPass[bytes]:
     search = cutting_coarsely(nesting)
     return ReductionPass(name=f"cut {name} coarsely", stage=Stage.STRUCTURE, search=search)
+
+
+def _unless_deep(kind: Kind) -> Kind:
+    """Leave what is nested very deep to the passes over text: each parser takes too long for it."""
+    claims_shallow = kind.claims
+
+    def claims(payload: bytes, name: str) -> bool:
+        return not is_deep(payload) and claims_shallow(payload, name)
+
+    return replace(kind, claims=claims)
 
 
 STRUCTURED = (
@@ -87,6 +117,7 @@ STRUCTURED = (
         passes=lifted(IMAGE, IMAGE_PASSES),
         order=IMAGE_ORDER,
         is_text=False,
+        shown=_showing(parse_picture, picture_text),
     ),
     Kind(
         name="wav",
@@ -94,6 +125,7 @@ STRUCTURED = (
         passes=lifted(WAV, WAV_PASSES),
         order=WAV_ORDER,
         is_text=False,
+        shown=_showing(parse_wav, sound_text),
     ),
     Kind(
         name="diff",
@@ -102,12 +134,14 @@ STRUCTURED = (
         order=DIFF_ORDER,
         exact=exactness,
     ),
-    Kind(
-        name="sql",
-        claims=is_sql,
-        passes=lifted(SQL, (*source_passes(SQL), *SQL_ONLY_PASSES)),
+    _unless_deep(
+        Kind(
+            name="sql",
+            claims=is_sql,
+            passes=lifted(SQL, (*source_passes(SQL), *SQL_ONLY_PASSES)),
+        )
     ),
-    *SOURCE_KINDS,
+    *map(_unless_deep, SOURCE_KINDS),
     ENCODED,
     Kind(
         name="json",
@@ -150,8 +184,15 @@ STRUCTURED = (
 )
 """A payload is of the first of these kinds that claims it, or of none."""
 
+_OF_BLOCKS = (
+    *lifted(LINES, (DELETE_STRETCHES,)),
+    *lifted(BLOCKS, BLOCK_PASSES),
+    *lifted(LINES, (DELETE_BAR_COLUMNS,)),
+)
+
 PLAIN = (
-    Kind(name="blocks", claims=_always, passes=lifted(BLOCKS, BLOCK_PASSES)),
+    Kind(name="blocks", claims=_always, passes=_OF_BLOCKS),
+    BASE64,
     Kind(
         name="lines", claims=_always, passes=lifted(LINES, (DELETE_DUPLICATE_LINES, DELETE_LINES))
     ),

@@ -9,9 +9,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from whet.core.quantity import shown_bytes
 from whet.reduction.edit import first_that_fails
 from whet.reduction.formats.archive import FILE, Archive, Codec, Member, Parse, files_in
 from whet.reduction.formats.expansion import COMPRESSIONS, Compression, most_expanded
+from whet.reduction.formats.shown import NestedText, archive_text, content_text
 from whet.reduction.formats.tar_archive import TAR, TAR_PASSES, parse_tar
 from whet.reduction.formats.zip_archive import ZIP, ZIP_PASSES, parse_zip
 from whet.reduction.kind import Kind, Part, lifted
@@ -121,6 +123,10 @@ def _archive_kind(
         archive = parse(payload)
         return [] if archive is None else list(files_in(archive))
 
+    def text(payload: bytes, depth: int) -> str:
+        archive = parse(payload)
+        return "" if archive is None else archive_text(archive, depth)
+
     return Kind(
         name=name,
         claims=claims,
@@ -128,6 +134,7 @@ def _archive_kind(
         order=_archive_order(last_view(parse)),
         is_text=False,
         inside=inside,
+        shown=NestedText(text),
     )
 
 
@@ -154,6 +161,11 @@ def _compressed_kind(compression: Compression) -> Kind:
             return []
         return [Part(content=content, name="", put=compression.compress)]
 
+    def text(payload: bytes, depth: int) -> str:
+        content = content_of(payload) or b""
+        head = f"{compression.name} of {shown_bytes(len(content))}"
+        return "\n".join([head, *content_text(content, "", depth).splitlines()])
+
     def pack_again(payload: bytes) -> PassSearch:
         content = content_of(payload)
         packed = payload if content is None else compression.compress(content)
@@ -172,6 +184,7 @@ def _compressed_kind(compression: Compression) -> Kind:
         order=Order(NestedWeight(weigh), rank),
         is_text=False,
         inside=inside,
+        shown=NestedText(text),
     )
 
 

@@ -26,6 +26,8 @@ from dataclasses import dataclass
 from operator import sub
 from typing import TypeAlias
 
+from whet.reduction.utf8 import BrokenPlaces
+
 SortKey: TypeAlias = tuple[float, tuple[object, ...]]
 
 STRANGE_BYTE_WEIGHT = 3
@@ -35,6 +37,7 @@ LONELY_BRACKET_WEIGHT = 2
 _PLAIN = string.printable.replace("\x0b", "").replace("\x0c", "").encode()
 _SIGNS = (b"(", b")", b"[", b"]", b"{", b"}", b'"')
 _ORDINARY = bytes(byte for byte in _PLAIN if bytes([byte]) not in _SIGNS)
+_NO_SIGNS = bytes(byte for byte in range(256) if bytes([byte]) not in _SIGNS)
 _READ_EASILY = (string.digits + string.ascii_letters + " \n").encode()
 
 NATURAL = bytes(
@@ -47,6 +50,8 @@ NATURAL = bytes(
 )
 """Every byte once, the one that reads best first."""
 
+_broken_places = BrokenPlaces()
+
 _RANK = bytes(NATURAL.index(byte) for byte in range(256))
 
 
@@ -56,22 +61,17 @@ def weight(payload: bytes) -> int:
     special = payload.translate(None, _ORDINARY)
     if not special:
         return len(payload)
-    count = special.count
+    signs = special.translate(None, _NO_SIGNS)
+    count = signs.count
     openings = (count(b"("), count(b"["), count(b"{"))
     closings = (count(b")"), count(b"]"), count(b"}"))
     quotes = count(b'"')
-    strange = len(special) - sum(openings) - sum(closings) - quotes
+    strange = len(special) - len(signs)
     lonely: int = sum(map(abs, map(sub, openings, closings))) + quotes % 2
     total = len(payload) + LONELY_BRACKET_WEIGHT * lonely
     if strange:
-        total += STRANGE_BYTE_WEIGHT * strange + BROKEN_CHARACTER_WEIGHT * _broken(payload)
+        total += STRANGE_BYTE_WEIGHT * strange + BROKEN_CHARACTER_WEIGHT * _broken_places(payload)
     return total
-
-
-def _broken(payload: bytes) -> int:
-    if payload.isascii():
-        return 0
-    return payload.decode("utf-8", "replace").count("\ufffd") - payload.count(b"\xef\xbf\xbd")
 
 
 def _rank(payload: bytes) -> tuple[int, bytes]:

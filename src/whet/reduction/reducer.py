@@ -29,6 +29,8 @@ _OPENING = (b"{", b"[", b"<")
 MUCH_LESS = 0.75
 """When less than so much of a payload is left, the structure is worth another look before the bytes."""
 
+_MAY_END_A_ROUND = (Stage.LINES, Stage.VALUES)
+
 DEEPEST = 4
 """So many payloads within each other are reduced where they lie."""
 
@@ -146,7 +148,8 @@ class Reducer:
         """Run the passes of all stages in turn, round by round, until none gains anything.
 
         A round ends early, before the single bytes, if much has gone since its structure was
-        settled: there may be less of that to keep now, and bytes cost most.
+        settled: there may be less of that to keep now, and bytes cost most. What shorter names
+        save does not count.
         """
         stages = sorted({each.stage for each in self.passes})
         while any(map(self._waiting, stages)):
@@ -155,9 +158,10 @@ class Reducer:
                 if stage > Stage.INSIDE:
                     yield from self._probe()
                 yield from self._settle(stage)
-                settled_bytes = settled_bytes or len(self.problem.best)
-                is_before_bytes = Stage.VALUES <= stage < Stage.BYTES
-                if is_before_bytes and len(self.problem.best) < MUCH_LESS * settled_bytes:
+                left_bytes = len(self.problem.best)
+                if stage in (Stage.INSIDE, Stage.NAMES) or not settled_bytes:
+                    settled_bytes = left_bytes
+                if stage in _MAY_END_A_ROUND and left_bytes < MUCH_LESS * settled_bytes:
                     break
 
     def _probe(self) -> Search[Reduced, None]:

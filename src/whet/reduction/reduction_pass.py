@@ -26,11 +26,12 @@ class Stage(IntEnum):
     STRUCTURE = 0
     INSIDE = 1
     LINES = 2
-    TOKENS = 3
-    VALUES = 4
-    LOOKS = 5
+    NAMES = 3
+    TOKENS = 4
+    VALUES = 5
     BYTES = 6
-    PAIRS = 7
+    LOOKS = 7
+    PAIRS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,13 @@ from whet.core.quantity import shown_bytes, shown_seconds
 from whet.core.resources import ResourceUse
 from whet.core.verdict import Verdict
 from whet.workbench.investigation import Size
-from whet.workbench.starve import LeastAmount
+from whet.workbench.starve import LeastAmount, Rung
 
 _WIDTH, _HEIGHT = 640, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 16, 36
 _COLOUR, _GRID, _INK = "#0369a1", "#8884", "#888"
+_LABEL = 100
+"""So much room a label needs."""
 _FONT = 'font-family="sans-serif" font-size="12"'
 
 
@@ -122,7 +124,17 @@ def amount_curve(found: LeastAmount) -> str:
             f' stroke="{_COLOUR}" stroke-dasharray="4"/>'
         )
         parts.append(_text(at, _HEIGHT - 12, least.shown, "middle"))
+    parts.append(_text(_LEFT, _TOP - 5, f"{found.name}: ● enough, ○ too little", "start"))
+    taken = x(least.amount) if least is not None else -_LABEL
+    largest = max(found.rungs, key=_amount, default=None)
+    for at, words in ((_LEFT, "0"), (_WIDTH - _RIGHT, largest.shown if largest else "")):
+        if abs(at - taken) >= _LABEL:  # the answer's own label stands there
+            parts.append(_text(at, _HEIGHT - 12, words, "middle" if at == _LEFT else "end"))
     return "\n".join([*parts, "</svg>"])
+
+
+def _amount(rung: Rung) -> float:
+    return rung.amount
 
 
 def _text(x: float, y: float, words: str, anchor: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from difflib import unified_diff
 
+from whet.reduction.catalogue import readable
 from whet.reduction.passing import differing
 from whet.report.wording import hex_dump, is_text, visible
 
@@ -16,10 +17,7 @@ def difference(fails: bytes, passes: bytes) -> list[str]:
 
     What does not show in lines, such as a line end at the very end, is shown as Python writes it.
     """
-    if is_text(fails) and is_text(passes):
-        left, right = visible(fails.decode()), visible(passes.decode())
-    else:
-        left, right = hex_dump(fails), hex_dump(passes)
+    left, right = _readable(fails, passes)
     if left.splitlines() == right.splitlines():
         left, right = _as_written(fails, passes), _as_written(passes, fails)
     lines = list(_diff(left.splitlines(), right.splitlines()))
@@ -27,6 +25,16 @@ def difference(fails: bytes, passes: bytes) -> list[str]:
         lines.append("+ (an empty file)")
     left_out = len(lines) - _MOST_LINES
     return [*lines[:_MOST_LINES], f" ... {left_out} more lines"] if left_out > 0 else lines
+
+
+def _readable(fails: bytes, passes: bytes) -> tuple[str, str]:
+    """Return both as a person reads them; as bytes where that would not show the difference."""
+    if is_text(fails) and is_text(passes):
+        return visible(fails.decode()), visible(passes.decode())
+    shown = readable(fails), readable(passes)
+    if shown[0] is not None and shown[1] is not None and shown[0] != shown[1]:
+        return visible(shown[0]), visible(shown[1])
+    return hex_dump(fails), hex_dump(passes)
 
 
 def _as_written(payload: bytes, other: bytes) -> str:

@@ -3,6 +3,7 @@
 import base64
 
 from whet.report.wording import is_text
+from whet.workbench.changed_part import SmallestPart
 from whet.workbench.investigation import (
     Investigation,
     NoisySearch,
@@ -31,9 +32,11 @@ def facts_of(investigation: Investigation) -> dict[str, object]:
         "failure": None if failure is None else failure.to_json(),
         "last_lines": investigation.last_lines,
         "seen": investigation.seen,
+        "clues": [clue.to_json() for clue in investigation.clues],
         "reproduction": _reproduction(investigation.reproduction),
         "history": None if investigation.history is None else history_facts(investigation.history),
         "history_remark": investigation.history_remark,
+        "part": None if investigation.part is None else part_facts(investigation.part),
         "payloads": [_payload(payload) for payload in investigation.payloads],
         "reproducer": None
         if investigation.reproducer is None
@@ -102,6 +105,15 @@ def history_facts(history: VersionSearch) -> dict[str, object]:
         "judged_without_a_run": history.concluded,
         "wall_seconds": round(history.wall_seconds, 3),
         "noisy": None if history.noisy is None else _noisy(history.noisy),
+        "looked_again": None
+        if history.looked_again is None
+        else {
+            "runs": history.looked_again.runs,
+            "wrong_if_it_fails_in": [
+                {"share_of_runs": rate, "probability": doubt}
+                for rate, doubt in history.looked_again.doubts
+            ],
+        },
     }
 
 
@@ -166,4 +178,25 @@ def _reproducer(reproducer: Reproducer) -> dict[str, object]:
         "is_verified": reproducer.is_verified,
         "remark": reproducer.remark,
         "wall_seconds": round(reproducer.wall_seconds, 3),
+    }
+
+
+def part_facts(part: SmallestPart) -> dict[str, object]:
+    """Return the smallest part of a change as JSON data."""
+    return {
+        "base": part.base,
+        "changed": part.changed,
+        "commit": part.commit,
+        "diff": part.diff,
+        "places": list(part.places),
+        "hunks_before": part.before,
+        "hunks_after": part.after,
+        "bad_means": part.bad_means,
+        "stopped": part.stopped.name.lower(),
+        "reason": part.stopped.value,
+        "trials": part.trials,
+        "remembered": part.remembered,
+        "not_run": part.senseless,
+        "wall_seconds": round(part.wall_seconds, 3),
+        "is_verified": part.is_verified,
     }

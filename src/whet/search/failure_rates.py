@@ -84,6 +84,27 @@ class FailureRates:
             _never() if when_good is None else [(_clipped(when_good), 1.0)],
         )
 
+    @classmethod
+    def likely_steady(
+        cls, share: float, *, else_at: float | None = None, is_fix: bool = False
+    ) -> "FailureRates":
+        """Return what is thought of a failure that came each time so far.
+
+        What passes is known to do so each time; what fails does so each time with the
+        probability ``share``, else at another rate.
+
+        Args:
+            share: from 0 to 1.
+            else_at: the other rate; None: nothing is known of it.
+            is_fix: it is the good versions that fail: "bad" is what passes.
+        """
+        rest = 1 - share
+        sometimes = _spread(rest) if else_at is None else [(_clipped(else_at), rest)]
+        failing = [*sometimes, (1 - _SURELY, share)]
+        if not is_fix:
+            return cls(failing, [(_SURELY, 1.0)])
+        return cls([(1 - _SURELY, 1.0)], [(1 - rate, weight) for rate, weight in failing[::-1]])
+
     def log_chance(self, bad: Runs, good: Runs) -> float:
         """Return the logarithm of the chance of such runs on bad and on good versions."""
         known = self._chances.get((bad, good))

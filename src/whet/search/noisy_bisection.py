@@ -10,6 +10,7 @@ At the end both sides of the edge are run again, until the bad one has failed on
 runs count like all others: if they speak against the answer the search goes on.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic
@@ -20,10 +21,12 @@ from whet.search.failure_rates import FailureRates, Runs
 from whet.search.information import most_telling
 from whet.search.proposal import Search
 from whet.search.round import Round
-from whet.search.suspicion import Suspicion
+from whet.search.suspicion import SuspectClass, Suspicion
 from whet.search.version_graph import VersionGraph, VersionT
 
 _CONFIDENCE = 0.95
+
+_NEGLIGIBLE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +58,19 @@ class NoisyResult(Generic[VersionT]):
     fails_if_good: float
     is_edge_tested: bool
     stopped: StopReason
+
+
+def _still(suspects: SuspectClass, inside: int, verdict: Verdict) -> float:
+    """Return the chance that suspects are to blame and that a run ends with ``verdict``.
+
+    Args:
+        suspects: a class of them.
+        inside: the set of those that the version that is run has before it.
+        verdict: GOOD or BAD.
+    """
+    is_bad = suspects.members & inside
+    fails = suspects.fails_if_bad if is_bad else suspects.fails_if_good
+    return suspects.probability * (fails if verdict is Verdict.BAD else 1 - fails)
 
 
 def _alike(_version: object) -> float:
@@ -138,9 +154,9 @@ class NoisyBisection(Generic[VersionT]):
     def search(self) -> Search[VersionT, NoisyResult[VersionT]]:
         """Propose runs, each batch to be told whole, until one suspect is likely enough."""
         while True:
-            if self._is_likely():
+            if self.is_likely():
                 yield from self._edge_runs()
-                if self._is_likely():
+                if self.is_likely():
                     return self.result()
                 continue
             batch = self.following
@@ -151,13 +167,40 @@ class NoisyBisection(Generic[VersionT]):
     @property
     def following(self) -> tuple[VersionT, ...]:
         """The versions that are run next; one may stand there twice."""
+        return self._most_telling(lambda version: version not in self._skipped)
+
+    def confirming(self, told: Mapping[VersionT, Verdict]) -> VersionT | None:
+        """Return which version lowers the doubt most, if it does once more what it did.
+
+        The doubt is the chance that another suspect than the likeliest is to blame.
+
+        Args:
+            told: the versions that may be run, with what each did.
+
+        Returns:
+            A version, of equals the first; None if none lowers the doubt.
+        """
+        suspicion = self._suspicion
+        answer = self._likeliest_class()
+        others = [each for each in suspicion.classes if each is not answer]
+        chosen, least = None, math.fsum(each.probability for each in others) - _NEGLIGIBLE
+        for version, verdict in told.items():
+            position = self._graph.positions.get(version)
+            inside = 0 if position is None else suspicion.reached(position)
+            doubt = math.fsum(_still(each, inside, verdict) for each in others)
+            if doubt < least:
+                chosen, least = version, doubt
+        return chosen
+
+    def _most_telling(self, is_askable: Callable[[VersionT], bool]) -> tuple[VersionT, ...]:
+        versions = self._graph.versions
         chosen = most_telling(
             self._suspicion,
             self._at_once,
-            lambda each: self._graph.versions[each] not in self._skipped,
-            lambda each: self._seconds(self._graph.versions[each]),
+            lambda each: is_askable(versions[each]),
+            lambda each: self._seconds(versions[each]),
         )
-        return tuple(self._graph.versions[each] for each in chosen)
+        return tuple(versions[each] for each in chosen)
 
     def tell(self, versions: Sequence[VersionT], verdicts: Sequence[Verdict]) -> None:
         """Take note of runs."""
@@ -174,7 +217,7 @@ class NoisyBisection(Generic[VersionT]):
         """Run both sides of the edge until the bad one has failed again, or the doubt is back."""
         self._is_edge_tested = False
         bad, *good = self._edge()
-        while self._is_likely() and self._edge()[0] == bad:
+        while self.is_likely() and self._edge()[0] == bad:
             batch = tuple(each for each in (bad, *good) if each not in self._skipped)
             if bad not in batch:
                 return
@@ -226,11 +269,13 @@ class NoisyBisection(Generic[VersionT]):
 
     def _top(self) -> tuple[int, float]:
         """Return the likeliest suspect, of equals the oldest, and its probability."""
-        suspicion = self._suspicion
-        best = max(suspicion.classes, key=lambda each: each.probability / each.size)
-        return suspicion.oldest_of(best), best.probability / best.size
+        best = self._likeliest_class()
+        return self._suspicion.oldest_of(best), best.probability / best.size
 
-    def _is_likely(self) -> bool:
+    def _likeliest_class(self) -> SuspectClass:
+        return max(self._suspicion.classes, key=lambda each: each.probability / each.size)
+
+    def is_likely(self) -> bool:
         """Whether a suspect, or those that skips hide together with it, is likely enough."""
         position, probability = self._top()
         if probability >= self._confidence:
@@ -240,6 +285,12 @@ class NoisyBisection(Generic[VersionT]):
         shares = self._suspicion.probabilities()
         hidden = self._not_to_be_told_from(position)
         return sum(shares[each] for each in hidden) >= self._confidence
+
+    def doubt_of(self, version: VersionT) -> float:
+        """Return the chance that ``version``, and all that skips hide with it, are innocent."""
+        shares = self._suspicion.probabilities()
+        hidden = self._not_to_be_told_from(self._graph.positions[version])
+        return math.fsum(share for each, share in enumerate(shares) if each not in hidden)
 
     def _not_to_be_told_from(self, position: int) -> set[int]:
         """Return the suspects that no version that may be run tells from ``position``.

@@ -1,7 +1,7 @@
 """Versions, each with those directly before it, in an order that a search can walk."""
 
 import heapq
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
 VersionT = TypeVar("VersionT", bound=Hashable)
@@ -60,6 +60,21 @@ def _oldest_first(parents: Mapping[VersionT, Sequence[VersionT]]) -> Iterator[Ve
             missing[child] -= 1
             if missing[child] == 0:
                 heapq.heappush(ready, child)
+
+
+def only(
+    parents: Mapping[VersionT, Sequence[VersionT]], kept: Collection[VersionT]
+) -> dict[VersionT, tuple[VersionT, ...]]:
+    """Return the graph of some versions, each with the nearest of them before it."""
+    nearest: dict[VersionT, tuple[VersionT, ...]] = {}
+    graph: dict[VersionT, tuple[VersionT, ...]] = {}
+    for version in _oldest_first(parents):
+        above = (nearest.get(parent, (parent,)) for parent in parents[version])
+        found = tuple(dict.fromkeys(each for some in above for each in some))
+        nearest[version] = (version,) if version in kept else found
+        if version in kept:
+            graph[version] = found
+    return graph
 
 
 def line_of(versions: Sequence[VersionT]) -> dict[VersionT, tuple[VersionT, ...]]:

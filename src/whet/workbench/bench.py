@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from whet.core.errors import BadUsage, EmptyCommand, FolderNotFound
+from whet.core.event import Notice
 from whet.core.executor import Executor
 from whet.core.limits import Limits
 from whet.core.oracle import AnyFailure, BadIf, Interesting, Oracle, SameFailure, ScriptVerdict
@@ -24,6 +25,7 @@ from whet.host.belongings import Belongings
 from whet.host.capture import Capture
 from whet.host.claims import Claims
 from whet.host.console import Console
+from whet.host.editing import unsaved_below
 from whet.host.ending import cleaning_up
 from whet.host.project import Project, Settings, load_settings
 from whet.host.snapshots import take_snapshot
@@ -35,6 +37,7 @@ if TYPE_CHECKING:  # not loaded for a single trial: `whet run` must start at onc
     from whet.core.condition import Condition
     from whet.core.event import Event, Observer
     from whet.core.limits import Limits
+    from whet.core.room import Room
     from whet.execution.cold import Observe, Perform
     from whet.workbench.placing import PlacingExecutor
 
@@ -99,6 +102,7 @@ class Workbench:
         roots: folders other than a trial's own in which the project stands.
         claims: the places of results, which no other whet may write to meanwhile.
         tasks: what the agents in the programs are to observe.
+        has_warned: of changes that an editor holds.
     """
 
     project: Project
@@ -113,6 +117,7 @@ class Workbench:
     recalled: Callable[[Trial], Outcome | None] | None = None
     roots: tuple[str, ...] = ()
     tasks: AgentTasks = NO_TASKS
+    has_warned: bool = False
     claims: Claims = field(init=False)
 
     def __post_init__(self) -> None:
@@ -211,6 +216,7 @@ class Workbench:
             keep_untracked_below_bytes=self.settings.keep_untracked_below_bytes,
         )
         self.notes.extend(snapshot.notes)
+        self._warn_of_unsaved()
         overridden = {**self.environment, **request.environment}
         limits = self._settled(self._limits(request), overridden)
         seen = look_around(command, cwd, overridden, state=self.project.state)
@@ -237,6 +243,17 @@ class Workbench:
             check_python_starts(self, trial)
         return trial
 
+    def _warn_of_unsaved(self) -> None:
+        """Tell once of changes that are in an editor and in no file: they will not run."""
+        if self.has_warned:
+            return
+        self.has_warned = True
+        for path in unsaved_below(self.project.root):
+            shown = os.path.relpath(path, self.project.folder)
+            note = f"an editor holds changes to `{shown}` that are not saved: they do not run"
+            self.notes.append(note)
+            self.emit(Notice(text=note))
+
     def _limits(self, request: TrialRequest) -> Limits:
         if not request.limit_set and not request.limits.starve:
             return request.limits
@@ -248,11 +265,15 @@ class Workbench:
         """Return the limits with a room whose paths are absolute and there."""
         if limits.room is None:
             return limits
+        return replace(limits, room=self.settled(limits.room, environment))
+
+    def settled(self, room: "Room", environment: Mapping[str, str] | None = None) -> "Room":
+        """Return a room with absolute paths, of this project."""
         from whet.workbench.rooms import settle_room
 
         root, folder = str(self.project.root), str(self.project.folder)
-        room = settle_room(limits.room, project=root, cwd=folder, environment=environment)
-        return replace(limits, room=room)
+        overridden = self.environment if environment is None else environment
+        return settle_room(room, project=root, cwd=folder, environment=overridden)
 
     def for_search(self, trial: Trial, left_out: Sequence[Path] = ()) -> Trial:
         """Return the trial as a search runs it: its key counts every file that may decide.

@@ -1,7 +1,6 @@
 """`whet bisect`: the first bad commit or release."""
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -9,19 +8,25 @@ from whet.bisection.names import resolve_or_date
 from whet.bisection.revisions import is_ancestor
 from whet.bisection.terms import FIXED, Terms
 from whet.core.budget import Budget
-from whet.core.errors import EndMisjudged, NothingBetween
+from whet.core.errors import BadUsage, EndMisjudged
 from whet.core.event import Notice
+from whet.core.quantity import shown_count
 from whet.core.trial import Trial
 from whet.host.editable import editable_folders
 from whet.host.git import Repository
 from whet.host.relocation import named_otherwise
 from whet.workbench.bench import Workbench
 from whet.workbench.changed_part import SmallestPart
+from whet.workbench.command_search import CommandOptions
+from whet.workbench.edits import has_edits, part_of_working_tree
+from whet.workbench.guilty_part import part_of_first_bad
 from whet.workbench.investigation import VersionSearch
 from whet.workbench.noisy_versions import Noise, find_first_bad
+from whet.workbench.offered_rooms import offering_clean_rooms
 from whet.workbench.request import TrialRequest
+from whet.workbench.search_rows import search_recorder
 from whet.workbench.setups import Setup
-from whet.workbench.versions import FirstBad, VersionHunt, Versions
+from whet.workbench.versions import VersionHunt, Versions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +49,7 @@ class BisectOptions:
         is_line: search by first parents, and then in the merge that was found.
         setup: what is done in each checkout first.
         attempts: search the states of the code that the command was tried on.
+        is_resumed: there must be an earlier search of this command to go on with.
         hunks: search in the first bad commit too, for the smallest part that brings the failure.
     """
 
@@ -63,6 +69,7 @@ class BisectOptions:
     setup: Setup = field(default_factory=Setup)
     hunks: bool = False
     attempts: bool = False
+    is_resumed: bool = False
 
 
 MOST_JOBS = 8
@@ -77,6 +84,8 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
     """
     terms = Terms.parse(options.terms) if options.terms else Terms()
     trial = bench.for_search(bench.build_trial(request))
+    if options.is_resumed:
+        _tell_what_is_known(bench, trial)
     jobs = options.jobs or min(bench.jobs, MOST_JOBS)
     if options.attempts:
         from whet.workbench.attempts import attempts
@@ -92,16 +101,22 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
         trial=trial,
         judging=request.judging,
         versions=versions,
-        record=recorder(bench, request, investigation),
+        record=search_recorder(bench, request, verb="bisect", investigation=investigation),
         terms=terms,
         budget=options.budget,
         overlaps=jobs > 1,
         jobs=jobs,
     )
-    first = find_first_bad(hunt, options.noise, jobs=jobs)
+    with offering_clean_rooms(bench, trial):
+        try:
+            first = find_first_bad(hunt, options.noise, jobs=jobs)
+        except EndMisjudged as error:
+            raise _pointing_to_edits(error, hunt) from error
     found = first.search
     if options.hunks and first.first_bad is not None:
-        found = replace(found, part=_part(bench, trial, options, first, hunt))
+        repository = Repository.containing(Path(options.repository or trial.cwd))
+        part = part_of_first_bad(hunt, first, repository, is_attempt=options.attempts)
+        found = replace(found, part=part)
     bench.notebook.end_investigation(
         investigation,
         found.stopped,
@@ -110,55 +125,34 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
     return found
 
 
-def _part(
-    bench: Workbench, trial: Trial, options: BisectOptions, first: FirstBad, hunt: VersionHunt
-) -> SmallestPart | None:
-    """Return the part of the first bad commit that brings the failure; None if there is none."""
-    from whet.workbench.edits import commit_before
-    from whet.workbench.smallest_part import PartSearch
+def _pointing_to_edits(error: EndMisjudged, hunt: VersionHunt) -> EndMisjudged:
+    """Return the error; where the last commit passes and something is uncommitted, it says so."""
+    code = hunt.trial.code
+    if code is None or not hunt.is_failing_end_good or hunt.terms.is_fix:
+        return error
+    if code.commit != hunt.versions.new or not has_edits(code):
+        return error
+    edits = (
+        "what is not committed is not in it: `whet bisect --working-tree -- COMMAND` searches it"
+    )
+    return EndMisjudged(str(error), hint=f"{edits}; {error.hint}")
 
-    assert first.first_bad is not None
-    repository = Repository.containing(Path(options.repository or trial.cwd))
 
-    def on(commit: str) -> Trial:
-        # An attempt is named by its trial, and a part of one by its commit alone.
-        is_attempt = options.attempts
-        return replace(trial, revision=commit) if is_attempt else hunt.versions.on(trial, commit)
+def _tell_what_is_known(bench: Workbench, trial: Trial) -> None:
+    """Say how much of an earlier search there is: its runs count whether it is asked for or not.
 
-    changed = hunt.versions.on(trial, first.first_bad).revision or ""
-    good = first.last_good and hunt.versions.on(trial, first.last_good).revision
-    try:
-        base = good if options.attempts and good else commit_before(repository, changed, good)
-        search = PartSearch(
-            bench=bench,
-            repository=repository,
-            on=on,
-            base=base,
-            changed=changed,
-            labels=(first.search.good, first.search.first_bad or "")
-            if options.attempts
-            else (base[:10], changed[:10]),
-            oracle=first.oracle,
-            record=hunt.record,
-            reference_seconds=_seconds_of(bench, first.search),
-            place=hunt.versions.place,
-            terms=hunt.terms,
-            budget=options.budget.less(first.search.wall_seconds, first.search.trials),
-            jobs=options.jobs or bench.jobs,
+    Raises:
+        BadUsage: if there is none.
+    """
+    searches = bench.notebook.searches_from(trial, verb="bisect")
+    runs = sum(1 for number in searches for _ in bench.notebook.entries(investigation=number))
+    if not runs:
+        raise BadUsage(
+            "`--resume`: this command was not searched here before",
+            hint="leave `--resume` out; the command after `--` must be the one of the search that"
+            " was stopped, to the letter, as `whet log --all` shows it",
         )
-        return search.run()
-    except (EndMisjudged, NothingBetween) as error:
-        bench.emit(Notice(text=f"no smaller part: {error}"))
-        return None
-
-
-def _seconds_of(bench: Workbench, search: VersionSearch) -> float:
-    """Return how long the first bad version ran; 0 if it was not run."""
-    for tested in search.tested:
-        if tested.label == search.first_bad and tested.trial is not None:
-            outcome = bench.notebook.trial(tested.trial).outcome
-            return 0.0 if outcome is None else outcome.wall_seconds
-    return 0.0
+    bench.emit(Notice(text=f"goes on: {shown_count(runs, 'run')} of earlier searches are known"))
 
 
 def bisect_working_tree(
@@ -170,17 +164,14 @@ def bisect_working_tree(
         NotARepository, NothingBetween, EndMisjudged: if there is nothing to search.
         HostFailure: if nothing may be written into the repository.
     """
-    from whet.workbench.edits import part_of_working_tree
-
     trial = bench.for_search(bench.build_trial(request))
     investigation = bench.notebook.begin_investigation(verb="bisect", trial=trial)
     found = part_of_working_tree(
         bench,
         request,
-        recorder(bench, request, investigation),
+        search_recorder(bench, request, verb="bisect", investigation=investigation),
         trial,
-        budget=options.budget,
-        jobs=options.jobs or bench.jobs,
+        CommandOptions(budget=options.budget, jobs=options.jobs),
     )
     bench.notebook.end_investigation(
         investigation, found.stopped, {"commit": found.commit, "places": list(found.places)}
@@ -287,19 +278,3 @@ def _dated_and_in_order(
     text = f"`{options.bad}` (bad) is older than `{options.good}` (good): what fixed it is searched"
     bench.emit(Notice(text=text))
     return replace(options, good=options.bad, bad=options.good), FIXED
-
-
-def recorder(bench: Workbench, request: TrialRequest, investigation: int) -> Callable[[Trial], int]:
-    """Return what writes the rows of a search's trials."""
-
-    def record(starting: Trial) -> int:
-        return bench.notebook.begin(
-            starting,
-            verb="bisect",
-            name=request.name,
-            note=request.note,
-            expectation=request.expectation,
-            investigation=investigation,
-        )
-
-    return record

@@ -10,6 +10,7 @@ from whet.core.oracle import Oracle
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.execution.caching import CachingExecutor
+from whet.execution.warm_search import WarmSearch
 from whet.search.proposal import Search
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.driver import (
@@ -23,6 +24,11 @@ from whet.workbench.driver import (
 
 CandidateT = TypeVar("CandidateT")
 
+FAILS_IN_COPY = (
+    "what was found fails only in a frozen copy, not when the program runs from its start:"
+    " all over again, without copies"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandOptions:
@@ -31,10 +37,12 @@ class CommandOptions:
     Attributes:
         budget: when to stop.
         jobs: trials at once; None: all cores.
+        cold: run each trial from its start.
     """
 
     budget: Budget = field(default_factory=Budget)
     jobs: int | None = None
+    cold: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +60,8 @@ class ShrunkCommand:
         cached: how many were answered from earlier trials.
         wall_seconds: how long it took.
         remark: what else there is to say; may be empty.
+        warm: how many of them ran on from a frozen copy.
+        cold_because: why others did not; may be empty.
     """
 
     what: str
@@ -64,6 +74,8 @@ class ShrunkCommand:
     cached: int
     wall_seconds: float
     remark: str = ""
+    warm: int = 0
+    cold_because: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -83,6 +95,8 @@ class CommandSearch(Generic[CandidateT]):
         told: what the search is told for a verdict: one that looks for what passes is told BAD
             for GOOD.
         place: where the trials run, if not where they stand.
+        warm: runs trials on from a frozen copy; None: each runs from its start.
+        why_cold: why each runs from its start.
     """
 
     bench: Workbench
@@ -96,24 +110,40 @@ class CommandSearch(Generic[CandidateT]):
     best: CandidateT
     told: Callable[[Verdict], Verdict] = as_it_is
     place: Place | None = None
+    warm: WarmSearch | None = None
+    why_cold: str = ""
     trials: int = 0
     cached: int = 0
     wall_seconds: float = 0.0
 
     def run(self) -> StopReason:
-        """Search; run what rests on memory alone once more, and search anew if it fails no more."""
+        """Search; run what rests on memory or on copies once more, from the start.
+
+        If it fails no more, all is searched anew from the start.
+        """
         start = self.best
-        reason = self._search(cached=self.repeats == 1)
-        if reason is not StopReason.INTERRUPTED and self.cached and not self._holds():
-            self.bench.emit(Notice(text=HOLDS_NO_MORE))
+        reason = self._search(self.warm, cached=self.repeats == 1)
+        rests_on_others = self.cached or self.warm_runs
+        if reason is not StopReason.INTERRUPTED and rests_on_others and not self._holds():
+            self.bench.emit(Notice(text=FAILS_IN_COPY if self.warm_runs else HOLDS_NO_MORE))
             self.best = start
-            reason = self._search(cached=False)
+            reason = self._search(None, cached=False)
         return reason
 
-    def _search(self, *, cached: bool) -> StopReason:
+    @property
+    def warm_runs(self) -> int:
+        """How many trials ran on from a frozen copy."""
+        return 0 if self.warm is None else self.warm.warm_runs
+
+    @property
+    def cold_because(self) -> str:
+        """Why trials ran from their start that might have run on from a frozen copy."""
+        return self.why_cold or ("" if self.warm is None else "; ".join(self.warm.reasons))
+
+    def _search(self, warm: WarmSearch | None, *, cached: bool) -> StopReason:
         jobs = self.options.jobs or self.bench.jobs
         with self.bench.executor(
-            self.record, jobs=jobs, cached=cached, place=self.place
+            self.record, jobs=jobs, cached=cached, place=self.place, perform=warm
         ) as executor:
             driver = Driver(
                 executor=executor,

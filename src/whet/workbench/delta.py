@@ -19,6 +19,7 @@ from whet.workbench.delta_ends import Settled, settled
 from whet.workbench.reproduce import with_patience
 from whet.workbench.reproducer import line_for
 from whet.workbench.request import TrialRequest
+from whet.workbench.search_rows import search_recorder
 from whet.workbench.shrink import held_to_statement
 
 
@@ -155,11 +156,10 @@ class DeltaHunt:
 
     def _record(self, starting: Trial) -> int:
         self._trials += 1
-        request = self._request
-        return self._bench.notebook.begin(
-            starting, verb="delta", name=request.name, note=request.note,
-            expectation=request.expectation, investigation=self._investigation,
-        )  # fmt: skip
+        record = search_recorder(
+            self._bench, self._request, verb="delta", investigation=self._investigation
+        )
+        return record(starting)
 
     def _search(
         self,

@@ -4,18 +4,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from whet.core.budget import Budget
-from whet.core.errors import EndMisjudged, NotARepository, NothingBetween
+from whet.core.errors import BaselineDoesNotFail, EndMisjudged, NotARepository, NothingBetween
 from whet.core.event import Notice
-from whet.core.oracle import says_nothing
-from whet.core.outcome import Outcome
 from whet.core.trial import CodeState, Trial
-from whet.core.verdict import Verdict
-from whet.host.git import Repository
+from whet.host.git import GitFailedError, Repository
 from whet.host.relocation import named_otherwise
+from whet.host.tree_changes import path_changes
 from whet.host.worktrees import Worktrees
-from whet.workbench.bench import Place, Workbench, oracle_of
+from whet.workbench.bench import Place, Workbench
 from whet.workbench.changed_part import SmallestPart
+from whet.workbench.command_search import CommandOptions
+from whet.workbench.reproduce import Baseline, reproduce
 from whet.workbench.request import TrialRequest
 from whet.workbench.revisions import Checkouts
 from whet.workbench.setups import Setup, Setups
@@ -44,13 +43,21 @@ def part_of_working_tree(
     request: TrialRequest,
     record: Callable[[Trial], int],
     trial: Trial,
+    options: CommandOptions,
     *,
-    budget: Budget,
-    jobs: int,
+    baseline: Baseline | None = None,
 ) -> SmallestPart:
     """Find the smallest part of the uncommitted changes that brings the failure.
 
     What is tracked, staged and untracked counts, against HEAD. Both ends are run first.
+
+    Args:
+        bench: the workbench.
+        request: how trials are judged.
+        record: writes the row of a trial before it starts.
+        trial: the command.
+        options: when to stop, and how many trials run at once.
+        baseline: what it does with the changes, if that is known.
 
     Raises:
         NotARepository: if there is none.
@@ -64,29 +71,22 @@ def part_of_working_tree(
         bench.emit(Notice(text=remark))
     place = checkouts_of(bench, repository)
     base, changed = code.commit, code.snapshot or ""
-    number, reference = _run_on(bench, replace(trial, revision=changed), record, place)
-    oracle = oracle_of(request.judging, reference)
-    bench.notebook.judge(number, oracle.description, oracle.judge(reference), None)
-    if oracle.judge(reference) is not Verdict.BAD:
-        did = "passes" if reference.failure is None else f"fails: {reference.failure.summary}"
-        why = ", but for no reason that counts" if says_nothing(reference) else ""
-        raise EndMisjudged(
-            f"with your changes the command {did}{why}",
-            hint="say what bad means with `--bad-if`, or run the command that fails",
-        )
+    if baseline is None:
+        baseline = _with_changes(bench, request, replace(trial, revision=changed), record, place)
     search = PartSearch(
         bench=bench,
         repository=repository,
         on=lambda commit: replace(trial, revision=commit),
-        reference_seconds=reference.wall_seconds,
+        reference_seconds=baseline.reproduction.wall_seconds,
         base=base,
         changed=changed,
         labels=(f"HEAD {base[:_SHORT]}", "the working tree"),
-        oracle=oracle,
+        oracle=baseline.oracle,
         record=record,
         place=place,
-        budget=budget,
-        jobs=jobs,
+        budget=options.budget,
+        jobs=options.jobs or bench.jobs,
+        repeats=baseline.repeats,
     )
     return search.run()
 
@@ -96,6 +96,17 @@ def checkouts_of(bench: Workbench, repository: Repository, setup: Setup | None =
     worktrees = Worktrees(repository, bench.belongings, bench.project.state / "worktrees")
     setups = Setups(worktrees=worktrees, setup=setup or Setup(), environment=bench.environment)
     return Checkouts(worktrees=worktrees, bench=bench, setups=setups).place
+
+
+def has_edits(code: CodeState) -> bool:
+    """Whether something is uncommitted that is not merely what Python has compiled."""
+    if not code.commit or code.snapshot is None:
+        return False
+    try:
+        changes = path_changes(Repository(Path(code.repository)), code.commit, code.snapshot)
+    except GitFailedError:
+        return False  # one of them is gone meanwhile
+    return any(not change.is_compiled for change in changes)
 
 
 def _changed_code(trial: Trial) -> CodeState:
@@ -117,11 +128,18 @@ def _changed_code(trial: Trial) -> CodeState:
     return trial.code
 
 
-def _run_on(
-    bench: Workbench, trial: Trial, record: Callable[[Trial], int], place: Place
-) -> tuple[int, Outcome]:
-    with bench.executor(record, place=place) as executor:
-        future = executor.submit(trial)
-        outcome = future.result()
-    assert future.number is not None
-    return future.number, outcome
+def _with_changes(
+    bench: Workbench,
+    request: TrialRequest,
+    trial: Trial,
+    record: Callable[[Trial], int],
+    place: Place,
+) -> Baseline:
+    """Run the command with the changes, to see that it fails, and how often."""
+    try:
+        return reproduce(bench, trial, request.judging, record, place=place)
+    except BaselineDoesNotFail as error:
+        raise EndMisjudged(
+            f"with your changes {error}",
+            hint=f"run the command that fails; {error.hint}",
+        ) from error

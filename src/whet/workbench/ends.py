@@ -102,10 +102,9 @@ class Ends:
 
     def _turn_round(self, old: str) -> None:
         failing, passing = (self.new, old) if self.terms.is_fix else (old, self.new)
-        text = f"`{self.label(failing)}` fails and `{self.label(passing)}` passes"
         self.terms = Terms() if self.terms.is_fix else FIXED
-        what = "fixed" if self.terms.is_fix else "broke"
-        self.emit(Notice(text=f"{text}: what {what} it is searched"))
+        text = turned_round(self.label, failing, passing, is_fix=self.terms.is_fix)
+        self.emit(Notice(text=text))
 
     def confirm(self, oracle: Oracle) -> None:
         """Wait for both, unless that was done before.
@@ -125,6 +124,12 @@ class Ends:
     def is_ready(self) -> bool:
         """Whether both have ended, so that `confirm` does not wait."""
         return all(self._started[version].done() for version in self._versions)
+
+    @property
+    def is_failing_one_good(self) -> bool:
+        """Whether the end that should fail has passed."""
+        came = self._came.get(self._versions[0])
+        return came is not None and oracle_of(self.judging).judge(came[1]) is Verdict.GOOD
 
     def _start(self, version: str) -> None:
         self._started[version] = self.executor.submit(self.on(version))
@@ -185,6 +190,12 @@ class Ends:
             f"`{self.label(version)}` was said to be {word}, but it {did}",
             hint=f"`whet show {number}` shows its output; name another end",
         )
+
+
+def turned_round(label: Callable[[str], str], failing: str, passing: str, *, is_fix: bool) -> str:
+    """Return that the ends are the other way round than they were said to be."""
+    what = "fixed" if is_fix else "broke"
+    return f"`{label(failing)}` fails and `{label(passing)}` passes: what {what} it is searched"
 
 
 @dataclass(slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from whet.core.trial import Trial
 from whet.host.git import Repository
 from whet.workbench.bench import Workbench
 from whet.workbench.bisect import BisectOptions, versions_of
-from whet.workbench.investigate import History, InvestigateOptions
+from whet.workbench.investigating import History, InvestigateOptions
 from whet.workbench.request import TrialRequest
 
 

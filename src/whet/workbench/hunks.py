@@ -1,7 +1,8 @@
 """The parts that a change between two commits is made of, and the commits that have some of them.
 
 An edited text file falls into its hunks. What has no hunks is one part: a binary file, a file
-that is new, gone or renamed, a new mode, a submodule.
+that is new, gone or renamed, a new mode, a submodule. What Python has compiled is none: it follows from
+the source, whichever of it a choice of parts has.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -65,6 +66,7 @@ class ChangeParts:
 
     Attributes:
         parts: all of them, in the order of the diff.
+        leaves_out: some of what differs is no part: it is what Python has compiled.
     """
 
     def __init__(
@@ -78,7 +80,10 @@ class ChangeParts:
         self._commits = commits
         self._new = ends[1]
         self._made: dict[frozenset[int], str] = {}
-        self._files = [_read(repository, change) for change in path_changes(repository, *ends)]
+        changes = path_changes(repository, *ends)
+        told = [change for change in changes if not change.is_compiled]
+        self.leaves_out = len(told) < len(changes)
+        self._files = [_read(repository, change) for change in told]
         self.parts: tuple[Part, ...] = tuple(
             part for number, file in enumerate(self._files) for part in _parts_of(number, file)
         )
@@ -89,7 +94,7 @@ class ChangeParts:
         Raises:
             GitFailedError: if there can be none: a file where there is a folder.
         """
-        if len(kept) == len(self.parts):
+        if len(kept) == len(self.parts) and not self.leaves_out:
             return self._new
         choice = frozenset(kept)
         if choice not in self._made:

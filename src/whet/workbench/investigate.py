@@ -3,36 +3,45 @@
 import os
 import shlex
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from whet.bisection.odds import shown_chance
-from whet.bisection.terms import Terms
-from whet.core.budget import Budget, StopReason
-from whet.core.errors import CodeNotKept, CopyFailsOtherwise, EndMisjudged, NothingDiffers
+from whet.core.errors import (
+    CopyFailsOtherwise,
+    DiskFull,
+)
 from whet.core.event import Notice
 from whet.core.failure import Failure, FailureKind
-from whet.core.quantity import shown_bytes, shown_count, shown_seconds
-from whet.core.trial import Trial
+from whet.core.quantity import shown_bytes, shown_seconds
 from whet.host.agent_tasks import NO_TASKS, AgentTasks
 from whet.host.files import storage_error
-from whet.host.search_stamp import is_clean
-from whet.workbench.bench import Place, Workbench
-from whet.workbench.bisect import MOST_JOBS
-from whet.workbench.command_search import CommandOptions
+from whet.workbench.bench import Workbench
+from whet.workbench.changed_part import SmallestPart
 from whet.workbench.copies import Copied, reproduce_on_copies
+from whet.workbench.good_sides import configuration_named
+from whet.workbench.investigated_changes import (
+    compare_configurations,
+    compare_packages,
+    compare_with_good,
+    search_history,
+)
+from whet.workbench.investigated_evidence import (
+    fail_sooner,
+    find_enough,
+    hold_order,
+    look_at_its_calls,
+    look_closer,
+)
+from whet.workbench.investigating import HistoryOf, InvestigateOptions, Work, place_of
 from whet.workbench.investigation import (
     Investigation,
-    NoisySearch,
     Reproducer,
     ShrunkPayload,
     VersionSearch,
 )
 from whet.workbench.named_files import payload_names
-from whet.workbench.noisy_versions import Noise, find_first_bad
 from whet.workbench.reproduce import Baseline
 from whet.workbench.reproducer import make_reproducer
 from whet.workbench.request import TrialRequest
@@ -41,79 +50,15 @@ from whet.workbench.shrink import ShrinkOptions, bind_all, places_of, read_all, 
 from whet.workbench.shrinking import Guard, Payload
 from whet.workbench.sightings import seen_lines
 from whet.workbench.steps import Steps
-from whet.workbench.versions import FirstBad, VersionHunt, Versions
 
 REPORT_FOLDER = "whet-report"
 
-_SHOWN_SUSPECTS = 8
+
 _SHOWN_LINES = 15
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InvestigateOptions:
-    """How to investigate.
-
-    Attributes:
-        package: search the releases of this package.
-        good: a good revision or release.
-        bad: a bad one; empty: what is there now.
-        good_trial: number of a recorded trial that passed; None: the last one of this command.
-        folder: where the report goes; empty: `whet-report`.
-        budget: of each search.
-        jobs: trials at once; None: all cores.
-        cold: run each trial from its start.
-    """
-
-    package: str = ""
-    good: str = ""
-    bad: str = ""
-    good_trial: int | None = None
-    folder: str = ""
-    budget: Budget = field(default_factory=Budget)
-    jobs: int | None = None
-    cold: bool = False
-
-
-HistoryOf = Callable[[Workbench, TrialRequest, Trial, InvestigateOptions], "History"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class History:
-    """The versions to search, or why there are none.
-
-    Attributes:
-        versions: where to search; None: nowhere.
-        remark: why there is nothing to search.
-        is_pinned: every trial runs on the new end's version, in an environment of its own.
-        is_asked_for: the user named its ends; otherwise it is searched as far as it goes.
-    """
-
-    versions: Versions | None
-    remark: str = ""
-    is_pinned: bool = False
-    is_asked_for: bool = True
-
-
-@dataclass(slots=True, kw_only=True)
-class _Work:
-    """An investigation under way."""
-
-    bench: Workbench
-    request: TrialRequest
-    options: InvestigateOptions
-    trial: Trial
-    number: int
-    steps: Steps
-    folder: Path
-    history: History
-    found: FirstBad | None = None
-
-    def record(self, starting: Trial) -> int:
-        request = self.request
-        return self.bench.notebook.begin(
-            starting, verb="investigate", name=request.name, note=request.note,
-            expectation=request.expectation, investigation=self.number,
-        )  # fmt: skip
+_SILENT_SECONDS = 3.0
+"""A program that has neither written nor done anything for so long may be stuck."""
 
 
 def investigate(
@@ -140,14 +85,19 @@ def investigate(
     payloads, baseline = _reproduce(work, payloads)
     bench.tasks = NO_TASKS
     _classify(work, baseline)
-    _compare_with_good(work, baseline)
-    _search_history(work, baseline)
-    enough = _find_enough(work, baseline)
-    shrunk = _shrink(work, payloads, baseline)
+    held, ordered = hold_order(work, baseline)
+    clues = look_closer(work, held)
+    sooner, quicker = fail_sooner(work, held)
+    compare_with_good(work, held)
+    compare_configurations(work)
+    compare_packages(work)
+    search_history(work, sooner)
+    enough = find_enough(work, held)
+    shrunk = _shrink(work, payloads, sooner)
     headline = (
         baseline.outcome.failure.summary if baseline.outcome.failure else request.judging.bad_if
     )
-    reproducer = _hand_over(work, headline, baseline)
+    reproducer = _hand_over(work, headline, held)
     found = None if work.found is None else work.found.search
     investigation = Investigation(
         number=work.number,
@@ -164,13 +114,15 @@ def investigate(
         payloads=tuple(shrunk),
         reproducer=reproducer,
         steps=tuple(work.steps.done),
-        conclusions=(*enough, *_conclusions(baseline, found, shrunk)),
+        conclusions=(*quicker, *enough, *_conclusions(held, found, work.part, shrunk)),
         resources=baseline.outcome.resources,
         interpreter=work.trial.surroundings.interpreter,
         platform=work.trial.surroundings.platform,
         packages=tuple(work.trial.packages.items()),
         folder=str(work.folder),
         seen="\n".join(seen_lines(baseline.outcome)),
+        clues=(*ordered, *clues),
+        part=work.part,
     )
     facts = {"folder": str(work.folder)}
     bench.notebook.end_investigation(work.number, investigation.stopped, facts)
@@ -179,8 +131,12 @@ def investigate(
 
 def _begin(
     bench: Workbench, request: TrialRequest, options: InvestigateOptions, history_of: HistoryOf
-) -> _Work:
+) -> Work:
     trial = bench.build_trial(request)
+    if trial.hang_seconds is None and request.timeout_seconds is None:
+        trial = replace(trial, hang_seconds=_SILENT_SECONDS, hangs_if_idle=True)
+    if options.good_config:
+        configuration_named(trial.cwd, request.command, options.good_config)
     history = history_of(bench, request, trial, options)
     if history.is_pinned and history.versions is not None:
         trial = history.versions.on(trial, history.versions.new)
@@ -192,18 +148,13 @@ def _begin(
     steps = Steps(emit=bench.emit)
     bench.emit = steps.observe
     number = bench.notebook.begin_investigation(verb="investigate", trial=trial)
-    return _Work(
+    return Work(
         bench=bench, request=request, options=options, trial=trial, number=number,
         steps=steps, folder=folder, history=history,
     )  # fmt: skip
 
 
-def _place_of(work: _Work) -> Place | None:
-    versions = work.history.versions
-    return versions.place if versions is not None else None
-
-
-def _reproduce(work: _Work, payloads: list[Payload]) -> tuple[list[Payload], Baseline]:
+def _reproduce(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Baseline]:
     """Run the command on copies of its files, and once as it was typed, to see that it is one bug."""
     reason = "a failure that is not seen again cannot be searched for"
     with work.steps.step("Reproduce", reason):
@@ -222,13 +173,13 @@ def _reproduce(work: _Work, payloads: list[Payload]) -> tuple[list[Payload], Bas
     return payloads, baseline
 
 
-def _on_copies(work: _Work, payloads: list[Payload]) -> tuple[list[Payload], Copied]:
+def _on_copies(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Copied]:
     """Reproduce on copies of the payloads; those whose copy fails in another way are left out."""
 
     def tried(chosen: list[Payload]) -> Copied:
         trial = bind_all(work.bench, work.trial, work.request, chosen)
         files = [payload.path for payload in chosen]
-        place, judging = _place_of(work), work.request.judging
+        place, judging = place_of(work), work.request.judging
         return reproduce_on_copies(work.bench, trial, files, judging, work.record, place=place)
 
     try:
@@ -244,18 +195,19 @@ def _on_copies(work: _Work, payloads: list[Payload]) -> tuple[list[Payload], Cop
         return kept, tried(kept)
 
 
-def _classify(work: _Work, baseline: Baseline) -> None:
+def _classify(work: Work, baseline: Baseline) -> None:
     with work.steps.step("Classify", "a search must hold on to this bug and to no other"):
         failure = baseline.outcome.failure
         if failure is None:
             work.steps.conclude(f"bad means {baseline.oracle.description}")
             return
         work.steps.conclude(f"{failure.kind.value}: {_sentence(failure)}")
+    path = look_at_its_calls(work, baseline)
     if failure.kind is FailureKind.NO_SPACE_LEFT and not failure.limit:
         from whet.workbench.space import space_words
 
         with work.steps.step("Look at the disk", "what is full decides what has to be smaller"):
-            work.steps.conclude(space_words(failure, work.trial))
+            work.steps.conclude(space_words(failure, work.trial, path))
 
 
 def _sentence(failure: Failure) -> str:
@@ -268,139 +220,7 @@ def _sentence(failure: Failure) -> str:
     return ", ".join(parts)
 
 
-def _compare_with_good(work: _Work, baseline: Baseline) -> None:
-    """Say what decides between this command and a trial of it that passed, if there is one."""
-    if work.history.is_pinned:
-        return
-    from whet.workbench.good_trial import decided_by, decision_sentence, passed_before
-
-    named = work.options.good_trial
-    number = passed_before(work.bench, work.request, work.trial) if named is None else named
-    # What fails only now and then has passed with nothing else in its place.
-    if number is None or (named is None and not baseline.reproduction.is_deterministic):
-        return
-    options = CommandOptions(budget=work.options.budget, jobs=work.options.jobs)
-    with work.steps.step(f"Compare with trial {number}", "it passed: what differs may decide"):
-        try:
-            found = decided_by(work.bench, work.request, number, work.number, options)
-        except (NothingDiffers, EndMisjudged, CodeNotKept) as error:
-            if named is not None:
-                raise
-            if not isinstance(error, NothingDiffers):
-                work.steps.conclude(f"nothing was compared: {error}")
-        else:
-            work.steps.conclude(decision_sentence(found))
-
-
-def _search_history(work: _Work, baseline: Baseline) -> None:
-    versions = work.history.versions
-    if versions is None:
-        return
-    reason = "the change that brought it tells most about it"
-    with work.steps.step(f"Find the first bad {versions.kind}", reason):
-        hunt = VersionHunt(
-            bench=work.bench,
-            trial=work.trial,
-            judging=work.request.judging,
-            versions=versions,
-            record=work.record,
-            terms=Terms(),
-            budget=work.options.budget,
-            oracle=baseline.oracle,
-            repeats=baseline.repeats,
-            overlaps=(work.options.jobs or work.bench.jobs) > 1,
-            jobs=work.options.jobs or min(work.bench.jobs, MOST_JOBS),
-        )
-        try:
-            work.found = find_first_bad(
-                hunt, _noise(baseline), jobs=work.options.jobs or work.bench.jobs
-            )
-        except EndMisjudged:
-            if work.history.is_asked_for:
-                raise
-            remark, look = _why_not_committed(work)
-            work.history = replace(work.history, versions=None, remark=remark)
-            work.steps.conclude(f"{remark} ({look})")
-        else:
-            work.steps.conclude(history_sentence(work.found.search))
-
-
-def _noise(baseline: Baseline) -> Noise:
-    """Return what the reproduction says: it was run often enough to see whether it always fails."""
-    return Noise(first_runs=1, is_certain=not baseline.reproduction.is_deterministic)
-
-
-def _why_not_committed(work: _Work) -> tuple[str, str]:
-    """Return why the last commit does not fail where the working tree does, and where to look."""
-    if is_clean(work.trial, [work.folder]):
-        remark = (
-            "the last commit by itself does not fail this way: it needs a file git does not track"
-        )
-        return remark, "`git status --ignored`"
-    return (
-        "the last commit does not fail this way: it is in what is not committed",
-        "`git status`, `git diff`",
-    )
-
-
-def history_sentence(search: VersionSearch) -> str:
-    """Return what a search over versions found, in a sentence."""
-    if search.stopped is StopReason.NO_GOOD_VERSION:
-        why = f" ({search.hint})" if search.hint else ""
-        return f"no {search.old_term} {search.kind} of {search.subject} was found{why}"
-    if search.noisy is not None and (search.first_bad is not None or search.suspects):
-        return _noisy_sentence(search, search.noisy)
-    if search.first_bad is not None:
-        return (
-            f"{search.subject} {search.first_bad} is the first {search.new_term} {search.kind}"
-            f" ({search.good} is the last {search.old_term} one;"
-            f" {shown_count(len(search.tested), 'version')} tested of {search.between + 2})"
-        )
-    if not search.suspects:
-        return (
-            f"no {search.old_term} {search.kind} of {search.subject} was found yet:"
-            f" {search.stopped.value}"
-        )
-    more = len(search.suspects) - _SHOWN_SUSPECTS
-    named = ", ".join(search.suspects[:_SHOWN_SUSPECTS]) + (f" and {more} more" if more > 0 else "")
-    return f"one of {named} is the first {search.new_term} {search.kind}: {search.stopped.value}"
-
-
-def _noisy_sentence(search: VersionSearch, noisy: NoisySearch) -> str:
-    runs = shown_count(noisy.runs, "run")
-    if search.first_bad is None:
-        likely = ", ".join(search.suspects[:_SHOWN_SUSPECTS])
-        more = len(search.suspects) - _SHOWN_SUSPECTS
-        also = f" and {more} more" if more > 0 else ""
-        return (
-            f"with {shown_chance(noisy.confidence)} probability one of {likely}{also} is the first"
-            f" {search.new_term} {search.kind}, after {runs}: {search.stopped.value}"
-        )
-    edge = "; both sides of the edge were run again" if noisy.is_edge_tested else ""
-    return (
-        f"{search.subject} {search.first_bad} is the first {search.new_term} {search.kind} with"
-        f" {shown_chance(noisy.probability)} probability ({search.good} is the last"
-        f" {search.old_term} one; {runs}, {shown_count(len(search.tested), 'version')} tested of"
-        f" {search.between + 2}{edge})"
-    )
-
-
-def _find_enough(work: _Work, baseline: Baseline) -> list[str]:
-    """Search how much memory would be enough, where the command was killed for want of it."""
-    failure, limit = baseline.outcome.failure, work.trial.limits.memory_bytes
-    if failure is None or failure.limit != "memory" or limit is None:
-        return []
-    from whet.workbench.out_of_memory import enough_memory
-
-    with work.steps.step("Find how much memory is enough", "a program may need a little or all"):
-        said = enough_memory(
-            work.bench, work.trial, baseline.oracle, work.record, budget=work.options.budget
-        )
-        work.steps.conclude(said)
-    return [f"{said[0].upper()}{said[1:]}."]
-
-
-def _shrink(work: _Work, payloads: list[Payload], baseline: Baseline) -> list[ShrunkPayload]:
+def _shrink(work: Work, payloads: list[Payload], baseline: Baseline) -> list[ShrunkPayload]:
     results: list[ShrunkPayload] = []
     chosen = work.options
     options = ShrinkOptions(files=(), budget=chosen.budget, jobs=chosen.jobs, cold=chosen.cold)
@@ -409,7 +229,7 @@ def _shrink(work: _Work, payloads: list[Payload], baseline: Baseline) -> list[Sh
         with work.steps.step(f"Shrink {payload.shown}", reason):
             shrunk = shrink_one(
                 work.bench, work.trial, position, payload, baseline, work.record,
-                options=options, guard=_guard(work), place=_place_of(work),
+                options=options, guard=_guard(work), place=place_of(work),
             )  # fmt: skip
             results.append(shrunk)
             digest = work.bench.shelf.keep(shrunk.content)
@@ -424,7 +244,7 @@ def _shrink(work: _Work, payloads: list[Payload], baseline: Baseline) -> list[Sh
     return results
 
 
-def _guard(work: _Work) -> Guard | None:
+def _guard(work: Work) -> Guard | None:
     """Return the last good version, on which a candidate must pass.
 
     Without it a shrink slips to an older bug with the same signature, as was seen.
@@ -439,12 +259,17 @@ def _guard(work: _Work) -> Guard | None:
     )
 
 
-def _hand_over(work: _Work, headline: str, baseline: Baseline) -> Reproducer:
+def _hand_over(work: Work, headline: str, baseline: Baseline) -> Reproducer | None:
     reason = "what you hand to somebody else must fail there too"
     with work.steps.step("Check the one-liner elsewhere", reason):
-        reproducer = make_reproducer(
-            work.bench, work.trial, work.folder, headline, baseline.oracle, work.record
-        )
+        try:
+            reproducer = make_reproducer(
+                work.bench, work.trial, work.folder, headline, baseline.oracle, work.record
+            )
+        except DiskFull as error:
+            # What fails for want of space leaves none; what was found is not lost with it.
+            work.steps.conclude(f"it could not be run elsewhere: {error}")
+            return None
         work.steps.conclude(reproducer.remark)
     return reproducer
 
@@ -462,7 +287,10 @@ def _last_lines(baseline: Baseline) -> str:
 
 
 def _conclusions(
-    baseline: Baseline, found: VersionSearch | None, shrunk: list[ShrunkPayload]
+    baseline: Baseline,
+    found: VersionSearch | None,
+    part: SmallestPart | None,
+    shrunk: list[ShrunkPayload],
 ) -> list[str]:
     said: list[str] = []
     if found is not None and found.first_bad is not None:
@@ -473,6 +301,8 @@ def _conclusions(
             )
         else:
             said.append(f"Look at the change: `git show {found.first_bad}`.")
+    if part is not None:
+        said.append(f"Begin at {', '.join(part.places)}: without that it passes.")
     said += [
         f"The failure does not depend on what {payload.original} holds."
         if not payload.content

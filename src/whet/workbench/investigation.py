@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from whet.bisection.odds import shown_chance
 from whet.core.budget import StopReason
+from whet.core.clue import Clue
 from whet.core.difference import Change
 from whet.core.failure import Failure
+from whet.core.quantity import shown_count
 from whet.core.resources import ResourceUse
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
@@ -127,6 +130,31 @@ class NoisySearch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LookedAgain:
+    """How an answer that took each run at its word was looked at again.
+
+    Attributes:
+        runs: how many versions were run once more; each did what it did before.
+        doubts: failure rates, each with the chance that the answer is wrong, were it even odds
+            that the failure comes at this rate and not each time.
+    """
+
+    runs: int
+    doubts: tuple[tuple[float, float], ...]
+
+    @property
+    def in_words(self) -> str:
+        """It as a sentence."""
+        runs = shown_count(self.runs, "run")
+        again = f"looked at again in {runs}, the same each time: " if self.runs else ""
+        worst = max((doubt for _, doubt in self.doubts), default=0.0)
+        return (
+            f"{again}the chance that it is wrong is about {shown_chance(worst)},"
+            " if the failure is as likely flaky as not"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VersionPlace:
     """Where a version stands among all that were searched.
 
@@ -165,6 +193,7 @@ class VersionSearch:
         wall_seconds: how long it took.
         hint: what would let the search go further; may be empty.
         noisy: how sure it is, where the failure comes only sometimes; None: it always comes.
+        looked_again: how sure it is that it always comes; None: nobody looked.
         diff: what the first bad version changed, the likely parts of it; may be empty.
         again: a line for a shell that shows the failure on the first bad version; may be empty.
         log: what `git bisect replay` reads; empty for other things than commits.
@@ -192,6 +221,7 @@ class VersionSearch:
     wall_seconds: float = 0.0
     hint: str = ""
     noisy: NoisySearch | None = None
+    looked_again: LookedAgain | None = None
     diff: str = ""
     again: str = ""
     log: str = ""
@@ -328,6 +358,9 @@ class Investigation:
         folder: where the report lies.
         resources: what the failing command used while it ran; None: it was too short to be seen.
         seen: what the variables held where it failed, and where the processes of a hang were.
+        clues: what points at the cause, the likeliest first.
+        part: the smallest part of the first bad commit, or of what is not committed, that
+            brings the failure; None if none was found.
     """
 
     number: int
@@ -351,6 +384,8 @@ class Investigation:
     folder: str
     resources: ResourceUse | None = None
     seen: str = ""
+    clues: tuple[Clue, ...] = ()
+    part: SmallestPart | None = None
 
     @property
     def stopped(self) -> StopReason:

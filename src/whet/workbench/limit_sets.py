@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 
 from whet.core.errors import BadSetting, LimitMakesNoSense
-from whet.core.limits import Limits, shown_size, size_bytes
+from whet.core.limits import Limits, size_bytes, speed_bytes
 from whet.core.room import Disk, Room
 from whet.host.memory import memory_left
+from whet.workbench.sensible_limits import check_limits
 
-_LEAST_BYTES = 1 << 20
-_LEAST_FILES = 3
 _DISKS = frozenset({"disk", "disk-free", "inodes"})
+_NO_AMOUNTS = frozenset({"room", "spares_command"})
 
 SETS: Mapping[str, Mapping[str, str]] = {
     "laptop": {"memory": "8G", "cpus": "4", "files": "1024"},
@@ -38,7 +38,7 @@ def limits_asked(
         BadSetting: if a set of the user's own has something that is no limit.
     """
     total, processors = memory_left().total_bytes, len(os.sched_getaffinity(0))
-    _check(asked, total, processors)
+    check_limits(asked, total, processors)
     if not name:
         return asked
     sets = {**SETS, **(own or {})}
@@ -83,10 +83,10 @@ def _with_disk(name: str, option: str, words: object, room: Room) -> Room:
 
 def _field(name: str, option: str, words: object) -> dict[str, int | float]:
     plain = option.replace("-", "_")
-    kinds = {each.name: str(each.type) for each in fields(Limits)}
+    kinds = {each.name for each in fields(Limits) if each.name not in _NO_AMOUNTS}
     text = str(words)
     if f"{plain}_bytes" in kinds:
-        size = size_bytes(text)
+        size = speed_bytes(text) if plain == "slow_disk" else size_bytes(text)
         if size is not None and size > 0:
             return {f"{plain}_bytes": size}
     elif plain in kinds:
@@ -100,41 +100,3 @@ def _field(name: str, option: str, words: object) -> dict[str, int | float]:
         f"`{option} = {words!r}` in the set of limits `{name}` is no limit",
         hint='write it as the option: `memory = "2G"`, `files = 64`',
     )
-
-
-def _check(asked: Limits, total: int, processors: int) -> None:
-    if asked.memory_bytes is not None and asked.memory_bytes < _LEAST_BYTES:
-        raise LimitMakesNoSense(
-            f"`--memory {shown_size(asked.memory_bytes)}` is less than any program needs to start",
-            hint=f"the least that works is {shown_size(_LEAST_BYTES)}",
-        )
-    if asked.files is not None and asked.files < _LEAST_FILES:
-        raise LimitMakesNoSense(
-            f"`--files {asked.files}` is less than every program starts with",
-            hint=f"the least is {_LEAST_FILES}: standard input, output and error",
-        )
-    for option, amount in (
-        ("memory", asked.memory_bytes),
-        ("memory-high", asked.memory_high_bytes),
-    ):
-        if amount is not None and amount > total:
-            raise LimitMakesNoSense(
-                f"`--{option} {shown_size(amount)}` is more than the {shown_size(total)} "
-                "that there is",
-                hint="give less, or leave it out",
-            )
-    if (
-        asked.memory_bytes
-        and asked.memory_high_bytes
-        and (asked.memory_high_bytes > asked.memory_bytes)
-    ):
-        raise LimitMakesNoSense(
-            f"`--memory-high {shown_size(asked.memory_high_bytes)}` is above "
-            f"`--memory {shown_size(asked.memory_bytes)}`, so that it would do nothing",
-            hint="give less than `--memory`",
-        )
-    if asked.cpus is not None and asked.cpus > processors:
-        raise LimitMakesNoSense(
-            f"`--cpus {asked.cpus:g}` is more than the {processors} that there are",
-            hint="give less, or leave it out",
-        )

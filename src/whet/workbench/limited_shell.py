@@ -33,7 +33,10 @@ def in_shell(bench: Workbench, request: TrialRequest) -> TrialRequest:
         variables["PS1"] = f"({words}) $ "
         command = (shell, "-i")
     return replace(
-        request, command=command, environment={**request.environment, **variables}, limits=limits
+        request,
+        command=command,
+        environment={**request.environment, **variables},
+        limits=replace(limits, spares_command=True),
     )
 
 
@@ -41,8 +44,9 @@ def _words(limits: Limits) -> str:
     """Return the limits as a prompt shows them: ``memory 5 GiB, files 64``."""
     words: list[str] = []
     for name, amount in limits.to_json().items():
-        if isinstance(amount, int | float):
+        if isinstance(amount, int | float) and not isinstance(amount, bool):
             shown = shown_size(amount) if name.endswith("_bytes") else f"{amount:g}"
+            shown += "/s" if name == "slow_disk_bytes" else ""
             words.append(f"{name.removesuffix('_bytes').replace('_', '-')} {shown}")
     if limits.room is not None:
         words.append(" ".join(limits.room.options))

@@ -5,14 +5,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NoReturn
 
+from whet.bisection.terms import FIXED, Terms
 from whet.core.budget import Budget, StopReason
 from whet.core.errors import EndMisjudged
-from whet.core.event import TrialFinished
+from whet.core.event import Notice, TrialFinished
 from whet.core.oracle import Oracle
 from whet.core.verdict import Verdict
 from whet.search.failure_rates import Runs
 from whet.search.rates import chance_of_no_difference, passes_to_be_sure
 from whet.workbench.bench import RecordedExecutor, oracle_of
+from whet.workbench.ends import turned_round
 from whet.workbench.repeated import Ran, Repeated
 from whet.workbench.reproduce import reference_of
 from whet.workbench.versions import VersionHunt
@@ -70,20 +72,50 @@ class MeasuredEnds:
         verdicts = {each.verdict for each in runs}
         return Verdict.BAD in verdicts and Verdict.GOOD in verdicts
 
-    def settle_terms(self, executor: RecordedExecutor) -> None:
-        """See which end fails more often, where the words for the sides do not say."""
-        terms, old, new = self.hunt.terms, self.hunt.versions.old, self.hunt.versions.new
-        if terms.old_verdict is not None or old is None:
-            return
-        failed = {
-            version: sum(
+    def fails_sometimes(self, runs: int) -> bool:
+        """Run each end so often again: whether one that may fail does, after it passed."""
+        hunt, place = self.hunt, self.hunt.versions.place
+        ends = [self.failing]
+        if not self._are_words_given and hunt.versions.old is not None:
+            ends.append(hunt.versions.old)
+        with hunt.bench.executor(hunt.record, jobs=self.jobs, place=place) as executor:
+            return any(
                 each.verdict is Verdict.BAD
-                for each in self._measure(executor, version, partial(_up_to, _LEAST_RUNS))
+                for end in ends
+                for each in self._measure(executor, end, partial(_up_to, runs))
             )
-            for version in (old, new)
-        }
+
+    @property
+    def _are_words_given(self) -> bool:
+        """Whether somebody said which of the ends fails, or it is known."""
+        terms = self.hunt.terms
+        return self.hunt.oracle is not None or (terms is not FIXED and terms != Terms())
+
+    def settle_terms(self, executor: RecordedExecutor) -> None:
+        """See which end fails more often, where nobody said so, or what was said is not so."""
+        terms, old, new = self.hunt.terms, self.hunt.versions.old, self.hunt.versions.new
+        if old is None or (terms.old_verdict is not None and self._are_words_given):
+            return
+        failing = self._first_failures(executor, self.failing)
+        if terms.old_verdict is not None and failing:
+            return
+        failed = {self.failing: failing}
+        for version in (old, new):
+            if version not in failed:
+                failed[version] = self._first_failures(executor, version)
         is_fix = failed[old] > failed[new]
-        self.hunt.terms = terms.settled_by(Verdict.BAD if is_fix else Verdict.GOOD)
+        if terms.old_verdict is None:
+            self.hunt.terms = terms.settled_by(Verdict.BAD if is_fix else Verdict.GOOD)
+        elif any(failed.values()) and is_fix != terms.is_fix:
+            fails, passes = (old, new) if is_fix else (new, old)
+            self.hunt.terms = FIXED if is_fix else Terms()
+            self.hunt.bench.emit(
+                Notice(text=turned_round(self.hunt.versions.label, fails, passes, is_fix=is_fix))
+            )
+
+    def _first_failures(self, executor: RecordedExecutor, version: str) -> int:
+        runs = self._measure(executor, version, partial(_up_to, _LEAST_RUNS))
+        return sum(each.verdict is Verdict.BAD for each in runs)
 
     def reference(self, executor: RecordedExecutor) -> Oracle:
         """Measure the end that should fail; its most frequent failure is what is looked for.

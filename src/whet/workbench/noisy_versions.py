@@ -11,6 +11,7 @@ from statistics import median
 
 from whet.bisection.terms import Terms
 from whet.core.budget import StopReason
+from whet.core.errors import EndMisjudged
 from whet.core.event import Event, Notice, SuspicionChanged, TrialFinished
 from whet.core.oracle import Oracle
 from whet.core.quantity import shown_count
@@ -20,6 +21,7 @@ from whet.search.noisy_bisection import NoisyBisection, NoisyResult
 from whet.search.noisy_plan import expected_runs
 from whet.search.proposal import Search
 from whet.search.rates import passes_to_be_sure
+from whet.search.stretches import line_of_odds
 from whet.search.walk_back import WalkBackResult, walk_back
 from whet.workbench.bench import RecordedExecutor
 from whet.workbench.driver import Driver, Ended, Question, announce, stop_reason_of
@@ -29,15 +31,20 @@ from whet.workbench.versions import FirstBad, VersionHunt, Versions
 
 CONFIDENCE = 0.95
 
-FIRST_RUNS = 3
-"""So often the failing end is run before it is taken for one that always fails."""
+FIRST_RUNS = 1
+"""So often the failing end is run before the search; at its end the answer is looked at again."""
+
+_IF_IT_PASSES = 2
+"""So often each end is run again if the one that should fail passes."""
+
+_MOST_RECALLED = 5000
+"""Of more suspects looking each up costs more than the runs that it may save."""
 
 _WORTH_A_WORD = 0.02
 _QUICK_SECONDS = 0.5
 """Runs that take less differ by chance more than by what they run."""
 
-_MOST_RECALLED = 5000
-"""Of more suspects looking each up costs more than the runs that it may save."""
+_WHOLE = "`--first-parent` is left out: where runs are weighed the whole graph is searched at once"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +53,8 @@ class Noise:
 
     Attributes:
         confidence: how likely the answer must be.
-        first_runs: how often the failing end is run to see whether it always fails.
+        first_runs: how often the failing end is run before the search.
+        failures: how often it was run before, and failed each time.
         fails_if_bad: how often a bad version fails, if that is known.
         fails_if_good: how often a good version fails, if that is known.
         is_certain: it is known to come only sometimes.
@@ -54,6 +62,7 @@ class Noise:
 
     confidence: float = CONFIDENCE
     first_runs: int = FIRST_RUNS
+    failures: int = 0
     fails_if_bad: float | None = None
     fails_if_good: float | None = None
     is_certain: bool = False
@@ -65,7 +74,10 @@ class Noise:
 
 
 def find_first_bad(hunt: VersionHunt, noise: Noise, *, jobs: int = 1) -> FirstBad:
-    """Search the first bad version, weighing runs if the failing end does not always fail.
+    """Search the first bad version, weighing runs if a version does not always do the same.
+
+    A failure is taken for one that always comes until a run shows the opposite: one of the
+    ends, or one of those by which the answer is looked at again.
 
     Args:
         hunt: the search as it is where a version fails always or never.
@@ -76,9 +88,25 @@ def find_first_bad(hunt: VersionHunt, noise: Noise, *, jobs: int = 1) -> FirstBa
         EndMisjudged, EndsReversed: if an end is not what it was said to be.
     """
     measured = MeasuredEnds(hunt=hunt, jobs=jobs)
-    if not noise.is_certain and not measured.is_flaky(noise.first_runs):
-        return hunt.run()
-    return _NoisyHunt(hunt=hunt, noise=noise, ends=measured, jobs=jobs).run()
+    noisy = _NoisyHunt(hunt=hunt, noise=noise, ends=measured, jobs=jobs)
+    if noise.is_certain or measured.is_flaky(noise.first_runs):
+        return noisy.run()
+    hunt.failures = noise.failures + noise.first_runs - 1
+    asked = hunt.versions, hunt.terms
+    try:
+        found = hunt.run()
+    except EndMisjudged:
+        if not (hunt.is_failing_end_good and measured.fails_sometimes(_IF_IT_PASSES)):
+            raise
+    else:
+        if not found.did_both:
+            return found
+        text = f"`{found.did_both}` was run again and did not do the same: flaky"
+        hunt.bench.emit(Notice(text=f"{text}; each run is weighed from here on"))
+    # What was concluded on the way may be wrong; the runs themselves count.
+    versions, hunt.terms = asked
+    hunt.versions = replace(versions, remarks=())
+    return noisy.run()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -164,8 +192,13 @@ class _NoisyHunt:
         if_bad, if_good = noise.fails_if_bad, noise.fails_if_good
         if self.terms.is_fix:  # the new kind is the one that passes
             if_bad, if_good = _other(if_good), _other(if_bad)
+        between = self.versions.bisection
+        if self.versions.whole is not None:
+            # What is likely enough to be a merge alone is less likely to be one commit of it.
+            between = self.versions.whole
+            self.hunt.bench.emit(Notice(text=_WHOLE))
         return NoisyBisection(
-            self.versions.bisection(old, new).lineage,
+            between(old, new).lineage,
             rates=FailureRates.of(if_bad, if_good),
             ends=(self.ends.counted(new, oracle), self.ends.counted(old, oracle)),
             confidence=noise.confidence,
@@ -264,6 +297,7 @@ class _NoisyHunt:
                 suspect=self.versions.label(suspect),
                 probability=probability,
                 runs_left=self._runs_left(bisection),
+                line=line_of_odds(bisection, {self.versions.new: Verdict.BAD}),
             )
         )
 

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from whet.workbench.payload import read_payload
 from whet.workbench.releases import environments_for, releases
 from whet.workbench.request import TrialRequest
 from whet.workbench.results import place_beside
+from whet.workbench.search_rows import search_recorder
 from whet.workbench.versions import VersionHunt
 
 NOW = "now"
@@ -121,7 +122,7 @@ def _first_bad(
     number = bench.notebook.begin_investigation(verb="bisect", trial=trial)
     hunt = VersionHunt(
         bench=bench, trial=trial, judging=request.judging, versions=versions, terms=terms,
-        record=_recorder(bench, request, number), budget=options.budget,
+        record=search_recorder(bench, request, verb="bisect", investigation=number), budget=options.budget,
         overlaps=(options.jobs or bench.jobs) > 1,
     )  # fmt: skip
     try:
@@ -134,13 +135,6 @@ def _first_bad(
         {"first_bad": search.first_bad, "suspects": list(search.suspects)},
     )  # fmt: skip
     return search
-
-
-def _recorder(bench: Workbench, request: TrialRequest, number: int) -> Callable[[Trial], int]:
-    return lambda starting: bench.notebook.begin(
-        starting, verb="bisect", name=request.name, note=request.note,
-        expectation=request.expectation, investigation=number,
-    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,10 @@ from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.search.rates import Enough, Interval, passes_to_be_sure, wilson
 from whet.workbench.bench import Workbench, oracle_of
+from whet.workbench.offered_rooms import offering_clean_rooms
 from whet.workbench.repeated import Ran, Repeated
 from whet.workbench.request import TrialRequest
+from whet.workbench.search_rows import search_recorder
 
 CONFIDENCE = 0.95
 
@@ -113,12 +115,7 @@ def repeat(bench: Workbench, request: TrialRequest, options: RepeatOptions) -> R
     oracle = oracle_of(request.judging)
     investigation = bench.notebook.begin_investigation(verb="repeat", trial=trial)
 
-    def record(starting: Trial) -> int:
-        return bench.notebook.begin(
-            starting, verb="repeat", name=request.name, note=request.note,
-            expectation=request.expectation, investigation=investigation,
-        )  # fmt: skip
-
+    record = search_recorder(bench, request, verb="repeat", investigation=investigation)
     with bench.executor(record, jobs=options.jobs) as executor:
         repeated = Repeated(
             executor=executor,
@@ -131,7 +128,8 @@ def repeat(bench: Workbench, request: TrialRequest, options: RepeatOptions) -> R
                 number, oracle.description, verdict, None
             ),
         )
-        stopped = repeated.run(lambda verdicts: options.enough.more(verdicts, options.jobs))
+        with offering_clean_rooms(bench, trial):
+            stopped = repeated.run(lambda verdicts: options.enough.more(verdicts, options.jobs))
     reason = stopped or StopReason.MEASURED
     bench.emit(
         SearchStopped(reason=reason, trials=len(repeated.runs), wall_seconds=repeated.wall_seconds)

@@ -15,10 +15,11 @@ from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.workbench.bench import Place, Workbench, oracle_of
 from whet.workbench.investigation import Reproduction
+from whet.workbench.offered_rooms import offering_clean_rooms
 from whet.workbench.repeated import Ran, Repeated
 from whet.workbench.request import Judging
 
-FEW, MANY = 3, 10
+FEW, MANY, FEW_WHERE_SLOW = 3, 10, 2
 """So often a command is run; more often if the first few runs do not agree."""
 
 _MISSED = 0.01
@@ -65,6 +66,10 @@ def reproduce(
     """
 
     def more(verdicts: Sequence[Verdict]) -> int:
+        if trial.hang_seconds is not None and len(verdicts) < FEW_WHERE_SLOW <= attempts:
+            return FEW_WHERE_SLOW - len(verdicts)
+        if len(verdicts) == FEW_WHERE_SLOW and all(r.outcome.hung_seconds for r in repeated.runs):
+            return 0  # most of the time that a hang takes is spent on being sure of it
         if len(verdicts) == attempts < MANY and _disagree(judging, _pairs(repeated.runs)):
             return MANY - attempts
         return attempts - len(verdicts)
@@ -78,7 +83,9 @@ def reproduce(
                 with_patience(trial, runs[0].outcome.wall_seconds) if runs else trial
             ),
         )
-        if repeated.run(more) is StopReason.INTERRUPTED:
+        with offering_clean_rooms(bench, trial):
+            stopped = repeated.run(more)
+        if stopped is StopReason.INTERRUPTED:
             raise KeyboardInterrupt
     runs = _pairs(repeated.runs)
     first = reference_of(judging, runs)
@@ -187,5 +194,6 @@ def _does_not_fail(
     return BaselineDoesNotFail(
         f"`{shown[:200]}` does not fail: it exits {code}{times}",
         hint=f"`whet show {number}` shows what it printed; if it is wrong all the same, say what"
-        " bad means: `--bad-if 'stdout ~ NaN'`, `--bad-if 'seconds > 2'`",
+        " bad means: `--bad-if 'stdout ~ NaN'`, `--bad-if 'seconds > 2'`; if it fails now and then:"
+        " `whet repeat --amplify -- COMMAND`",
     )

@@ -21,6 +21,7 @@ from whet.desk.one_liner import (
     quote_word,
     write_file,
 )
+from whet.host.agent_tasks import TOGGLES_VARIABLE
 from whet.host.environments import PYTHON
 from whet.host.files import write_atomically
 from whet.host.index_settings import PYPI, IndexSettings, without_credentials
@@ -375,6 +376,8 @@ def line_for(bench: Workbench, trial: Trial, *, prefix: Sequence[str] = ()) -> s
         unpack = f"mkdir -p {target} && tar -xf {source} -C {target}"
         copies.append(unpack if payload.folder else f"cp {source} {target}")
     setup, starter, placed = _environment(bench, trial)
+    if trial.environment.get(TOGGLES_VARIABLE):
+        prefix = ("whet", "run", "--", *prefix)  # its agent alone turns them
     return " && ".join([*copies, *setup, one_liner(placed, files, prefix=(*prefix, *starter))])
 
 

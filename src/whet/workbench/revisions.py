@@ -181,6 +181,7 @@ def revisions(
         log=commits.log,
         equal=equal,
         observe=checkouts.observe,
+        whole=(lambda old, new: commits.graph(old, new).bisection()) if options.is_line else None,
     )
 
 
@@ -194,11 +195,14 @@ class _Commits:
     folder: Path | None
     new: str
 
-    def between(self, old: str, new: str) -> RevisionHistory:
-        found = RevisionHistory.between(
+    def graph(self, old: str, new: str) -> RevisionHistory:
+        return RevisionHistory.between(
             self.repository, old, new,
             paths=self.options.paths, folder=self.folder, terms=self.terms,
         )  # fmt: skip
+
+    def between(self, old: str, new: str) -> RevisionHistory:
+        found = self.graph(old, new)
         return found.line(folder=self.folder) if self.options.is_line else found
 
     def line(self) -> tuple[Sequence[str], frozenset[int]]:
@@ -253,4 +257,6 @@ def _again(repository: Repository, setup: Setup, trial: Trial) -> str:
         steps += [f"cd {shown}", setup.command]
     variables = [f"{name}={shlex.quote(value)}" for name, value in trial.environment.items()]
     steps += [f"cd {shlex.quote(str(inside))}", *(step.command for step in trial.reset)]
-    return " && ".join([*steps, " ".join([*variables, shlex.join(trial.command)])])
+    return " && ".join(
+        [*steps, " ".join([*variables, shlex.join(trial.limits.around(trial.command))])]
+    )

@@ -11,6 +11,7 @@ from whet.core.room import Disk, Fault, Room
 from whet.host.ceilings.room_plan import temporary_folder
 
 _LEAST_BYTES = 4096
+_MOST_FILES = 1 << 32
 
 
 def settle_room(room: Room, *, project: str, cwd: str, environment: Mapping[str, str]) -> Room:
@@ -67,6 +68,11 @@ def _settled(disk: Disk, cwd: str, temporary: str) -> Disk:
     option = f"--{disk.option}"
     if disk.size_bytes is not None:
         _check_size(disk, option)
+    if (disk.inodes or 0) > _MOST_FILES:
+        raise LimitMakesNoSense(
+            f"`--inodes {disk.inodes}` is more than a file system holds",
+            hint="give less, or leave it out",
+        )
     path = _existing(disk.path, cwd, option) if disk.path else temporary
     if not Path(path).is_dir():
         raise BadUsage(
@@ -76,7 +82,26 @@ def _settled(disk: Disk, cwd: str, temporary: str) -> Disk:
         raise BadUsage(
             f"`{option}` cannot stand for the whole machine", hint="name a folder, such as /tmp"
         )
+    if Path(path).is_relative_to("/proc") or Path(path).is_relative_to("/sys"):
+        raise BadUsage(
+            f"`{path}` of `{option}` is the kernel's, and no disk",
+            hint="name a folder, such as /tmp",
+        )
+    if disk.is_rest:
+        _check_rest(disk, path)
     return replace(disk, path=path)
+
+
+def _check_rest(disk: Disk, path: str) -> None:
+    """Refuse to leave more than there is: that would limit nothing."""
+    size, there = disk.size_bytes or 0, os.statvfs(path)
+    free = there.f_bavail * there.f_frsize
+    if size > free:
+        raise LimitMakesNoSense(
+            f"`--disk-free {shown_size(size)}:{path}` is more than the {shown_size(free)} that are"
+            " free there",
+            hint="give less: it is to be almost full",
+        )
 
 
 def _check_size(disk: Disk, option: str) -> None:
@@ -86,8 +111,6 @@ def _check_size(disk: Disk, option: str) -> None:
             f"`{option} {size}` is less than one page of memory",
             hint=f"the least that works is {_LEAST_BYTES}",
         )
-    if disk.is_rest:
-        return
     whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if size > whole:
         raise LimitMakesNoSense(
@@ -113,6 +136,8 @@ def _moment(words: str) -> str:
 
 
 def _existing(path: str, cwd: str, option: str) -> str:
+    if not path:
+        raise BadUsage(f"`{option}` was given no path", hint=f"such as `{option} data`")
     found = os.path.realpath(Path(cwd, Path(path).expanduser()))
     if not Path(found).exists():
         raise BadUsage(

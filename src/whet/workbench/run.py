@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from whet.core.evidence import Evidence
 from whet.core.oracle import Oracle
+from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.execution.futures import TrialFuture
@@ -102,7 +103,7 @@ def judged(
         and outcome.signature is not None
         and previous.outcome.signature == outcome.signature
     )
-    notes = (*bench.notes, *outcome.notes)
+    notes = (*bench.notes, *outcome.notes, *_limits(outcome))
     return RunResult(
         entry=entry,
         previous=previous,
@@ -110,6 +111,15 @@ def judged(
         notes=notes,
         evidence=outcome.evidence,
     )
+
+
+def _limits(outcome: Outcome) -> tuple[str, ...]:
+    """Return what is to be said of limits that were met; nearly every trial meets none."""
+    if not outcome.limits_met:
+        return ()
+    from whet.evidence.limit_met import unnamed_limits
+
+    return unnamed_limits(outcome)
 
 
 def run_again(

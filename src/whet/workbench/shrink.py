@@ -20,6 +20,7 @@ from whet.workbench.reproduce import Baseline, with_patience
 from whet.workbench.request import TrialRequest
 from whet.workbench.results import result_path
 from whet.workbench.resuming import best_so_far
+from whet.workbench.search_rows import search_recorder
 from whet.workbench.shrink_search import ShrinkSearch
 from whet.workbench.shrinking import Guard, Payload, Shrinking
 from whet.workbench.wishes import Wishes
@@ -74,12 +75,7 @@ def shrink(
     start = trial
     investigation = bench.notebook.begin_investigation(verb="shrink", trial=start)
 
-    def record(starting: Trial) -> int:
-        return bench.notebook.begin(
-            starting, verb="shrink", name=request.name, note=request.note,
-            expectation=request.expectation, investigation=investigation,
-        )  # fmt: skip
-
+    record = search_recorder(bench, request, verb="shrink", investigation=investigation)
     files = [payload.path for payload in payloads]
     copied = reproduce_on_copies(bench, trial, files, request.judging, record)
     trial, baseline = copied.trial, copied.baseline

@@ -2,13 +2,13 @@
 
 import os
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from whet.core.errors import BadUsage
 from whet.core.trial import Trial
 from whet.desk.one_liner import quote_word
+from whet.execution.warm_search import WarmSearch
 from whet.host.clean_environment import clean_environment
 from whet.host.kept_environment import environment_to_keep
 from whet.reduction.commands.arguments import Words, reduce_arguments
@@ -16,10 +16,12 @@ from whet.reduction.commands.variables import Variables, as_variables, reduce_va
 from whet.workbench.bench import Workbench
 from whet.workbench.command_search import CommandOptions, CommandSearch, ShrunkCommand
 from whet.workbench.named_files import first_argument
-from whet.workbench.reproduce import reproduce, with_patience
+from whet.workbench.reproduce import Baseline, reproduce, with_patience
 from whet.workbench.reproducer import line_for
 from whet.workbench.request import TrialRequest
-from whet.workbench.shrink import held_to_statement
+from whet.workbench.search_rows import search_recorder
+from whet.workbench.shrink import held_to_statement, why_not_warm
+from whet.workbench.wishes import Wishes
 
 
 def shrink_arguments(
@@ -43,12 +45,16 @@ def shrink_arguments(
     recorded = RecordedSearch(bench, request, trial)
     baseline = reproduce(bench, trial, request.judging, recorded.record)
     patient = with_patience(trial, baseline.reproduction.wall_seconds)
+    oracle = held_to_statement(baseline, trial)
+    why_cold = why_cold_arguments(baseline, trial, options)
     search: CommandSearch[Words] = CommandSearch(
-        bench=bench, oracle=held_to_statement(baseline, trial), repeats=baseline.repeats,
+        bench=bench, oracle=oracle, repeats=baseline.repeats,
         record=recorded.record, options=options, best=trial.command,
         begin=lambda command: reduce_arguments(command, first),
         as_trial=lambda command: replace(patient, command=command),
-        label=lambda command: f"{len(command) - first} words",
+        label=lambda command: f"{len(command) - first} words", why_cold=why_cold,
+        warm=None if why_cold
+        else WarmSearch(bench.belongings, judge=oracle.judge, first_word=first),
     )  # fmt: skip
     stopped = search.run()
     smaller = replace(trial, command=search.best)
@@ -58,6 +64,7 @@ def shrink_arguments(
         cached=search.cached, wall_seconds=search.wall_seconds,
         remark="" if len(search.best) > first
         else "the failure depends on none of them",
+        warm=search.warm_runs, cold_because=search.cold_because,
     ))  # fmt: skip
 
 
@@ -109,6 +116,13 @@ def shrink_environment(
     ))  # fmt: skip
 
 
+def why_cold_arguments(baseline: Baseline, trial: Trial, options: CommandOptions) -> str:
+    """Return why no trial of other arguments may run on from a frozen copy; empty if it may."""
+    wishes = Wishes()
+    is_cold = "`--cold`" if options.cold else ""
+    return is_cold or why_not_warm(baseline, trial, wishes, wishes.floor(baseline))
+
+
 def _named_by_path(trial: Trial, environment: dict[str, str]) -> Trial:
     """Return the trial with its program by a whole path: it is found without `PATH` then."""
     program, *words = trial.command
@@ -130,10 +144,7 @@ class RecordedSearch:
     def __init__(self, bench: Workbench, request: TrialRequest, trial: Trial) -> None:
         self._bench = bench
         self._number = bench.notebook.begin_investigation(verb="shrink", trial=trial)
-        self.record: Callable[[Trial], int] = lambda starting: bench.notebook.begin(
-            starting, verb="shrink", name=request.name, note=request.note,
-            expectation=request.expectation, investigation=self._number,
-        )  # fmt: skip
+        self.record = search_recorder(bench, request, verb="shrink", investigation=self._number)
 
     def ended(self, result: ShrunkCommand) -> ShrunkCommand:
         """Write down what was found."""

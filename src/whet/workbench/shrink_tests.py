@@ -27,7 +27,7 @@ from whet.workbench.request import TrialRequest
 from whet.workbench.shrink_command import RecordedSearch
 
 _SEED = re.compile(rb"random seed: (\d+)|--randomly-seed=(\d+)")
-_SIDE_BY_SIDE = re.compile(rb"bringing up nodes|\d+ workers? \[|\bgw0\b")
+_SIDE_BY_SIDE = re.compile(rb"(?m)bringing up nodes|\d+ workers? \[|^(?:\[gw0\]|gw0 [\[I])")
 _SUMMARY = ("-rfE",)
 
 

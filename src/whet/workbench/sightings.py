@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from whet.core.evidence import STACKS, Evidence
 from whet.core.outcome import Outcome
 from whet.evidence.failure_text import failure_lines
-from whet.evidence.stack_groups import groups_of, sentence
+from whet.evidence.stack_groups import groups_of, sentence, task_groups, task_sentence
 from whet.workbench.post_mortem import dead_in, likeliest
 from whet.workbench.stacks import stacks_in
 
@@ -19,11 +19,14 @@ def seen_lines(outcome: Outcome) -> list[str]:
 
 
 def stack_sentences(evidence: Sequence[Evidence]) -> list[str]:
-    """Return who waits where, the largest group of main threads first."""
-    groups = [
-        group for each in evidence if each.kind == STACKS for group in groups_of(stacks_in(each))
+    """Return who waits where, the largest group of main threads first, tasks of asyncio last."""
+    seen = [stacks_in(each) for each in evidence if each.kind == STACKS]
+    groups = [group for each in seen for group in groups_of(each)]
+    tasks = [group for each in seen for group in task_groups(each)]
+    return [
+        *(sentence(group) for group in groups[:_MOST_GROUPS]),
+        *(task_sentence(group) for group in tasks[:_MOST_GROUPS]),
     ]
-    return [sentence(group) for group in groups[:_MOST_GROUPS]]
 
 
 def _variables(outcome: Outcome) -> list[str]:

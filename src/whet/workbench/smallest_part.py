@@ -43,6 +43,7 @@ class PartSearch:
         terms: what the sides are called; with those of a fix, the part that fixes it is searched.
         budget: when to stop.
         jobs: trials at once.
+        repeats: how often a part is run before it counts as not failing.
     """
 
     bench: Workbench
@@ -58,6 +59,7 @@ class PartSearch:
     terms: Terms = field(default_factory=Terms)
     budget: Budget = field(default_factory=Budget)
     jobs: int = 1
+    repeats: int = 1
 
     _best: tuple[int, ...] = ()
     _senseless: int = 0
@@ -84,12 +86,19 @@ class PartSearch:
         return found
 
     def _smallest(self, parts: ChangeParts) -> SmallestPart:
+        if not parts.parts and parts.leaves_out:
+            raise NothingBetween(
+                f"`{self.labels[0]}` and `{self.labels[1]}` differ in nothing but what Python has"
+                " compiled (`__pycache__`)",
+                hint="what brings the failure is not in the repository: compare two runs with"
+                " `whet diff`",
+            )
         if not parts.parts:
             raise NothingBetween(
                 f"`{self.labels[0]}` and `{self.labels[1]}` have the same files",
                 hint="what differs is not in the repository: compare two runs with `whet diff`",
             )
-        found = self._search(parts, cached=True)
+        found = self._search(parts, cached=self.repeats == 1)
         if not found.is_verified and found.stopped is not StopReason.INTERRUPTED:
             self.bench.emit(Notice(text=HOLDS_NO_MORE))
             found = self._search(parts, cached=False)
@@ -116,7 +125,9 @@ class PartSearch:
             remembered = _hits(executor) - before
         reason = stop_reason_of(ended, StopReason.MINIMAL)
         # All of it was run before; of less, what only the notebook knew is run once more.
-        is_verified = len(self._best) == len(everything) or not remembered or self._holds(parts)
+        is_all = len(self._best) == len(everything)
+        is_run = not parts.leaves_out if is_all else not remembered
+        is_verified = is_run or self._holds(parts)
         announce(self.bench.emit, ended, reason)
         commit = parts.commit_of(self._best)
         return SmallestPart(
@@ -173,6 +184,7 @@ class PartSearch:
             emit=self.bench.emit,
             budget=self.budget,
             jobs=self.jobs,
+            repeats=self.repeats,
             judged=lambda number, verdict: self.bench.notebook.judge(
                 number, self.oracle.description, verdict, None
             ),

@@ -13,14 +13,15 @@ from whet.host.file_systems import file_system_of
 _SMALL_BYTES = 1 << 20
 
 
-def space_words(failure: Failure, trial: Trial) -> str:
+def space_words(failure: Failure, trial: Trial, path: str = "") -> str:
     """Return which file system is full, and how to have that at once, in a sentence.
 
     Args:
         failure: for want of space, and of no limit that whet has put around the trial.
         trial: what failed.
+        path: the file that could not be written, if that is known.
     """
-    named = path_named(failure.summary)
+    named = path or path_named(failure.summary)
     path = named or temporary_folder(trial.environment)
     found = file_system_of(path)
     if found is None:

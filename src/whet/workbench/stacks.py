@@ -95,6 +95,15 @@ def _of_trial(bench: Workbench, entry: Entry, look: Look) -> Sighting:
             return _sight(f"trial {entry.number}", running, look)
     for evidence in bench.notebook.evidence_of(entry.number, STACKS):
         return _grouped(f"trial {entry.number}, as it was", stacks_in(evidence))
+    if entry.outcome is not None and entry.outcome.signal is not None:
+        from whet.host.cores import why_no_core
+
+        raise NoStacksKept(
+            f"trial {entry.number} was ended by signal {entry.outcome.signal}, and no stacks of it"
+            " are kept",
+            hint="`whet run --locals` keeps the Python line; the C side is in a core file, for"
+            f" `whet stacks --core FILE`: {why_no_core()}",
+        )
     raise NoStacksKept(
         f"trial {entry.number} does not run any more, and no stacks of it are kept",
         hint="`--hang 30` keeps them when a trial writes nothing for 30 seconds;"

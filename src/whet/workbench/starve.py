@@ -22,10 +22,15 @@ from whet.search.threshold import Threshold, least_amount
 from whet.workbench.bench import Workbench, oracle_of
 from whet.workbench.driver import Driver, Question, announce, stop_reason_of
 from whet.workbench.request import TrialRequest
+from whet.workbench.search_rows import search_recorder
 
 _MEMORY_STEP_BYTES = 64 << 10
 _DISK_STEP_BYTES = 4 << 10
+_SPACE_STEP_BYTES = 1 << 20
+_GPU_STEP_BYTES = 2 << 20  # what the driver hands out
+_ROUGH = 0.1  # of an amount that gets a margin anyway
 _DISK_GUESS_BYTES = 1 << 20
+_SILENT_SECONDS = 3.0
 _CPU_STEP = 0.05
 _MOST_FILES = 65_536
 _MOST_PROCESSES = 32_768
@@ -59,6 +64,9 @@ class Rationed:
         if self.field == "disk_bytes":
             disk = Disk(path=temporary_folder(os.environ), size_bytes=int(amount))
             return replace(limits, room=replace(limits.room or Room(), disks=(disk,)))
+        if self.field == "gpu_memory_bytes":
+            room = replace(limits.room or Room(), gpu_memory_bytes=int(amount))
+            return replace(limits, room=room)
         whole = amount if self.field == "cpus" else int(amount)
         return Limits.from_json({**limits.to_json(), self.field: whole})
 
@@ -76,6 +84,12 @@ def _processors() -> int:
     return round(len(os.sched_getaffinity(0)) / _CPU_STEP)
 
 
+def _gpu_steps() -> int:
+    from whet.host.ceilings.gpu_caps import largest_gpu_bytes
+
+    return largest_gpu_bytes(os.environ) // _GPU_STEP_BYTES
+
+
 RATIONED: Mapping[str, Rationed] = {
     each.name: each
     for each in (
@@ -87,6 +101,15 @@ RATIONED: Mapping[str, Rationed] = {
             most=lambda: memory_left().total_bytes // _MEMORY_STEP_BYTES,
             precision=0.01,
             guess=lambda outcome: outcome.peak_rss_bytes // _MEMORY_STEP_BYTES,
+        ),
+        Rationed(
+            name="address-space",
+            field="address_space_bytes",
+            step=_SPACE_STEP_BYTES,
+            least=1,
+            most=lambda: memory_left().total_bytes // _SPACE_STEP_BYTES,
+            precision=_ROUGH,
+            guess=lambda outcome: outcome.peak_rss_bytes // _SPACE_STEP_BYTES,
         ),
         Rationed(
             name="files",
@@ -114,6 +137,15 @@ RATIONED: Mapping[str, Rationed] = {
             most=lambda: memory_left().available_bytes // _DISK_STEP_BYTES,
             precision=0.01,
             guess=lambda _: _DISK_GUESS_BYTES // _DISK_STEP_BYTES,
+        ),
+        Rationed(
+            name="gpu",
+            field="gpu_memory_bytes",
+            step=_GPU_STEP_BYTES,
+            least=1,
+            most=_gpu_steps,
+            precision=0.01,
+            guess=lambda _: _gpu_steps() // 4,
         ),
         Rationed(
             name="cpus",
@@ -202,12 +234,7 @@ def find_least(bench: Workbench, request: TrialRequest, options: FindOptions) ->
     trial = bench.build_trial(request)
     investigation = bench.notebook.begin_investigation(verb="starve", trial=trial)
 
-    def record(starting: Trial) -> int:
-        return bench.notebook.begin(
-            starting, verb="starve", name=request.name, note=request.note,
-            expectation=request.expectation, investigation=investigation,
-        )  # fmt: skip
-
+    record = search_recorder(bench, request, verb="starve", investigation=investigation)
     ration = Rationing(
         bench=bench,
         trial=trial,
@@ -262,8 +289,20 @@ class Rationing:
                 guess=rationed.guess(free.result()),
                 precision=rationed.precision,
             )
-            found = self._run(driver, watch, search)
+            found = self._giving_up(free.result()).search_on(driver, watch, search)
         return replace(found, free=free.result().wall_seconds, trials=found.trials + 1)
+
+    def _giving_up(self, free: Outcome) -> "Rationing":
+        """Return this search with runs that are given up when they wait for ever.
+
+        A program that cannot start its last thread leaves the others waiting. How long it may be
+        silent is told by how long it takes when it has enough.
+        """
+        limits = self.trial.limits
+        if self.trial.hang_seconds is not None or limits.wall_seconds is not None:
+            return self
+        silent = max(_SILENT_SECONDS, 2 * free.wall_seconds)
+        return replace(self, trial=replace(self.trial, hang_seconds=silent, hangs_if_idle=True))
 
     def from_too_little(self, most_steps: int) -> LeastAmount:
         """Search upwards from the trial's own limit, which is too little, to so much."""
@@ -277,7 +316,33 @@ class Rationing:
                 guess=2 * steps,
                 precision=self.rationed.precision,
             )
-            return self._run(self._driver(executor, watch), watch, search)
+            return self.search_on(self._driver(executor, watch), watch, search)
+
+    def least_up_to(self, most_steps: int) -> int | None:
+        """Search upwards from an eighth of so much, downwards if that is enough; None: nothing is."""
+        with self.bench.executor(self.record) as executor:
+            watch = _Watch(self.bench.emit, self.rationed)
+            search = least_amount(
+                least=self.rationed.least,
+                most=most_steps,
+                guess=most_steps // 8,
+                precision=self.rationed.precision,
+            )
+            ended = self._driver(executor, watch).run(search, self._ask)
+            announce(self.bench.emit, ended, stop_reason_of(ended, StopReason.THRESHOLD))
+            return (ended.result or watch.threshold()).least_good
+
+    def enough(self, steps: int) -> Outcome | None:
+        """Return what the trial does with so much; None: it is not enough."""
+        with self.bench.executor(self.record) as executor:
+            driver = self._driver(executor, _Watch(self.bench.emit, self.rationed))
+            trial = replace(
+                self.trial, limits=self.rationed.limits(self.trial.limits, max(steps, 1))
+            )
+            label = f"{self.rationed.name} {self.rationed.shown(steps)}"
+            running = driver.submit(trial)
+            is_good = driver.settle(trial, running, label) is Verdict.GOOD
+            return running.result() if is_good else None
 
     def _driver(self, executor: Executor, watch: "_Watch") -> Driver:
         return Driver(
@@ -296,7 +361,10 @@ class Rationing:
         label = f"{self.rationed.name} {self.rationed.shown(steps)}"
         return Question(trial=replace(self.trial, limits=limits), label=label)
 
-    def _run(self, driver: Driver, watch: "_Watch", search: Search[int, Threshold]) -> LeastAmount:
+    def search_on(
+        self, driver: Driver, watch: "_Watch", search: Search[int, Threshold]
+    ) -> LeastAmount:
+        """Run a search to its end, and return what it has found."""
         ended = driver.run(search, self._ask)
         reason = stop_reason_of(ended, StopReason.THRESHOLD)
         announce(self.bench.emit, ended, reason)

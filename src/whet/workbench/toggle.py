@@ -6,23 +6,28 @@ from enum import Enum
 from statistics import median
 
 from whet.core.budget import Budget, StopReason
+from whet.core.errors import BadUsage
 from whet.core.event import Notice, TrialFinished
 from whet.core.evidence import TOGGLES
 from whet.core.failure import Failure, FailureKind
 from whet.core.outcome import Outcome
 from whet.core.record import texts
+from whet.core.room import Room
 from whet.core.toggle import Toggle, together
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.agent_tasks import TOGGLES_VARIABLE
+from whet.host.rr import TRACES_VARIABLE
 from whet.search.delta import Kept, minimize
 from whet.search.rendering import rendering
+from whet.workbench.amplifiers import RECORDINGS, refusal
 from whet.workbench.bench import RecordedExecutor, Workbench
 from whet.workbench.command_search import CommandOptions, CommandSearch
 from whet.workbench.driver import as_it_is
 from whet.workbench.investigation import Reproduction
 from whet.workbench.reproduce import Baseline, reproduce, with_patience
 from whet.workbench.request import TrialRequest
+from whet.workbench.search_rows import search_recorder
 
 _SAYS_LITTLE = frozenset(
     {FailureKind.SIGNAL, FailureKind.EXIT, FailureKind.TIMEOUT, FailureKind.OUT_OF_MEMORY}
@@ -135,16 +140,12 @@ def toggle(bench: Workbench, request: TrialRequest, options: ToggleOptions) -> T
     Raises:
         BaselineDoesNotFail: if the command passes as it is.
     """
+    refuse_impossible(bench, options.toggles)
     trial = bench.build_trial(request)
     bench.tasks = replace(bench.tasks, reads_signs=True)
     number = bench.notebook.begin_investigation(verb="toggle", trial=trial)
 
-    def record(starting: Trial) -> int:
-        return bench.notebook.begin(
-            starting, verb="toggle", name=request.name, note=request.note,
-            expectation=request.expectation, investigation=number,
-        )  # fmt: skip
-
+    record = search_recorder(bench, request, verb="toggle", investigation=number)
     baseline = reproduce(bench, trial, request.judging, record)
     turning = _Turning(bench, trial, baseline, record, options)
     failure = baseline.outcome.failure
@@ -161,11 +162,53 @@ def toggle(bench: Workbench, request: TrialRequest, options: ToggleOptions) -> T
     return report
 
 
-def turned_on(trial: Trial, toggles: Sequence[Toggle]) -> Trial:
+def turn_each(
+    bench: Workbench,
+    trial: Trial,
+    baseline: Baseline,
+    record: Callable[[Trial], int],
+    toggles: tuple[Toggle, ...],
+    *,
+    repeats: int | None = None,
+) -> tuple[Turned, ...]:
+    """Turn switches one by one, for a failure that is known already."""
+    tasks, bench.tasks = bench.tasks, replace(bench.tasks, reads_signs=True)
+    try:
+        options = ToggleOptions(toggles=toggles, repeats=repeats)
+        return _Turning(bench, trial, baseline, record, options).one_by_one()
+    finally:
+        bench.tasks = tasks
+
+
+def turned_on(bench: Workbench, trial: Trial, toggles: Sequence[Toggle]) -> Trial:
     """Return the trial with switches turned, as the agent and the program read them."""
     variables, inside = together(toggles)
-    asked = {**variables, TOGGLES_VARIABLE: ",".join(inside)}
-    return replace(trial, environment={**trial.environment, **asked})
+    # Those of a trial that was amplified (`--like`) stay turned.
+    before = filter(None, trial.environment.get(TOGGLES_VARIABLE, "").split(","))
+    asked = {**variables, TOGGLES_VARIABLE: ",".join(dict.fromkeys([*before, *inside]))}
+    limits = trial.limits
+    for each in toggles:
+        if each.room is not None:
+            room = bench.settled((limits.room or Room()).beside(each.room))
+            limits = replace(limits, room=room)
+    wrapper = [word for each in toggles for word in each.wrapper]
+    if wrapper:
+        asked[TRACES_VARIABLE] = str(bench.project.state / RECORDINGS)
+    environment = {**trial.environment, **asked}
+    command = (*wrapper, *trial.command)
+    return replace(trial, command=command, environment=environment, limits=limits)
+
+
+def refuse_impossible(bench: Workbench, toggles: Sequence[Toggle]) -> None:
+    """Refuse switches that cannot be turned on this machine.
+
+    Raises:
+        BadUsage: if there is one.
+    """
+    for each in toggles:
+        why = refusal(each, bench.project.state)
+        if why:
+            raise BadUsage(f"`{each.name}` cannot be turned: {why}", hint="leave it away")
 
 
 class _Turning:
@@ -201,7 +244,7 @@ class _Turning:
 
     def _turn(self, executor: RecordedExecutor, each: Toggle) -> Turned:
         runs: list[tuple[int, Outcome]] = []
-        asked = turned_on(self._trial, (each,))
+        asked = turned_on(self._bench, self._trial, (each,))
         while len(runs) < self._repeats:
             future = executor.submit(asked)
             outcome = future.result()
@@ -232,7 +275,7 @@ class _Turning:
         return Turned(
             toggle=each,
             effect=self._effect(verdicts, [outcome for _, outcome in runs]),
-            took=_took(each, [outcome for _, outcome in runs]),
+            took=took(each, [outcome for _, outcome in runs]),
             slowdown=seconds / usual if usual else 1.0,
             failures=failures,
             runs=len(runs),
@@ -293,7 +336,7 @@ class _Turning:
             record=self._record, best=toggles, told=told,
             options=CommandOptions(budget=self._options.budget, jobs=self._options.jobs),
             begin=lambda start: rendering(minimize(len(toggles)), chosen, start),
-            as_trial=lambda candidate: turned_on(self._trial, turned(candidate)),
+            as_trial=lambda candidate: turned_on(self._bench, self._trial, turned(candidate)),
             label=lambda candidate: ", ".join(each.name for each in turned(candidate)) or "none",
         )  # fmt: skip
 
@@ -324,7 +367,7 @@ class _Turning:
     def _found(
         self, turned: tuple[Toggle, ...], toggles: tuple[Toggle, ...], stopped: StopReason
     ) -> TurnedTogether:
-        asked = turned_on(self._trial, turned)
+        asked = turned_on(self._bench, self._trial, turned)
         return TurnedTogether(
             toggles=turned,
             left_out=tuple(each for each in toggles if each not in turned),
@@ -360,7 +403,8 @@ def _changed(verdict: Verdict) -> Verdict:
     return Verdict.GOOD if verdict is Verdict.BAD else Verdict.BAD
 
 
-def _took(each: Toggle, outcomes: Sequence[Outcome]) -> bool | None:
+def took(each: Toggle, outcomes: Sequence[Outcome]) -> bool | None:
+    """Return whether a program has read a switch in one of the runs; None: that is not known."""
     told = [_told(each, outcome) for outcome in outcomes]
     return True if True in told else (None if None in told else False)
 

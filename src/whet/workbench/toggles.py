@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from whet.core.errors import BadSetting, BadUsage
 from whet.core.record import JsonObject, MalformedRecordError, boolean, text, text_map, texts
 from whet.core.toggle import Toggle
+from whet.workbench.amplifiers import AMPLIFIERS
 
 _AT_START = "when Python starts"
 _POOLS = (
@@ -185,7 +186,7 @@ def known_toggles(own: Mapping[str, JsonObject] | None = None) -> dict[str, Togg
         BadSetting: if one of them cannot be read.
     """
     added = {name: _toggle_of(name, data) for name, data in (own or {}).items()}
-    return {**{each.name: each for each in _ALL}, **added}
+    return {**{each.name: each for each in (*_ALL, *AMPLIFIERS)}, **added}
 
 
 def _toggle_of(name: str, data: JsonObject) -> Toggle:
@@ -197,12 +198,13 @@ def _toggle_of(name: str, data: JsonObject) -> Toggle:
             variables=text_map(data, "variables"),
             signs=texts(data, "signs") if "signs" in data else (),
             simplifies=boolean(data, "simplifies") if "simplifies" in data else False,
+            amplifies=boolean(data, "amplifies") if "amplifies" in data else False,
         )
     except MalformedRecordError as error:
         raise BadSetting(
             f"`[toggles.{name}]` cannot be read: {error}",
-            hint='it has `variables = { NAME = "VALUE" }`, and if you like `does`, `signs`'
-            " and `simplifies`",
+            hint='it has `variables = { NAME = "VALUE" }`, and if you like `does`, `signs`,'
+            " `simplifies` and `amplifies`",
         ) from error
 
 
@@ -212,12 +214,12 @@ def _check_words(data: JsonObject) -> None:
     Raises:
         MalformedRecordError: if there are any.
     """
-    for word in set(data) - {"does", "variables", "signs", "simplifies"}:
+    for word in set(data) - {"does", "variables", "signs", "simplifies", "amplifies"}:
         raise MalformedRecordError(f"`{word}` is not known")
 
 
 def chosen(names: Sequence[str], known: Mapping[str, Toggle]) -> tuple[Toggle, ...]:
-    """Return the toggles of these names; all without a name.
+    """Return the toggles of these names; without one, all but those that only amplify.
 
     Raises:
         BadUsage: if there is none of a name.
@@ -231,4 +233,5 @@ def chosen(names: Sequence[str], known: Mapping[str, Toggle]) -> tuple[Toggle, .
             raise BadUsage(
                 f"there is no toggle `{name}`", hint=f"{hint}`whet toggle --list` shows all"
             )
-    return tuple(known[name] for name in dict.fromkeys(names)) or tuple(known.values())
+    named = tuple(known[name] for name in dict.fromkeys(names))
+    return named or tuple(each for each in known.values() if not each.amplifies)

@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
@@ -10,7 +10,7 @@ from typing import TypeAlias
 from whet.bisection.equal_trees import EqualTrees
 from whet.bisection.terms import Terms
 from whet.core.budget import Budget, StopReason
-from whet.core.event import Event, HistoryNarrowed, Notice, TrialFinished
+from whet.core.event import Event, HistoryNarrowed, Notice
 from whet.core.executor import Executor
 from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
@@ -21,15 +21,19 @@ from whet.execution.cold import Observe
 from whet.search.answering import answering
 from whet.search.bisection import Bisection, BisectionResult, Standing
 from whet.search.proposal import Search
+from whet.search.second_look import SecondLook, second_look
+from whet.search.stretches import line_of_bisection
+from whet.search.version_graph import only
 from whet.search.walk_back import WalkBackResult, walk_back
 from whet.search.what_matters import bisect_what_matters
 from whet.workbench.bench import Place, RecordedExecutor, Workbench
 from whet.workbench.driver import HOLDS_NO_MORE, Driver, Ended, Question, announce, stop_reason_of
 from whet.workbench.ends import Ahead, Ends
-from whet.workbench.investigation import TestedVersion, VersionPlace, VersionSearch
+from whet.workbench.investigation import LookedAgain, VersionPlace, VersionSearch
 from whet.workbench.judged_alike import JudgedAlike
 from whet.workbench.placing import PlacingExecutor
 from whet.workbench.request import Judging
+from whet.workbench.version_watch import VersionWatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +63,8 @@ class Versions:
             cannot be told.
         observe: says where it is to be noted what a trial looks at.
         recalled: what came of a trial by itself, where that is remembered; None: nothing is.
+        whole: the search between an old and a new end where ``bisection`` takes some versions
+            together, to go into them later (`inside`); None: it takes each by itself.
     """
 
     kind: str
@@ -82,7 +88,11 @@ class Versions:
     equal: EqualTrees | None = None
     observe: Observe | None = None
     recalled: Callable[[Trial], Outcome | None] | None = None
+    whole: Callable[[str, str], Bisection[str]] | None = None
 
+
+MOST_WEIGHED = 20_000
+"""Among more versions it costs more to weigh what was seen than the runs that it may save."""
 
 _Found: TypeAlias = tuple[Bisection[str], Ended[BisectionResult[str]]]
 
@@ -96,12 +106,14 @@ class FirstBad:
         oracle: what judged, with the reference failure in it.
         last_good: the last good version's id, or None.
         first_bad: the first bad version's id, or None.
+        did_both: what was run twice and did not do the same, in a word; empty: nothing.
     """
 
     search: VersionSearch
     oracle: Oracle
     last_good: str | None
     first_bad: str | None
+    did_both: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -120,6 +132,8 @@ class VersionHunt:
         repeats: how often a version is tried before it counts as not failing.
         overlaps: two trials may run at once: the old end is checked beside the first steps.
         jobs: how many versions are tested at once.
+        failures: how often it was run before on what fails, and failed each time; None: the
+            answer is not looked at again (`second_look`).
     """
 
     bench: Workbench
@@ -133,7 +147,14 @@ class VersionHunt:
     repeats: int = 1
     overlaps: bool = False
     jobs: int = 1
+    failures: int | None = None
     _alike: JudgedAlike | None = None
+    _checked: Ends | None = None
+
+    @property
+    def is_failing_end_good(self) -> bool:
+        """Whether the end that should fail was run and has passed."""
+        return self._checked is not None and self._checked.is_failing_one_good
 
     def run(self) -> FirstBad:
         """Check both ends, and search between them.
@@ -144,7 +165,7 @@ class VersionHunt:
         for remark in self.versions.remarks:
             self.bench.emit(Notice(text=remark))
         alike = self._alike = self._begin_alike()
-        watch = _Watch(self.bench.emit, self.versions, alike)
+        watch = VersionWatch(self.bench.emit, self.versions.subject, self.versions.describe, alike)
         rooms = threading.Semaphore(self.jobs)
 
         def place(executor: Executor) -> PlacingExecutor:
@@ -162,7 +183,7 @@ class VersionHunt:
                 self.record, jobs=self.jobs, cached=self.repeats == 1, place=place
             ) as between,
         ):
-            ends = self._ends(for_ends, watch)
+            ends = self._checked = self._ends(for_ends, watch)
             ends.start()
             ahead = Ahead(inner=between)
             asked, old = self.versions, self.versions.old
@@ -177,31 +198,72 @@ class VersionHunt:
             found = self._between(ahead, oracle, watch, confirm, bisection)
             if isinstance(found, tuple) and not self._holds(found, for_ends, oracle, watch):
                 self.bench.emit(Notice(text=HOLDS_NO_MORE))
+                watch.forget_recalled()
                 self._alike = None
                 self.versions = asked
                 found = self._between(for_ends, oracle, watch, lambda _: None, None)
+            looked = self._look_again(found, asked, for_ends, oracle, watch)
         if isinstance(found, Ended):
             return self._nothing_good(oracle, found, watch)
         bisection, ended = found
-        if self.versions.new != asked.new and self.versions.old is not None:
-            # Those tested on the way back lie between the ends too.
-            count = self.versions.bisection(self.versions.old, asked.new).started_with - 1
+        whole = self.versions.whole
+        old = self.versions.old
+        if old is not None and (whole is not None or self.versions.new != asked.new):
+            # Those tested on the way back lie between the ends too, and those inside a merge.
+            count = (whole or self.versions.bisection)(old, asked.new).started_with - 1
         else:
             count = bisection.started_with - 1
+        again = looked or Ended(result=None, stopped=None, trials=0, wall_seconds=0.0)
+        return self._found(bisection, ended, again, watch, oracle, between=count)
+
+    def _found(
+        self,
+        bisection: Bisection[str],
+        ended: Ended[BisectionResult[str]],
+        again: Ended[SecondLook[str]],
+        watch: VersionWatch,
+        oracle: Oracle,
+        *,
+        between: int,
+    ) -> FirstBad:
+        """Put the answer together, of the search and of the second look at it."""
         result = ended.result or bisection.result()
-        reason = stop_reason_of(ended, result.stopped)
-        announce(self.bench.emit, ended, reason)
+        reason = stop_reason_of(
+            replace(ended, stopped=ended.stopped or again.stopped), result.stopped
+        )
+        spent = ended.wall_seconds + again.wall_seconds
+        looked = again.result
+        differed = None if looked is None else looked.differed
+        if differed is None:
+            announce(
+                self.bench.emit,
+                replace(ended, trials=ended.trials + again.trials, wall_seconds=spent),
+                reason,
+            )
         search = self._answer(bisection, result, reason, watch)
         return FirstBad(
-            search=replace(search, between=count, wall_seconds=ended.wall_seconds),
+            search=replace(
+                search,
+                between=between,
+                wall_seconds=spent,
+                trials=search.trials + again.trials,
+                looked_again=None
+                if looked is None or result.first_bad is None
+                else LookedAgain(runs=looked.runs, doubts=looked.doubts),
+            ),
             oracle=oracle,
             last_good=result.last_good,
             first_bad=result.first_bad,
+            did_both="" if differed is None else self.versions.label(differed),
         )
 
     def _begin_alike(self) -> JudgedAlike | None:
-        """Return what concludes from one version to another; None: what comes is chance."""
-        if self.versions.equal is None or self.versions.observe is None or self.repeats > 1:
+        """Return what concludes from one version to another; None: what comes is chance.
+
+        In a room it is not the machine's files that a trial looks at, and `--fail` holds its calls.
+        """
+        is_seen = self.repeats == 1 and self.trial.limits.room is None
+        if self.versions.equal is None or self.versions.observe is None or not is_seen:
             return None
 
         def told(verdict: Verdict) -> Verdict:
@@ -235,7 +297,7 @@ class VersionHunt:
 
     # ---- the ends ----
 
-    def _ends(self, executor: RecordedExecutor, watch: "_Watch") -> Ends:
+    def _ends(self, executor: RecordedExecutor, watch: VersionWatch) -> Ends:
         return Ends(
             bench=self.bench,
             executor=executor,
@@ -265,7 +327,7 @@ class VersionHunt:
         self,
         executor: Executor,
         oracle: Oracle,
-        watch: "_Watch",
+        watch: VersionWatch,
         confirm: Callable[[int], None],
         bisection: Bisection[str] | None,
     ) -> _Found | Ended[WalkBackResult]:
@@ -307,7 +369,7 @@ class VersionHunt:
         )
 
     def _holds(
-        self, found: _Found, executor: RecordedExecutor, oracle: Oracle, watch: "_Watch"
+        self, found: _Found, executor: RecordedExecutor, oracle: Oracle, watch: VersionWatch
     ) -> bool:
         """Run the two versions that the answer rests on, where only the notebook knew them.
 
@@ -327,7 +389,45 @@ class VersionHunt:
                 return False
         return True
 
-    def _is_to_be_seen(self, version: str, watch: "_Watch") -> bool:
+    def _look_again(
+        self,
+        found: _Found | Ended[WalkBackResult],
+        asked: Versions,
+        executor: RecordedExecutor,
+        oracle: Oracle,
+        watch: VersionWatch,
+    ) -> Ended[SecondLook[str]] | None:
+        """Run again what the answer rests on."""
+        old, failures = self.versions.old, self.failures
+        if isinstance(found, Ended) or found[1].stopped or old is None or failures is None:
+            return None
+        between = self.versions.whole or self.versions.bisection
+        lineage = between(old, asked.new).lineage
+        if asked.old is None:  # that it is good was never said: it has passed once
+            lineage = {**lineage, old: ()}
+        if len(lineage) > MOST_WEIGHED:
+            return None
+        label, terms = self.versions.label, self.terms
+        told, remembered = (
+            {
+                each: terms.for_search(did[label(each)])
+                for each in (old, *lineage)
+                if label(each) in did
+            }
+            for did in (watch.judged(by_a_run=True), watch.judged(by_a_run=False))
+        )
+        if self._alike is not None:
+            suspects = self._alike.that_matter(lineage)
+            lineage = only(lineage, {*suspects, *told, *remembered, found[0].suspects[0]})
+        driver = self._driver(executor, oracle, watch.observe)
+        driver.budget = self.budget.less(found[1].wall_seconds, found[1].trials)
+        search = second_look(
+            lineage, told,
+            remembered=remembered, is_fix=terms.is_fix, failures=failures, at_once=self.jobs,
+        )  # fmt: skip
+        return driver.run(search, self._ask)
+
+    def _is_to_be_seen(self, version: str, watch: VersionWatch) -> bool:
         """Whether the answer rests on a version that this search has not run."""
         is_concluded = self._alike is not None and version in self._alike.concluded
         label = self.versions.label(version)
@@ -374,8 +474,17 @@ class VersionHunt:
 
     def _tell_of(self, bisection: Bisection[str], known: int) -> None:
         """Tell what was learned after the first ``known`` tests, and what does not go together."""
+        line = line_of_bisection(bisection)
         for version, told in bisection.tested[known:]:
-            self._tell(bisection, version, told)
+            self.bench.emit(
+                HistoryNarrowed(
+                    label=self.versions.label(version),
+                    verdict=self.terms.for_search(told),
+                    remaining=bisection.remaining,
+                    steps_left=bisection.steps_left(self.jobs),
+                    line=line,
+                )
+            )
         for bad, good in bisection.contradictions:
             text = (
                 f"{self.versions.label(good)} is {self.terms.old} though"
@@ -385,22 +494,12 @@ class VersionHunt:
             self.bench.emit(Notice(text=text))
         bisection.contradictions.clear()
 
-    def _tell(self, bisection: Bisection[str], version: str, told: Verdict) -> None:
-        self.bench.emit(
-            HistoryNarrowed(
-                label=self.versions.label(version),
-                verdict=self.terms.for_search(told),
-                remaining=bisection.remaining,
-                steps_left=bisection.steps_left(self.jobs),
-            )
-        )
-
     def _answer(
         self,
         bisection: Bisection[str],
         result: BisectionResult[str],
         reason: StopReason,
-        watch: "_Watch",
+        watch: VersionWatch,
     ) -> VersionSearch:
         label = self.versions.label
         found = result.first_bad
@@ -428,12 +527,12 @@ class VersionHunt:
             concluded=0 if self._alike is None else len(watch.not_run(self._alike.concluded)),
         )
 
-    def _diff(self, version: str, watch: "_Watch") -> str:
+    def _diff(self, version: str, watch: VersionWatch) -> str:
         """Return what a version changed, first in what the failure or the command names."""
         return self.versions.diff(version, (*watch.failing_files, *self.trial.command))
 
     def _nothing_good(
-        self, oracle: Oracle, walked: Ended[WalkBackResult], watch: "_Watch"
+        self, oracle: Oracle, walked: Ended[WalkBackResult], watch: VersionWatch
     ) -> FirstBad:
         reason = stop_reason_of(walked, StopReason.NO_GOOD_VERSION)
         announce(self.bench.emit, walked, reason)
@@ -470,60 +569,3 @@ def _places(bisection: Bisection[str], label: Callable[[str], str]) -> tuple[Ver
         for position, (version, standing) in enumerate(bisection.standings().items())
         if standing in told or version in left
     )
-
-
-class _Watch:
-    """Listens to a search and keeps what each version did."""
-
-    def __init__(
-        self, emit: Callable[[Event], None], versions: Versions, alike: JudgedAlike | None
-    ) -> None:
-        self._emit = emit
-        self._versions = versions
-        self._alike = alike
-        self.seen: dict[str, TestedVersion] = {}
-        self._version_of: dict[str, str] = {}
-        self.failing_files: tuple[str, ...] = ()
-
-    def observe(self, event: Event) -> None:
-        """Keep the version's verdict and pass the event on."""
-        if isinstance(event, TrialFinished):
-            failure = event.outcome.failure
-            if failure is not None and event.verdict is Verdict.BAD:
-                self.failing_files = tuple(frame.path for frame in failure.frames)
-            version = event.trial.revision or event.trial.packages.get(self._versions.subject, "")
-            self._version_of[event.label] = version
-            if self._alike is not None:
-                self._alike.note(version, event.outcome, event.verdict)
-            self.seen[event.label] = TestedVersion(
-                label=event.label,
-                verdict=event.verdict,
-                trial=event.number,
-                remark="passes" if failure is None else failure.summary,
-            )
-        elif isinstance(event, Notice):
-            self._keep_skipped(event.text)
-        self._emit(event)
-
-    def _keep_skipped(self, text: str) -> None:
-        label, skipped, why = text.partition(": skipped: ")
-        if skipped:
-            self.seen[label] = TestedVersion(
-                label=label, verdict=Verdict.SKIP, trial=None, remark=why
-            )
-
-    def is_from_memory(self, label: str) -> bool:
-        """Whether a version was judged by an earlier trial alone."""
-        return label in self.seen and self.seen[label].trial is None
-
-    def not_run(self, versions: Iterable[str]) -> set[str]:
-        """Return those of these versions that were not run."""
-        return set(versions).difference(self._version_of.values())
-
-    def tested(self) -> tuple[TestedVersion, ...]:
-        """Return what was tested, in order."""
-        names = self._versions.describe([each for each in self._version_of.values() if each])
-        return tuple(
-            replace(each, description=names.get(self._version_of.get(label, ""), ""))
-            for label, each in self.seen.items()
-        )

@@ -3,7 +3,7 @@
 import difflib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,19 +14,24 @@ from whet.core.record import (
     as_record,
     boolean,
     integer,
+    items_of,
     optional_record,
     optional_text,
     records,
     text,
     texts,
 )
-from whet.evidence.kept_failure import items_of
 from whet.host.console import Console
-from whet.host.module_search import ask_where, files_named, start_of, unsaved_beside
+from whet.host.editing import unsaved_beside
+from whet.host.module_search import ask_where, files_named, start_of
 from whet.host.project import Project
 from whet.workbench.bench import Workbench, oracle_of
+from whet.workbench.definition import Definition, definition_of
 from whet.workbench.request import TrialRequest
 from whet.workbench.run import RunResult, run_trial
+
+_EARLY = "Python had loaded it before the program began; Python 3.12 can be asked about it later"
+_UNWOVEN = "another loader than Python's own compiled it; Python 3.12 can be asked about it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,11 +115,15 @@ class Ran:
 
     Attributes:
         result: the trial.
+        definition: where the calls were counted.
+        reason: why they may not be all there are; empty: they are.
         loads: which processes have loaded it, in the order in which they did.
         calls: of its functions; the first call first.
     """
 
     result: RunResult
+    definition: Definition
+    reason: str
     loads: tuple[Load, ...]
     calls: tuple[Calls, ...]
 
@@ -172,6 +181,11 @@ def whereabouts(
         "imports": imports and bool(attribute or "." in module) and module != _script(start.script),
     }
     told = ask_where(start, whole, cwd, asked)
+    meant = next((each for each in _meant(path, module, cwd) if each), start.script)
+    if "missing" in told and meant and module_of(Path(meant)) == module:
+        # Nothing imports it by that name, but it is a file that the command may run all the same.
+        above = str(Path(os.path.realpath(meant)).parents[module.count(".") + _is_package(meant)])
+        told = ask_where(replace(start, first=above), whole, cwd, {**asked, "imports": False})
     _refuse_unknown(told, target)
     module = text(told, "module")
     file = optional_text(told, "file") or ""
@@ -186,6 +200,20 @@ def whereabouts(
     )
 
 
+def _meant(path: Path, module: str, cwd: Path) -> Iterator[str]:
+    """Yield the file that was named, or that the module would have if the command put it on its path.
+
+    pytest does so with folders of tests and of `conftest.py`, and many programs with their own.
+    """
+    if path.is_file():
+        yield str(path)
+    stem = module.replace(".", "/")
+    for folder in (cwd, cwd / "src"):
+        for tail in (f"{stem}.py", f"{stem}/__init__.py"):
+            if (folder / tail).is_file():
+                yield str(folder / tail)
+
+
 def module_of(path: Path) -> str:
     """Return the name by which a file is imported: from above its topmost package."""
     path = Path(os.path.abspath(path))
@@ -197,19 +225,35 @@ def module_of(path: Path) -> str:
     return ".".join(parts)
 
 
+def _is_package(path: str) -> bool:
+    return Path(path).name == "__init__.py"
+
+
 def run_counted(
     bench: Workbench, where: Whereabouts, request: TrialRequest, console: Console | None
 ) -> Ran:
-    """Run a command, and count how often the target is called."""
-    counted = f"{where.module}:{'.'.join(where.attributes)}"
-    bench.tasks = replace(bench.tasks, counted=counted)
+    """Run a command, and count how often the target is called, if that can be told."""
+    definition = definition_of(where.told, ".".join(where.attributes) or "*")
+    probe = {
+        "number": 0, "title": where.name, "kind": "call",
+        "path": os.path.realpath(definition.path) if definition.path else "",
+        "module": definition.module, "line": definition.line, "last": definition.line,
+        "name": definition.name, "condition": "", "after": 0, "every": 1, "actions": [["count"]],
+    }  # fmt: skip
+    if not definition.reason:
+        wish = {"probes": [probe], "ranks": [], "most_calls": 0}
+        bench.tasks = replace(bench.tasks, counted=json.dumps(wish))
     trial = bench.build_trial(request, live=console is not None)
     oracle = oracle_of(request.judging)
     result = run_trial(bench, trial, request, console, oracle, verb="where")
     loads: list[tuple[float, Load]] = []
     calls: list[tuple[float, Calls]] = []
+    reason = definition.reason
     for line in _told(result):
         at = float(str(line["at"]))
+        if "early" in line or "unwoven" in line:
+            reason = reason or (_EARLY if "early" in line else _UNWOVEN)
+            continue
         if "function" not in line:
             load = Load(pid=integer(line, "pid"), file=text(line, "file"), by=_by(line))
             loads.append((at, load))
@@ -224,6 +268,8 @@ def run_counted(
         calls.append((at, made))
     return Ran(
         result=result,
+        definition=definition,
+        reason=reason,
         loads=tuple(load for _, load in sorted(loads, key=lambda each: each[0])),
         calls=tuple(made for _, made in sorted(calls, key=lambda each: each[0])),
     )

@@ -12,12 +12,16 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from importlib.abc import FileLoader
     from importlib.machinery import SourceFileLoader
     from pathlib import Path
     from types import CodeType
-    from typing import SupportsIndex
+    from typing import Any, SupportsIndex
 
-    from whet.agent.site.whet_count import Counting
+    from whet.agent.site.whet_probe.loading import Loading
+
+    Make = Callable[[str, str, Callable[[], bytes]], CodeType | None]
+    Guards = dict[str, Callable[[dict[str, object]], None]]
 
 _SIGNAL = 62  # a real-time signal that nothing sends by itself; see `whet.host.stacks`
 _ALL_THREADS_SIGNAL = 63
@@ -39,63 +43,91 @@ def install() -> None:
     debugging = os.environ.pop("WHET_PDB", "")
     if debugging and sys.version_info >= (3, 9):
         _debug(debugging)
-    keeping = _keep_failures(answer.folder) if os.environ.get("WHET_LOCALS") == "1" else {}
-    inside = os.environ.get("WHET_TOGGLES")
-    if inside is not None:
-        keeping = _both(keeping, _switch(answer.folder, inside))
+    probing: list[Loading] = []
+    keeping = _take_up(answer.folder or "", probing)
     cache = os.environ.get("WHET_PYCACHE")
     if cache and sys.implementation.name == "cpython":
         loading: list[Callable[[str, str], CodeType | None]] = []
-        guards: dict[str, Callable[[dict[str, object]], None]] = {}
+        guards: Guards = {}
         # At its first line a program has no past to keep: Python runs it.
         if stage and debugging != "at once" and sys.version_info >= (3, 9):
-            loading, guards = __import__("whet_stage.stage").stage.install(stage, answer.prepare)
-        counting = _count_calls(answer.folder, os.environ.get("WHET_COUNT", ""))
-        _key_byte_code_by_content(cache, loading, _both(keeping, guards), counting)
+            stages = _import_unheld("whet_stage.stage").stage
+            loading, guards = stages.install(stage, answer.prepare)
+        woven: list[Make] = [each.code for each in probing]
+        _key_byte_code_by_content(cache, loading, _both(keeping, guards), woven)
 
 
-def _count_calls(folder: str | None, target: str) -> Counting | None:
-    """Count the calls of what whet asks for; None: it asks for nothing."""
-    if not folder or not target:
-        return None
+def _take_up(folder: str, probing: list[Loading]) -> Guards:
+    """Take up what only watches or turns something; return what is called with certain modules."""
+    if not folder:
+        return {}
+
+    def probes(module: Any, wish: str) -> Guards:
+        loading: Loading | None = module.begin(folder, wish)
+        probing.extend([] if loading is None else [loading])
+        return {} if loading is None else loading.guards
+
+    told = os.environ.get
+    # What is asked for, None: nothing; whether all that a job imports is to be forgotten, or its
+    # own module alone; what begins it.
+    jobs: tuple[tuple[str | None, str, bool, Callable[[Any, str], Guards]], ...] = (
+        ("", "whet_tasks", False, lambda own, _: own.answering(folder)),
+        ("" if told("WHET_LOCALS") == "1" else None, "whet_failures", False,
+            lambda own, _: own.Watch(folder).begin()),
+        (told("WHET_TOGGLES"), "whet_toggles", False,
+            lambda own, wish: own.Switches(folder, wish).begin()),
+        (told("WHET_GPU_MEMORY") or None, "whet_gpu", False,
+            lambda own, wish: own.Cap(folder, int(wish)).begin()),
+        (told("WHET_CLOSER"), "whet_closer", True, lambda own, wish: own.Look(folder, wish).begin()),
+        (told("WHET_PROBES") or None, "whet_probe", True, probes),
+        (told("WHET_COUNT") or None, "whet_count", True, probes),
+    )  # fmt: skip
+    keeping: Guards = {}
+    for wish, name, forgets_all, begin in jobs:
+        if wish is not None:
+            keeping = _both(keeping, _begun(name, begin, wish, forgets_all=forgets_all))
+    return keeping
+
+
+def _begun(
+    name: str, begin: Callable[[Any, str], Guards], wish: str, *, forgets_all: bool
+) -> Guards:
+    """Begin with a module of whet's, and leave no name where the program could find it."""
     before = set(sys.modules)
     try:
-        counting: Counting = __import__("whet_count").Counting(folder, target)
-        counting.watch_script()
-        return counting
+        return begin(_import_unheld(name), wish)
     finally:
-        for name in set(sys.modules) - before:
-            del sys.modules[name]  # the program may have modules of these names
+        for each in set(sys.modules) - before if forgets_all else [name]:
+            sys.modules.pop(each, None)  # the program may have modules of these names
 
 
-def _keep_failures(folder: str | None) -> dict[str, Callable[[dict[str, object]], None]]:
-    """Keep what the frames of failures hold; return what is called with certain modules."""
-    if not folder:
-        return {}
+def _import_unheld(name: str) -> Any:
+    """Import what is whet's own, so that nobody asks what is looked up for it."""
+    import _frozen_importlib_external as machinery
+
+    def look(path: str) -> os.stat_result:
+        return os.stat(path, dir_fd=_MAGIC_FOLDER) if path[:1] == "/" else os.stat(path)
+
+    def get_data(loader: FileLoader, path: str) -> bytes:
+        if path[:1] != "/" or not path.endswith((".py", ".pyc")):
+            return read(loader, path)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=_MAGIC_FOLDER)
+        with os.fdopen(descriptor, "rb", 0) as file:
+            return file.read()
+
+    places = ((machinery, "_path_stat", look), (machinery.FileLoader, "get_data", get_data))
+    originals = [(where, part, getattr(where, part)) for where, part, _ in places]
+    read: Callable[[FileLoader, str], bytes] = originals[-1][2]
     try:
-        guards: dict[str, Callable[[dict[str, object]], None]]
-        guards = __import__("whet_failures").Watch(folder).begin()
-        return guards
+        for where, part, function in places:
+            setattr(where, part, function)
+        return __import__(name)
     finally:
-        sys.modules.pop("whet_failures", None)
+        for where, part, original in originals:
+            setattr(where, part, original)
 
 
-def _switch(folder: str | None, inside: str) -> dict[str, Callable[[dict[str, object]], None]]:
-    """Turn switches in the program; return what is called with certain modules."""
-    if not folder:
-        return {}
-    try:
-        guards: dict[str, Callable[[dict[str, object]], None]]
-        guards = __import__("whet_toggles").Switches(folder, inside).begin()
-        return guards
-    finally:
-        sys.modules.pop("whet_toggles", None)
-
-
-def _both(
-    one: dict[str, Callable[[dict[str, object]], None]],
-    other: dict[str, Callable[[dict[str, object]], None]],
-) -> dict[str, Callable[[dict[str, object]], None]]:
+def _both(one: Guards, other: Guards) -> Guards:
     """Return guards of which those for the same module are called one after the other."""
     both = {**one, **other}
     for name in one.keys() & other.keys():
@@ -199,7 +231,7 @@ def _key_byte_code_by_content(
     cache: str,
     load: list[Callable[[str, str], CodeType | None]],
     guards: dict[str, Callable[[dict[str, object]], None]],
-    counting: Counting | None = None,
+    woven: list[Make],
 ) -> None:
     """Look up and keep the byte code of the user's modules under a digest of their source.
 
@@ -212,7 +244,7 @@ def _key_byte_code_by_content(
         load: the one in it loads the user's modules instead, so that they can be changed
             under way; none: nothing does.
         guards: what is called with the namespace of an installed module when it has been run.
-        counting: makes the code of one module that counts its calls.
+        woven: each makes the code of modules in which something is looked out for.
     """
     import _frozen_importlib_external as machinery
 
@@ -224,10 +256,10 @@ def _key_byte_code_by_content(
 
     def get_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
         path = self.get_filename(fullname)
-        if counting is not None and fullname == counting.module:
-            counted = counting.code(self.get_data(path), path)
-            if counted is not None:
-                return counted
+        for make in woven:
+            made = make(fullname, path, lambda: self.get_data(path))
+            if made is not None:
+                return made
         if path.startswith(standard) or any(part in path for part in installed):
             code = original(self, fullname)
             if code and fullname == _REWRITER:

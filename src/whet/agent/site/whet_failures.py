@@ -49,6 +49,9 @@ class Watch:
             "_pytest.runner": self._watch_pytest,
             "unittest.result": self._watch_unittest,
             "multiprocessing.util": self._watch_processes,
+            "multiprocessing.pool": self._watch_tasks("ExceptionWithTraceback"),
+            "concurrent.futures.process": self._watch_tasks("_ExceptionWithTraceback"),
+            "torch._utils": self._watch_tasks("ExceptionWrapper"),
             "asyncio.base_events": self._watch_loops,
         }
         for name, guard in guards.items():
@@ -170,6 +173,21 @@ class Watch:
             leave(*arguments, **named)
 
         module["_exit_function"] = _exit_function
+
+    def _watch_tasks(self, name: str) -> Guard:
+        def guard(module: dict[str, Any]) -> None:
+            # What a worker of a pool makes of the error of a task, to send it to who waits for it.
+            sent = module[name]
+            make = sent.__init__
+
+            def init(own: object, *given: object, **named: object) -> None:
+                told = (each for each in given if isinstance(each, BaseException))
+                self.keep(next(told, sys.exc_info()[1]), "process")
+                make(own, *given, **named)
+
+            sent.__init__ = init
+
+        return guard
 
     def _watch_loops(self, module: dict[str, Any]) -> None:
         loop = module["BaseEventLoop"]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.syscalls`
 _SUFFIX = ".toggles"
+_MANY = 16
 
 
 class Switches:
@@ -31,6 +32,7 @@ class Switches:
     def begin(self) -> dict[str, Guard]:
         """Tell at the end; return what is called with modules when they have been run."""
         atexit.register(self._tell_all)
+        self._amplify()
         guards: dict[str, Guard] = {}
         for name, found in (
             ("torch-anomaly", {"torch": self._watch_gradients}),
@@ -53,6 +55,22 @@ class Switches:
                     )
                 },
             ),
+            (
+                "many-threads",
+                {
+                    "concurrent.futures.thread": self._one_of(
+                        "many-threads", "ThreadPoolExecutor", "max_workers", _MANY
+                    )
+                },
+            ),
+            (
+                "reversed-tests",
+                {
+                    "_pytest.main": self._order("reversed-tests", _reversed),
+                    "unittest.loader": self._backwards,
+                },
+            ),
+            ("shuffled-tests", {"_pytest.main": self._order("shuffled-tests", _shuffled)}),
         ):
             if name in self._inside:
                 for module, guard in found.items():
@@ -101,11 +119,53 @@ class Switches:
         }  # fmt: skip
         self._hold("no-workers", module["DataLoader"], alone)
 
-    def _one_of(self, switch: str, name: str, parameter: str) -> Guard:
+    def _one_of(self, switch: str, name: str, parameter: str, count: int = 1) -> Guard:
         def guard(module: dict[str, Any]) -> None:
-            self._hold(switch, module[name], {parameter: 1})
+            self._hold(switch, module[name], {parameter: count})
 
         return guard
+
+    def _amplify(self) -> None:
+        """Turn what needs no module of the program."""
+        if "switch-often" in self._inside:
+            sys.setswitchinterval(1e-6)
+            self._tell("inside:switch-often")
+        if "one-core" in self._inside and hasattr(os, "sched_setaffinity"):
+            try:
+                os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+                self._tell("inside:one-core")
+            except OSError:
+                pass  # a sandbox: it did not take, and is not told
+        if "sleeps" in self._inside:
+            places = os.environ.get("WHET_SLEEPS", "")
+            __import__("whet_sleeps").Sleeps(self._tell, places).begin()
+            sys.modules.pop("whet_sleeps", None)
+
+    def _order(self, switch: str, ordered: Callable[[list[Any]], list[Any]]) -> Guard:
+        """Return what lets pytest run what it has collected in another order."""
+
+        def guard(module: dict[str, Any]) -> None:
+            session = module["Session"]
+            original = session.perform_collect
+
+            def perform_collect(own: Any, *given: Any, **named: Any) -> Any:
+                found = original(own, *given, **named)
+                own.items[:] = ordered(list(own.items))
+                self._tell("inside:" + switch)
+                return found
+
+            session.perform_collect = perform_collect
+
+        return guard
+
+    def _backwards(self, module: dict[str, Any]) -> None:
+        """Let unittest run the tests of each class in the opposite order."""
+
+        def compare(one: str, other: str) -> int:
+            self._tell("inside:reversed-tests")
+            return (one < other) - (one > other)
+
+        module["TestLoader"].sortTestMethodsUsing = staticmethod(compare)
 
     def _hold(self, switch: str, made: Any, held: dict[str, Any]) -> None:
         """Have a class made with these values, whatever the program says."""
@@ -124,6 +184,19 @@ class Switches:
         vars(make)["__wrapped__"] = original
         make.__name__ = original.__name__
         made.__init__ = make
+
+
+def _reversed(items: list[Any]) -> list[Any]:
+    return items[::-1]
+
+
+def _shuffled(items: list[Any]) -> list[Any]:
+    """Return them in an order that is always the same (Fisher and Yates 1938)."""
+    chance = __import__("_random").Random(1)
+    for last in range(len(items) - 1, 0, -1):
+        other = int(chance.random() * (last + 1))
+        items[last], items[other] = items[other], items[last]
+    return items
 
 
 def _after(first: Guard | None, second: Guard) -> Guard:

@@ -46,14 +46,19 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     told["module"], told["attributes"] = module, attributes
     spec, missing, known = _find(module)
     if spec is None:
+        module, spec = _by_another_name(module, imports=request["imports"])
+        told["module"] = module
+    if spec is None:
         told["missing"], told["known"] = missing, known
         return told
     told["file"] = spec.origin if spec.has_location else None
+    frozen_from = getattr(spec.loader_state, "filename", None) if spec.origin == "frozen" else None
+    told["frozen_from"] = frozen_from
     told["kind"] = _kind(spec)
     told["folders"] = list(_places(spec))
     told["is_standard"] = module.partition(".")[0] in _standard_names()
     told["is_of_python"] = _is_of_python(spec)
-    told["copies"] = list(_copies(module, told["file"]))
+    told["copies"] = list(_copies(module, told["file"] or frozen_from))
     told["byte_code"] = _byte_code(told["file"])
     told["installed_by"] = _installed_by(module.partition(".")[0])
     if request["imports"]:
@@ -74,6 +79,21 @@ def _split(name: str) -> tuple[str, list[str]]:
         if spec is not None:
             return ".".join(parts[:length]), parts[length:]
     return parts[0], parts[1:]
+
+
+def _by_another_name(name: str, *, imports: bool) -> tuple[str, Any]:
+    """Return a module that stands under a name which no file has, such as `os.path`."""
+    if imports and name not in sys.modules:
+        shown = sys.stdout
+        sys.stdout = sys.stderr = io.StringIO()
+        try:
+            importlib.import_module(name)
+        except _ANYTHING:  # it is the module's
+            return name, None
+        finally:
+            sys.stdout = shown
+    spec = getattr(sys.modules.get(name), "__spec__", None)
+    return (name, None) if spec is None else (spec.name, spec)
 
 
 def _find(name: str) -> tuple[Any, str, list[str]]:
@@ -292,6 +312,7 @@ def _imported(module: str, attributes: list[str]) -> dict[str, Any]:
             if type(found).__name__ == "member_descriptor" or not _has_place(found):
                 found = found if _has_place(found) else getattr(owner, name, found)
         told.update(_place(found))
+        told["is_class"] = isinstance(found, type)
         if isinstance(owner, type):
             told["classes"] = list(_classes(owner, attributes[-1]))
             told["overriders"] = list(_overriders(owner, attributes[-1]))
@@ -311,6 +332,7 @@ def _has_place(found: object) -> bool:
 def _place(found: Any) -> dict[str, Any]:
     """Return where a function or a class is written, and by what it is wrapped."""
     wrappers: list[str] = []
+    is_partial = type(found).__name__ == "partial"
     found = _plain(found)
     while hasattr(found, "__wrapped__") and not isinstance(found, type):
         name = getattr(getattr(found, "__code__", None), "co_filename", type(found).__qualname__)
@@ -319,6 +341,8 @@ def _place(found: Any) -> dict[str, Any]:
     told = _written(found)
     if wrappers:
         told["wrapped_by"] = wrappers
+    if is_partial:
+        told["is_partial"] = True
     return told
 
 
@@ -326,7 +350,8 @@ def _written(found: Any) -> dict[str, Any]:
     code = getattr(found, "__code__", None)
     if code is None and not isinstance(found, type):
         return {} if isinstance(found, types.ModuleType) else {"value": type(found).__name__}
-    told = {"qualified_name": found.__qualname__, "defining_module": found.__module__}
+    name = getattr(code, "co_qualname", found.__qualname__)  # the other one may be made up
+    told = {"qualified_name": name, "defining_module": found.__module__}
     if code is not None:
         lines = (
             [line for _, _, line in code.co_lines() if line] if hasattr(code, "co_lines") else []

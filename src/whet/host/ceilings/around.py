@@ -46,7 +46,7 @@ class Around:
     @property
     def ways(self) -> tuple[str, ...]:
         """How each limit is enforced, in words."""
-        return tuple(each.way for each in self.prepared)
+        return tuple(each.way for each in self.prepared if each.way)
 
     def met(self, end: End) -> tuple[LimitMet, ...]:
         """Return which limits the trial met."""

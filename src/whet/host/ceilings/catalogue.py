@@ -32,6 +32,7 @@ _AFFINITY = Affinity()
 FAMILIES: Sequence[Family] = (
     Family(names=("memory", "memory-high", "swap"), ways=(_V2, _V1, Watchdog())),
     Family(names=("processes",), ways=(_V2, _V1)),
+    Family(names=("slow-disk",), ways=(_V2, _V1)),
     Family(names=("cpus",), ways=(_V2, _V1, _AFFINITY)),
     Family(names=("address-space",), ways=(_RESOURCE_LIMITS,)),
     Family(names=("files",), ways=(_RESOURCE_LIMITS,)),
@@ -41,6 +42,14 @@ FAMILIES: Sequence[Family] = (
 )
 """Whoever adds a limit adds its family here."""
 
+
+def want_a_scope(limits: Limits, spawner: int) -> bool:
+    """Whether limits could be enforced by control groups if this user's systemd gave them some."""
+    names = [name for family in FAMILIES if _V2 in family.ways for name in family.names]
+    asked = [name for name in names if asked_of(limits, name)]
+    return bool(asked) and _V2.is_worth_a_scope(asked, spawner)
+
+
 _FIELDS = {
     "memory": "memory_bytes",
     "memory-high": "memory_high_bytes",
@@ -49,6 +58,7 @@ _FIELDS = {
     "file-size": "file_size_bytes",
     "stack": "stack_bytes",
     "cpu-seconds": "cpu_seconds",
+    "slow-disk": "slow_disk_bytes",
 }
 
 

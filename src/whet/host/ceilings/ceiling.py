@@ -122,7 +122,7 @@ class Plain:
     steps: tuple[Order, ...] = ()
     probes: tuple[Order, ...] = ()
     watches: tuple[Order, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
     environment: Mapping[str, str] = field(default_factory=_no_variables)
 
     def met(self, _end: End, /) -> tuple[LimitMet, ...]:

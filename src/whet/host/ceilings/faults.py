@@ -32,10 +32,15 @@ class PreparedFaults:
         return (self.injector.order,)
 
     def met(self, _end: End, /) -> tuple[LimitMet, ...]:
-        """Note what was hit."""
+        """Note what was hit, and return it."""
         self.injector.finish()
-        self.notes = tuple(count.words for count in self.injector.counts)
-        return ()
+        counts = self.injector.counts
+        self.notes = tuple(count.words for count in counts)
+        return tuple(
+            LimitMet(name="fail", limit=one.seen, reached=one.hits, process=one.fault.words)
+            for one in counts
+            if one.hits
+        )
 
     def close(self) -> None:
         """Stop answering."""

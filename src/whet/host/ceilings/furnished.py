@@ -30,7 +30,15 @@ def furnished(room: Room, program: Program, belongings: Belongings) -> Iterator[
         from whet.host.ceilings.gpus import visible_gpus
 
         yield visible_gpus(room.gpus, program.environment)
+    if room.gpu_memory_bytes is not None:
+        from whet.host.ceilings.gpu_caps import cap_memory
+
+        yield cap_memory(room.gpu_memory_bytes, program.environment)
     if room.gpu_free:
         from whet.host.ceilings.gpus import hold_memory
 
         yield hold_memory(room.gpu_free, program.environment, belongings)
+    if room.cpu_load:
+        from whet.host.ceilings.load import keep_busy
+
+        yield keep_busy(room.cpu_load, belongings)

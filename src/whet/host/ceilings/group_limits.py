@@ -2,6 +2,7 @@
 
 from whet.core.limits import LimitMet, Limits
 from whet.host.ceilings.ceiling import End
+from whet.host.ceilings.felling import FELLED
 
 
 def met_in_groups(end: End, limits: Limits) -> tuple[LimitMet, ...]:
@@ -19,6 +20,10 @@ def met_in_groups(end: End, limits: Limits) -> tuple[LimitMet, ...]:
                 was_killed=True,
             )
         )
+    elif FELLED in end.noted and limits.memory_bytes is not None:
+        reached, pid, process = end.noted[FELLED]
+        most = limits.memory_bytes
+        met.append(LimitMet(name="memory", limit=most, reached=reached, process=process, pid=pid))
     elif "all memory" in end.noted and limits.memory_bytes is not None:
         reached = end.noted["all memory"][0]
         met.append(LimitMet(name="memory", limit=limits.memory_bytes, reached=reached))

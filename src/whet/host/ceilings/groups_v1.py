@@ -1,4 +1,4 @@
-"""Memory, processes and processors of a whole process tree, by control groups of version 1.
+"""Memory, processes, processors and disks of a whole process tree, by control groups of version 1.
 
 A group is made below the one that whet itself is in, so that no limit around whet is escaped,
 and several whets nest. When memory runs out the kernel holds the program instead of killing a
@@ -9,12 +9,14 @@ ends the whole trial. See Documentation/admin-guide/cgroup-v1/memory.rst of the 
 import os
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from whet.core.limits import LimitMet, Limits, shown_size
 from whet.host.belongings import Belongings
+from whet.host.ceilings import disk_speed
 from whet.host.ceilings.ceiling import End, Order, Plain
 from whet.host.ceilings.group_limits import met_in_groups
+from whet.host.ceilings.probes import SLOW_PROBE_BYTES
 from whet.host.ceilings.processors import bind_step
 from whet.host.control_groups import (
     new_group,
@@ -23,7 +25,13 @@ from whet.host.control_groups import (
     write_words,
 )
 
-_CONTROLLERS = {"memory": "memory", "swap": "memory", "processes": "pids", "cpus": "cpu"}
+_CONTROLLERS = {
+    "memory": "memory",
+    "swap": "memory",
+    "processes": "pids",
+    "cpus": "cpu",
+    "slow-disk": "blkio",
+}
 _PERIOD_MICROSECONDS = 100_000  # the kernel's own choice
 
 
@@ -47,7 +55,7 @@ class GroupsV1:
             return f"`{folder}` may not be written to, or is mounted read-only"
         if name == "swap" and not os.path.exists(f"{folder}/{_BOTH}"):
             return "the kernel does not count swap (`swapaccount=1`)"
-        return ""
+        return disk_speed.hindrance(folder, 1) if name == "slow-disk" else ""
 
     def prepare(
         self, names: Collection[str], limits: Limits, belongings: Belongings, /
@@ -82,7 +90,7 @@ def _prepared(folders: dict[str, str], limits: Limits, belongings: Belongings) -
     if "memory" in folders:
         most = limits.memory_bytes or 0
         probes.append(("memory v1", folders["memory"], most, most + (limits.swap_bytes or 0)))
-        watches.append(("memory v1", folders["memory"]))
+        watches.append(("memory v1", folders["memory"], int(limits.spares_command)))
         said.append(f"memory {shown_size(most)}")
     if "pids" in folders:
         probes.append(("processes", folders["pids"], limits.processes or 0))
@@ -92,6 +100,13 @@ def _prepared(folders: dict[str, str], limits: Limits, belongings: Belongings) -
         probes.append(("cpus v1", folders["cpu"], _quota(limits)))
         steps.append(bind_step(limits.cpus or 1))
         said.append(f"processors {limits.cpus:g}")
+    if "blkio" in folders:
+        speed = limits.slow_disk_bytes or 0
+        lines = disk_speed.v1_limits
+        probes.append(
+            ("disks", folders["blkio"], tuple(lines(SLOW_PROBE_BYTES)), tuple(lines(speed)))
+        )
+        said.append(f"disks {shown_size(speed)} a second")
     watches += [("members", folder) for folder in folders.values()]
     return _Prepared(
         way=f"{', '.join(said)} by cgroup v1",
@@ -115,6 +130,9 @@ def _set(folders: dict[str, str], limits: Limits) -> None:
     if "cpu" in folders:
         write_words(f"{folders['cpu']}/cpu.cfs_period_us", _PERIOD_MICROSECONDS)
         write_words(f"{folders['cpu']}/cpu.cfs_quota_us", _quota(limits))
+    if "blkio" in folders:
+        for name, words in disk_speed.v1_limits(limits.slow_disk_bytes or 0):
+            write_words(f"{folders['blkio']}/{name}", words)
 
 
 def _quota(limits: Limits) -> int:
@@ -128,9 +146,12 @@ class _Prepared(Plain):
     limits: Limits
     folders: dict[str, str]
     belongings: Belongings
+    notes: list[str] = field(default_factory=list[str])
 
     def met(self, end: End, /) -> tuple[LimitMet, ...]:
         """Return what the watches have seen."""
+        if "blkio" in self.folders:
+            self.notes.append(disk_speed.traffic_words(self.folders["blkio"], 1))
         return met_in_groups(end, self.limits)
 
     def close(self) -> None:

@@ -1,8 +1,9 @@
-"""Memory, processes and processors of a whole process tree, by one control group of version 2.
+"""Memory, processes, processors and disks of a whole process tree, by one control group of version 2.
 
 The group is made beside the one that whet itself is in: a group of version 2 with processes in
 it cannot have limited ones below it. So that no limit around whet is escaped, that is done only
-where whet's own group has none. A trial's group holds its program in a group below it, so that
+where whet's own group has none of memory; one of processes, which systemd gives to every service and
+scope, the trial's group gets too. A trial's group holds its program in a group below it, so that
 a whet inside the trial finds a place under the same limits.
 
 See Documentation/admin-guide/cgroup-v2.rst of the kernel.
@@ -11,21 +12,25 @@ See Documentation/admin-guide/cgroup-v2.rst of the kernel.
 import os
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from whet.core.limits import LimitMet, Limits, shown_size
 from whet.host.belongings import Belongings
+from whet.host.ceilings import disk_speed
 from whet.host.ceilings.ceiling import End, Order, Plain
 from whet.host.ceilings.group_limits import met_in_groups
+from whet.host.ceilings.probes import SLOW_PROBE_BYTES
 from whet.host.ceilings.processors import bind_step
 from whet.host.ceilings.watches import PROGRAM
 from whet.host.control_groups import (
     new_group,
     own_group,
+    read_number,
     read_words,
     remove_group,
     write_words,
 )
+from whet.host.user_scope import home_group, is_home_given, is_in_scope, scope_hindrance
 
 _CONTROLLERS = {
     "memory": "memory",
@@ -33,6 +38,7 @@ _CONTROLLERS = {
     "swap": "memory",
     "processes": "pids",
     "cpus": "cpu",
+    "slow-disk": "io",
 }
 _PERIOD_MICROSECONDS = 100_000  # the kernel's own choice
 
@@ -48,7 +54,7 @@ class GroupsV2:
         if name == "swap" and limits.memory_bytes is None:
             return "`--swap` goes with `--memory`"
         controller = _CONTROLLERS[name]
-        own = own_group("")
+        own = home_group()
         if own is None:
             return "it is not mounted"
         if controller not in read_words(f"{own}/cgroup.controllers").split():
@@ -57,21 +63,25 @@ class GroupsV2:
         if controller not in read_words(f"{parent}/cgroup.subtree_control").split():
             return f"the controller `{controller}` is not delegated to `{parent}`"
         if not os.access(f"{parent}/cgroup.procs", os.W_OK):
-            return f"`{parent}` may not be written to (`systemd-run --user --scope` may help)"
+            lacking = scope_hindrance() or "it was refused"
+            return f"`{parent}` may not be written to (`systemd-run --user --scope`: {lacking})"
         limited = [
             each
-            for each in ("memory.max", "memory.high", "pids.max")
+            for each in ("memory.max", "memory.high")
             if read_words(f"{own}/{each}").strip() not in {"", "max"}
         ]
-        return (
-            f"`{own}` has a limit itself (`{limited[0]}`), which would be left" if limited else ""
-        )
+        around = read_number(f"{own}/pids.max")
+        if name == "processes" and around is not None and around < (limits.processes or 0):
+            return f"`{own}` has only {around} itself"
+        if limited:
+            return f"`{own}` has a limit itself (`{limited[0]}`), which would be left"
+        return disk_speed.hindrance(own, 2) if name == "slow-disk" else ""
 
     def prepare(
         self, names: Collection[str], limits: Limits, belongings: Belongings, /
     ) -> "_Prepared":
         """Make the group, the one below it for the program, and set the limits."""
-        own = own_group("")
+        own = home_group()
         if own is None:
             raise FileNotFoundError("no group of version 2")
         folder = new_group(os.path.dirname(own))
@@ -79,6 +89,7 @@ class GroupsV2:
         try:
             belongings.adopt("group", folder)
             os.mkdir(folder)
+            _pass_on_processes(own, folder)
             _set(folder, frozenset(names), limits)
             wanted = sorted({f"+{_CONTROLLERS[name]}" for name in names})
             write_words(f"{folder}/cgroup.subtree_control", " ".join(wanted))
@@ -87,6 +98,19 @@ class GroupsV2:
             prepared.close()
             raise
         return prepared
+
+    def is_worth_a_scope(self, names: Collection[str], spawner: int) -> bool:
+        """Whether all that stands in the way of some limits is that this user may make no groups.
+
+        Their own systemd may then give them a part of the tree (`whet.host.user_scope`).
+        """
+        own = own_group("")
+        if own is None or is_in_scope(spawner) or scope_hindrance():
+            return False
+        there = set(read_words(f"{own}/cgroup.controllers").split())
+        there |= set(read_words("/sys/fs/cgroup/cgroup.controllers").split())
+        may = os.access(f"{os.path.dirname(own)}/cgroup.procs", os.W_OK)
+        return not may and there.issuperset(_CONTROLLERS[name] for name in names)
 
 
 def _prepared(
@@ -98,7 +122,7 @@ def _prepared(
     steps: list[Order] = [("join", f"{folder}/{PROGRAM}/cgroup.procs")]
     if limits.memory_bytes is not None and "memory" in names:
         probes.append(("memory v2", folder, limits.memory_bytes, _high(limits)))
-        watches.append(("memory v2", folder, limits.memory_bytes))
+        watches.append(("memory v2", folder, limits.memory_bytes, int(limits.spares_command)))
         said.append(f"memory {shown_size(limits.memory_bytes)}")
     if limits.memory_high_bytes is not None and "memory-high" in names:
         said.append(f"memory slowed from {shown_size(limits.memory_high_bytes)} on")
@@ -110,16 +134,28 @@ def _prepared(
         probes.append(("cpus v2", folder, _quota(limits.cpus)))
         steps.append(bind_step(limits.cpus))
         said.append(f"processors {limits.cpus:g}")
+    if limits.slow_disk_bytes is not None and "slow-disk" in names:
+        lines = disk_speed.v2_limits
+        speed = limits.slow_disk_bytes
+        probes.append(("disks", folder, tuple(lines(SLOW_PROBE_BYTES)), tuple(lines(speed))))
+        said.append(f"disks {shown_size(speed)} a second")
     watches.append(("members", f"{folder}/{PROGRAM}", os.path.basename(folder)))
     return _Prepared(
-        way=f"{', '.join(said)} by cgroup v2",
+        way=f"{', '.join(said)} by cgroup v2{' (systemd scope)' if is_home_given() else ''}",
         steps=tuple(steps),
         probes=tuple(probes),
         watches=tuple(watches),
         limits=limits,
         folder=folder,
         belongings=belongings,
+        is_slow="slow-disk" in names,
     )
+
+
+def _pass_on_processes(own: str, folder: str) -> None:
+    most = read_words(f"{own}/pids.max").strip()
+    if most not in {"", "max"}:
+        write_words(f"{folder}/pids.max", most)
 
 
 def _set(folder: str, names: frozenset[str], limits: Limits) -> None:
@@ -127,13 +163,17 @@ def _set(folder: str, names: frozenset[str], limits: Limits) -> None:
         write_words(f"{folder}/memory.max", limits.memory_bytes)
         if os.path.exists(f"{folder}/memory.swap.max"):  # not where swap is not counted
             write_words(f"{folder}/memory.swap.max", limits.swap_bytes or 0)
-        write_words(f"{folder}/memory.oom.group", 1)  # all of the trial, not its largest alone
+        if not limits.spares_command:
+            write_words(f"{folder}/memory.oom.group", 1)  # all of the trial, not its largest alone
     if limits.memory_high_bytes is not None and "memory-high" in names:
         write_words(f"{folder}/memory.high", limits.memory_high_bytes)
     if limits.processes is not None and "processes" in names:
         write_words(f"{folder}/pids.max", limits.processes)
     if limits.cpus is not None and "cpus" in names:
         write_words(f"{folder}/cpu.max", _quota(limits.cpus))
+    if limits.slow_disk_bytes is not None and "slow-disk" in names:
+        for name, words in disk_speed.v2_limits(limits.slow_disk_bytes):
+            write_words(f"{folder}/{name}", words)
 
 
 def _high(limits: Limits) -> str:
@@ -151,9 +191,13 @@ class _Prepared(Plain):
     limits: Limits
     folder: str
     belongings: Belongings
+    is_slow: bool
+    notes: list[str] = field(default_factory=list[str])
 
     def met(self, end: End, /) -> tuple[LimitMet, ...]:
         """Return what the watches have seen."""
+        if self.is_slow:
+            self.notes.append(disk_speed.traffic_words(self.folder, 2))
         return met_in_groups(end, self.limits)
 
     def close(self) -> None:

@@ -29,6 +29,10 @@ _MOST_OWN_FILES = 1024
 _SPIN_SECONDS = 0.5
 _STACK_SLACK_BYTES = 1 << 20
 _STACK_REACH_BYTES = 64 << 20  # the kernel keeps 128 MiB below a stack free of anything else
+SLOW_PROBE_BYTES = 1 << 20
+"""How slow a disk is for a probe, in bytes a second."""
+_SLOW_READ_BYTES = 192 << 10
+_SLOW_READ_SECONDS = 0.05  # at that speed it takes 0.09 at least
 
 
 class LimitDoesNotHoldError(Exception):
@@ -181,7 +185,7 @@ def _memory_v1(steps: "Sequence[Order]", folder: str, most: int, with_swap: int)
     if has_swap:
         write_words(both, little)
     memory = watch([("memory v1", folder)])[0]
-    memory.begin()
+    memory.begin(0)
     poll = select.poll()
     poll.register(memory.descriptor, select.POLLIN)
     pid = fork(steps, lambda: _touch(2 * little))
@@ -317,6 +321,58 @@ def _is_throttled(folder: str) -> bool:
     return False
 
 
+def _disks(
+    steps: "Sequence[Order]",
+    folder: str,
+    slow: "Sequence[tuple[str, str]]",
+    limits: "Sequence[tuple[str, str]]",
+) -> None:
+    """Lower the limit to a little, and have a process read past the page cache: it takes its time.
+
+    Before the first wait the kernel lets a tenth of a second's bytes through.
+    """
+    for name, words in slow:
+        write_words(f"{folder}/{name}", words)
+    try:
+        status = in_child(steps, lambda: _is_slow([words.split(" ")[0] for _, words in slow]))
+    finally:
+        for name, words in limits:
+            write_words(f"{folder}/{name}", words)
+    _held("slow-disk", status)
+
+
+def _is_slow(disks: "Sequence[str]") -> bool:
+    import mmap
+
+    place = _place_on(disks)
+    began = time.monotonic()
+    os.preadv(place, [mmap.mmap(-1, _SLOW_READ_BYTES)], 0)
+    return time.monotonic() - began > _SLOW_READ_SECONDS
+
+
+def _place_on(disks: "Sequence[str]") -> int:
+    """Return a descriptor of one of the disks itself, or of a file on it for who may not open that."""
+    for disk in disks:
+        fields = read_words(f"/sys/dev/block/{disk}/uevent").splitlines()
+        name = next((each[8:] for each in fields if each.startswith("DEVNAME=")), "")
+        try:
+            return os.open(f"/dev/{name}", os.O_RDONLY | os.O_DIRECT)
+        except OSError:
+            continue
+    return os.open(_large_file(), os.O_RDONLY | os.O_DIRECT)
+
+
+def _large_file() -> str:
+    """Return a file of this process's own that is large enough to be read for a while: a library."""
+    for line in read_words("/proc/self/maps").splitlines():
+        path = line.partition("/")[2]
+        if path and os.path.getsize(f"/{path}") >= _SLOW_READ_BYTES:
+            return f"/{path}"
+    import errno
+
+    raise OSError(errno.ENOENT, "no file to read")
+
+
 _PROBES: "dict[str, Callable[..., None]]" = {
     "files": _files,
     "file-size": _file_size,
@@ -328,6 +384,7 @@ _PROBES: "dict[str, Callable[..., None]]" = {
     "processes": _processes,
     "cpus v1": _cpus_v1,
     "cpus v2": _cpus_v2,
+    "disks": _disks,
     "memory v2": _memory_v2,
     "memory seen": _memory_seen,
 }

@@ -51,7 +51,10 @@ def _bind(*processors: int) -> None:
 
 
 def _only_program(*_: object) -> None:
-    """Do nothing: a probe needs no room, and its calls are not held (`whet.host.passage`)."""
+    """Do nothing: a probe needs no room, and its calls are neither held nor followed.
+
+    See `whet.host.passage`.
+    """
 
 
 _STEPS: "dict[str, Callable[..., None]]" = {
@@ -60,4 +63,5 @@ _STEPS: "dict[str, Callable[..., None]]" = {
     "bind": _bind,
     "room": _only_program,
     "hold": _only_program,
+    "follow": _only_program,
 }

@@ -36,7 +36,7 @@ class Watchdog:
         return _Prepared(
             way=f"memory {shown_size(most)} by a watchdog",
             probes=(("memory seen",),),
-            watches=(("memory seen", most, swap),),
+            watches=(("memory seen", most, swap, int(limits.spares_command)),),
             limits=limits,
         )
 

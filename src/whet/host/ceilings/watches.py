@@ -5,8 +5,10 @@ and is asked at each look at the processes of the trial. What it finds is a `Not
 """
 
 import os
+import select
 import time
 
+from whet.host.ceilings.felling import FELLED, HELD, Felling
 from whet.host.control_groups import read_fields, read_number, read_words, write_words
 from whet.host.process_tree import name_of, resident_bytes, shares_of
 
@@ -28,12 +30,15 @@ else:
 
         descriptor: int
 
-        def begin(self) -> None:
-            """Start, now that the program runs."""
+        def begin(self, command: int, /) -> None:
+            """Start, now that the command runs, which is a process of this number."""
             ...
 
         def look(self, pids: "Sequence[int]", /) -> "Noted | None":
-            """Return what was met: the trial is to be killed. None: nothing so far."""
+            """Return what was met: the trial is to be killed. None: nothing so far.
+
+            Named `FELLED` or `HELD` it is one process alone that dies.
+            """
             ...
 
         def pause_seconds(self) -> float:
@@ -51,6 +56,7 @@ PROGRAM = "program"
 _LONG_SECONDS, _SHORT_SECONDS = 1.0, 0.001
 _FIRST = -15
 _FASTEST_BYTES = 2 << 30  # a second: as fast as a kernel gives out pages
+_NEARLY_BYTES = 1 << 20
 
 
 def watch(orders: "Sequence[Order]") -> "list[Watch]":
@@ -63,7 +69,7 @@ class _Quiet:
 
     descriptor = -1
 
-    def begin(self) -> None:
+    def begin(self, _command: int, /) -> None:
         """Do nothing more."""
 
     def look(self, _pids: "Sequence[int]", /) -> "Noted | None":
@@ -82,25 +88,58 @@ class _Quiet:
 class _MemoryV1(_Quiet):
     """Is told by the kernel that memory is out; the program is held until it is killed."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, spares_command: int = 0) -> None:
         self._folder = folder
         self._control = os.open(f"{folder}/memory.oom_control", os.O_RDONLY | os.O_CLOEXEC)
         self.descriptor = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         write_words(f"{folder}/cgroup.event_control", f"{self.descriptor} {self._control}")
         self._kills = self._count("oom_kill")
+        self._felling = Felling() if spares_command else None
 
-    def begin(self) -> None:
+    def begin(self, command: int, /) -> None:
         """Have the kernel hold who needs more, not kill it.
 
         Not before the program runs: one that has not even room to start would be held for ever.
         """
+        if self._felling is not None:
+            self._felling.command = command
         write_words(f"{self._folder}/memory.oom_control", 1)
 
     def look(self, pids: "Sequence[int]", /) -> "Noted | None":
         """Return the most that was held and by whom, if memory is out."""
+        if self._felling is not None:
+            return self._look_for_one(pids, self._felling)
         if not self._count("under_oom"):
             return None
         return self._noted(max(pids, key=resident_bytes, default=0))
+
+    def _look_for_one(self, pids: "Sequence[int]", felling: Felling) -> "Noted | None":
+        """Return who is to go, if memory is out and nobody is going already.
+
+        Who was held goes on a moment after there is room again, and counts as held until then.
+        """
+        if _is_readable(self.descriptor):
+            os.read(self.descriptor, 8)  # it is heard: otherwise it is readable for ever
+        if not self._count("under_oom") or felling.is_under_way or not self._is_full():
+            return None
+        pid, name = felling.choose(pids)
+        if not pid:
+            return self._noted(max(pids, key=resident_bytes, default=0))
+        held = read_number(f"{self._folder}/memory.usage_in_bytes") or 0
+        return (HELD, float(held), pid, name)
+
+    def _is_full(self) -> bool:
+        return any(
+            (read_number(f"{self._folder}/{memory}.usage_in_bytes") or 0) + _NEARLY_BYTES
+            > (read_number(f"{self._folder}/{memory}.limit_in_bytes") or 0)
+            for memory in ("memory", "memory.memsw")
+            if os.path.exists(f"{self._folder}/{memory}.usage_in_bytes")
+        )
+
+    def pause_seconds(self) -> float:
+        """Return a short time while somebody waits for room: of that the kernel tells only once."""
+        is_waiting = self._felling is not None and self._count("under_oom")
+        return _SHORT_SECONDS if is_waiting else _LONG_SECONDS
 
     def close(self) -> "Noted | None":
         """Let go of the descriptors; tell of a kill of the kernel's own, or that all was used.
@@ -110,7 +149,7 @@ class _MemoryV1(_Quiet):
         """
         os.close(self.descriptor)
         os.close(self._control)
-        if self._count("oom_kill") > self._kills:
+        if self._felling is None and self._count("oom_kill") > self._kills:
             return self._noted(0)
         peak = read_number(f"{self._folder}/memory.max_usage_in_bytes") or 0
         most = read_number(f"{self._folder}/memory.limit_in_bytes") or 0
@@ -124,19 +163,38 @@ class _MemoryV1(_Quiet):
         return read_fields(f"{self._folder}/memory.oom_control").get(name, 0)
 
 
+def _is_readable(descriptor: int) -> bool:
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(0))
+
+
 class _MemoryV2(_Quiet):
     """Sees who is largest while the limit comes near, and that the kernel has killed for it."""
 
-    def __init__(self, folder: str, most: int) -> None:
+    def __init__(self, folder: str, most: int, spares_command: int = 0) -> None:
         self._folder = folder
         self._most = most
+        self._felling = Felling() if spares_command else None
         self._kills = self._count()
         self._largest: tuple[int, str] = (0, "")
         self._left_bytes = most
 
+    def begin(self, command: int, /) -> None:
+        """Remember who is not to be killed."""
+        if self._felling is not None:
+            self._felling.command = command
+
     def look(self, pids: "Sequence[int]", /) -> "Noted | None":
         """Return the most that was held and by whom, if the kernel has killed."""
+        if self._felling is not None and self._count() > self._kills:
+            noted = self.close()
+            self._kills = self._count()
+            return noted
         self._left_bytes = self._most - (read_number(f"{self._folder}/memory.current") or 0)
+        if self._felling is not None:
+            self._felling.remember(pids)
+            return None
         if self._left_bytes < self._most // 2:
             pid = max(pids, key=resident_bytes, default=0)
             self._largest = (pid, name_of(pid)) if name_of(pid) else self._largest
@@ -150,26 +208,35 @@ class _MemoryV2(_Quiet):
         """Tell of a kill."""
         if self._count() == self._kills:
             return None
-        peak = read_number(f"{self._folder}/memory.peak") or self._most
-        return ("memory", float(min(peak, self._most)), *self._largest)
+        peak = float(min(read_number(f"{self._folder}/memory.peak") or self._most, self._most))
+        if self._felling is None:
+            return ("memory", peak, *self._largest)
+        pid, name = self._felling.missed()
+        return ("memory" if pid == self._felling.command else FELLED, peak, pid, name)
 
     def _count(self) -> int:
-        events = read_fields(f"{self._folder}/memory.events")
-        return events.get("oom_kill", 0) + events.get("oom_group_kill", 0)
+        # Only this limit's own: `memory.events` counts those of a limit inside it too, such as of a
+        # whet in the trial. The whole group is killed at once, which has a count since Linux 5.17.
+        events = read_fields(f"{self._folder}/memory.events.local")
+        oom = events.get("oom", 0)
+        return oom if self._felling is not None else events.get("oom_group_kill", oom)
 
 
 class _MemorySeen(_Quiet):
     """Adds up what the processes hold, more often the nearer the limit comes."""
 
-    def __init__(self, most: int, most_swap: int) -> None:
+    def __init__(self, most: int, most_swap: int, spares_command: int = 0) -> None:
+        self._felling = Felling() if spares_command else None
         self._most = most
         self._most_swap = most_swap
         self._left_bytes = most
         self._cost_seconds = 0.0
         self._priority = 0
 
-    def begin(self) -> None:
+    def begin(self, command: int, /) -> None:
         """Look in time on a busy machine too, where this process may put itself first."""
+        if self._felling is not None:
+            self._felling.command = command
         self._priority = os.getpriority(os.PRIO_PROCESS, 0)
         _set_priority(_FIRST)
 
@@ -191,7 +258,13 @@ class _MemorySeen(_Quiet):
         self._cost_seconds = time.thread_time() - began
         return None
 
-    def _over(self, pids: "Sequence[int]", held: int) -> "Noted":
+    def _over(self, pids: "Sequence[int]", held: int) -> "Noted | None":
+        if self._felling is not None:
+            if self._felling.is_under_way:
+                return None
+            pid, name = self._felling.end(pids)  # not stopped first: a shell would take it back
+            if pid:
+                return (FELLED, float(held), pid, name)
         for pid in pids:
             try:
                 os.kill(pid, signal.SIGSTOP)

@@ -10,6 +10,7 @@ from whet.reduction.formats.hdf5 import HDF5
 from whet.reduction.formats.npy import NPY, NPZ
 from whet.reduction.formats.safetensors import SAFETENSORS
 from whet.reduction.formats.torch_file import TORCH
+from whet.reduction.formats.torch_stream import TORCH_STREAM
 from whet.reduction.kind import Kind, lifted
 from whet.reduction.reduction_pass import Format, ReductionPass
 
@@ -38,4 +39,4 @@ def _kind(layout: Layout) -> Kind:
     )
 
 
-ARRAY_KINDS = tuple(map(_kind, (NPY, NPZ, TORCH, SAFETENSORS, HDF5)))
+ARRAY_KINDS = tuple(map(_kind, (NPY, NPZ, TORCH, TORCH_STREAM, SAFETENSORS, HDF5)))

@@ -211,9 +211,16 @@ def _keep_fields(view: Arrays, place: int, names: tuple[str, ...]) -> PassSearch
     return view.searched(len(names), render)
 
 
+def _store_plainly(view: Arrays) -> PassSearch:
+    """Drop what only says how arrays are stored, such as a compression."""
+    plain = ((at, view.layout.plainer(each)) for at, each in enumerate(view.entries))
+    return view.changed([(at, each) for at, each in plain if each is not None])
+
+
 DELETE_ARRAYS = ReductionPass(name="delete arrays", stage=Stage.STRUCTURE, search=_delete_arrays)
 
 SHAPE_PASSES = (
+    ReductionPass(name="store arrays plainly", stage=Stage.STRUCTURE, search=_store_plainly),
     ReductionPass(name="shorten axes", stage=Stage.STRUCTURE, search=_shorten_axes),
     ReductionPass(name="drop axes", stage=Stage.STRUCTURE, search=_drop_axes),
     ReductionPass(name="drop fields", stage=Stage.STRUCTURE, search=_drop_fields),

@@ -108,6 +108,10 @@ class Entry:
         return replace(self, array=array)
 
 
+def _is_plain(_entry: Entry) -> Entry | None:
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
     """How a format stores arrays.
@@ -119,6 +123,7 @@ class Layout:
         write: returns a payload that holds these.
         types: its plain types.
         convert: returns an array of one of them; None if it cannot be.
+        plainer: returns an entry that is stored in a plainer way; None: it is plain.
     """
 
     name: str
@@ -126,6 +131,7 @@ class Layout:
     write: Callable[[Sequence[Entry]], bytes]
     types: tuple[str, ...]
     convert: Callable[[Entry, str], Entry | None]
+    plainer: Callable[[Entry], Entry | None] = _is_plain
 
     def parse(self, payload: bytes) -> "Arrays | None":
         """Return the arrays of a payload; None if it is not of the format."""
@@ -218,6 +224,7 @@ def order_of(format_: Format[Arrays]) -> Order:
             sum(len(each.shape) for each in held),
             sum(sum(each.shape) for each in held),
             sum(type_rank(each, view.layout) for each in held),
+            sum(view.layout.plainer(each) is not None for each in view.entries),
             sum(unplainness(each.values()) for each in held),
             len(payload),
             payload,

@@ -5,20 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from whet.reduction.formats.arrow_types import PLAIN, Offer, plainer_types, pyarrow, types_in
 from whet.reduction.formats.tables import Cells, Sheet, TableLayout
 
-_PLAIN = ("int64", "double", "string", "bool")
 SINGLE_GROUPS = 1000
 """So many row groups at most: each costs time to write."""
 
 _PARQUET_MAGIC = b"PAR1"
 _ARROW_MAGIC = b"ARROW1"
-
-
-def _pyarrow() -> Any:
-    import pyarrow as pa
-
-    return pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +51,34 @@ class ArrowSheet:
         return int(self.table.num_rows)
 
     @property
+    def notes(self) -> Sequence[str]:
+        """Nothing: types stand in the heads."""
+        return ()
+
+    @property
     def strangeness(self) -> int:
-        """How many columns have no plain type or must not be null, and what is stored beside."""
+        """How far columns are from plain types, which must not be null, and what is stored beside."""
         schema = self.table.schema
-        columns = sum(str(each.type) not in _PLAIN for each in schema)
+        columns = sum(types_in(each.type) for each in schema) + self._dictionary_entries()
         columns += sum(not each.nullable or bool(each.metadata) for each in schema)
         pieces = min(self.stored.group_rows, self.rows)
         return columns + bool(schema.metadata) + bool(self.stored.compression) + pieces
 
+    def _dictionary_entries(self) -> int:
+        """Return how many values the dictionaries of columns hold: more than there are rows, often.
+
+        Each row group has a dictionary of its own; the largest one counts.
+        """
+        return sum(
+            max((len(chunk.dictionary) for chunk in column.chunks), default=0)
+            for column, field in zip(self.table.columns, self.table.schema, strict=True)
+            if pyarrow().types.is_dictionary(field.type)
+        )
+
     def with_rows(self, blocks: Sequence[range]) -> Sheet:
         """Return it with these rows alone."""
         pieces = [self.table.slice(each.start, len(each)) for each in blocks]
-        table = _pyarrow().concat_tables(pieces) if pieces else self.table.slice(0, 0)
+        table = pyarrow().concat_tables(pieces) if pieces else self.table.slice(0, 0)
         return replace(self, table=table)
 
     def with_columns(self, columns: Sequence[int]) -> Sheet:
@@ -82,7 +92,7 @@ class ArrowSheet:
     def with_column(self, column: int, cells: Cells) -> Sheet:
         """Return it with other cells in a column."""
         field = self.table.schema.field(column)
-        made = _pyarrow().array(cells, field.type)
+        made = pyarrow().array(cells, field.type)
         return replace(self, table=self.table.set_column(column, field, made))
 
     def stored_plainly(self) -> list[Sheet]:
@@ -93,48 +103,54 @@ class ArrowSheet:
             found.append(ArrowSheet(self.table.cast(bare), Stored()))
         if self.stored.compression:
             found.append(replace(self, stored=replace(self.stored, compression="")))
+        if self._dictionary_entries():
+            found.append(self._with_new_dictionaries())
         size = 1 if self.rows <= SINGLE_GROUPS else self.rows // SINGLE_GROUPS
         if self.stored.group_rows > size:
             found.append(replace(self, stored=replace(self.stored, group_rows=size)))
         return found
 
+    def _with_new_dictionaries(self) -> Sheet:
+        """Return it with dictionaries of nothing but what its rows say."""
+        sheet: Sheet = self
+        for column, field in enumerate(self.table.schema):
+            if pyarrow().types.is_dictionary(field.type):
+                sheet = sheet.with_column(column, self.column(column))
+        return sheet
+
     def plainer(self) -> list[Sheet]:
         """Return it with plainer columns."""
-        pa = _pyarrow()
+        pa = pyarrow()
         schema = self.table.schema
         bare = pa.schema([pa.field(each.name, each.type) for each in schema], schema.metadata)
         found: list[Sheet] = []
         if bare != schema:
             found.append(replace(self, table=self.table.cast(bare)))
         for column, field in enumerate(schema):
-            if str(field.type) not in _PLAIN:
-                found += self._casts(column)
+            if str(field.type) not in PLAIN:
+                found += self._offered(column)
         return found
 
-    def _casts(self, column: int) -> list[Sheet]:
-        pa = _pyarrow()
+    def _offered(self, column: int) -> list[Sheet]:
+        """Return it with plainer types for one column, where its values fit them."""
+        pa = pyarrow()
+        name = self.table.schema.field(column).name
         found: list[Sheet] = []
-        for type_ in _plain_types(self.table.schema.field(column).type):
+        for offer in plainer_types(self.table.schema.field(column).type):
             try:
-                cast = self.table.column(column).cast(type_, safe=False)
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                made = self._said(column, offer)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, KeyError):
                 continue
-            field = pa.field(self.table.schema.field(column).name, type_)
-            found.append(replace(self, table=self.table.set_column(column, field, cast)))
+            table = self.table.set_column(column, pa.field(name, offer.type), made)
+            found.append(replace(self, table=table))
         return found
 
-
-def _plain_types(type_: Any) -> list[Any]:
-    """Return the plain types that come closest to a type."""
-    pa = _pyarrow()
-    inner = type_.value_type if pa.types.is_dictionary(type_) else type_
-    if pa.types.is_integer(inner):
-        return [pa.int64()]
-    if pa.types.is_floating(inner) or pa.types.is_decimal(inner):
-        return [pa.float64(), pa.int64()]
-    if pa.types.is_boolean(inner):
-        return [pa.bool_()]
-    return [pa.int64(), pa.string()] if pa.types.is_temporal(inner) else [pa.string()]
+    def _said(self, column: int, offer: Offer) -> Any:
+        """Return the values of a column in another type."""
+        values = self.table.column(column)
+        if offer.said is None:
+            return values.cast(offer.type, safe=False)
+        return pyarrow().array([offer.said(each) for each in values.to_pylist()], offer.type)
 
 
 def _read_parquet(payload: bytes) -> list[Sheet]:

@@ -2,10 +2,20 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from whet.reduction.edit import Change, Edit, make_changes, siblings
 from whet.reduction.formats.pieces import parse_tokens
 from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage, last_view
+
+DEEP = 500
+"""Where brackets lie deeper in each other most of them hold what matters: one by one each of them
+would cost a call in vain, and a parser of a language more than a call."""
+
+MOST_CHANGES = 500
+FEW_CUTS = 8
+_SIGNS = b"([{)]}"
+_NO_SIGNS = bytes(byte for byte in range(256) if byte not in _SIGNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +40,30 @@ class BracketText:
     payload: bytes
     groups: tuple[Group, ...]
 
+    @property
+    def grain(self) -> int:
+        """How many brackets are changed at once, at least."""
+        if len(self.groups) <= MOST_CHANGES or not is_deep(self.payload):
+            return 1
+        return -(-len(self.groups) // MOST_CHANGES)
+
 
 _CLOSES = {b"(": b")", b"[": b"]", b"{": b"}"}
+
+
+@lru_cache(maxsize=1)  # each language asks about the same payload
+def is_deep(payload: bytes) -> bool:
+    """Return whether more than `DEEP` brackets are open somewhere, strings not looked at."""
+    signs = payload.translate(None, _NO_SIGNS)
+    if len(signs) < DEEP:
+        return False
+    opening = signs.translate(bytes(byte in b"([{" for byte in range(256)))
+    depth = 0
+    for opens in opening:
+        depth = depth + 1 if opens else max(0, depth - 1)
+        if depth > DEEP:
+            return True
+    return False
 
 
 @dataclass(slots=True)
@@ -71,7 +103,8 @@ BRACKETS = Format(name="brackets", parse=last_view(parse_brackets), dumps=dump_b
 
 def _changing(change: Callable[[Group], Change]) -> Callable[[BracketText], PassSearch]:
     def search(text: BracketText) -> PassSearch:
-        return make_changes(text.payload, [change(group) for group in text.groups])
+        changes = [change(group) for group in text.groups]
+        return make_changes(text.payload, changes, grain=text.grain)
 
     return search
 
@@ -86,6 +119,14 @@ def _empty(group: Group) -> Change:
 
 def _unwrap(group: Group) -> Change:
     return [Edit(group.start, group.start + 1), Edit(group.end - 1, group.end)]
+
+
+def _unwrap_deep(text: BracketText) -> PassSearch:
+    """Peel a deep nesting, many pairs at once, before anything else is looked at."""
+    if not is_deep(text.payload):
+        return text.payload
+    changes = [_unwrap(group) for group in text.groups]
+    return (yield from make_changes(text.payload, changes, grain=-(-len(changes) // FEW_CUTS)))
 
 
 def _put_name(group: Group) -> Change:
@@ -107,6 +148,7 @@ def _items(group: Group) -> Iterator[Edit]:
 
 
 BRACKET_PASSES = (
+    ReductionPass(name="unwrap deep brackets", stage=Stage.STRUCTURE, search=_unwrap_deep),
     ReductionPass(name="empty brackets", stage=Stage.TOKENS, search=_changing(_empty)),
     ReductionPass(name="delete brackets", stage=Stage.TOKENS, search=_changing(_delete)),
     ReductionPass(name="delete items", stage=Stage.TOKENS, search=_delete_items),

@@ -17,6 +17,8 @@ DELIMITERS = b",;\t|"
 ALIKE_ROWS = 0.9
 """Share of rows that have as many cells as the first: real files have a few broken ones."""
 
+_LINE = re.compile(rb"[\r\n]*([^\n]*)")
+
 
 @dataclass(frozen=True, slots=True)
 class CsvRow:
@@ -50,16 +52,23 @@ class CsvTable:
 
 
 def parse_csv(payload: bytes) -> CsvTable | None:
-    """Return the grid of the delimiter that makes the most columns; None if none makes two."""
+    """Return the grid of the delimiter that makes the most columns.
+
+    A single column is one only if a quote is doubled in it, as nothing but a table does: it may
+    be all that is left of one.
+    """
     tables = (_parse(payload, bytes([delimiter])) for delimiter in DELIMITERS)
-    regular = [table for table in tables if table is not None]
-    return max(regular, key=lambda table: len(table.rows[0].cells), default=None)
+    regular = [table for table in tables if table is not None and _is_regular(table.rows)]
+    if regular:
+        return max(regular, key=lambda table: len(table.rows[0].cells))
+    column = _parse(payload, b",") if b'""' in payload else None
+    return column if column is not None and _is_column(column) else None
 
 
 def _parse(payload: bytes, delimiter: bytes) -> CsvTable | None:
+    """Return the grid of a delimiter; None where one look tells that it has one column."""
     start = 3 if payload.startswith(b"\xef\xbb\xbf") else 0
-    # A table of which no line has two cells is refused before it is read.
-    if delimiter not in payload[start:].lstrip(b"\r\n").partition(b"\n")[0] and b'"' not in payload:
+    if not _may_have(payload, start, delimiter):
         return None
     escaped = re.escape(delimiter)
     cell = re.compile(
@@ -76,10 +85,25 @@ def _parse(payload: bytes, delimiter: bytes) -> CsvTable | None:
         if match[1] != delimiter:
             rows.append(CsvRow(tuple(cells), start))
             cells = []
-    return CsvTable(payload, tuple(rows)) if _is_regular(rows) else None
+    return CsvTable(payload, tuple(rows))
 
 
-def _is_regular(rows: list[CsvRow]) -> bool:
+def _may_have(payload: bytes, start: int, delimiter: bytes) -> bool:
+    """Return whether the first line has two cells, or a quote stands anywhere; no byte is copied."""
+    first = _LINE.match(payload, start)
+    return (first is not None and delimiter in first[1]) or b'"' in payload
+
+
+def _is_column(table: CsvTable) -> bool:
+    payload = table.payload
+    spans = [span for row in table.rows for span in row.cells]
+    return len(spans) == len(table.rows) and any(
+        payload[start : start + 1] == b'"' and b'""' in payload[start + 1 : end - 1]
+        for start, end in spans
+    )
+
+
+def _is_regular(rows: tuple[CsvRow, ...]) -> bool:
     if not rows or len(rows[0].cells) == 1:
         return False
     width = len(rows[0].cells)

@@ -66,6 +66,11 @@ def _encoded(payload: bytes, content: bytes) -> bytes | None:
         return None
 
 
+def _shown(payload: bytes) -> str:
+    text = text_of(payload)
+    return "" if text is None else text.decode(errors="backslashreplace")
+
+
 ENCODED = Kind(
     name="encoded",
     claims=lambda payload, _name: text_of(payload) is not None,
@@ -73,4 +78,5 @@ ENCODED = Kind(
     order=Order(_weight, _rank),
     is_text=False,
     inside=_content,
+    shown=_shown,
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-_ALWAYS_EXPANDED = 16 * 1024 * 1024
+_ALWAYS_EXPANDED = 64 * 1024 * 1024
 _MOST_TIMES = 100
 _NEVER_EXPANDED = 1024 * 1024 * 1024
 _MOST_DICTIONARY = 256 * 1024 * 1024

@@ -158,6 +158,9 @@ PYTHON = Language(
     ),
 )
 
+LOOKED_AT = 1 << 20
+"""In so many bytes a program shows a sign of its language; a log may be a thousand times as long."""
+
 SUFFIXES = {suffix: each for each in (PYTHON, *LANGUAGES) for suffix in each.suffixes}
 
 
@@ -196,7 +199,7 @@ def is_source(language: Language, payload: bytes, name: str) -> bool:
     suffix = PurePosixPath(name).suffix.lower()
     if suffix in SUFFIXES:
         return SUFFIXES[suffix] is language and parser_for(language) is not None
-    if language.signs is None or not language.signs.search(payload):
+    if language.signs is None or not language.signs.search(payload, 0, LOOKED_AT):
         return False
     parse = parser_for(language)
     return parse is not None and not parse(payload).has_error

@@ -1,12 +1,14 @@
-"""HDF5: groups, datasets and attributes, through h5py.
+"""HDF5: groups, datasets, attributes and links, through h5py.
 
-What cannot be written again (references, links to other files, lists of many lengths) is not in
-the view, so that the first candidate already lacks it.
+How a dataset is packed (chunks, compression) is kept until it is found not to matter. A link is
+kept as a link: nothing that it leads to is opened, in this file or another one. What cannot be
+written again (references, lists of many lengths) is not in the view, so that the first candidate
+already lacks it.
 """
 
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from whet.reduction.formats.arrays import Entry, Layout, is_bomb, is_installed
@@ -22,16 +24,23 @@ DEEPEST = 50
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """What an entry is: a group, a dataset or an attribute."""
+    """What an entry is.
+
+    Attributes:
+        kind: a group, a dataset, an attribute or a link.
+        target: what a link names: a path, or a file and a path in it.
+        packing: how a dataset is packed, as h5py takes it.
+    """
 
     kind: str
+    target: tuple[str, ...] = ()
+    packing: tuple[tuple[str, Any], ...] = ()
 
     def __str__(self) -> str:
-        return self.kind
+        return " -> ".join((self.kind, ":".join(self.target))) if self.target else self.kind
 
 
 _GROUP = _Held("group")
-_DATASET = _Held("dataset")
 _ATTRIBUTE = _Held("attribute")
 
 
@@ -67,7 +76,11 @@ def _members(path: tuple[str | int, ...], group: Any, room: _Room) -> Iterator[E
         raise ValueError("a nesting without an end")
     for name in group:
         inner = (*path, str(name))
-        if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+        link = group.get(name, getlink=True)
+        if not isinstance(link, h5py.HardLink):
+            is_inner = isinstance(link, h5py.SoftLink)
+            target = (link.path,) if is_inner else (link.filename, link.path)
+            yield Entry(path=inner, note=_Held("link", target))
             continue
         found = group[name]
         if isinstance(found, h5py.Group):
@@ -79,8 +92,26 @@ def _members(path: tuple[str | int, ...], group: Any, room: _Room) -> Iterator[E
             is_text = h5py.check_string_dtype(found.dtype) is not None
             array = _array(found.asstr(errors="surrogateescape")[()] if is_text else found[()])
             if array is not None:
-                yield Entry(path=inner, array=array, note=_DATASET)
+                yield Entry(path=inner, array=array, note=_Held("dataset", packing=_packing(found)))
                 yield from _attributes(inner, found)
+
+
+def _packing(dataset: Any) -> tuple[tuple[str, Any], ...]:
+    """Return how a dataset is packed; nothing if it lies in the file as it is."""
+    if dataset.chunks is None:
+        return ()
+    packing = {
+        "compression": dataset.compression,
+        "compression_opts": dataset.compression_opts,
+        "shuffle": dataset.shuffle,
+        "fletcher32": dataset.fletcher32,
+    }
+    return (("chunks", True), *((name, value) for name, value in packing.items() if value))
+
+
+def _plainer(entry: Entry) -> Entry | None:
+    is_packed = isinstance(entry.note, _Held) and entry.note.packing
+    return replace(entry, note=_Held("dataset")) if is_packed else None
 
 
 def _attributes(path: tuple[str | int, ...], owner: Any) -> Iterator[Entry]:
@@ -109,14 +140,24 @@ def _write(entries: Sequence[Entry]) -> bytes:
         for entry in entries:
             *folder, last = map(str, entry.path)
             owner = file["/".join(folder)] if folder else file
-            if entry.note is _GROUP:
+            held = entry.note
+            assert isinstance(held, _Held), "it was read here"
+            if held.kind == "group":
                 owner.create_group(last)
-            elif entry.note is _ATTRIBUTE:
+            elif held.kind == "link":
+                owner[last] = _link(held.target)
+            elif held.kind == "attribute":
                 owner.attrs.create(last.removeprefix("@"), *_stored(entry))
             else:
                 data, dtype = _stored(entry)[0], _stored(entry)[-1]
-                owner.create_dataset(last, data=data, dtype=dtype)
+                packing = dict(held.packing) if data.size else {}  # an empty one has no chunks
+                owner.create_dataset(last, data=data, dtype=dtype, **(packing if data.ndim else {}))
     return stream.getvalue()
+
+
+def _link(target: tuple[str, ...]) -> Any:
+    h5py = _h5py()
+    return h5py.SoftLink(*target) if len(target) == 1 else h5py.ExternalLink(*target)
 
 
 def _stored(entry: Entry) -> "tuple[NDArray[Any], None, Any]":
@@ -128,5 +169,10 @@ def _stored(entry: Entry) -> "tuple[NDArray[Any], None, Any]":
 
 
 HDF5 = Layout(
-    name="hdf5", read=_read, write=_write, types=("float64", "int64", "bool"), convert=convert
+    name="hdf5",
+    read=_read,
+    write=_write,
+    types=("float64", "int64", "bool"),
+    convert=convert,
+    plainer=_plainer,
 )

@@ -40,11 +40,15 @@ def short_names() -> Iterator[bytes]:
     return (bytes(name) for size in count(1) for name in product(_LETTERS, repeat=size))
 
 
-def _shortening(pattern: re.Pattern[bytes], pieces: Pieces) -> PassSearch:
+def _shortening(pattern: re.Pattern[bytes], pieces: Pieces, *, times: int = 1) -> PassSearch:
     places = _places(pattern, pieces.payload)
     taken = places if pattern is _WORD else {**places, **_places(_WORD, pieces.payload)}
     names = (name for name in short_names() if name not in taken)
-    changes = [_put(starts, word, next(names)) for word, starts in places.items() if len(word) > 1]
+    changes = [
+        _put(starts, word, next(names))
+        for word, starts in places.items()
+        if len(word) > 1 and len(starts) >= times
+    ]
     return make_changes(pieces.payload, changes)
 
 
@@ -80,9 +84,29 @@ def _shorten_words(pieces: Pieces) -> PassSearch:
     return _shortening(_WORD, pieces)
 
 
+def _shorten_repeated_words(pieces: Pieces) -> PassSearch:
+    """Do that with those that stand in several places: elsewhere one may as well be cut."""
+    return _shortening(_WORD, pieces, times=2)
+
+
 def _shorten_compound_names(pieces: Pieces) -> PassSearch:
     """Give names that are made of words a short one, the same wherever they stand."""
     return _shortening(_COMPOUND, pieces)
+
+
+def _put_first_letters(pieces: Pieces) -> PassSearch:
+    """Put ``a``, or the first letter that is free, for a name of one letter, wherever it stands.
+
+    A tag and its end must change together: letter by letter neither does.
+    """
+    places = _places(_WORD, pieces.payload)
+    free = (name for name in short_names() if name not in places)
+    letters = (name for name in places if len(name) == 1 and len(places[name]) > 1)
+    changes: list[Change] = []
+    for name, letter in zip(sorted(letters, key=TEXT.key), free, strict=False):
+        if TEXT.is_better(letter, name):
+            changes.append(_put(places[name], name, letter))
+    return make_changes(pieces.payload, changes)
 
 
 def _merge_names(pieces: Pieces) -> PassSearch:
@@ -109,8 +133,10 @@ def _merge_names(pieces: Pieces) -> PassSearch:
 
 
 NAME_PASSES = (
-    ReductionPass(name="shorten names", stage=Stage.VALUES, search=_shorten_compound_names),
+    ReductionPass(name="shorten names", stage=Stage.NAMES, search=_shorten_compound_names),
+    ReductionPass(name="shorten repeated words", stage=Stage.NAMES, search=_shorten_repeated_words),
     ReductionPass(name="shorten words", stage=Stage.VALUES, search=_shorten_words),
-    ReductionPass(name="merge names", stage=Stage.VALUES, search=_merge_names),
+    ReductionPass(name="put first letters", stage=Stage.LOOKS, search=_put_first_letters),
+    ReductionPass(name="merge names", stage=Stage.NAMES, search=_merge_names),
 )
 """These look at names, those in strings too."""

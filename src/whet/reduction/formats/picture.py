@@ -118,7 +118,7 @@ def _alike(frames: Sequence["Image"]) -> tuple["Image", ...]:
         return ()
     if len(modes) > 1:  # of a GIF the first is of a palette, and what is laid over it is not
         mode = "RGBA" if any(mode.endswith("A") for mode in modes) else "RGB"
-        return tuple(frame.convert(mode) for frame in frames)
+        return tuple(_converted(frame, mode) for frame in frames)
     return tuple(frames)
 
 
@@ -207,10 +207,17 @@ def _make_black(picture: Picture) -> PassSearch:
     )
 
 
+def _converted(frame: "Image", mode: str) -> "Image":
+    """Return a frame in another mode; Pillow warns where it loses how transparent a colour is."""
+    if isinstance(frame.info.get("transparency"), bytes):
+        frame = frame.convert("RGBA")
+    return frame.convert(mode)
+
+
 def _make_mode_plain(picture: Picture) -> PassSearch:
     plainer = _PLAIN_MODES[: _mode_rank(picture.mode)]
     candidates = (
-        _saved(picture, [frame.convert(mode) for frame in picture.frames]) for mode in plainer
+        _saved(picture, [_converted(frame, mode) for frame in picture.frames]) for mode in plainer
     )
     return (yield from first_that_fails(candidates)) or picture.payload
 

@@ -8,6 +8,12 @@ from itertools import pairwise
 from whet.reduction.edit import Edit, delete_pieces, make_changes
 from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage, last_view
 
+LONG_LINE = 1024
+"""Where lines are longer on average there are none: stretches of bytes go first."""
+
+STRETCHES = 64
+SHORTEST_STRETCH = 64
+
 MOST_PIECES = 256 * 1024
 """Of a large payload short pieces are taken together, so that their places fit into memory."""
 
@@ -36,6 +42,15 @@ def dump_pieces(pieces: Pieces) -> bytes:
     return b"".join((pieces.payload[: pieces.bounds[0]], *pieces.texts()))
 
 
+_LETTER = (
+    rb"(?:[A-Za-z0-9_]|[\xc2-\xf4][\x80-\xbf]{1,3}"
+    rb"|[\x80-\xff](?=[A-Za-z0-9_])|(?<=[A-Za-z0-9_])[\x80-\xff])"
+)
+"""One of a word: of several bytes in UTF-8, of one in Latin-1 if it stands beside another.
+
+Bytes that are no text are no word of thousands of letters: each is a piece by itself.
+"""
+
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 _TOKEN = re.compile(
@@ -43,12 +58,13 @@ _TOKEN = re.compile(
     "\"""(?:[^\\]|\\.)*?"\"" | '''(?:[^\\]|\\.)*?'''       # Python's long strings
   | "[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*" | '[^'\\\r\n]*(?:\\.[^'\\\r\n]*)*'
   | [0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?                # numbers
-  | (?:[A-Za-z0-9_]|[\x80-\xff])+ | [ \t]+ | \r?\n | .
-    """,
+  | %b+ | [ \t]+ | \r?\n | .
+    """
+    % _LETTER,
     re.VERBOSE | re.DOTALL,
 )
 
-_WORD = re.compile(rb"(?:[A-Za-z0-9_]|[\x80-\xff])+|[ \t]+|\r?\n|.", re.DOTALL)
+_WORD = re.compile(_LETTER + rb"+|[ \t]+|\r?\n|.", re.DOTALL)
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -101,6 +117,16 @@ def _delete(pieces: Pieces) -> PassSearch:
     return delete_pieces(pieces.payload, pieces.bounds)
 
 
+def _delete_stretches(pieces: Pieces) -> PassSearch:
+    """Cut large parts of what is no text or has no lines, before anything smaller is looked at."""
+    size = len(pieces.payload)
+    has_lines = size < LONG_LINE * len(pieces.bounds) and b"\0" not in pieces.payload
+    if size <= LONG_LINE or has_lines:
+        return pieces.payload
+    step = max(SHORTEST_STRETCH, size // STRETCHES)
+    return (yield from delete_pieces(pieces.payload, [*range(0, size, step), size]))
+
+
 def _delete_duplicates(pieces: Pieces) -> PassSearch:
     """Leave the first of equal pieces."""
     seen: set[bytes] = set()
@@ -113,6 +139,9 @@ def _delete_duplicates(pieces: Pieces) -> PassSearch:
 
 
 DELETE_LINES = ReductionPass(name="delete lines", stage=Stage.LINES, search=_delete)
+DELETE_STRETCHES = ReductionPass(
+    name="delete stretches", stage=Stage.STRUCTURE, search=_delete_stretches
+)
 DELETE_DUPLICATE_LINES = ReductionPass(
     name="delete duplicate lines", stage=Stage.LINES, search=_delete_duplicates
 )

@@ -81,7 +81,11 @@ def read_python(payload: bytes) -> SourceTree | None:
                 stack.append((inner, _add(node, inner, span)))
     nodes = _in_order(root)
     return SourceTree(
-        payload, nodes, _comments(text), lambda other: parses_as_python(other) is not None
+        payload,
+        nodes,
+        _comments(text),
+        lambda other: parses_as_python(other) is not None,
+        is_row=True,
     )
 
 

@@ -5,6 +5,7 @@ from pathlib import PurePosixPath
 
 from whet.reduction.formats.grammars import (
     LANGUAGES,
+    LOOKED_AT,
     PYTHON,
     SUFFIXES,
     Language,
@@ -55,7 +56,7 @@ def _is_python(payload: bytes, name: str) -> bool:
     if suffix in PYTHON.suffixes:
         return _parse_python(payload) is not None
     signs = PYTHON.signs
-    is_likely = suffix not in SUFFIXES and signs is not None and signs.search(payload)
+    is_likely = suffix not in SUFFIXES and signs is not None and signs.search(payload, 0, LOOKED_AT)
     return bool(is_likely) and parses_as_python(payload) is not None
 
 

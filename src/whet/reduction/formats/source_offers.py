@@ -59,11 +59,13 @@ class Grammar:
             slot = offer.slot
             if slot in self.sound or self._tries.get(slot, 0) >= TRIES:
                 continue
-            self._parsed += len(tree.payload)
+            start, end = tree.region(offer.change)
+            self._parsed += end - start
             if self._parsed > max(PARSED_BYTES, len(tree.payload)):
                 break
             self._tries[slot] = self._tries.get(slot, 0) + 1
-            if tree.parses(splice(tree.payload, offer.change)):
+            changed = splice(tree.payload, offer.change)
+            if tree.parses(changed[start : end + len(changed) - len(tree.payload)]):
                 self.sound.add(slot)
         return [offer for offer in offers if offer.slot in self.sound]
 

@@ -244,6 +244,6 @@ def source_passes(format_: Format[SourceTree]) -> tuple[ReductionPass[SourceTree
         named("put plain {} values", Stage.STRUCTURE, partial(_put_plain, reparse=parse)),
         named("hoist {} nodes", Stage.LINES, partial(_hoist_nodes, reparse=parse)),
         named("put shortest {} nodes", Stage.LINES, _put_shortest),
-        named("rename in {}", Stage.LINES, _rename),
+        named("rename in {}", Stage.NAMES, _rename),
         named("cut pairs in {}", Stage.PAIRS, cut_pairs),
     )

@@ -4,9 +4,11 @@ Nodes are what a grammar gives a name: statements, expressions, names. Keywords 
 the gaps between them. No recursion: a nesting of any depth is read.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from whet.reduction.edit import Change
 from whet.reduction.formats.grammars import Parse, SyntaxNode
 
 
@@ -45,16 +47,34 @@ class SourceTree:
         nodes: all nodes, each before what stands in it; the first is the root.
         comments: where they are.
         parses: whether a payload parses no worse than this one.
+        is_row: each child of the root parses by itself, and any of them side by side.
     """
 
     payload: bytes
     nodes: list[SourceNode]
     comments: list[tuple[int, int]]
     parses: Callable[[bytes], bool]
+    is_row: bool = False
 
     def text(self, node: SourceNode) -> bytes:
         """Return the text of a node."""
         return self.payload[node.start : node.end]
+
+    def region(self, change: Change) -> tuple[int, int]:
+        """Return what to parse to see whether a change is sound: a few statements, or all."""
+        if not self.is_row:
+            return 0, len(self.payload)
+        tops = self.nodes[0].children
+        first = min(edit.start if edit.before < 0 else edit.before for edit in change)
+        last = max(max(edit.end, edit.after) for edit in change)
+        at = max(0, bisect_right(tops, first, key=_start) - 1)
+        behind = bisect_left(tops, last, lo=at, key=_start)
+        start = tops[at].start if tops and tops[at].start <= first else 0
+        return start, tops[behind].start if behind < len(tops) else len(self.payload)
+
+
+def _start(node: SourceNode) -> int:
+    return node.start
 
 
 def read_tree(parse: Parse, payload: bytes) -> SourceTree | None:

@@ -9,9 +9,13 @@ from whet.reduction.formats.source_tree import SourceNode, SourceTree
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 
 _TABLE = re.compile(
-    rb"(?:CREATE\s+(?:TEMP(?:ORARY)?\s+)?TABLE(?:\s+IF\s+NOT\s+EXISTS)?|INSERT\s+INTO)\s+([^\s(]+)",
-    re.IGNORECASE,
+    rb"""
+    (?:CREATE\s+(?:TEMP(?:ORARY)?\s+)?TABLE(?:\s+IF\s+NOT\s+EXISTS)?|INSERT\s+INTO)
+    \s*(?P<name>(?:"[^"]*"|`[^`]*`|\[[^]]*\]|[^\s("`[]+)+)
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
+_NAME_QUOTES = b'"`[]'
 
 _JOIN_HEAD = len(b"NATURAL LEFT OUTER JOIN")
 
@@ -27,12 +31,13 @@ def _delete_columns(tree: SourceTree) -> PassSearch:
         groups = _groups(statement)
         rows = [each for clause in statement.children for each in _groups(clause)]
         listed = groups[0] if groups else None
-        names = order.get(found[1], []) if listed is None else _names(tree, listed)
+        table = _bare(found["name"])
+        names = order.get(table, []) if listed is None else _names(tree, listed)
         if statement.kind.startswith("CREATE"):
-            order[found[1]] = names
+            order[table] = names
         for group in (*groups[:1], *(row for row in rows if row is not listed)):
             for name, edit in zip(names, _cuts(tree, group.children), strict=False):
-                columns.setdefault((found[1], name), []).append(edit)
+                columns.setdefault((table, name), []).append(edit)
     changes: list[Change] = [sorted(each, key=_start) for each in columns.values()]
     return only(make_changes(tree.payload, changes), tree.parses)
 
@@ -53,6 +58,27 @@ def _lift_joins(tree: SourceTree) -> PassSearch:
     return only(make_changes(tree.payload, changes), tree.parses)
 
 
+def _join_inserts(tree: SourceTree) -> PassSearch:
+    """Put the rows of a statement behind those of the one before it, into the same table."""
+    changes: list[Change] = []
+    for one, two in pairwise(tree.nodes[0].children):
+        rows, more = _rows(one), _rows(two)
+        if not rows or not more:
+            continue
+        head = tree.payload[one.start : rows[0].start].split()
+        is_alike = head == tree.payload[two.start : more[0].start].split()
+        if is_alike and tree.payload[rows[-1].end : two.start].strip() == b";":
+            changes.append([Edit(rows[-1].end, more[0].start, b",")])
+    return only(make_changes(tree.payload, changes), tree.parses)
+
+
+def _rows(statement: SourceNode) -> list[SourceNode]:
+    """Return what an INSERT puts into its table."""
+    last = statement.children[-1] if statement.children else statement
+    is_insert = statement.kind == "INSERT statement" and last.kind == "VALUES"
+    return _groups(last) if is_insert else []
+
+
 def _groups(node: SourceNode) -> list[SourceNode]:
     """Return the brackets in the items of a statement or clause."""
     return [
@@ -65,7 +91,12 @@ def _groups(node: SourceNode) -> list[SourceNode]:
 
 
 def _names(tree: SourceTree, group: SourceNode) -> list[bytes]:
-    return [tree.text(item).split()[0] for item in group.children]
+    return [_bare(tree.text(item).split()[0]) for item in group.children]
+
+
+def _bare(name: bytes) -> bytes:
+    """Return a name as it is compared: dumps quote it in one statement and not in another."""
+    return name.translate(None, _NAME_QUOTES).lower()
 
 
 def _cuts(tree: SourceTree, nodes: list[SourceNode]) -> list[Edit]:
@@ -82,5 +113,6 @@ def _start(edit: Edit) -> int:
 
 SQL_ONLY_PASSES = (
     ReductionPass(name="delete sql columns", stage=Stage.STRUCTURE, search=_delete_columns),
+    ReductionPass(name="join sql inserts", stage=Stage.STRUCTURE, search=_join_inserts),
     ReductionPass(name="lift sql joins", stage=Stage.STRUCTURE, search=_lift_joins),
 )

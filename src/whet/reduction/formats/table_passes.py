@@ -5,16 +5,19 @@ from functools import partial
 
 from whet.reduction.edit import first_that_fails
 from whet.reduction.formats.array_values import followed
-from whet.reduction.formats.plain_values import shorter_text, simpler_values, simplest_number
+from whet.reduction.formats.base64_text import base64_in_text
+from whet.reduction.formats.nested_cells import simpler_cell
+from whet.reduction.formats.plain_values import simpler_values
 from whet.reduction.formats.tables import MOST_CELLS, Cells, Sheet, Tables, cost_of_cell
 from whet.reduction.kind import Part
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 from whet.search.delta import Kept
-from whet.search.proposal import Search
 
 COARSE_PARTS = 8
 """First rows and columns are cut in so many parts at most: the candidates of the fine search
 cost what the whole table costs to read."""
+
+_OPENING = ("{", "[", "<")
 
 MOST_PARTS = 100
 """So many texts are looked into: each of them takes a search of its own."""
@@ -169,21 +172,9 @@ def _simplify_cells(view: Tables) -> PassSearch:
     for place, sheet in enumerate(view.sheets):
         for column in range(len(sheet.heads)):
             for row, cell in enumerate(sheet.column(column)):
-                search = _simpler_cell(cell, partial(_put, view, place, row, column))
+                search = simpler_cell(cell, partial(_put, view, place, row, column))
                 view = view.after((yield from followed(search, view.payload)))
     return view.payload
-
-
-def _simpler_cell(cell: object, put: Callable[[object], bytes]) -> Search[bytes, None]:
-    if isinstance(cell, bool):
-        return
-    if isinstance(cell, int | float) and cell not in {0, 1}:
-        whole = isinstance(cell, int)
-        yield from simplest_number(
-            cell, lambda value: put(int(value) if whole else float(value)), is_whole=whole
-        )
-    elif isinstance(cell, str) and len(cell) > 1:
-        yield from shorter_text(cell, put)
 
 
 def _instead(sheet: Sheet, _other: Sheet) -> Sheet:
@@ -208,9 +199,13 @@ def texts_in_tables(view: Tables | None) -> list[Part]:
         for place, sheet in enumerate(view.sheets)
         for column in range(len(sheet.heads))
         for row, cell in enumerate(sheet.column(column))
-        if isinstance(cell, str) and (cell.lstrip()[:1] in {"{", "[", "<"} or "\n" in cell)
+        if isinstance(cell, str) and _has_parts(cell)
     ]
     return parts[:MOST_PARTS]
+
+
+def _has_parts(cell: str) -> bool:
+    return cell.lstrip()[:1] in _OPENING or "\n" in cell or bool(base64_in_text(cell.encode()))
 
 
 def _put_text(view: Tables, place: int, row: int, column: int, content: bytes) -> bytes | None:

@@ -11,7 +11,7 @@ def sheet_text(sheet: Sheet) -> str:
     """Return the columns with their types, and the rows below them."""
     if not sheet.heads:
         text = f"{shown_count(sheet.rows, 'row')} without columns"
-        return f"{sheet.name}: {text}" if sheet.name else text
+        return "\n".join([f"{sheet.name}: {text}" if sheet.name else text, *sheet.notes])
     blocks = [range(min(sheet.rows, MOST_ROWS))]
     shown = sheet.with_rows(blocks)
     columns = [
@@ -25,7 +25,7 @@ def sheet_text(sheet: Sheet) -> str:
     lines = [f"{sheet.name}:", *lines] if sheet.name else lines
     if sheet.rows > MOST_ROWS:
         lines.append(f"... {sheet.rows - MOST_ROWS} more rows")
-    return "\n".join(lines)
+    return "\n".join([*lines, *sheet.notes])
 
 
 def _cell_text(cell: object) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, cast
 
 from whet.reduction.edit import keep_least
 from whet.reduction.formats.arrays import UNWRITABLE, is_installed
@@ -52,6 +52,11 @@ class Sheet(Protocol):
     @property
     def strangeness(self) -> int:
         """How far its types, and how it is stored, are from plain."""
+        ...
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a person reads besides its cells, line by line."""
         ...
 
     def with_rows(self, blocks: Sequence[range]) -> "Sheet":
@@ -210,4 +215,12 @@ def cost_of_cell(cell: object) -> float:
         return cost_of_number(cell)
     if isinstance(cell, str | bytes):
         return float(len(cell))
+    if isinstance(cell, dict):
+        return _cost_of_held(list(cast("dict[object, object]", cell).values()))
+    if isinstance(cell, list | tuple):
+        return _cost_of_held(list(cast("Iterable[object]", cell)))
     return OTHER + len(repr(cell))
+
+
+def _cost_of_held(held: list[object]) -> float:
+    return OTHER + len(held) + sum(map(cost_of_cell, held))

@@ -8,7 +8,7 @@ from functools import partial
 from whet.reduction.formats.sections import TOML, SectionText
 from whet.reduction.kind import Part
 
-_TOML_KEY = re.compile(rb"""[ \t]*+(?:[\w.-]|"[^"\n]*+"|'[^'\n]*+'|[ \t])++=[ \t]*+(?=\[)""")
+_TOML_KEY = re.compile(rb"""[ \t]*+(?:[\w.-]|"[^"\n]*+"|'[^'\n]*+'|[ \t])+=[ \t]*+(?=\[)""")
 _LAST_COMMA = re.compile(rb",(?=\s*+\])")
 
 

@@ -31,12 +31,14 @@ class Storage:
         key: the name of the record.
         location: the device.
         size: how many numbers there are.
+        is_of_stream: it may be a view of another one, as those of old files might.
     """
 
     type_name: str
     key: str
     location: str
     size: int
+    is_of_stream: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,12 @@ class Name:
     name: str
 
 
-def load_pickle(payload: bytes) -> object:
+def load_pickle(payload: bytes, storages: dict[str, Storage] | None = None) -> object:
     """Return the data of a pickle, with stand-ins for what is of torch.
+
+    Args:
+        payload: the pickle.
+        storages: those that it refers to are added here, by their keys.
 
     Raises:
         ValueError: if there is anything in it but plain data and tensors.
@@ -71,12 +77,28 @@ def load_pickle(payload: bytes) -> object:
         if opcode.name in _MEMO and int(argument or 0) > len(payload):
             raise ValueError("the pickle asks for more memory than it can use")
     try:
-        return _Reader(io.BytesIO(payload)).load()
+        reader = _Reader(io.BytesIO(payload))
+        reader.storages = {} if storages is None else storages
+        return reader.load()
     except (pickle.UnpicklingError, EOFError, AttributeError, IndexError, TypeError) as error:
         raise ValueError(f"the pickle holds more than data: {error}") from error
 
 
+def next_pickle(stream: io.BytesIO) -> bytes:
+    """Return the bytes of the pickle that starts here, unread, and go behind it.
+
+    Raises:
+        ValueError: if none starts here.
+    """
+    start = stream.tell()
+    for _ in pickletools.genops(stream):
+        pass
+    return stream.getbuffer()[start : stream.tell()].tobytes()
+
+
 class _Reader(pickle.Unpickler):
+    storages: dict[str, Storage]
+
     def find_class(self, module: str, name: str, /) -> object:
         if (module, name) in _STAND_INS:
             return _STAND_INS[module, name]
@@ -87,9 +109,19 @@ class _Reader(pickle.Unpickler):
     def persistent_load(self, pid: object, /) -> Storage:
         match pid:
             case ("storage", Name(module="torch", name=name), str(key), str(place), int(size)):
-                return Storage(name, key, place, size)
+                found = Storage(name, key, place, size)
+            case (
+                "storage",
+                Name(module="torch", name=name),
+                str(key),
+                str(place),
+                int(size),
+                None,
+            ):
+                found = Storage(name, key, place, size, is_of_stream=True)
             case _:
                 raise ValueError("the pickle refers to what is no storage")
+        return self.storages.setdefault(key, found)
 
 
 def _tensor(
@@ -160,7 +192,8 @@ def _dumped(value: object) -> Iterator[bytes]:
             yield f"c{value.module}\n{value.name}\n".encode()
         case Storage():
             name = Name("torch", value.type_name)
-            yield from _dumped(("storage", name, value.key, value.location, value.size))
+            view = (None,) if value.is_of_stream else ()
+            yield from _dumped(("storage", name, value.key, value.location, value.size, *view))
             yield b"Q"
         case TensorRecord():
             yield from _tensor_dumped(value)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import partial
 
@@ -22,6 +22,7 @@ from whet.reduction.kind import Part
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 
 _LITERAL = re.compile(rb"\|[-+]?[ \t]*\r?\n(?P<indent>[ ]*)(?=[^\s])")
+_COMMENT = re.compile(rb"^[ \t]*#[^\r\n]*(?:\r\n|\n|\r|\Z)|[ \t]+#[^\r\n]*", re.MULTILINE)
 _LINE_START = re.compile(rb"(?<=\n)[ ]*")
 
 
@@ -89,6 +90,18 @@ def _dedents(payload: bytes, node: Node, below: Node) -> Iterator[Edit]:
 def _column(payload: bytes, place: int) -> int:
     line = payload.rfind(b"\n", 0, place) + 1
     return len(payload[line:place].decode("utf-8", "replace").removeprefix("\ufeff"))
+
+
+def _delete_comments(tree: YamlTree) -> PassSearch:
+    """Cut comments, those on a line of their own with the line."""
+    texts = [node for node in tree.nodes if node.kind in {SCALAR, LITERAL}]
+    starts = [node.start for node in texts]
+    changes: list[Change] = []
+    for match in _COMMENT.finditer(tree.payload):
+        before = bisect_right(starts, match.start()) - 1
+        if before < 0 or match.start() >= texts[before].end:
+            changes.append([Edit(*match.span())])
+    return make_changes(tree.payload, changes)
 
 
 def _lift_entries(tree: YamlTree) -> PassSearch:
@@ -196,6 +209,7 @@ def _put_quoted(payload: bytes, start: int, end: int, quote: bytes, content: byt
 _TREES = TreeSearch(parse=YAML.parse, cuts=_cuts, hoist=_hoist)
 
 YAML_PASSES = (
+    ReductionPass(name="delete yaml comments", stage=Stage.STRUCTURE, search=_delete_comments),
     ReductionPass(
         name="hoist only entries", stage=Stage.STRUCTURE, search=_TREES.hoist_only_children
     ),

@@ -12,6 +12,7 @@ import os
 import sys
 
 from .unseen import unseen
+from .words import Words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,29 +40,35 @@ _ABLE = ("supports_dir_fd", "supports_effective_ids", "supports_fd", "supports_f
 
 
 class Awaited:
-    """Files and folders that have not been seen yet; false if none is left.
+    """Files, folders and arguments that have not been seen yet; false if none is left.
 
     What lies in one of them counts, and the folder in which one lies.
+
+    Attributes:
+        words: the arguments.
     """
 
     def __init__(
         self,
         paths: Sequence[str],
+        words: int,
         before_sight: Callable[[str], None],
         before_effect: Callable[[str], None],
     ) -> None:
         self._paths = {each for path in paths for each in (path, os.path.dirname(path))}
         self._below = tuple(path + "/" for path in paths)
+        self.words = Words(words, self._meet_words)
         self._before_sight = before_sight
         self._before_effect = before_effect
         self._effects_left = _MOST_BEFORE_EFFECTS
         self._replaced: dict[str, tuple[object, object]] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._paths)
+        return bool(self._paths) or self.words.are_awaited
 
     def begin(self) -> None:
         """Note what is looked up without being opened: `stat` and its like raise no event."""
+        self.words.begin()
         # Before 3.11 a traceback would show the function that looks out.
         if self._paths and sys.version_info >= (3, 11):
             for name in _LOOKS:
@@ -71,6 +78,7 @@ class Awaited:
     def end(self) -> None:
         """Look out no more."""
         self._paths.clear()
+        self.words.end()
         for name, (original, own) in self._replaced.items():
             if getattr(os, name) is own:
                 self._put(name, own, original)
@@ -99,12 +107,12 @@ class Awaited:
     @unseen
     def hear(self, event: str, arguments: tuple[object, ...]) -> None:
         """Listen to the interpreter: its audit events (PEP 578)."""
-        if not self._paths:
+        if not self:
             return
         if event in _SIGHTS:
             for argument in arguments[:2]:
                 self.meet(argument)
-        if self._paths and (event in _EFFECTS or _writes(event, arguments)):
+        if self and (event in _EFFECTS or _writes(event, arguments)):
             self._effects_left -= 1
             if self._effects_left >= 0:
                 self._before_effect(event)
@@ -117,6 +125,11 @@ class Awaited:
             if name in self._paths or name.startswith(self._below):
                 self.end()
                 self._before_sight(name)
+
+    @unseen
+    def _meet_words(self, name: str) -> None:
+        self.end()
+        self._before_sight(name)
 
 
 def _writes(event: str, arguments: tuple[object, ...]) -> bool:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 AT_ONCE = "at once"
 """As of `whet.host.stage`: pdb opens at the first line, not at a failure."""
 
-_OWN = ("whet_stage", "whet_stage.*")
+_OWN = ("whet_stage", "whet_stage.*", "whet_probe", "whet_probe.*")
 _STDIN = 0
 
 
@@ -41,9 +41,21 @@ def open_at_failure() -> None:
     sys.addaudithook(_hear)
 
 
-def open_in(frame: FrameType) -> None:
-    """Open pdb in a frame that runs; return when the program is to go on."""
-    pdb = _pdb()
+def open_in(frame: FrameType, line: Any = None) -> None:
+    """Open pdb in a frame that runs; return when the program is to go on.
+
+    Args:
+        frame: where.
+        line: what pdb reads from and writes to; None: the terminal.
+    """
+    pdb = _pdb(line)
+    if line is not None:
+
+        def leave_it(_argument: str) -> bool:
+            pdb.set_continue()
+            return True
+
+        vars(pdb)["do_EOF"] = leave_it  # who looked on has gone: the program goes on
     # Who leaves it wants to see no more: this run is nobody's trial.
     vars(pdb)["set_quit"] = _leave
     each: FrameType | None = frame
@@ -57,8 +69,8 @@ def open_in(frame: FrameType) -> None:
         sys.settrace(pdb.trace_dispatch)
 
 
-def _pdb() -> Pdb:
-    made: Pdb = private_import("pdb").Pdb(skip=_OWN)
+def _pdb(line: Any = None) -> Pdb:
+    made: Pdb = private_import("pdb").Pdb(skip=_OWN, stdin=line, stdout=line)
     made.reset()
     return made
 

@@ -216,20 +216,27 @@ class Streams:
 
 def _stream_of(number: int, target: str) -> int:
     """Return which of its first streams a descriptor leads to; -1: none."""
-    if number in _STREAMS and _INHERITED.get(number) == target:
+    if number in _STREAMS and _is(target, _INHERITED.get(number)):
         return number
     if target.startswith("/") and not target.startswith(_TERMINALS):
         return -1  # as good as any other one that is opened there
-    return next((each for each in _STREAMS if _INHERITED.get(each) == target), -1)
+    return next((each for each in _STREAMS if _is(target, _INHERITED.get(each))), -1)
 
 
 def _files() -> Iterator[tuple[int, str]]:
     """Yield what the program has opened itself."""
     for number, target in _all():
-        known = _INHERITED.get(number)
-        # The agent's own file goes with the run that it was made for.
-        if known is None or target not in {known, f"{known}{_DELETED}"}:
+        if not _is(target, _INHERITED.get(number)):
             yield number, target
+
+
+def _is(target: str, known: str | None) -> bool:
+    """Say whether a link is what it was at the start, be it removed since.
+
+    The agent's own file goes with the run that it was made for, and so does a terminal: a copy
+    that looks late finds that the run is over.
+    """
+    return known is not None and target in {known, f"{known}{_DELETED}"}
 
 
 def _all() -> Iterator[tuple[int, str]]:

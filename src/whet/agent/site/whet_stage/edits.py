@@ -12,6 +12,7 @@ import types
 from .frames import GENERATOR_FLAGS
 from .past import Comparison, key_of
 from .sources import Source, codes_in, key_of_code
+from .unseen import caller
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ class Edit:
         """
         self.sources: dict[str, Source] = {}
         self.nodes: dict[int, object] = {}
-        self._codes: list[tuple[FunctionType, CodeType]] = []
+        self._codes: list[tuple[Source, FunctionType, CodeType]] = []
+        self._functions = functions
         for path, text in changed.items():
             if path not in sources or any(each.f_code.co_filename == path for each in stack):
                 raise OtherPastError
@@ -84,24 +86,29 @@ class Edit:
             space = old.module
             if space is None:
                 raise OtherPastError  # its functions cannot be found
-            moved = comparison.have_lines_moved
-            if moved and (are_lines_seen or space.get("__warningregistry__")):
+            _check_places(comparison, space, are_lines_seen=are_lines_seen)
+            if comparison.have_places_moved and functions.is_any_standing(path, sources):
                 raise OtherPastError
-            if comparison.have_classes_moved and _CLASSES_KNOW_LINES:
+            are_anew = not stack and any(frame.source.path == path for frame in script.frames)
+            if are_anew and functions.is_frame_held(sources):
                 raise OtherPastError
             for then, now in comparison.pairs:
                 self.nodes[id(then)] = now
                 _hand_on(old, new, key_of(then), key_of(now))
             self.sources[path] = new
-            self._codes += _replacements(
-                functions.of(old.path, space), new, comparison, script.woven
-            )
+            self._codes += [
+                (new, function, code)
+                for function, code in _replacements(
+                    functions.of(old.path, space), new, comparison, script.woven
+                )
+            ]
             if path == script.path and new.warned != old.warned:
                 raise OtherPastError  # the compiler warns before anything runs
 
     def apply(self) -> None:
         """Give every function its new code."""
-        for function, code in self._codes:
+        for source, function, code in self._codes:
+            self._functions.leave(source, function.__code__)
             function.__code__ = code
 
 
@@ -124,7 +131,7 @@ def _parsed(old: Source, text: bytes) -> Source:
     is_alike = new.flags == old.flags and _has_annotations(new) == _has_annotations(old)
     if old.has_begun and not is_alike:
         raise OtherPastError
-    new.same, new.spaces, new.hooks = old.same, old.spaces, old.hooks
+    new.same, new.spaces, new.hooks, new.left = old.same, old.spaces, old.hooks, old.left
     return new
 
 
@@ -143,6 +150,16 @@ def _compare(
     else:
         is_same = comparison.are_same(then, now)
     if not is_same:
+        raise OtherPastError
+
+
+def _check_places(
+    comparison: Comparison, space: Mapping[str, object], *, are_lines_seen: bool
+) -> None:
+    """Refuse if a number of a line that has changed is known to the program."""
+    if comparison.have_lines_moved and (are_lines_seen or space.get("__warningregistry__")):
+        raise OtherPastError
+    if comparison.have_classes_moved and _CLASSES_KNOW_LINES:
         raise OtherPastError
 
 
@@ -181,6 +198,9 @@ class Functions:
 
     def __init__(self) -> None:
         self._found: dict[str, list[FunctionType]] = {}
+        self._bodies: dict[str, list[FunctionType]] = {}
+        self._standing: dict[str, bool] = {}
+        self._is_frame_held = False
 
     def find(self, spaces: Mapping[str, Mapping[str, object]]) -> None:
         """Find those of all files at once: nothing of the program may run until `forget`.
@@ -189,14 +209,15 @@ class Functions:
             spaces: the namespaces that are their globals, by path.
         """
         found: dict[str, list[FunctionType]] = {path: [] for path in spaces}
+        bodies: dict[str, list[FunctionType]] = {path: [] for path in spaces}
         for function in gc.get_referrers(*spaces.values()):
             if isinstance(function, types.FunctionType):
                 code = function.__code__
                 path = code.co_filename
-                # What is being run is a function, too.
-                if function.__globals__ is spaces.get(path) and code.co_name != "<module>":
-                    found[path].append(function)
-        self._found = found
+                # What is being run, or remembers where it failed, is a function, too.
+                if function.__globals__ is spaces.get(path):
+                    (bodies if code.co_name == "<module>" else found)[path].append(function)
+        self._found, self._bodies = found, bodies
 
     def of(self, path: str, space: Mapping[str, object]) -> list[FunctionType]:
         """Return those of a file whose globals a namespace is."""
@@ -204,9 +225,82 @@ class Functions:
             self.find({path: space})
         return self._found[path]
 
+    def find_standing(self, sources: Mapping[str, Source]) -> None:
+        """Find out in which files something stands still on a line, such as a generator.
+
+        What failed and is remembered does, too: its traceback names the line. All these keep the
+        code that they had, whatever the function gets.
+        """
+        codes: dict[int, CodeType] = {}
+        for path, source in sources.items():
+            space = source.module
+            if space is not None:
+                functions = self.of(path, space) + self._bodies.get(path, [])
+                mine = [*(each.__code__ for each in functions), *source.left]
+                codes.update((id(each), each) for each in mine if source.may_stand(each))
+        running = _running(sources)
+        found = dict.fromkeys(sources, False)
+        for each in gc.get_referrers(*codes.values(), *running.values()):
+            if id(each) not in running and (path := _stands_in(each)) in found:
+                found[path] = True
+                self._is_frame_held |= _is_of_locals(each, running)
+        self._standing = found
+
+    def is_any_standing(self, path: str, sources: Mapping[str, Source]) -> bool:
+        """Whether something stands still on a line of a file."""
+        if not self._standing:
+            self.find_standing(sources)
+        return self._standing[path]
+
+    def is_frame_held(self, sources: Mapping[str, Source]) -> bool:
+        """Whether a traceback holds the frame of a function that runs, and with it all that is in there."""
+        if not self._standing:
+            self.find_standing(sources)
+        return self._is_frame_held
+
+    def leave(self, source: Source, code: CodeType) -> None:
+        """Let a function of a file have another code than this one."""
+        if self._standing.get(source.path, True):
+            source.left.append(code)
+        else:
+            source.left.clear()
+
     def forget(self) -> None:
         """Hold none of them any more: they are to go when the program lets them go."""
         self._found.clear()
+        self._bodies.clear()
+
+
+def _running(paths: Container[str]) -> dict[int, FrameType]:
+    """Return the frames of some files that are being run, by `id`."""
+    found: dict[int, FrameType] = {}
+    frame: FrameType | None = caller()
+    while frame is not None:
+        if frame.f_code.co_filename in paths:
+            found[id(frame)] = frame
+        frame = frame.f_back
+    return found
+
+
+def _is_of_locals(found: object, running: Container[int]) -> bool:
+    if not isinstance(found, types.TracebackType) or id(found.tb_frame) not in running:
+        return False
+    return found.tb_frame.f_code.co_name != "<module>"
+
+
+def _stands_in(found: object) -> str:
+    """Return the file in which a generator, a frame or a traceback stands; empty: it is no such thing."""
+    if isinstance(found, types.TracebackType):
+        found = found.tb_frame
+    if isinstance(found, types.FrameType):
+        return found.f_code.co_filename
+    if isinstance(found, types.GeneratorType):
+        return found.gi_code.co_filename
+    if isinstance(found, types.CoroutineType):
+        return found.cr_code.co_filename
+    if isinstance(found, types.AsyncGeneratorType):
+        return found.ag_code.co_filename
+    return ""
 
 
 def _has_moved(code: CodeType, comparison: Comparison) -> bool:

@@ -128,10 +128,10 @@ class Ready:
             return 0
         return self._pid if receive(self._line)[0] else 0
 
-    def go(self, streams: list[int], terminal: int) -> int:
+    def go(self, streams: list[int], given: tuple[int, list[bytes]]) -> int:
         """Let it run on; return its pid once it is of a session of its own."""
         assert self._line is not None
-        body = marshal.dumps(terminal)
+        body = marshal.dumps(given)
         numbers = b"".join(stream.to_bytes(_INT_BYTES, "little") for stream in streams)
         rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers)]
         try:

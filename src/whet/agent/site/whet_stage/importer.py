@@ -2,8 +2,9 @@
 
 What the importer learns from a folder is which of the modules it looks for are there. So folders
 and names are noted here, and what it looks up itself is tagged so that nobody asks about it
-(`whet.host.seccomp`). What it fails to find, and sources whose byte code it trusts, are not.
-Byte code is read tagged too: it counts for nothing, as Python checks it against its source.
+(`whet.host.seccomp`). What it fails to find is not. Of installed sources whose byte code it trusts
+the mark is noted here. Byte code is read tagged too: it counts for nothing, as Python checks it
+against its source. A process that the program forks notes nothing here: there everything is held.
 
 Standard library only, Python 3.9 or later.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 import _frozen_importlib_external as machinery
 import os
 import sys
+import time
 
 from .unheld import MAGIC_FOLDER, whole
 
@@ -24,6 +26,12 @@ if TYPE_CHECKING:
     from types import FrameType, FunctionType, ModuleType
 
 
+_SLACK_NS = 12_000_000  # as of `whet.host.marks`
+_STANDARD = os.path.dirname(os.__file__) + os.sep
+_INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+_KIND_BITS, _FILE = 0o170000, 0o100000
+
+
 class Importer:
     """What the importer looked for, and where.
 
@@ -31,19 +39,25 @@ class Importer:
         places: folders in which it looked for modules.
         modules: the last parts of their names.
         listings: how often it listed which folder.
+        marks: of installed sources, as of `whet.host.marks`.
     """
 
     def __init__(self) -> None:
         self.places: set[str] = set()
         self.modules: set[str] = set()
         self.listings: dict[str, int] = {}
+        self.marks: dict[str, tuple[int, ...]] = {}
+        self._pid = self._forked = os.getpid()
+        self._listed_again: list[FileFinder] = []
         self._originals: list[tuple[object, str, object]] = []
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Begin anew, in this process."""
         self.places.clear()
         self.modules.clear()
         self.listings.clear()
+        self.marks.clear()
+        self._pid = os.getpid()
 
     def lists(self, folder: str) -> None:
         """Note that a folder was listed in search of modules or packages."""
@@ -55,7 +69,7 @@ class Importer:
         finder: type[FileFinder] = machinery.FileFinder
         self._watch_finder(finder)
         self._replace(machinery, "_path_stat", self._tagged(os.stat))
-        self._replace(machinery.FileLoader, "get_data", _reading(machinery.FileLoader.get_data))
+        self._replace(machinery.FileLoader, "get_data", self._reading())
 
     def end(self) -> None:
         """Note no more: the importer is Python's own again."""
@@ -69,9 +83,13 @@ class Importer:
 
     def _watch_finder(self, finder: type[FileFinder]) -> None:
         find: Callable[..., ModuleSpec | None] = finder.find_spec
+        getpid = os.getpid
         fill: Callable[[FileFinder], None] = vars(finder)["_fill_cache"]
 
         def find_spec(self_: FileFinder, fullname: str, target: ModuleType | None = None) -> object:
+            if getpid() != self._pid:
+                self._list_again(self_)
+                return find(self_, fullname, target)
             self.modules.add(fullname.rpartition(".")[2])
             self.places.add(_absolute(self_.path))
             return find(self_, fullname, target)
@@ -83,13 +101,25 @@ class Importer:
         self._replace(finder, "find_spec", find_spec)
         self._replace(finder, "_fill_cache", _fill_cache)
 
+    def _list_again(self, finder: FileFinder) -> None:
+        """In a process that was forked: have each folder listed once more, which is seen."""
+        pid = os.getpid()
+        if pid != self._forked:
+            self._forked = pid
+            self._listed_again.clear()
+        if finder not in self._listed_again:
+            self._listed_again.append(finder)
+            finder.invalidate_caches()
+
     def _tagged(self, stat: Callable[..., os.stat_result]) -> Callable[[str], os.stat_result]:
         frame: Callable[[int], FrameType] = vars(sys)["_getframe"]
+        getpid = os.getpid
 
         def _path_stat(path: str) -> os.stat_result:
-            is_source = path[-3:] == ".py" and frame(1).f_code.co_name == "path_stats"
-            if is_source or path[:1] != "/":
+            if path[:1] != "/" or getpid() != self._pid:
                 return stat(path)
+            if path[-3:] == ".py" and frame(1).f_code.co_name == "path_stats":
+                return self._mark(path) or stat(path)
             try:
                 return stat(path, dir_fd=MAGIC_FOLDER)
             except OSError:
@@ -103,18 +133,38 @@ class Importer:
 
         return _path_stat
 
+    def _mark(self, path: str) -> os.stat_result | None:
+        """Look an installed source up unheld, and note its mark; None: it is to be held."""
+        if not path.startswith(_STANDARD) and not any(part in path for part in _INSTALLED):
+            return None
+        try:
+            found = os.stat(path, dir_fd=MAGIC_FOLDER)
+        except OSError:
+            return None
+        if found.st_mode & _KIND_BITS != _FILE:
+            return None
+        changed = found.st_ctime_ns
+        mark: tuple[int, ...] = (
+            changed, found.st_mtime_ns, found.st_size, found.st_ino, found.st_dev
+        )  # fmt: skip
+        if changed >= time.time_ns() - _SLACK_NS or self.marks.get(path, mark) != mark:
+            mark = ()  # nothing is sure
+        self.marks[path] = mark
+        return found
 
-def _reading(get_data: Callable[[FileLoader, str], bytes]) -> Callable[[FileLoader, str], bytes]:
-    flags = sys.flags.optimize
-    suffix = f".{sys.implementation.cache_tag}{f'.opt-{flags}' if flags else ''}.pyc"
-    count = len(suffix)
+    def _reading(self) -> Callable[[FileLoader, str], bytes]:
+        get_data: Callable[[FileLoader, str], bytes] = machinery.FileLoader.get_data
+        getpid = os.getpid
+        flags = sys.flags.optimize
+        suffix = f".{sys.implementation.cache_tag}{f'.opt-{flags}' if flags else ''}.pyc"
+        count = len(suffix)
 
-    def read_tagged(self: FileLoader, path: str) -> bytes:
-        if path[-count:] != suffix or path[:1] != "/":
-            return get_data(self, path)
-        return whole(path)
+        def read_tagged(self_: FileLoader, path: str) -> bytes:
+            if path[-count:] != suffix or path[:1] != "/" or getpid() != self._pid:
+                return get_data(self_, path)
+            return whole(path)
 
-    return read_tagged
+        return read_tagged
 
 
 def _absolute(path: str) -> str:

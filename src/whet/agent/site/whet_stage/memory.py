@@ -14,6 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+_BRANCHES = ((0xFC000000, 0x94000000), (0xFFFFFC1F, 0xD63F0000))  # BL and BLR of Arm
+# Instructions of x86-64: the call of a place, and by a register or a word in memory, with its forms.
+_CALL, _CALL_BY, _CALL_FORM, _SIZES_OF_CALL_BY, _LONGEST_CALL = 0xE8, 0xFF, 2, (2, 3, 4, 6, 7), 7
 _FIELDS = 6  # of a line in /proc/PID/maps that names a file; proc(5)
 
 
@@ -97,6 +100,25 @@ def bytes_at(start: int, end: int) -> bytes:
         return os.pread(memory, end - start, start)
     finally:
         os.close(memory)
+
+
+def is_return(address: int) -> bool:
+    """Whether a function may return to an address in code: a call stands before it."""
+    try:
+        before = bytes_at(address - _LONGEST_CALL, address)
+    except OSError:
+        return False
+    if len(before) < _LONGEST_CALL:
+        return False
+    if os.uname().machine == "aarch64":
+        word = int.from_bytes(before[-4:], "little")
+        return any(word & mask == value for mask, value in _BRANCHES)
+    if before[-5] == _CALL:
+        return True
+    return any(
+        before[-size] == _CALL_BY and before[1 - size] >> 3 & 7 == _CALL_FORM
+        for size in _SIZES_OF_CALL_BY
+    )
 
 
 def words_of(data: bytes) -> list[int]:

@@ -30,6 +30,7 @@ _NAMED_BY = {  # `match` is of Python 3.10
     "FunctionDef": "name", "AsyncFunctionDef": "name", "ClassDef": "name",
     "ExceptHandler": "name", "MatchAs": "name", "MatchStar": "name", "MatchMapping": "rest",
 }  # fmt: skip
+_PLACE = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 _STARTS_A_GENERATOR = (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)
 
 
@@ -49,7 +50,8 @@ class Comparison:
     Attributes:
         pairs: the functions that were compared, then and now, in the order of the text.
         have_lines_moved: whether anything that has been run stands on another line.
-        have_classes_moved: whether a class does.
+        have_places_moved: whether it does, or elsewhere on its line.
+        have_classes_moved: whether a class stands on another line.
         have_lambdas_moved: whether a lambda does, or stands elsewhere on its line.
     """
 
@@ -62,6 +64,7 @@ class Comparison:
         """
         self.pairs: list[tuple[Callable_, Callable_]] = []
         self.have_lines_moved = False
+        self.have_places_moved = False
         self.have_classes_moved = False
         self.have_lambdas_moved = False
         self._is_unused = is_unused
@@ -125,6 +128,8 @@ class Comparison:
             # Where a definition stands is known to the code of the function alone.
             self.have_lines_moved = self.have_lines_moved or not isinstance(old, FUNCTIONS)
             self.have_classes_moved = self.have_classes_moved or isinstance(old, ast.ClassDef)
+        if not isinstance(old, FUNCTIONS) and _place(old) != _place(new):
+            self.have_places_moved = True
         for name in old._fields:
             if isinstance(old, FUNCTIONS) and name == "body":
                 continue
@@ -166,6 +171,12 @@ class Comparison:
             if isinstance(node, ast.Name)
         }
         return not (differing & used)
+
+
+def _place(node: ast.AST) -> list[object]:
+    # What ends later because of what it holds has not moved.
+    is_block = "body" in node._fields and not isinstance(node, ast.expr)
+    return [getattr(node, name, None) for name in (_PLACE[:2] if is_block else _PLACE)]
 
 
 def _as_list(value: object) -> list[object] | None:

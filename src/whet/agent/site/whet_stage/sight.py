@@ -124,12 +124,19 @@ class Sight:
 
     def facts(
         self,
-    ) -> tuple[list[str], list[str], dict[str, int], dict[str, int], dict[str, int]]:
+    ) -> tuple[
+        list[str],
+        list[str],
+        dict[str, int],
+        dict[str, int],
+        dict[str, int],
+        dict[str, tuple[int, ...]],
+    ]:
         """Return what `whet.host.channel` calls sighted."""
         importer = self._importer
         return (
             sorted(importer.places), sorted(importer.modules), importer.listings, self._own_reads,
-            self._looks.facts(),
+            self._looks.facts(), importer.marks,
         )  # fmt: skip
 
     def guards(self) -> dict[str, Callable[[dict[str, object]], None]]:

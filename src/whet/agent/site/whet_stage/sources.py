@@ -55,6 +55,7 @@ class Source:
         rewrite: changes its tree before it is compiled, as pytest does; None: nothing does.
         has_begun: whether anything of it has been run.
         hooks: what its functions call first, in all code that the program may still run.
+        left: codes that its functions have had; a frame that stands still may have one of them.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Source:
         self._clean: dict[Key, CodeType | None] = {}
         self._calls: dict[str, set[str]] | None = None
         self.hooks: list[_Hook] = []
+        self.left: list[CodeType] = []
         for node in walk(tree):
             if isinstance(node, FUNCTIONS):
                 key = key_of(node)
@@ -117,6 +119,11 @@ class Source:
     def is_unused(self, node: Function) -> bool:
         """Whether a function has not been used yet."""
         return key_of(node) not in self.used | self.entered
+
+    def may_stand(self, code: CodeType) -> bool:
+        """Whether a frame of some code may be there: it is that of no function that was not used."""
+        key = key_of_code(code)
+        return key not in self.functions or key in self.used | self.entered
 
     def enter(self, node: Function) -> None:
         """Note that a function is run as a stage frame."""
@@ -185,10 +192,14 @@ class Source:
             return  # it takes long, and shows
         function = self._found(self.functions.get(key))
         clean = None if function is None else self.clean(key)
-        if function is None or clean is None:
-            return
-        if clean.co_freevars == function.__code__.co_freevars:
-            function.__code__ = clean
+        if function is not None:
+            self._give(function, clean)
+
+    def _give(self, function: FunctionType, code: CodeType | None) -> None:
+        """Give a function another code, if that can be its own."""
+        if code is not None and code.co_freevars == function.__code__.co_freevars:
+            self.left.append(function.__code__)
+            function.__code__ = code
 
     def _found(self, node: Function | None) -> FunctionType | None:
         """Return the function object at the name where its definition has put it."""
@@ -233,8 +244,7 @@ class Source:
             plain = codes_in(bind(self.compiled(self.tree.body), self.hook, self.same)).get(key)
         finally:
             hide_own(modules)
-        if plain is not None and plain.co_freevars == function.__code__.co_freevars:
-            function.__code__ = plain
+        self._give(function, plain)
 
     def show_all(self, functions: Iterable[FunctionType]) -> None:
         """Let functions of this file have the code that the program expects, and hooks do nothing.
@@ -250,9 +260,7 @@ class Source:
         finally:
             hide_own(modules)
         for function in functions:
-            code = plain.get(key_of_code(function.__code__))
-            if code is not None and code.co_freevars == function.__code__.co_freevars:
-                function.__code__ = code
+            self._give(function, plain.get(key_of_code(function.__code__)))
 
     def code(self) -> CodeType:
         """Return the code of its module, with hooks."""

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .suites import Guard, Rewrite
 
     Load = Callable[[str, str], "CodeType | None"]
+    Given = tuple[int, list[bytes]]
 else:
     pass
 
@@ -54,7 +55,8 @@ def install(wish: str, anew: Callable[[], object]) -> tuple[list[Load], dict[str
     Args:
         wish: lines: the number of the process that whet has started; how many seconds a stretch
             of the program takes that is worth a snapshot at its end; the socket at which whet
-            waits for snapshots; how many lines tell of a place before which there is to be one
+            waits for snapshots; how many of the last arguments a search varies (-1: that is not
+            what it varies); how many lines tell of a place before which there is to be one
             (`whet_stage.point`), and these; the paths of the files that a search varies.
         anew: what else the agent does for a process of its own, in a resumed one.
 
@@ -62,12 +64,12 @@ def install(wish: str, anew: Callable[[], object]) -> tuple[list[Load], dict[str
         what loads the user's modules, now and later (none: this is not the process that whet has
         started), and what installed ones are handed to when they have been run.
     """
-    pid, seconds, address, count, *told = wish.split("\n")
+    pid, seconds, address, words, count, *told = wish.split("\n")
     at, varied = told[: int(count)], told[int(count) :]
     if int(pid) != os.getpid():
         return [], {}  # whet waits for the process that it started, and cannot go on with this
     begin()
-    stage = _Stage(address, float(seconds), varied, anew)
+    stage = _Stage(address, float(seconds), (varied, int(words)), anew)
     stage.tell("present")
     stage.point = Point(stack_of(at), stage.before_point)
     stage.sight.observe()
@@ -98,14 +100,18 @@ class _Stage:
     """The program, and the snapshots it has taken."""
 
     def __init__(
-        self, address: str, worth_seconds: float, varied: list[str], anew: Callable[[], object]
+        self,
+        address: str,
+        worth_seconds: float,
+        varied: tuple[list[str], int],
+        anew: Callable[[], object],
     ) -> None:
-        self.awaited = Awaited(varied, self._before_awaited, self._before_effect)
+        self.awaited = Awaited(*varied, self._before_awaited, self._before_effect)
         self.sight = Sight(self, first=self.awaited.hear)
         self.suite = Suite(self._load_test, lambda name: self._before("test", name))
         self.point = Point((), self.before_point)
         self._anew = anew
-        self._is_search = bool(varied)
+        self._is_search = varied != ([], -1)
         self._pace = Pace(worth_seconds)
         self._script = Script(self._offer, self._pace)
         self._sources: dict[str, Source] = {}
@@ -252,8 +258,8 @@ class _Stage:
         why = self._offer("awaits", name)
         if why and not self.sight.is_closed:
             self.sight.is_closed = True
-            where = os.path.basename(name)
-            self.tell("hindered", where, 0.0, f"{why}, before {where} is read")
+            where = os.path.basename(name) + (" is" if "/" in name else " are")
+            self.tell("hindered", os.path.basename(name), 0.0, f"{why}, before {where} read")
             self.sight.is_closed = False
 
     def before_point(self, place: str) -> None:
@@ -378,9 +384,9 @@ class _Stage:
             order, streams = receive(line)
             if not order:
                 os._exit(0)
-            changed, terminal, is_debugged = _wish(order)
+            changed, given, is_debugged = _wish(order)
             if streams:
-                send(line, ready.go(streams, terminal))
+                send(line, ready.go(streams, given))
             elif ready.is_fresh or ready.begin():
                 is_to_change = bool(changed) or is_debugged
                 send(line, ready.tell(order, is_to_change=is_to_change))
@@ -396,7 +402,9 @@ class _Stage:
             order, streams = ready.wait()
             if streams:
                 functions.forget()
-                ready.become(held, streams, marshal.loads(order))
+                terminal, words = _given(order)
+                self.awaited.words.become(list(map(os.fsdecode, words)))
+                ready.become(held, streams, terminal)
                 return prepared == "changed", is_debugged
             changed, _, is_debugged = _wish(order)
             if changed:
@@ -412,6 +420,7 @@ class _Stage:
         modules = show_own()
         spaces = {path: source.module for path, source in self._sources.items()}
         functions.find({path: space for path, space in spaces.items() if space is not None})
+        functions.find_standing(self._sources)
         hide_own(modules)
         touch_last_words()
         self._has_last_words()
@@ -512,10 +521,16 @@ class _Stage:
         self._pace.begin()
 
 
-def _wish(order: bytes) -> tuple[dict[str, bytes], int, bool]:
-    """Return what files say now, which stream is a terminal, and whether a debugger is to open."""
-    wish: tuple[dict[str, bytes], int, bool] = marshal.loads(order)
+def _wish(order: bytes) -> tuple[dict[str, bytes], Given, bool]:
+    """Return what files say now, what the run is given, and whether a debugger is to open."""
+    wish: tuple[dict[str, bytes], Given, bool] = marshal.loads(order)
     return wish
+
+
+def _given(order: bytes) -> Given:
+    """Return which stream is a terminal, and the arguments that a search varies."""
+    given: Given = marshal.loads(order)
+    return given
 
 
 def _is_signature(code: CodeType) -> bool:

@@ -12,7 +12,7 @@ import _thread
 import os
 import sys
 
-from .memory import Memory, bytes_at, words_of
+from .memory import Memory, bytes_at, is_return, words_of
 from .unheld import entries, whole
 
 TYPE_CHECKING = False
@@ -54,15 +54,18 @@ class NativeThread:
             if self._call == _READ:
                 self.descriptor = int(words[1], 16)
             self._look_at_stack(int(words[-2], 16), memory)
-        else:  # it is on a processor, and where its stack ends is not told
-            self.owner = _started_in(int(number), memory)
+        # On a processor where its stack ends is not told; asleep in what it began with, nobody called.
+        self.owner = self.owner or _started_in(int(number), memory)
 
     def _look_at_stack(self, pointer: int, memory: Memory) -> None:
-        """The first library that is no runtime's is what has put the thread to sleep."""
+        """The first library that is no runtime's is what has put the thread to sleep.
+
+        Numbers that look like addresses lie on a stack, too, and addresses of functions.
+        """
         end = min(memory.end_of(pointer), pointer + _STACK_BYTES)
         for word in words_of(bytes_at(pointer, end)):
             file = memory.code_at(word)
-            if file is not None and not _is_runtime(file):
+            if file is not None and not _is_runtime(file) and is_return(word):
                 self.owner = self.owner or file
                 self._frames += 1
 

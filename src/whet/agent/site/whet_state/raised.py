@@ -9,6 +9,7 @@ from _json import encode_basestring_ascii as _quoted
 from itertools import islice
 
 from .arrays import among, is_exactly
+from .scenery import classes_of, is_library, modules_loaded, search_path
 from .values import Reader, type_name
 
 TYPE_CHECKING = False
@@ -24,7 +25,7 @@ _MOST_ERRORS = 12
 _SECONDS = 0.12
 """Values are looked at for so long, on a processor; frames without values take next to nothing."""
 
-_RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
+RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
 _HIDDEN = ("__builtins__",)
 
 
@@ -40,7 +41,8 @@ def capture(error: BaseException, where: str, thread: str) -> Sequence[bytes]:
     capturing = _Capturing(_SECONDS)
     raised = capturing.error(error)
     capturing.fill()
-    rank = next((os.environ[name] for name in _RANKS if name in os.environ), "")
+    frames = [frame for _, frame in capturing.open]
+    rank = next((os.environ[name] for name in RANKS if name in os.environ), "")
     told = {
         "pid": os.getpid(),
         "rank": int(rank) if rank.isdigit() else None,
@@ -48,9 +50,12 @@ def capture(error: BaseException, where: str, thread: str) -> Sequence[bytes]:
         "thread": thread,
         "python": sys.version.split()[0],
         "error": raised,
+        "classes": classes_of(frames, error),
+        "modules": modules_loaded(),
+        "search": search_path(),
         "seconds": round(time.perf_counter() - began, 4),
     }
-    return [_json(told).encode("ascii") + b"\n"]
+    return [as_json(told).encode("ascii") + b"\n"]
 
 
 class _Capturing:
@@ -59,7 +64,7 @@ class _Capturing:
     def __init__(self, seconds: float) -> None:
         self._reader = Reader(seconds)
         self._errors = 0
-        self._open: list[tuple[dict[str, Any], FrameType]] = []
+        self.open: list[tuple[dict[str, Any], FrameType]] = []
         self._seen: set[int] = set()
 
     def error(self, error: BaseException, relation: str = "") -> dict[str, Any]:
@@ -113,17 +118,17 @@ class _Capturing:
                 "variables": None,
             }
             frames.append(told)
-            self._open.append((told, frame))
+            self.open.append((told, frame))
         return frames, skipped
 
     def fill(self) -> None:
         """Look at the variables: the user's innermost frames first, while there is time."""
-        innermost_first = self._open[::-1]
-        ordered = sorted(innermost_first, key=lambda each: _is_library(each[0]["path"]))
+        innermost_first = self.open[::-1]
+        ordered = sorted(innermost_first, key=lambda each: is_library(each[0]["path"]))
         for told, frame in ordered[:_MOST_FRAMES]:
             if self._reader.is_time_up():
                 break
-            told["variables"] = self._variables(frame, is_shallow=_is_library(told["path"]))
+            told["variables"] = self._variables(frame, is_shallow=is_library(told["path"]))
 
     def _variables(self, frame: FrameType, *, is_shallow: bool) -> list[list[Node]]:
         values = frame.f_locals
@@ -161,14 +166,6 @@ def _position(code: CodeType, last_instruction: int) -> list[int] | None:
     return None if at is None or None in at else list(at)
 
 
-def _is_library(path: str) -> bool:
-    return (
-        "site-packages" in path
-        or "dist-packages" in path
-        or path.startswith(("<frozen", os.path.dirname(os.__file__)))
-    )
-
-
 def _is_told(value: object) -> bool:
     """Whether a global tells something: modules, functions and classes are there in any run."""
     kind = type(value)
@@ -188,7 +185,7 @@ _COMMON = {
 }
 
 
-def _json(value: Any) -> str:
+def as_json(value: Any) -> str:
     """Return data as JSON.
 
     Not by `json`: it brings in modules that evaluate text, after which Python no longer knows that
@@ -197,8 +194,8 @@ def _json(value: Any) -> str:
     if value is None or value is True or value is False:
         return {None: "null", True: "true", False: "false"}[value]
     if is_exactly(value, dict):
-        pairs = [_quoted(name) + ":" + _json(each) for name, each in value.items()]
+        pairs = [_quoted(name) + ":" + as_json(each) for name, each in value.items()]
         return "{" + ",".join(pairs) + "}"
     if type(value) in {list, tuple}:
-        return "[" + ",".join(map(_json, value)) + "]"
+        return "[" + ",".join(map(as_json, value)) + "]"
     return _quoted(value) if type(value) is str else repr(value)

@@ -54,6 +54,8 @@ _SECRET_TEXT = re.compile(
     r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*|\bnpm_[A-Za-z0-9]{30,}"
     r"|\bpypi-[A-Za-z0-9_-]{30,}|(?<=[Bb]earer )[A-Za-z0-9._~+/=-]{8,}"
     r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"
+    r"|(?i:(?<=password[=:])|(?<=password[\"']:)|(?<=passwd[=:])|(?<=secret[=:])|(?<=secret[\"']:)"
+    r"|(?<=pwd=)|(?<=token=)|(?<=api_key=)|(?<=apikey=))[ \"']*[^\s\"'&,;)\]}]{6,}"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
 )
 MASK = "[masked]"
@@ -121,6 +123,8 @@ class Reader:
         return self._known[key]
 
     def _named(self, name: object, value: object, depth: int) -> Node:
+        if type(name) is bytes:  # as the keys of headers and of Redis are
+            name = name.decode("latin-1")
         if type(name) is str and among(type(value), (str, bytes)) and is_secret(name, value):
             return {"k": "secret", "type": type(value).__name__}
         return self._node(value, depth)

@@ -1,0 +1,3 @@
+"""Who waits in the shop."""
+
+WAITING = ["Ada", "Bob"]

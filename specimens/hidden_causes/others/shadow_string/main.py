@@ -1,0 +1,7 @@
+"""Counts strings."""
+
+import logging
+
+import string
+
+logging.warning("strings: %d", string.GUITAR)

@@ -1,0 +1,3 @@
+"""Strings of instruments."""
+
+GUITAR = 6

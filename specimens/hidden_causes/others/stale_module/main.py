@@ -1,0 +1,8 @@
+"""Cleans names."""
+
+import sys
+
+sys.path[:0] = ["scripts"]
+from helpers import clean
+
+print(clean("a-b", keep="-"))

@@ -1,0 +1,2 @@
+def clean(text):
+    return "".join(each for each in text if each.isalnum())

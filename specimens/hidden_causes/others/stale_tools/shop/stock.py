@@ -1,0 +1,2 @@
+def pieces(name, *, reserved=0):
+    return len(name) - reserved

@@ -1,0 +1,2 @@
+def pieces(name):
+    return len(name)

@@ -1,0 +1,11 @@
+"""A second, closer look at a program that is known to fail: slower, for what a first look cannot see.
+
+It writes what it sees at once, a line of JSON for each thing: the program may be killed, or crash.
+Standard library only, Python 3.8 or later.
+"""
+
+from __future__ import annotations
+
+from .look import Look
+
+__all__ = ["Look"]

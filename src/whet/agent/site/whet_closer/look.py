@@ -1,0 +1,47 @@
+"""Takes up what is to be watched, each in the module that it is about."""
+
+from __future__ import annotations
+
+import sys
+
+from .descriptors import Descriptors
+from .foreign import ForeignCalls
+from .locks import Locks
+from .raised import Raised
+from .told import Told
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeAlias
+
+    Guard: TypeAlias = Callable[[dict[str, Any]], None]
+
+
+class Look:
+    """A closer look at this process."""
+
+    def __init__(self, folder: str, asked: str) -> None:
+        told = Told(folder)
+        self._descriptors = Descriptors(told)
+        self._locks = Locks(told)
+        self._raised = Raised(told, self._descriptors, self._locks, asked)
+        self._foreign = ForeignCalls(told, folder)
+
+    def begin(self) -> dict[str, Guard]:
+        """Watch; return what is called with modules when they have been run."""
+        guards: dict[str, Guard] = {
+            "threading": self._watch_threads,
+            "socket": self._descriptors.watch_sockets,
+            "ctypes": self._foreign.watch,
+        }
+        self._descriptors.begin()
+        for name, guard in guards.items():
+            if name in sys.modules:  # a `.pth` file has brought it in
+                guard(vars(sys.modules[name]))
+        self._raised.begin()
+        return guards
+
+    def _watch_threads(self, module: dict[str, Any]) -> None:
+        self._locks.watch(module)
+        self._raised.watch_threads(module)

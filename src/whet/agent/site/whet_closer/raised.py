@@ -1,0 +1,134 @@
+"""What was raised in the user's own code, also where somebody has caught it."""
+
+from __future__ import annotations
+
+import sys
+
+from .accesses import Accesses
+from .told import is_own, place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+    from typing import Any
+
+    from .descriptors import Descriptors
+    from .locks import Locks
+    from .told import Told
+
+_CONTROL_FLOW = {"StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"}
+_NO_DESCRIPTORS = (23, 24)  # ENFILE, EMFILE
+_LONGEST = 300
+_ANYTHING = (Exception,)
+
+
+class Raised:
+    """Traces the user's own functions: their errors, and with threads what they read and write."""
+
+    def __init__(self, told: Told, descriptors: Descriptors, locks: Locks, asked: str) -> None:
+        self._told = told
+        self._descriptors = descriptors
+        self._own: dict[str, bool] = {}
+        self._seen: dict[tuple[Any, ...], int] = {}
+        self._last: dict[int, tuple[int, int]] = {}
+        self._accesses = Accesses(told, locks, asked)
+        self._numbers: Any = None
+        if asked == "numbers":
+            from .numbers import Numbers  # it needs `re`, which a program may not have by then
+
+            self._numbers = Numbers(told)
+        threads: Any = __import__("_thread")
+        self._ident: Callable[[], int] = threads.get_ident
+
+    def begin(self) -> None:
+        """Trace what this thread calls from now on."""
+        sys.settrace(self._enter)
+
+    def watch_threads(self, module: dict[str, Any]) -> None:
+        """Trace what other threads call; with the second thread of the user's own, their accesses."""
+        module["_trace_hook"] = self._enter
+        thread = module["Thread"]
+        start = thread.start
+
+        def start_traced(own: Any) -> None:
+            self._accesses.is_on = True
+            start(own)
+
+        thread.start = start_traced
+
+    def _enter(self, frame: FrameType, _event: str, _argument: Any) -> Any:
+        path = frame.f_code.co_filename
+        own = self._own.get(path)
+        if own is None:
+            own = self._own[path] = is_own(path)
+        if not own:
+            return None
+        if self._numbers is not None:
+            return self._numbers.enter(frame, self._note)
+        if self._accesses.is_on:
+            return self._accesses.enter(frame, self._note)
+        frame.f_trace_lines = False
+        return self._note
+
+    def _note(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if event == "exception":
+            try:
+                self._raise(frame, argument)
+            except _ANYTHING:
+                return None  # the program is what matters
+        return self._note
+
+    def _raise(self, frame: FrameType, argument: Any) -> None:
+        kind, error, trace = argument
+        if kind.__name__ in _CONTROL_FLOW or not isinstance(error, BaseException):
+            return
+        thread = self._ident()
+        number, known = self._last.get(thread, (-1, 0))
+        if known == id(error):  # it goes up
+            self._told.tell("passed", number=number, place=place(frame))
+            return
+        at = place(frame)
+        where = (kind.__name__, at[0], at[1])
+        if where in self._seen:
+            self._last[thread] = (-1, id(error))
+            return
+        number = self._seen[where] = len(self._seen)
+        self._last[thread] = (number, id(error))
+        self._told.tell(
+            "raised",
+            number=number,
+            type=kind.__name__,
+            message=_message(error),
+            place=at,
+            inside=_inside(trace),
+            thread=_thread_name(),
+        )
+        if isinstance(error, OSError) and error.errno in _NO_DESCRIPTORS:
+            self._descriptors.tell()
+
+
+def _inside(trace: Any) -> str:
+    """Return the function below the user's own in which it was raised; empty: in the user's."""
+    last = None
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+        last = trace
+    return "" if last is None else str(last.tb_frame.f_code.co_name)
+
+
+def _message(error: BaseException) -> str:
+    arguments = BaseException.__dict__["args"].__get__(error)
+    words = [each for each in arguments if type(each) in {str, int, float}]
+    if isinstance(error, OSError):
+        name = OSError.__dict__["filename"].__get__(error)
+        words = [*[each for each in words if type(each) is str], *([name] if name else [])]
+    return ": ".join(map(str, words))[:_LONGEST]
+
+
+def _thread_name() -> str:
+    threading = sys.modules.get("threading")
+    active = getattr(threading, "_active", {})
+    own = active.get(vars(sys.modules["_thread"])["get_ident"]())
+    name = getattr(own, "_name", "")
+    return "" if name == "MainThread" else str(name)

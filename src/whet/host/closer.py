@@ -1,0 +1,48 @@
+"""What a closer look at a trial's programs has told, and their last calls of C functions."""
+
+import json
+from contextlib import suppress
+from pathlib import Path
+
+from whet.agent.site.whet_state.values import masked
+from whet.core.evidence import CLOSER, Evidence
+from whet.core.record import JsonObject, MalformedRecordError, as_record, integer
+
+_MOST_BYTES = 8 << 20
+_SLOT_BYTES = 1024
+
+
+def read_closer(agent_folder: Path) -> Evidence:
+    """Return all that was told as one observation; a line that was cut is left out."""
+    told: list[JsonObject] = []
+    for path in sorted(agent_folder.glob("*.closer")):
+        with suppress(OSError):
+            # Room was reserved behind what was written.
+            for line in path.read_bytes()[:_MOST_BYTES].rstrip(b"\0").splitlines():
+                told += _record(line)
+    for path in sorted(agent_folder.glob("*.calls")):
+        told += _calls(path)
+    data = json.dumps({"told": told}, separators=(",", ":")).encode("ascii")
+    return Evidence(kind=CLOSER, detail={"lines": len(told)}, data=data)
+
+
+def _record(line: bytes) -> list[JsonObject]:
+    with suppress(ValueError, MalformedRecordError):
+        told = as_record(json.loads(line), "line")
+        message = told.get("message")
+        # A password in an address is a secret in any error that names it.
+        return [{**told, "message": masked(message)} if isinstance(message, str) else told]
+    return []
+
+
+def _calls(path: Path) -> list[JsonObject]:
+    """Return the last calls of one process in their order."""
+    found: list[JsonObject] = []
+    with suppress(OSError):
+        data = path.read_bytes()
+        for start in range(0, len(data), _SLOT_BYTES):
+            found += _record(data[start : start + _SLOT_BYTES].rstrip(b" \0"))
+    ordered = sorted(
+        (each for each in found if "order" in each), key=lambda each: integer(each, "order")
+    )
+    return [{**each, "kind": "call", "pid": int(path.stem)} for each in ordered]

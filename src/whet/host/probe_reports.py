@@ -1,0 +1,52 @@
+"""What the agents of a trial have left of the places that were looked out for."""
+
+import json
+from contextlib import suppress
+from pathlib import Path
+
+from whet.core.evidence import PROBES, Evidence
+from whet.core.record import JsonObject, MalformedRecordError, as_record, records
+
+_SUFFIX, _COUNTS = ".probes", ".probe-counts"
+_NUMBER_BYTES = 8
+_MOST_BYTES = 64 << 20
+
+
+def read_probes(agent_folder: Path, wish: str) -> Evidence:
+    """Return what all processes of a trial have told, in the order of time, as one observation.
+
+    Args:
+        agent_folder: where they have left it.
+        wish: what was asked for, as the agents got it.
+    """
+    told: list[JsonObject] = []
+    left = _MOST_BYTES
+    for path in sorted(agent_folder.glob(f"*{_SUFFIX}")):
+        with suppress(OSError):
+            data = path.read_bytes()[:left]
+            left -= len(data)
+            for line in data.splitlines():
+                with suppress(ValueError, MalformedRecordError):  # a kill may have cut it
+                    told.append(as_record(json.loads(line), "line"))
+    told.sort(key=lambda each: float(str(each["at"])))
+    wished = as_record(json.loads(wish), "wish")
+    probes = [
+        {"title": each["title"], "kind": each["kind"], "path": each["path"]}
+        for each in records(wished, "probes")
+    ]
+    asked = {name: value for name, value in wished.items() if name != "probes"}
+    counts = _counts(agent_folder, len(probes))
+    kept = {"probes": probes, "told": told, "counts": counts, "asked": asked}
+    data = json.dumps(kept, separators=(",", ":")).encode("ascii")
+    return Evidence(kind=PROBES, detail={"lines": len(told)}, data=data)
+
+
+def _counts(agent_folder: Path, count: int) -> dict[str, list[int]]:
+    """Return by process how often each place was reached."""
+    found: dict[str, list[int]] = {}
+    for path in sorted(agent_folder.glob(f"*{_COUNTS}")):
+        with suppress(OSError, TypeError):
+            data = path.read_bytes()
+            if len(data) == count * _NUMBER_BYTES:
+                found[path.stem] = list(memoryview(data).cast("Q"))
+    return found

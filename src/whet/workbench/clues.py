@@ -1,0 +1,276 @@
+"""What points at the cause of a failure, by its symptom; each look says why it was taken."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from whet.core.clue import Clue, Placing, printable
+from whet.core.event import TrialFinished
+from whet.core.evidence import STACKS
+from whet.core.failure import FailureKind
+from whet.core.oracle import Oracle
+from whet.core.outcome import Outcome
+from whet.core.record import JsonObject
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.evidence.closer_look import (
+    Suspect,
+    descriptor_clues,
+    foreign_clues,
+    lock_clues,
+    race_clue,
+    suspects_in,
+    told_in,
+)
+from whet.evidence.kept_failure import KeptError
+from whet.evidence.not_a_number import holds_it, is_of_torch, number_clues, speaks_of_it
+from whet.evidence.overriding import overriding_clues
+from whet.evidence.raised_before import raised_clues
+from whet.evidence.stack_groups import StackGroup, groups_of, stack_clues
+from whet.host.agent_tasks import NO_TASKS, AgentTasks
+from whet.workbench.bench import Place, Workbench
+from whet.workbench.post_mortem import dead_in, likeliest
+from whet.workbench.reproduce import Baseline
+from whet.workbench.stacks import stacks_in
+from whet.workbench.toggle_clues import toggle_clues
+from whet.workbench.wrong_files import wrong_file_clues
+
+MOST_CLUES = 5
+
+_TIMES, _LEAST_SECONDS, _MOST_SECONDS = 8, 10.0, 120.0
+"""A closer look may take so many times as long as a plain run, within bounds."""
+
+_LOOKS, _SUSPECTS, _BETWEEN = 4, 3, 2
+_SURE = 3
+_CHANCE = 0.05
+"""So often something is tried that is to pass; more often where the failure is rare."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What a look for the cause has found.
+
+    Attributes:
+        clues: the likeliest first.
+        summary: what was done, in a sentence.
+    """
+
+    clues: tuple[Clue, ...]
+    summary: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Closer:
+    """A look for the cause of one failure.
+
+    Attributes:
+        bench: the workbench.
+        trial: what fails.
+        baseline: how.
+        record: writes the row of a trial.
+        place: where it runs, if it runs on another version.
+        passed_while_looked_at: how many runs passed because they were.
+    """
+
+    bench: Workbench
+    trial: Trial
+    baseline: Baseline
+    record: Callable[[Trial], int]
+    place: Place | None = None
+    passed_while_looked_at: int = 0
+
+    def look(self) -> Finding:
+        """Return what points at the cause."""
+        at = Placing(self.trial.cwd)
+        outcome = self.baseline.outcome
+        groups = [
+            group
+            for each in outcome.evidence
+            if each.kind == STACKS
+            for group in groups_of(stacks_in(each))
+        ]
+        clues = [*self._of_first_look(outcome, at), *stack_clues(groups, at)]
+        if self._can_look_closer and (not groups or any(map(_may_wait_for_lock, groups))):
+            clues = [*self._of_closer_look(at), *clues]
+        libraries = self._libraries_of_numbers()
+        if libraries is not None and self._can_look_closer:
+            told = told_in(self._of_numbers().evidence)
+            clues = [*number_clues(told, at), *clues]
+            libraries |= {"torch"} if is_of_torch(told) else set()
+        clues += toggle_clues(
+            self.bench, self.trial, self.baseline, self.record,
+            is_explained=bool(clues), libraries=libraries,
+        )  # fmt: skip
+        found = [
+            replace(each, says=printable(each.says)) for each in _each_once(clues)[:MOST_CLUES]
+        ]
+        if self._passes_when_watched:
+            found = [*found[: MOST_CLUES - 1], self._watched()]
+        if not found:
+            return Finding(clues=(), summary="")
+        return Finding(clues=tuple(found), summary="; ".join(each.says for each in found))
+
+    @property
+    def _passes_when_watched(self) -> bool:
+        chance = (1 - self.baseline.reproduction.rate) ** _LOOKS
+        return self.passed_while_looked_at == _LOOKS and chance < _CHANCE
+
+    def _watched(self) -> Clue:
+        from whet.workbench.watched import watched_clue
+
+        dead = dead_in(self.baseline.outcome.evidence)
+        sources = {path: text for each in dead for path, text in each.failure.sources.items()}
+        return watched_clue(
+            self.bench, self.trial, self.baseline, self.record, sources=sources, looks=_LOOKS
+        )
+
+    @property
+    def _can_look_closer(self) -> bool:
+        seconds = self.baseline.reproduction.wall_seconds
+        return bool(self.trial.surroundings.interpreter) and seconds * 2 <= _MOST_SECONDS
+
+    def _of_first_look(self, outcome: Outcome, at: Placing) -> list[Clue]:
+        dead = dead_in(outcome.evidence)
+        if not dead:
+            return []
+        chosen = dead[likeliest(outcome, dead)]
+        return [
+            *_crash(outcome, chosen.error, at),
+            *wrong_file_clues(chosen.failure, chosen.error, self.bench.project.folder, at),
+            *overriding_clues(chosen.failure, chosen.error, at),
+        ]
+
+    def _of_closer_look(self, at: Placing) -> list[Clue]:
+        outcome = self._look_until_it_fails()
+        told = told_in(outcome.evidence)
+        failure = outcome.failure or self.baseline.outcome.failure
+        kind = None if failure is None else failure.kind
+        found = [*descriptor_clues(told, at), *self._races(told, at)]
+        if kind is FailureKind.TIMEOUT:
+            found += lock_clues(told, at)
+        if kind is FailureKind.SIGNAL:
+            found += foreign_clues(told, at)
+        return [*found, *raised_clues(told, failure, at, _source_of)]
+
+    def _libraries_of_numbers(self) -> set[str] | None:
+        """Return whose a number may be that is none; None: the failure is about no such thing."""
+        outcome, oracle = self.baseline.outcome, self.baseline.oracle
+        dead = dead_in(outcome.evidence)
+        chosen = dead[likeliest(outcome, dead)] if dead else None
+        said = oracle.description if outcome.failure is None else outcome.failure.summary
+        is_held = chosen is not None and holds_it(chosen.error)
+        if not is_held and not speaks_of_it(said):
+            return None
+        modules = () if chosen is None else chosen.failure.modules
+        return {name.partition(".")[0] for name in modules} & {"torch", "jax"}
+
+    def _of_numbers(self) -> Outcome:
+        """Return a run in which each line was watched for the first number that is none."""
+        times = 1 if self.baseline.reproduction.is_deterministic else _LOOKS
+        return self._run("numbers", times, until=Verdict.BAD)[-1]
+
+    def _look_until_it_fails(self) -> Outcome:
+        """Return a run that was looked at closely and failed, else the last one that did not."""
+        runs = self._run("", _LOOKS, until=Verdict.BAD)
+        oracle = self.baseline.oracle
+        self.passed_while_looked_at = sum(oracle.judge(run) is Verdict.GOOD for run in runs)
+        return runs[-1]
+
+    def _run(self, asked: str, times: int, *, until: Verdict | None = None) -> list[Outcome]:
+        """Run the command with a closer look, several times, or until it ends in one way."""
+        bench, oracle = self.bench, self.baseline.oracle
+        bench.tasks = AgentTasks(keeps_locals=True, closer=asked)
+        trial = _with_time(self.trial, self.baseline.reproduction.wall_seconds)
+        runs: list[Outcome] = []
+        try:
+            with bench.executor(self.record, place=self.place) as executor:
+                while len(runs) < times:
+                    future = executor.submit(trial)
+                    outcome = future.result()
+                    runs.append(outcome)
+                    assert future.number is not None
+                    self._tell(future.number, trial, outcome, oracle)
+                    if oracle.judge(outcome) is until:
+                        break
+        finally:
+            bench.tasks = NO_TASKS
+        return runs
+
+    def _tell(self, number: int, trial: Trial, outcome: Outcome, oracle: Oracle) -> None:
+        verdict = oracle.judge(outcome)
+        self.bench.notebook.judge(number, oracle.description, verdict, None)
+        self.bench.emit(
+            TrialFinished(
+                number=number, trial=trial, outcome=outcome, verdict=verdict, label="looked at"
+            )
+        )
+
+    # ---- races ----
+
+    def _races(self, told: Sequence[JsonObject], at: Placing) -> list[Clue]:
+        """Return what threads share without a lock, where keeping them apart mends the failure."""
+        clues: list[Clue] = []
+        for suspect in suspects_in(told)[:_SUSPECTS]:
+            tried = self._tried(suspect)
+            if tried:
+                clues.append(race_clue(suspect, at, tried))
+        return clues
+
+    def _tried(self, suspect: Suspect) -> str:
+        """Return what keeping threads apart, and letting them come between, did; empty: nothing."""
+        target = f"{suspect.write.path}:{suspect.write.number}"
+        most = max(_SURE, self.baseline.repeats)
+        apart = self._run(f"serial:{target}", most, until=Verdict.BAD)
+        if any(self.baseline.oracle.judge(run) is not Verdict.GOOD for run in apart):
+            return ""
+        between = self._run(f"pause:{target}", _BETWEEN)
+        failed = sum(self.baseline.oracle.judge(run) is Verdict.BAD for run in between)
+        if not failed:
+            return ""
+        return (
+            f"with a pause before it, it failed in {failed} of {len(between)} runs;"
+            f" with one thread at a time there, in 0 of {len(apart)}"
+        )
+
+
+def _crash(outcome: Outcome, error: KeptError, at: Placing) -> list[Clue]:
+    """Return the line on which a signal came, which the program itself does not tell."""
+    failure, place = outcome.failure, error.place
+    is_told = failure is None or failure.kind is not FailureKind.SIGNAL or failure.place is not None
+    if is_told or place is None:
+        return []
+    frame = place.frame
+    return [
+        Clue(
+            says=f"{error.type} at {at(frame.path, frame.line)} in `{frame.function}`",
+            why="a signal says nothing of where it came",
+            path=frame.path,
+            line=frame.line,
+        )
+    ]
+
+
+def _may_wait_for_lock(group: StackGroup) -> bool:
+    last = group.frames[-1]
+    return last.in_user_code or last.path.endswith("threading.py")
+
+
+def _each_once(clues: Sequence[Clue]) -> list[Clue]:
+    """Return the clues without those that point at a line that another one points at."""
+    found: dict[tuple[str, int], Clue] = {}
+    for each in clues:
+        found.setdefault((each.path, each.line) if each.path else (each.says, 0), each)
+    return list(found.values())
+
+
+def _with_time(trial: Trial, usual_seconds: float) -> Trial:
+    seconds = min(max(_LEAST_SECONDS, _TIMES * usual_seconds), _MOST_SECONDS)
+    known = trial.limits.wall_seconds
+    return replace(trial, limits=replace(trial.limits, wall_seconds=max(seconds, known or 0.0)))
+
+
+def _source_of(path: str) -> str:
+    with suppress(OSError):
+        return Path(path).read_text("utf-8", "replace")
+    return ""

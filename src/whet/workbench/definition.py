@@ -1,0 +1,175 @@
+"""Where what a target names is written, so that it can be met there; else why it cannot be met."""
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from whet.core.code_lines import LAMBDA, functions_in, lambdas_in, lambdas_on
+from whet.core.record import JsonObject, optional_text, records, text
+
+NOT_KNOWN = "where it is written cannot be told without importing its module"
+"""Why something cannot be met that its module may have got from elsewhere."""
+NOT_PYTHON = "it is not written in Python"
+_KINDS_IN_C = (
+    "builtin_",
+    "method_",
+    "classmethod_",
+    "wrapper_",
+    "slot_",
+    "_ArrayFunction",
+    "ufunc",
+)
+_TELLS_BY_ITSELF = (3, 12)
+_KINDS = {
+    "built-in": "it is written in C",
+    "extension": "it is written in C",
+    "namespace package": "it is a namespace package, which has no code of its own",
+}
+_OLD_KINDS = {
+    "frozen": "it is a part of the interpreter itself, which Python 3.12 can be asked about",
+    "in a zip file": "it is in a zip file, which Python 3.12 can be asked about",
+    "byte code without a source": "it is byte code without a source, which Python 3.12 can be"
+    " asked about",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """Where something is written.
+
+    Attributes:
+        path: its file.
+        module: its module, in case another file is loaded for it; empty: it is of that file alone.
+        name: its functions, as a pattern of qualified names.
+        line: of a lambda, which has no name, its line; 0: it is none.
+        note: what the user did not ask for so; empty: it is as it was asked for.
+        reason: why nothing of it can be met; empty: it can be.
+    """
+
+    path: str = ""
+    module: str = ""
+    name: str = ""
+    line: int = 0
+    note: str = ""
+    reason: str = ""
+
+
+def definition_of(told: JsonObject, pattern: str) -> Definition:
+    """Return where something in a module is written.
+
+    Args:
+        told: what the command's own Python has answered of it.
+        pattern: what in the module is meant.
+    """
+    kind, file = text(told, "kind"), optional_text(told, "file") or ""
+    is_new = _version(told) >= _TELLS_BY_ITSELF
+    reason = _KINDS.get(kind, "" if is_new else _OLD_KINDS.get(kind, ""))
+    if kind == "frozen":
+        file = optional_text(told, "frozen_from") or ""
+        reason = reason or ("" if file else "it is a part of the interpreter itself, in no file")
+    if reason:
+        return Definition(reason=reason)
+    module = text(told, "module")
+    if pattern == "*":
+        return Definition(path=file, module=module, name=pattern)
+    found = _in_file(file, pattern)
+    if found is not None:
+        return Definition(
+            path=file, module=module, name=found[0], line=found[1],
+            note=_inherits(told, pattern) if found[0] != pattern else _shared(file, found[1]),
+        )  # fmt: skip
+    return _elsewhere(told, f"{module}:{pattern}")
+
+
+def pattern_in(source: bytes, name: str) -> str:
+    """Return the pattern of the functions that a name stands for, a class for its methods; or none.
+
+    Raises:
+        SyntaxError, ValueError: if the source is not Python.
+    """
+    functions = functions_in(source)
+    patterns = (name, f"{name}.*")
+    return next((each for each in patterns if any(fnmatchcase(f, each) for f in functions)), "")
+
+
+def _in_file(file: str, name: str) -> tuple[str, int] | None:
+    """Return the pattern of functions of a file, or a lambda with its line; None: there is none."""
+    if not file.endswith(".py"):
+        return None
+    try:
+        source = Path(file).read_bytes()
+        found = pattern_in(source, name)
+        line = 0 if found else lambdas_in(source).get(name, 0)
+    except (OSError, SyntaxError, ValueError):
+        return None
+    if line:
+        return LAMBDA, line
+    return (found, 0) if found else None
+
+
+def _elsewhere(told: JsonObject, title: str) -> Definition:
+    """Return where something is written that its module has, but does not define by that name."""
+    reason = _unreadable(told)
+    if reason:
+        return Definition(reason=reason)
+    path = text(told, "defined_in")
+    name = text(told, "qualified_name").replace(".<locals>", "")
+    if name.rpartition(".")[2] == LAMBDA:
+        line = int(str(told["line"]))
+        note = f"`{title}` is the lambda of `{path}:{line}`"
+        return Definition(path=path, name=LAMBDA, line=line, note=_shared(path, line) or note)
+    found = _in_file(path, name)
+    if found is None:
+        return Definition(reason=_without_functions(told, path, name))
+    how = "is a partial of" if told.get("is_partial") else "is"
+    note = f"`{title}` {how} `{name}` of `{path}`, all calls of which are meant"
+    return Definition(path=path, name=found[0], line=found[1], note=note)
+
+
+def _unreadable(told: JsonObject) -> str:
+    """Return why what is meant stands in no file of Python; empty: it does."""
+    if "import_error" in told:
+        return (
+            "its module does not define it by that name, and cannot be imported:"
+            f" {text(told, 'import_error')}"
+        )
+    kind = text(told, "value") if "value" in told else ""
+    if kind:
+        in_c = kind.startswith(_KINDS_IN_C)
+        return NOT_PYTHON if in_c else f"it is a value of type `{kind}`, and no function"
+    path = optional_text(told, "defined_in") if "defined_in" in told else None
+    if path is None:
+        return NOT_PYTHON if "qualified_name" in told else NOT_KNOWN
+    return "" if path.endswith(".py") else f"it is generated while the program runs (`{path}`)"
+
+
+def _without_functions(told: JsonObject, path: str, name: str) -> str:
+    if not told.get("is_class"):
+        return f"`{path}` has no function `{name}`: it was made while the module ran"
+    bases = [f"`{text(each, 'class')}`" for each in records(told, "classes")[1:]]
+    what = f"; what runs are those of {', '.join(bases)}: name these" if bases else ""
+    return f"the class has no function of its own that is written in a file{what}"
+
+
+def _inherits(told: JsonObject, name: str) -> str:
+    """Return what of a class is left out, in a sentence; empty: nothing."""
+    if not told.get("is_class"):
+        return ""
+    bases = [f"`{text(each, 'class')}`" for each in records(told, "classes")[1:]]
+    return f"what `{name}` inherits from {', '.join(bases)} is not met" if bases else ""
+
+
+def _shared(path: str, line: int) -> str:
+    """Return that several lambdas of a line cannot be told apart, in a sentence; empty: they can."""
+    if not line:
+        return ""
+    try:
+        count = lambdas_on(Path(path).read_bytes(), line)
+    except (OSError, SyntaxError, ValueError):
+        return ""
+    what = f"there are {count} lambdas on `{path}:{line}`, which Python does not tell apart"
+    return f"{what}: all are met" if count > 1 else ""
+
+
+def _version(told: JsonObject) -> tuple[int, ...]:
+    return tuple(map(int, text(told, "version").split(".")[:2]))

@@ -1,0 +1,168 @@
+"""Limits that make sense on this machine: none that nothing could start under, none beyond it."""
+
+from dataclasses import dataclass
+
+from whet.core.errors import LimitMakesNoSense
+from whet.core.limits import Limits, shown_size
+
+_LEAST_BYTES = 1 << 20
+_LEAST_STACK_BYTES = 16 << 10
+_LEAST_FILES = 3
+_LEAST_SPEED = 4096  # a page a second
+_LEAST_CPUS = 0.01  # the least quota of a control group: 1 of 100 ms
+_MOST_PROCESSES = 1 << 22  # PID_MAX_LIMIT of the kernel
+_MOST_CPU_SECONDS = 1 << 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bound:
+    """A least or a most of one limit.
+
+    Attributes:
+        option: as the user writes it.
+        amount: what was asked for; None: nothing.
+        bound: the amount that still makes sense.
+        why: what is wrong with one beyond it.
+        hint: the next step.
+        is_size: it counts bytes.
+    """
+
+    option: str
+    amount: float | None
+    bound: float
+    why: str
+    hint: str
+    is_size: bool = False
+
+    def refuse(self) -> LimitMakesNoSense:
+        """Return the error that names both."""
+        amount = self.amount or 0
+        counted = f"{amount:g}" if isinstance(amount, float) else f"{amount}"
+        shown = shown_size(amount) if self.is_size else counted
+        return LimitMakesNoSense(f"`--{self.option} {shown}` is {self.why}", hint=self.hint)
+
+
+def check_limits(asked: Limits, total_bytes: int, processors: int) -> None:
+    """Refuse what makes no sense here.
+
+    Args:
+        asked: what the options say.
+        total_bytes: memory of this machine.
+        processors: how many there are.
+
+    Raises:
+        LimitMakesNoSense: with the least that works, or what there is.
+    """
+    for bound in _least(asked):
+        if bound.amount is not None and bound.amount < bound.bound:
+            raise bound.refuse()
+    for bound in _most(asked, total_bytes, processors):
+        if bound.amount is not None and bound.amount > bound.bound:
+            raise bound.refuse()
+    if asked.swap_bytes is not None and asked.memory_bytes is None:
+        raise LimitMakesNoSense(
+            f"`--swap {shown_size(asked.swap_bytes)}` limits nothing by itself: `--swap` goes with"
+            " `--memory`",
+            hint="such as `--memory 5G --swap 3G`",
+        )
+    if (asked.memory_high_bytes or 0) > (asked.memory_bytes or total_bytes):
+        raise LimitMakesNoSense(
+            f"`--memory-high {shown_size(asked.memory_high_bytes or 0)}` is above "
+            f"`--memory {shown_size(asked.memory_bytes or 0)}`, so that it would do nothing",
+            hint="give less than `--memory`",
+        )
+
+
+def _least(asked: Limits) -> tuple[_Bound, ...]:
+    starts = "less than any program needs to start"
+    return (
+        _Bound(
+            option="memory",
+            amount=asked.memory_bytes,
+            bound=_LEAST_BYTES,
+            why=starts,
+            hint=f"the least that works is {shown_size(_LEAST_BYTES)}",
+            is_size=True,
+        ),
+        _Bound(
+            option="address-space",
+            amount=asked.address_space_bytes,
+            bound=_LEAST_BYTES,
+            why=starts,
+            hint=f"the least that works is {shown_size(_LEAST_BYTES)}",
+            is_size=True,
+        ),
+        _Bound(
+            option="stack",
+            amount=asked.stack_bytes,
+            bound=_LEAST_STACK_BYTES,
+            why=starts,
+            hint=f"the least that works is {shown_size(_LEAST_STACK_BYTES)}",
+            is_size=True,
+        ),
+        _Bound(
+            option="files",
+            amount=asked.files,
+            bound=_LEAST_FILES,
+            why="less than every program starts with",
+            hint=f"the least is {_LEAST_FILES}: standard input, output and error",
+        ),
+        _Bound(
+            option="slow-disk",
+            amount=asked.slow_disk_bytes,
+            bound=_LEAST_SPEED,
+            why="less than one page in a second",
+            hint=f"the least that works is {_LEAST_SPEED}; such as `--slow-disk 5MB/s`",
+        ),
+        _Bound(
+            option="cpus",
+            amount=asked.cpus,
+            bound=_LEAST_CPUS,
+            why="less than the kernel gives out",
+            hint=f"the least that works is {_LEAST_CPUS}",
+        ),
+    )
+
+
+def _most(asked: Limits, total_bytes: int, processors: int) -> tuple[_Bound, ...]:
+    less = "give less, or leave it out"
+    more_memory = f"more than the {shown_size(total_bytes)} that there is"
+    return (
+        _Bound(
+            option="memory",
+            amount=asked.memory_bytes,
+            bound=total_bytes,
+            why=more_memory,
+            hint=less,
+            is_size=True,
+        ),
+        _Bound(
+            option="memory-high",
+            amount=asked.memory_high_bytes,
+            bound=total_bytes,
+            why=more_memory,
+            hint=less,
+            is_size=True,
+        ),
+        _Bound(
+            option="cpus",
+            amount=asked.cpus,
+            bound=processors,
+            why=f"more than the {processors} that there are",
+            hint=less,
+        ),
+        _Bound(
+            option="processes",
+            amount=asked.processes,
+            bound=_MOST_PROCESSES,
+            why=f"more than the {_MOST_PROCESSES} that a kernel can have",
+            hint=less,
+        ),
+        _Bound(
+            option="cpu-seconds",
+            amount=asked.cpu_seconds,
+            bound=_MOST_CPU_SECONDS,
+            why="more than a century",
+            hint=less,
+        ),
+    )

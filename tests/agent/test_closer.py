@@ -1,0 +1,142 @@
+"""A closer look changes nothing that a program says, and tells no secrets."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import whet.agent
+from whet.core.clue import Placing
+from whet.core.record import JsonObject, as_record, records
+from whet.evidence.closer_look import lock_clues, told_in
+from whet.host.closer import read_closer
+
+SITE = Path(whet.agent.__file__).parent / "site"
+
+LOCKS = """\
+import queue, threading
+from concurrent.futures import ThreadPoolExecutor
+
+lock, again = threading.Lock(), threading.RLock()
+print(lock.acquire(), lock.locked(), lock.acquire(False), lock.acquire(timeout=0.01))
+lock.release()
+try:
+    lock.release()
+except RuntimeError as error:
+    print(error)
+with again, again:
+    print("twice")
+ready = threading.Condition(again)
+seen = []
+
+def wait():
+    with ready:
+        while not seen:
+            ready.wait()
+        seen.append("woken")
+
+waiter = threading.Thread(target=wait)
+waiter.start()
+with ready:
+    seen.append("set")
+    ready.notify_all()
+waiter.join()
+box = queue.Queue()
+with ThreadPoolExecutor(4) as pool:
+    list(pool.map(box.put, range(20)))
+print(seen, sorted(box.get() for _ in range(20)), isinstance(lock, object), bool(lock))
+"""
+FOREIGN = """\
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+libc.strlen.restype = ctypes.c_size_t
+@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int), ctypes.POINTER(ctypes.c_int))
+def order(one, other):
+    return one[0] - other[0]
+numbers = (ctypes.c_int * 4)(3, 1, 2, 0)
+libc.qsort(numbers, 4, 4, order)
+print(libc.strlen(b"four"), list(numbers), libc.open(b"/nowhere", 0), ctypes.get_errno() != 0)
+try:
+    libc.no_such_function
+except AttributeError:
+    print("not there")
+"""
+ERRORS = """\
+import asyncio, sys
+def fails():
+    raise KeyError("a")
+async def main():
+    task = asyncio.create_task(asyncio.sleep(0))
+    await task
+    return await asyncio.gather(asyncio.to_thread(fails), return_exceptions=True)
+print(asyncio.run(main()), next(iter([]), "none"))
+for each in (1 / n for n in (1, 0)):
+    print(each)
+"""
+
+
+def run(program: str, folder: Path, *, closer: str | None) -> subprocess.CompletedProcess[str]:
+    """Run a program with the agent in it."""
+    path = folder / "program.py"
+    path.write_text(program)
+    (folder / "agent").mkdir(exist_ok=True)
+    asked = {} if closer is None else {"WHET_CLOSER": closer}
+    own = {"PYTHONPATH": str(SITE), "WHET_AGENT": str(folder / "agent")}
+    cache = {"WHET_PYCACHE": str(folder / "cache")}
+    return subprocess.run(
+        [sys.executable, str(path)],
+        env={**os.environ, **own, **cache, **asked},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def told(folder: Path) -> list[JsonObject]:
+    return told_in([read_closer(folder / "agent")])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", [LOCKS, FOREIGN, ERRORS], ids=["locks", "C", "errors"])
+def test_what_a_program_says_stays_as_it_is(program: str, tmp_path: Path) -> None:
+    plain = run(program, tmp_path, closer=None)
+    looked_at = run(program, tmp_path, closer="")
+    said = (looked_at.returncode, looked_at.stdout, looked_at.stderr)
+    assert said == (plain.returncode, plain.stdout, plain.stderr)
+
+
+@pytest.mark.slow
+def test_a_lock_that_is_never_given_back_is_told_while_the_program_hangs(tmp_path: Path) -> None:
+    program = "import threading\nlock = threading.Lock()\nlock.acquire()\nlock.acquire(timeout=1)\n"
+    run(program, tmp_path, closer="")
+    (clue,) = lock_clues(told(tmp_path), Placing(str(tmp_path)))
+    assert clue.says.startswith("`MainThread` waits at program.py:4")
+    assert "program.py:3" in clue.says
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "https://ada:hunter2hunter2@example.org/x",
+        "password=hunter2hunter2",
+        "ghp_" + "a1B2" * 9,
+        "postgres://ada:hunter2hunter2@[::1]/db\nnext line",
+    ],
+)
+def test_secrets_in_errors_are_masked(secret: str, tmp_path: Path) -> None:
+    line = {"kind": "raised", "pid": 1, "number": 0, "type": "ValueError", "message": secret}
+    (tmp_path / "1.closer").write_text(json.dumps(line) + "\n" + "\0" * 100)
+    evidence = read_closer(tmp_path)
+    assert records(as_record(json.loads(evidence.data), "closer"), "told")
+    assert b"hunter2" not in evidence.data
+    assert b"a1B2a1B2" not in evidence.data
+
+
+def test_a_line_that_was_cut_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "1.closer").write_bytes(b'{"kind": "raised", "num')
+    (tmp_path / "2.calls").write_bytes(b"\0" * 4096)
+    assert told_in([read_closer(tmp_path)]) == []

@@ -1,0 +1,83 @@
+"""The first number that is none: found where it was made, in any shape, and nothing else changes."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from test_closer import run, told
+
+from whet.core.clue import Placing
+from whet.evidence.not_a_number import number_clues
+
+PROGRAM = """\
+import asyncio, threading
+
+NAN = float("nan")
+
+
+class Odd(float):
+    def __ne__(self, other):
+        raise RuntimeError("asked")
+
+    __eq__ = __ne__
+
+
+class Holder:
+    def __init__(self, rate):
+        self.rate = rate
+
+    def grow(self):
+        self.rate = self.rate * 1e308 * 10
+
+
+def masked():
+    return [NAN, 1.0]
+
+
+def difference(one, other):
+    return one - other
+
+
+async def later(value):
+    await asyncio.sleep(0)
+    return {"value": [value]}
+
+
+def main():
+    odd = Odd(1)
+    holder = Holder(2.0)
+    holder.grow()
+    for step in range(3):
+        last = step * 0.5
+    mask = masked()
+    lost = difference(holder.rate, holder.rate)
+    found = asyncio.run(later(lost))
+    print(odd is not None, len(mask), last, found)
+    return found
+
+
+thread = threading.Thread(target=main)
+thread.start()
+thread.join()
+"""
+
+
+@pytest.mark.slow
+def test_what_made_it_is_told_before_what_passes_it_on_and_after_what_was_infinite(
+    tmp_path: Path,
+) -> None:
+    plain = run(PROGRAM, tmp_path, closer=None)
+    looked_at = run(PROGRAM, tmp_path, closer="numbers")
+    said = (looked_at.returncode, looked_at.stdout, looked_at.stderr)
+    assert said == (plain.returncode, plain.stdout, plain.stderr)
+
+    clues = number_clues(told(tmp_path), Placing(str(tmp_path)))
+    lines = PROGRAM.splitlines()
+    assert [lines[each.line - 1].strip() for each in clues] == [
+        "return one - other",
+        "self.rate = self.rate * 1e308 * 10",
+    ]
+    assert "`one`: inf; `other`: inf" in clues[0].says

@@ -1,0 +1,128 @@
+"""What ``whet investigate`` says of the change that brought a failure."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from whet_command import Whet
+
+pytestmark = pytest.mark.slow
+
+PROGRAM = """
+import json, sys
+a = {a}
+pad1 = pad2 = pad3 = 0
+pad4 = pad5 = pad6 = 0
+pad7 = pad8 = pad9 = 0
+b = {b}
+pad1 = pad2 = pad3 = 0
+pad4 = pad5 = pad6 = 0
+pad7 = pad8 = pad9 = 0
+c = {c}
+config = json.load(open(sys.argv[1])) if sys.argv[1:] else {}
+if b == 22 and config.get("x", 1) == 1:
+    raise KeyError("price")
+"""
+
+
+def program(a: int, b: int, c: int) -> str:
+    text = PROGRAM
+    for name, value in (("a", a), ("b", b), ("c", c)):
+        text = text.replace("{" + name + "}", str(value))
+    return text
+
+
+def report(whet: Whet) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(
+        (Path(whet.folder) / "whet-report" / "report.json").read_text()
+    )
+    return found
+
+
+def test_the_hunk_of_the_commit_and_the_setting_that_decide_are_named(whet: Whet) -> None:
+    whet.git("init", "--quiet", "--initial-branch=main")
+    (whet.folder / "bad.json").write_text('{"x": 1, "y": 2}')
+    whet.commit("one", app_py=program(1, 2, 3))
+    changed = whet.commit("two", app_py=program(11, 22, 33))
+    (whet.folder / "good.json").write_text('{"x": 0, "y": 3}')
+
+    said = whet("investigate", "--good-config", "good.json", "--", "python3", "app.py", "bad.json")
+
+    found = report(whet)
+    assert said.code == 0, said.stderr
+    assert found["history"]["first_bad"] == changed[:10]
+    assert found["part"]["places"] == ["app.py:7"]
+    assert (found["part"]["hunks_before"], found["part"]["hunks_after"]) == (3, 1)
+    assert "+b = 22" in found["part"]["diff"]
+    assert "good.json fails with setting x: `0` → `1`" in said.stderr
+    assert "of 3 hunks brings it: app.py:7" in said.stdout
+    assert "+b = 22" in (whet.folder / "whet-report" / "report.md").read_text()
+    assert json.loads((whet.folder / "bad.json").read_text()) == {"x": 1, "y": 2}
+
+
+def test_where_the_last_commit_passes_the_edit_that_brings_it_is_named(whet: Whet) -> None:
+    whet.git("init", "--quiet", "--initial-branch=main")
+    whet.commit("one", app_py=program(1, 2, 3))
+    whet.commit("two", app_py=program(1, 2, 4))
+    (whet.folder / "app.py").write_text(program(11, 22, 4))
+
+    said = whet("investigate", "--", "python3", "app.py")
+
+    found = report(whet)
+    assert found["part"]["places"] == ["app.py:7"]
+    assert (found["part"]["hunks_before"], found["part"]["hunks_after"]) == (2, 1)
+    assert "it passes without what is not committed" in said.stderr
+    assert (whet.folder / "app.py").read_text() == program(11, 22, 4)
+
+
+def test_the_last_attempt_that_passed_is_found_and_compared_with(whet: Whet) -> None:
+    whet.git("init", "--quiet", "--initial-branch=main")
+    whet.commit("one", app_py=program(1, 2, 3))
+    words = ("--", "python3", "app.py")
+    codes: list[int] = []
+    for attempt in (program(1, 2, 3), program(5, 2, 3), program(5, 22, 7)):
+        (whet.folder / "app.py").write_text(attempt)
+        codes.append(whet("run", *words).code)
+
+    said = whet("investigate", *words)
+
+    assert codes == [0, 0, 1]
+    assert "Compare with trial 2  it passed: what differs may decide" in said.stderr
+    assert "trial 2 fails with" in said.stderr
+    decides = said.stderr.split("trial 2 fails with", 1)[1].splitlines()[0]
+    assert "app.py:7" in decides
+    assert "app.py:10" not in decides  # `c` has changed since then too
+
+
+@pytest.mark.long
+def test_a_change_of_many_parts_that_matter_takes_no_more_than_some_trials(whet: Whet) -> None:
+    """Each of 200 files is needed: no part can go, and to show that takes hundreds of trials."""
+    whet.git("init", "--quiet", "--initial-branch=main")
+    for number in range(200):
+        whet.write(f"part{number}", "0")
+    text = "import pathlib\nif all(path.read_text() == '1' for path in"
+    text += " pathlib.Path(__file__).parent.glob('part*')):\n    raise KeyError('price')\n"
+    whet.commit("one", app_py=text)
+    for number in range(200):
+        whet.write(f"part{number}", "1")
+    changed = whet.commit("two")
+
+    whet("investigate", "--", "python3", "app.py")
+
+    found = report(whet)
+    assert found["history"]["first_bad"] == changed[:10]
+    assert found["part"]["stopped"] == "out_of_trials"
+    assert found["part"]["trials"] <= 61
+
+
+def test_a_configuration_that_the_command_does_not_name_is_refused_before_a_run(
+    whet: Whet,
+) -> None:
+    (whet.folder / "app.py").write_text(program(1, 22, 3))
+
+    said = whet("investigate", "--good-config", "good.yaml", "--", "python3", "app.py")
+
+    assert said.code == 64
+    assert "names no file that ends in `.yaml`" in said.stderr
+    assert "run 1" not in said.stderr

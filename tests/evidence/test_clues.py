@@ -1,0 +1,243 @@
+"""What was seen of a failure points at the line of its cause, and at no other."""
+
+import json
+from pathlib import Path
+from types import CodeType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from whet.agent.site.whet_state import capture
+from whet.core.clue import Clue, Placing, printable
+from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
+from whet.core.record import JsonObject
+from whet.evidence.closer_look import (
+    descriptor_clues,
+    foreign_clues,
+    lock_clues,
+    suspects_in,
+)
+from whet.evidence.kept_failure import KeptFailure, kept_failures
+from whet.evidence.overriding import overriding_clues
+from whet.evidence.raised_before import raised_clues
+
+AT = Placing("/p")
+
+
+def place(line: int, function: str = "f", path: str = "/p/a.py") -> list[object]:
+    return [path, line, function]
+
+
+# ---- locks ----
+
+
+@given(st.permutations(range(6)), st.integers(min_value=2, max_value=6))
+def test_each_thread_of_a_circle_is_told_once_and_no_other(order: list[int], length: int) -> None:
+    threads = [f"t{number}" for number in order]
+    told: list[JsonObject] = [
+        {
+            "kind": "waits", "pid": 1, "thread": name, "place": place(number + 1),
+            "holder": threads[(number + 1) % length] if number < length else threads[0],
+            "taken": place(100 + number),
+        }
+        for number, name in enumerate(threads)
+    ]  # fmt: skip
+    # The circle is found from wherever one begins to look.
+    clues = list(lock_clues(told[:length] + told[length:], AT))
+    assert sorted(clue.line for clue in clues) == list(range(1, length + 1))
+
+
+def test_a_lock_that_its_own_thread_holds_is_told() -> None:
+    told: list[JsonObject] = [
+        {"kind": "waits", "pid": 1, "thread": "main", "place": place(9), "holder": "main",
+         "taken": place(4)}
+    ]  # fmt: skip
+    (clue,) = lock_clues(told, AT)
+    assert (clue.line, "a.py:4" in clue.says) == (9, True)
+
+
+# ---- descriptors ----
+
+
+def test_whoever_holds_most_descriptors_is_told() -> None:
+    holders = [
+        {"place": place(3), "count": 60, "such_as": "/tmp/x"},
+        {"place": place(8), "count": 2, "such_as": "/tmp/y"},
+    ]
+    (clue,) = descriptor_clues([{"kind": "descriptors", "total": 64, "holders": holders}], AT)
+    assert clue.line == 3
+    assert "60 of 64" in clue.says
+
+
+# ---- C functions ----
+
+
+def call(name: str, line: int, **facts: object) -> JsonObject:
+    plain = {"declares": [False, False], "values": [], "result": None, "over": True}
+    return {"kind": "call", "function": name, "place": place(line), **plain, **facts}
+
+
+def test_a_cut_result_is_told_where_it_was_made() -> None:
+    calls = [
+        call("fopen", 4, result=271_395_264),
+        call("fgets", 7, values=[None, 4096, 271_395_264], over=False),
+    ]
+    (clue,) = foreign_clues(calls, AT)
+    assert clue.line == 4
+    assert "a.py:7" in clue.says
+
+
+def test_a_declared_result_is_not_blamed() -> None:
+    calls = [
+        call("make", 4, result=271_395_264, declares=[True, True]),
+        call("use", 7, values=[271_395_264], over=False),
+    ]
+    (clue,) = foreign_clues(calls, AT)
+    assert clue.line == 7
+
+
+def test_a_call_that_came_back_did_not_crash() -> None:
+    assert list(foreign_clues([call("strlen", 4)], AT)) == []
+
+
+# ---- what threads share ----
+
+
+def test_each_line_that_writes_what_was_read_is_suspected_once() -> None:
+    one: JsonObject = {"kind": "unguarded", "name": "self.n", "read": place(2), "write": place(3)}
+    (suspect,) = suspects_in([one, one])
+    assert (suspect.read.number, suspect.write.number) == (2, 3)
+
+
+# ---- errors that came before ----
+
+SWALLOWED = """\
+def load():
+    try:
+        return int("x")
+    except {kind}:
+        {deed}
+"""
+
+
+def raised(number: int, line: int, kind: str, function: str) -> JsonObject:
+    return {
+        "kind": "raised", "pid": 1, "number": number, "type": kind, "message": "m",
+        "place": place(line, function), "inside": "", "thread": "",
+    }  # fmt: skip
+
+
+def told_of(source: str) -> list[Clue]:
+    told = [raised(0, 3, "ValueError", "load"), raised(1, 20, "KeyError", "main")]
+    frame = Frame(path="/p/a.py", line=20, function="main", in_user_code=True)
+    signature = FailureSignature(kind=FailureKind.EXCEPTION, exception="KeyError")
+    failure = Failure(signature=signature, summary="KeyError: 'a'", frames=(frame,))
+    return raised_clues(told, failure, AT, lambda _: source)
+
+
+@pytest.mark.parametrize(
+    ("kind", "deed"),
+    [("Exception", "return None"), ("", "pass"), ("ValueError", "raise KeyError from None")],
+)
+def test_an_error_that_was_dropped_or_replaced_is_told(kind: str, deed: str) -> None:
+    (clue,) = told_of(SWALLOWED.format(kind=kind, deed=deed))
+    assert clue.line == 3
+    assert "a.py:4" in clue.says
+
+
+def test_an_error_that_was_expected_is_not_told() -> None:
+    assert told_of(SWALLOWED.format(kind="ValueError", deed="return 0")) == []
+
+
+def test_an_error_that_nobody_caught_is_told() -> None:
+    (clue,) = told_of("def load():\n    x = 1\n    return int('x')\n")
+    assert clue.line == 3
+    assert "nobody" in clue.says
+
+
+def test_what_came_after_the_failure_is_not_told() -> None:
+    frame = Frame(path="/p/a.py", line=3, function="load", in_user_code=True)
+    signature = FailureSignature(kind=FailureKind.EXCEPTION, exception="ValueError")
+    failure = Failure(signature=signature, summary="ValueError", frames=(frame,))
+    told = [raised(0, 3, "ValueError", "load"), raised(1, 20, "KeyError", "cleanup")]
+    assert raised_clues(told, failure, AT, lambda _: "") == []
+
+
+# ---- who overrides whom ----
+
+BASE = """\
+class Base:
+    def __init__(self):
+        self.rate = 1
+
+    def run(self, row):
+        return self.step(row) + self.rate
+
+    def step(self, row):
+        return row
+
+"""
+
+
+def failure_of(source: str, folder: Path) -> KeptFailure:
+    """Run a program, and return its failure as the agent keeps it."""
+    path = folder / "program.py"
+    path.write_text(source)
+    code: CodeType = compile(source, str(path), "exec")
+    with pytest.raises((TypeError, AttributeError)) as raised_by_it:
+        exec(code, {"__name__": "program"})
+    (line,) = capture(raised_by_it.value, "main", "")
+    kept = {"failures": [json.loads(line)], "sources": {str(path): source}}
+    (failure,) = kept_failures(json.dumps(kept).encode())
+    return failure
+
+
+def overriding(source: str, folder: Path) -> list[int]:
+    failure = failure_of(source, folder)
+    return [clue.line for clue in overriding_clues(failure, failure.error, Placing(str(folder)))]
+
+
+def test_a_method_that_takes_the_place_of_another_is_told(tmp_path: Path) -> None:
+    mixed = "class Mixin:\n    def step(self, name): pass\n\nclass Both(Mixin, Base): pass\n"
+    assert overriding(f"{BASE}{mixed}Both().run(1)", tmp_path) == [12]
+
+
+def test_an_override_that_calls_what_it_overrides_is_not_told(tmp_path: Path) -> None:
+    mixed = "class More(Base):\n    def step(self, row): return super().step(row) + None\n"
+    assert overriding(f"{BASE}{mixed}More().run(1)", tmp_path) == []
+
+
+def test_an_abstract_method_is_there_to_be_overridden(tmp_path: Path) -> None:
+    base = BASE.replace("return row\n", "raise NotImplementedError\n")
+    mixed = "class More(Base):\n    def step(self, row): return None\n"
+    assert overriding(f"{base}{mixed}More().run(1)", tmp_path) == []
+
+
+def test_the_override_that_leaves_out_what_sets_an_attribute_is_told(tmp_path: Path) -> None:
+    mixed = "class Own(Base):\n    def __init__(self):\n        self.mine = 2\n\n"
+    assert overriding(f"{BASE}{mixed}Own().run(1)", tmp_path) == [12]
+
+
+# ---- how they are said ----
+
+
+@given(st.text())
+def test_what_is_said_is_one_line_that_no_terminal_obeys(text: str) -> None:
+    said = printable(text)
+    assert said.isprintable()
+    assert text != "".join(filter(str.isprintable, text)) or said == text
+
+
+def test_the_failure_of_a_test_is_not_told_as_what_came_before_it() -> None:
+    frame = Frame(path="/p/a.py", line=20, function="main", in_user_code=True)
+    signature = FailureSignature(kind=FailureKind.TEST_FAILURE)
+    failure = Failure(signature=signature, summary="test_a - assert 1 == 2", frames=(frame,))
+    told = [raised(0, 20, "AssertionError", "main")]
+    assert raised_clues(told, failure, AT, lambda _: "x = 1\n") == []
+
+
+def test_a_shortage_is_told_also_where_its_kind_of_error_was_expected() -> None:
+    told = [{**raised(0, 3, "OSError", "load"), "message": "No space left on device: /tmp/x"}]
+    source = SWALLOWED.format(kind="OSError", deed="return None")
+    assert [clue.line for clue in raised_clues(told, None, AT, lambda _: source)] == [3]

@@ -1,0 +1,35 @@
+"""Which saves are noticed."""
+
+import threading
+import time
+from pathlib import Path
+
+from whet.host.saves import Saves
+
+
+class LateSaves(Saves):
+    """Begins to watch when it is let."""
+
+    gate = threading.Event()
+
+    def _watch(self) -> None:
+        self.gate.wait()
+        super()._watch()
+
+
+def test_what_was_saved_before_anything_was_watched_is_caught_up_with(tmp_path: Path) -> None:
+    for name in ("early.py", "main.py", ".git/main.py", "data"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("1")
+
+    with LateSaves(tmp_path, lambda path: path.endswith(".py")) as saves:
+        began_ns = time.time_ns()
+        for name in ("main.py", ".git/main.py", "data"):
+            while (tmp_path / name).stat().st_ctime_ns <= began_ns:
+                (tmp_path / name).write_text("2")  # the clock of files moves on in steps
+        ended_ns = (tmp_path / "data").stat().st_ctime_ns
+        saves.gate.set()
+        saves.wait_until_ready()
+        found = saves.next(since_ns=ended_ns)
+
+    assert found == {str(tmp_path / "main.py")}

@@ -1,0 +1,36 @@
+"""What is said of a command that was to fail and does not."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from whet.core.errors import BaselineDoesNotFail
+from whet.core.trial import Trial
+from whet.workbench.bench import open_workbench
+from whet.workbench.reproduce import reproduce
+from whet.workbench.request import Judging, TrialRequest
+
+
+def hint_for(folder: Path, *, attempts: int) -> str:
+    with open_workbench({**os.environ, "WHET_DIR": str(folder / "w")}) as bench:
+        trial = bench.build_trial(TrialRequest(command=("true",)))
+
+        def record(starting: Trial) -> int:
+            return bench.notebook.begin(starting, verb="investigate")
+
+        with pytest.raises(BaselineDoesNotFail) as told:
+            reproduce(bench, trial, Judging(), record, attempts=attempts)
+    return told.value.hint
+
+
+def test_where_some_runs_pass_a_failure_that_comes_now_and_then_is_thought_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    hint = hint_for(tmp_path, attempts=3)
+
+    assert "if it fails now and then: `whet repeat --amplify -- COMMAND`" in hint
+    assert "--bad-if" in hint
+    assert "now and then" in hint_for(tmp_path, attempts=1)

@@ -1,0 +1,81 @@
+"""A failure that hangs on the order of a set is held by a seed; what hangs on something else is not."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from whet.core.trial import Trial
+from whet.workbench.bench import open_workbench
+from whet.workbench.investigation import Reproduction
+from whet.workbench.reproduce import Baseline, reproduce
+from whet.workbench.request import Judging, TrialRequest
+from whet.workbench.set_order import HeldOrder, can_tell, held_order
+
+ORDER = """
+import os, sys
+if os.environ.get("FIRST") or next(iter({"load", "clean"})) == "clean":
+    sys.exit("nothing to clean")
+"""
+TURNS = """
+import os, sys
+with open("runs", "a") as file:
+    file.write("x")
+if os.environ.get("FIRST") or os.path.getsize("runs") % 2:
+    sys.exit("nothing to clean")
+"""
+
+
+def held(folder: Path, program: str, environment: dict[str, str] | None = None) -> HeldOrder | None:
+    """Return what is found of a program that is said to fail in every second run."""
+    (folder / "main.py").write_text(program)
+    with open_workbench({**os.environ, "WHET_DIR": str(folder / "w")}) as bench:
+
+        def record(starting: Trial) -> int:
+            return bench.notebook.begin(starting, verb="investigate")
+
+        request = TrialRequest(
+            command=(sys.executable, "-S", "main.py"), environment={"FIRST": "1"}
+        )
+        first = reproduce(bench, bench.build_trial(request), Judging(), record, attempts=1)
+        facts = first.reproduction
+        sometimes = Reproduction(
+            attempts=10, same_failures=5, other_failures=("passes",),
+            wall_seconds=facts.wall_seconds, peak_rss_bytes=facts.peak_rss_bytes,
+            exit_code=facts.exit_code, trials=facts.trials,
+        )  # fmt: skip
+        baseline = Baseline(
+            outcome=first.outcome, oracle=first.oracle, reproduction=sometimes, repeats=5
+        )
+        plain = TrialRequest(
+            command=(sys.executable, "-S", "main.py"), environment=environment or {}
+        )
+        trial = bench.build_trial(plain)
+        return (
+            held_order(bench, trial, baseline, record) if can_tell(bench, trial, baseline) else None
+        )
+
+
+@pytest.mark.slow
+def test_the_seeds_with_which_it_fails_and_passes_each_time_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONHASHSEED", raising=False)
+    found = held(tmp_path, ORDER)
+
+    assert found is not None
+    assert found.failing != found.passing
+    assert f"`PYTHONHASHSEED={found.failing}` it fails each time (7 of 7 runs)" in found.says
+    assert held(tmp_path, ORDER, {"PYTHONHASHSEED": "1"}) is None  # it is held already
+
+
+@pytest.mark.slow
+def test_what_fails_in_every_second_run_whatever_the_seed_is_not_laid_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONHASHSEED", raising=False)
+
+    assert held(tmp_path, TURNS) is None
