@@ -118,10 +118,19 @@ def test_a_child_that_was_forked_and_closed_its_files_harms_nobody(laboratory: L
 
 
 def test_a_program_without_python_says_why_there_is_no_stack(laboratory: Laboratory) -> None:
-    outcome = laboratory.run(laboratory.trial("sleep", "1000", wall_seconds=0.1))
+    outcome = laboratory.run(laboratory.trial("sleep", "1000", wall_seconds=1.0))
 
     assert outcome.stacks == ()
     assert any("no Python process" in note for note in outcome.notes)
+
+
+def test_a_limit_that_is_over_before_the_command_has_started_says_so(
+    laboratory: Laboratory,
+) -> None:
+    outcome = laboratory.run(laboratory.trial("sleep", "1000", wall_seconds=1e-6))
+
+    assert outcome.timed_out
+    assert outcome.notes == ("the time was up before the command had started",)
 
 
 def test_a_stopped_python_is_killed_without_ado(laboratory: Laboratory) -> None:

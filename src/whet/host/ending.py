@@ -1,14 +1,17 @@
 """How whet itself ends when it is told to: what it made is removed first, without a disturbance."""
 
+import os
 import signal
 import threading
-from collections.abc import Callable, Generator
+import time
+from collections.abc import Callable, Container, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
 _SHELL_ADDS = 128
+_NUDGE_SECONDS = (0.0, 0.01, 0.05, 0.2, 1.0)
 
 
 class ToldToEndError(SystemExit):
@@ -23,6 +26,7 @@ class _Ending:
     told: int = 0
     is_holding: bool = False
     held: int = 0
+    times_heard: int = 0
 
 
 _ending = _Ending()
@@ -46,7 +50,8 @@ def orderly_end() -> Generator[None, None, None]:
     }
     _ending.told = 0
     try:
-        yield
+        with _heard_while_waiting(previous):
+            yield
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
@@ -91,7 +96,48 @@ def is_cleaning_up() -> bool:
     return _ending.cleaning > 0
 
 
+@contextmanager
+def _heard_while_waiting(numbers: Container[int]) -> Generator[None, None, None]:
+    """See that a signal ends what the main thread waits in.
+
+    CPython notes a signal and lets the main thread react when it runs Python again. Where that
+    thread is just about to wait for a lock, or the system has chosen another thread for the
+    signal, it waits on and Ctrl-C does nothing. So a thread hears of each signal too and
+    interrupts the main one by a signal that means nothing.
+    """
+    told, telling = os.pipe()
+    os.set_blocking(telling, False)
+    reaction = signal.signal(signal.SIGURG, lambda _number, _frame: None)
+    before = signal.set_wakeup_fd(telling, warn_on_full_buffer=False)
+    threading.Thread(target=_nudge, args=(told, numbers), name="whet-signals", daemon=True).start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        signal.signal(signal.SIGURG, reaction)
+        os.close(telling)
+
+
+def _nudge(told: int, numbers: Container[int]) -> None:
+    """Interrupt the main thread after each of those signals until it has reacted."""
+    main = threading.main_thread().ident
+    assert main is not None, "the main thread runs"
+    times_heard = _ending.times_heard
+    while number := os.read(told, 1):
+        if number[0] not in numbers:
+            continue
+        for seconds in _NUDGE_SECONDS:
+            time.sleep(seconds)
+            if _ending.times_heard != times_heard:
+                break
+            # The nudge may itself come a moment before the wait: hence more than one.
+            signal.pthread_kill(main, signal.SIGURG)
+        times_heard = _ending.times_heard
+    os.close(told)
+
+
 def _on_signal(number: int, _frame: FrameType | None) -> None:
+    _ending.times_heard += 1
     if _ending.told:
         return
     if number in _ENDS:

@@ -65,6 +65,7 @@ class Relay:
         is_shell: Ctrl-C and Ctrl-Z are the program's alone, however often.
         past: what the copy that is resumed wrote before it was taken, by stream.
         reason: why the trial was killed; None: it was not.
+        was_early: it was killed before anything was heard of the command.
     """
 
     channel: Channel
@@ -86,6 +87,7 @@ class Relay:
     hang_seconds: float | None = None
     idleness: Idleness | None = None
     reason: KillReason | None = None
+    was_early: bool = False
 
     _answer: Answer | None = None
     _pid: int = 0
@@ -204,6 +206,7 @@ class Relay:
     def _give_up(self, reason: KillReason) -> None:
         if self.reason is None and self._pid:
             self.before_kill(self._pid)
+        self.was_early |= self.reason is None and not self._pid
         self._kill(reason)
 
     def _note_output(self) -> None:

@@ -160,7 +160,7 @@ class Slot:
                     limits_met=around.met(_end_of(outcome, ended)),
                     limited_by=around.ways,
                     resources=_use_of(ended),
-                    notes=(*outcome.notes, *around.notes),
+                    notes=(*outcome.notes, *_too_early(outcome, relay), *around.notes),
                 )
         finally:
             wiring.close()
@@ -364,6 +364,13 @@ def _process(pid: int, status: int | None, host: str, was_left_behind: bool) -> 
         return ProcessExit(pid=pid, host=host, signal=int(number), was_left_behind=was_left_behind)
     code = os.WEXITSTATUS(status)
     return ProcessExit(pid=pid, host=host, exit_code=code, was_left_behind=was_left_behind)
+
+
+def _too_early(outcome: Outcome, relay: Relay) -> tuple[str, ...]:
+    """Say why nothing was seen of a command: a busy machine had not even started it."""
+    if not relay.was_early or not outcome.timed_out or outcome.failed_reset is not None:
+        return ()
+    return ("the time was up before the command had started",)
 
 
 def _end_of(outcome: Outcome, ended: "Ended") -> End:

@@ -1,0 +1,51 @@
+"""Laws of being told to end: a signal is heard wherever the main thread waits."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+PATIENCE_SECONDS = 20.0
+
+# The signal comes to another thread, as it may: the system call that the main thread waits in
+# goes on. So it does where the signal comes a moment before the main thread begins to wait.
+PROGRAM = """
+import os, queue, signal, threading, time
+from whet.host.ending import orderly_end
+
+def tell():
+    asleep = 0
+    while asleep < 10:
+        time.sleep(0.005)  # without it the main thread may wait for this one alone
+        with open(f"/proc/self/task/{{os.getpid()}}/syscall") as where:
+            asleep = asleep + 1 if where.read() != "running\\n" else 0
+    signal.pthread_kill(threading.get_ident(), signal.{name})
+
+with orderly_end():
+    threading.Thread(target=tell, daemon=True).start()
+    try:
+        {waits}
+    except KeyboardInterrupt:
+        os._exit(130)
+"""
+WAITS = {
+    "queue": "queue.SimpleQueue().get()",
+    "lock": "lock = threading.Lock(); lock.acquire(); lock.acquire()",
+    "condition": "threading.Event().wait()",
+    "pipe": "os.read(os.pipe()[0], 1)",
+}
+
+
+@pytest.mark.parametrize("waits", WAITS.values(), ids=WAITS)
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_that_comes_to_another_thread_ends_what_the_main_one_waits_in(
+    waits: str, name: str
+) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM.format(name=name, waits=waits)],
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+
+    assert ended.returncode == 128 + signal.Signals[name]
