@@ -17,7 +17,7 @@ from whet_command import Whet
 
 from whet.host.process_tree import descendants_of
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 SLOW = "import time\ntime.sleep(0.06)\n"
 
 

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from hidden_causes import small_disk
 
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 60.0
 
 TRAIN = """\
 import sys

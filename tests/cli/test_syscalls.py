@@ -226,7 +226,7 @@ def test_whoever_follows_may_be_ended_and_the_process_goes_on(
         assert f"is followed already, by process {follower.pid}" in refused.stderr
 
         follower.send_signal(number)
-        out, _ = follower.communicate(timeout=20)
+        out, _ = follower.communicate(timeout=60)
         assert follower.returncode == (0 if number is signal.SIGINT else -9)
         assert (b"calls of 1 process" in out) == (number is signal.SIGINT)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 _ECHO_AND_ORDER = termios.ECHO | termios.ICANON | termios.ISIG
 
 Facts = dict[str, object]

@@ -216,8 +216,8 @@ def test_memory_is_not_that_of_the_process_that_started_it(laboratory: Laborator
 
 
 def test_reset_steps_are_not_counted_in_the_seconds(laboratory: Laboratory) -> None:
-    trial = replace(laboratory.trial("true"), reset=(ResetStep(command="sleep 0.15"),))
+    trial = replace(laboratory.trial("true"), reset=(ResetStep(command="sleep 1"),))
 
     began = time.monotonic()
-    assert laboratory.run(trial).wall_seconds < 0.15
-    assert time.monotonic() - began >= 0.15
+    assert laboratory.run(trial).wall_seconds < 1
+    assert time.monotonic() - began >= 1

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 
 # The signal comes to another thread, as it may: the system call that the main thread waits in
 # goes on. So it does where the signal comes a moment before the main thread begins to wait.

@@ -32,7 +32,7 @@ ROUNDS_PER_NOTEBOOK = 10
 
 MOST_TRIALS = 6
 LONGEST_DELAY_SECONDS = 0.005
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 
 REPORT = struct.Struct("<QQ")  # number of a trial that has ended; which one it was
 
