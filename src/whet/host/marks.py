@@ -5,7 +5,7 @@ import time
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
     from typing import TypeAlias
 
     Mark: TypeAlias = tuple["int | str", ...]
@@ -34,6 +34,10 @@ def of_file(path: str) -> "Mark":
         found = os.stat(path)
     except (OSError, ValueError) as error:
         return (-1, getattr(error, "errno", 0) or 0)
+    return _of_stat(found)
+
+
+def _of_stat(found: os.stat_result) -> "Mark":
     if found.st_dev in _VIRTUAL:
         return (0, "made by the kernel")
     if found.st_mode & _KIND_BITS != _FILE:
@@ -45,11 +49,12 @@ def of_file(path: str) -> "Mark":
 def of_link(path: str) -> "Mark":
     """Return the mark of a path itself, a link not followed."""
     try:
-        if os.lstat(path).st_mode & _KIND_BITS == _LINK:
+        found = os.lstat(path)
+        if found.st_mode & _KIND_BITS == _LINK:
             return (0, os.readlink(path))
     except (OSError, ValueError) as error:
         return (-1, getattr(error, "errno", 0) or 0)
-    return of_file(path)
+    return _of_stat(found)
 
 
 def of_kind(path: str) -> "Mark":
@@ -87,16 +92,87 @@ def _kind(entry: "os.DirEntry[str]") -> str:
     return "/" if entry.is_dir(follow_symlinks=False) else "."
 
 
-def has_other_entries(path: str, then: "Listing", modules: "Collection[str] | None") -> bool:
+def first_other(
+    files: "Mapping[str, Mark]",
+    links: "Mapping[str, Mark]",
+    folders: "Mapping[str, Listing]",
+    places: "Mapping[str, Listing]",
+    modules: "Collection[str]",
+) -> str:
+    """Return the first path that is not what it was; empty if there is none.
+
+    Each path is asked for once: what is no link is the same whether links are followed or not.
+    A large program has looked at some thousand paths, and the user waits for the answer.
+
+    Args:
+        files: path to mark, links followed.
+        links: path to mark, links not followed.
+        folders: path to entries, all of which count, as they come.
+        places: path to entries of which those count that may be modules of these names.
+        modules: the names.
+    """
+    seen: dict[str, os.stat_result] = {}
+    other = _other_link(links, seen) or _other_file(files, seen)
+    if other:
+        return other
+    for path, then in folders.items():
+        if has_other_entries(path, then, None, seen.get(path)):
+            return path
+    for path, then in places.items():
+        if has_other_entries(path, then, modules, seen.get(path)):
+            return path
+    return ""
+
+
+def _other_link(links: "Mapping[str, Mark]", seen: "dict[str, os.stat_result]") -> str:
+    for path, mark in links.items():
+        try:
+            found = os.lstat(path)
+        except (OSError, ValueError):
+            if mark != of_link(path):
+                return path
+            continue
+        if found.st_mode & _KIND_BITS == _LINK:
+            if mark != of_link(path):
+                return path
+        elif mark == _of_stat(found):
+            seen[path] = found
+        else:
+            return path
+    return ""
+
+
+def _other_file(files: "Mapping[str, Mark]", seen: "dict[str, os.stat_result]") -> str:
+    for path, mark in files.items():
+        found = seen.get(path)
+        try:
+            if found is None:
+                found = seen[path] = os.stat(path)
+        except (OSError, ValueError):
+            if mark != of_file(path):
+                return path
+        else:
+            if mark != _of_stat(found):
+                return path
+    return ""
+
+
+def has_other_entries(
+    path: str,
+    then: "Listing",
+    modules: "Collection[str] | None",
+    found: "os.stat_result | None" = None,
+) -> bool:
     """Whether a folder holds other entries than it did.
 
     Args:
         path: the folder.
         then: what it held.
         modules: only entries of these names count, in any order; None: all do, as they come.
+        found: what it is now, as far as is known already.
     """
     try:
-        found = os.stat(path)
+        found = found or os.stat(path)
     except (OSError, ValueError):
         return then[0] != -1
     if then[0] > 0 and (found.st_mtime_ns, found.st_ino, found.st_dev) == then[:3]:

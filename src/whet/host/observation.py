@@ -1,11 +1,11 @@
 """What a program had seen of the file system, and whether it would see the same now."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from whet.host.marks import SLACK_NS, UNSURE, has_other_entries, listing, of_file, of_link
+from whet.host.marks import SLACK_NS, UNSURE, first_other, listing
 
 if TYPE_CHECKING:  # the processes beside whet have no `typing` to make them with
     from whet.host.channel import Sighted
@@ -35,21 +35,7 @@ class Observation:
 
     def changed(self) -> str:
         """Return the first path that is not what it was; empty if there is none."""
-        looks: tuple[tuple[Mapping[str, Mark], Callable[[str], Mark]], ...] = (
-            (self.files, of_file),
-            (self.links, of_link),
-        )
-        for marks, look in looks:
-            for path, mark in marks.items():
-                if mark == UNSURE or look(path) != mark:
-                    return path
-        for path, then in self.folders.items():
-            if has_other_entries(path, then, None):
-                return path
-        for path, then in self.places.items():
-            if has_other_entries(path, then, self.modules):
-                return path
-        return ""
+        return first_other(self.files, self.links, self.folders, self.places, self.modules)
 
 
 @dataclass(slots=True, kw_only=True)
