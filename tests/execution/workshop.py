@@ -15,6 +15,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.evidence.classify import classify
 from whet.execution.cold import ColdExecutor
+from whet.execution.early_look import EarlyLook
 from whet.execution.warm import Start, WarmRuns
 from whet.host.capture import keep_in_place
 from whet.host.observation import SLACK_NS
@@ -104,11 +105,11 @@ def _facts(outcome: Outcome) -> tuple[object, ...]:
 
 
 @contextmanager
-def opened(laboratory: Laboratory) -> Iterator[Workshop]:
+def opened(laboratory: Laboratory, early: EarlyLook | None = None) -> Iterator[Workshop]:
     """Yield a workshop in a laboratory."""
     folder = laboratory.folder / "project"
     folder.mkdir()
-    runs = WarmRuns(laboratory.belongings)
+    runs = WarmRuns(laboratory.belongings, early=early)
 
     def executor(perform: WarmRuns | None) -> ColdExecutor:
         return ColdExecutor(

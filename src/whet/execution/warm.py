@@ -7,6 +7,7 @@ from pathlib import Path
 
 from whet.core.failure import Failure
 from whet.core.outcome import Outcome
+from whet.execution.early_look import EarlyLook
 from whet.execution.ladder import MOST_SNAPSHOTS, Ladder, Rung
 from whet.host.belongings import Belongings
 from whet.host.slot import Slot
@@ -65,6 +66,7 @@ class WarmRuns:
         worth_seconds: float = WORTH_SECONDS,
         most_snapshots: int = MOST_SNAPSHOTS,
         debugging: Debugging = Debugging.NEVER,
+        early: EarlyLook | None = None,
     ) -> None:
         """Make it ready.
 
@@ -73,8 +75,10 @@ class WarmRuns:
             worth_seconds: a stretch of the program that takes longer is worth a snapshot.
             most_snapshots: how many are kept; none: each run is cold.
             debugging: when each run opens a debugger.
+            early: looks at what is installed before the next run begins; None: nobody does.
         """
         self.last = Start()
+        self._early = early
         self._belongings = belongings
         self._worth_seconds = worth_seconds
         self._most = most_snapshots
@@ -97,6 +101,8 @@ class WarmRuns:
         self, slot: Slot, program: Program, run: Callable[[Staged | None], Outcome]
     ) -> Outcome:
         """Run ``program`` from as far on as is right."""
+        if self._early is not None:
+            self._early.begin_run()
         if not self._most:
             self.last = Start(halted="none are to be kept (`--snapshots 0`)")
             return run(None)
@@ -121,6 +127,8 @@ class WarmRuns:
                     changed=changed,
                     added=ladder.grow,
                     debugging=self._debugging,
+                    # Reset steps come first and may change anything.
+                    look=None if program.reset or not self._early else self._early.spoilt_by,
                 )
                 try:
                     outcome = run(staged)
@@ -192,6 +200,8 @@ class WarmRuns:
         likely = ladder.likely_start()
         if likely is not None:
             slot.prepare_ahead(likely.number)
+        if self._early is not None:
+            self._early.expect(likely)
         deepest = max((each.seconds for each in ladder.stage.snapshots.values()), default=-1.0)
         halt = next((each for each in ladder.missing if each.seconds > deepest), None)
         self.last = Start(

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from whet.host.marks import SLACK_NS, UNSURE, first_other, listing
 
@@ -11,6 +11,8 @@ if TYPE_CHECKING:  # the processes beside whet have no `typing` to make them wit
     from whet.host.channel import Sighted
     from whet.host.marks import Listing, Mark
     from whet.host.noticed import Observed
+
+_Seen = TypeVar("_Seen")
 
 __all__ = ["SLACK_NS", "Observation", "Observing"]
 
@@ -25,6 +27,7 @@ class Observation:
         folders: path to entries of folders that it had listed.
         places: path to entries of folders in which it had looked for modules of these names.
         modules: last parts of the names of the modules it had looked for.
+        is_installed: all of it belongs to installed packages or to Python; else none of it does.
     """
 
     files: "Mapping[str, Mark]"
@@ -32,10 +35,35 @@ class Observation:
     folders: "Mapping[str, Listing]"
     places: "Mapping[str, Listing]"
     modules: frozenset[str]
+    is_installed: bool = False
 
     def changed(self) -> str:
         """Return the first path that is not what it was; empty if there is none."""
         return first_other(self.files, self.links, self.folders, self.places, self.modules)
+
+    def parted(self) -> "tuple[Observation, Observation]":
+        """Return the part that belongs to installed packages or to Python, and the rest."""
+        return (
+            self._part(is_installed=True),
+            self._part(is_installed=False),
+        )
+
+    def _part(self, *, is_installed: bool) -> "Observation":
+        def of(seen: "Mapping[str, _Seen]") -> "dict[str, _Seen]":
+            return {path: it for path, it in seen.items() if _is_installed(path) is is_installed}
+
+        return Observation(
+            files=of(self.files),
+            links=of(self.links),
+            folders=of(self.folders),
+            places=of(self.places),
+            modules=self.modules,
+            is_installed=is_installed,
+        )
+
+
+def _is_installed(path: str) -> bool:
+    return "/site-packages/" in path or "/dist-packages/" in path or "/lib/python3" in path
 
 
 @dataclass(slots=True, kw_only=True)
@@ -77,7 +105,7 @@ class Observing:
             are_reads_own = self._opened[source] <= own_reads.get(source, 0)
             if are_reads_own and self._looked[source] <= own_looks.get(source, 0):
                 files.pop(source, None)
-                if not _is_of_link(links.get(source, UNSURE)):
+                if not is_of_link(links.get(source, UNSURE)):
                     links.pop(source, None)
         for path, mark in installed.items():
             files[path] = mark if files.get(path, mark) == mark else UNSURE
@@ -94,5 +122,6 @@ class Observing:
         )
 
 
-def _is_of_link(mark: "Mark") -> bool:
+def is_of_link(mark: "Mark") -> bool:
+    """Whether a mark is that of a link."""
     return len(mark) > 1 and isinstance(mark[1], str)

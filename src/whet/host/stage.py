@@ -38,7 +38,7 @@ class Snapshot:
             the first time; ``effect``: before what may not be put back.
         place: where, such as ``train.py:31`` or the file, or the name of the checkpoint.
         seconds: how long the program took to get there.
-        seen: what it had seen of the file system by then, one observation for each run that it
+        seen: what it had seen of the file system by then, two observations for each run that it
             is made of.
         sources: the program's own files that it had read, and what they said: its main script,
             and modules that are not installed.
@@ -66,12 +66,17 @@ class Snapshot:
             for each in self.seen
         )
 
-    def spoilt_by(self) -> str:
+    def spoilt_by(self, *, is_installed: bool | None = None) -> str:
         """Return a path that is not what it was when the program saw it; empty if all are.
 
         A source is among them only if it was read by others than Python's import system.
+
+        Args:
+            is_installed: only what belongs to installed packages, or only the rest; None: all.
         """
-        changed = (observation.changed() for observation in self.seen)
+        changed = (
+            each.changed() for each in self.seen if is_installed in {None, each.is_installed}
+        )
         return next((path for path in changed if path), "")
 
     def has_seen(self, path: str) -> bool:
@@ -142,6 +147,8 @@ class Staged:
         spoilt: what a reset step has changed that the snapshot had seen.
         first_sight: the stack at the first sight of what a search varies; empty: not known.
         debugging: when it opens a debugger.
+        look: returns a path that is not what it was when a snapshot saw it, knowing some of it
+            already; None: the snapshot itself looks.
     """
 
     stage: Stage
@@ -154,6 +161,7 @@ class Staged:
     spoilt: str = ""
     first_sight: tuple[Frame, ...] = ()
     debugging: Debugging = Debugging.NEVER
+    look: Callable[[Snapshot], str] | None = None
     _observing: Observing = field(default_factory=Observing)
 
     def on(self, program: Program) -> Program:
@@ -191,7 +199,7 @@ class Staged:
             kind=kind,
             place=place,
             seconds=seconds,
-            seen=(*earlier, self._observing.by_now(sources)),
+            seen=(*earlier, *self._observing.by_now(sources).parted()),
             sources=sources,
             past=dict(past),
             stack=tuple(stack),
@@ -218,7 +226,8 @@ class Staged:
                 for path, then in since.sources.items()
                 if _read(path) != self.changed.get(path, then)
             )
-            self.spoilt = next(others, "") or since.spoilt_by()
+            look = self.look or Snapshot.spoilt_by
+            self.spoilt = next(others, "") or look(since)
         return not self.spoilt
 
     def halt(self, why: str) -> None:

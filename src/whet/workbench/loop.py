@@ -15,6 +15,7 @@ from queue import SimpleQueue
 from whet.core.errors import WhetError
 from whet.core.failure import Failure
 from whet.core.trial import Trial
+from whet.execution.early_look import EarlyLook
 from whet.execution.futures import TrialFuture
 from whet.execution.ladder import MOST_SNAPSHOTS, Rung
 from whet.execution.recording import RecordingExecutor
@@ -124,9 +125,11 @@ def loop(
     """
     request = _with_input_again(request, console)
     root = Path(os.path.abspath(request.cwd or bench.project.folder))
+    early = EarlyLook()
     runs = WarmRuns(
-        bench.belongings, most_snapshots=options.most_snapshots, debugging=options.debugging
-    )
+        bench.belongings, most_snapshots=options.most_snapshots, debugging=options.debugging,
+        early=early,
+    )  # fmt: skip
     state = _Loop(
         bench=bench, request=request, options=options, runs=runs, root=root,
         _words=frozenset(str(root / word) for word in request.command),
@@ -138,6 +141,7 @@ def loop(
         return judged(bench, trial, request, oracle, future)
 
     with (
+        early,
         Saves(root, state.counts) as saves,
         Verifier(
             bench=bench, oracle=oracle, mode=options.verify, console=console,
