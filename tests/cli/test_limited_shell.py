@@ -87,3 +87,17 @@ def test_what_meets_the_limit_dies_and_the_shell_and_its_jobs_go_on(who: str) ->
         shell.wait_for(b"was killed")
         assert shell.whet.wait(60) == 3
         assert list(ada.temporary.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_shell_that_reads_what_it_is_given_shows_no_prompt_and_no_complaint() -> None:
+    with user("root") as ada:
+        shell = subprocess.run(
+            ada.command("starve", "--files", "64"), cwd=ada.folder,
+            env={**ada.environment, "SHELL": "/bin/bash"}, input=b"echo files-$(ulimit -n)\nexit 3\n",
+            capture_output=True, timeout=60, check=False,
+        )  # fmt: skip
+
+    assert shell.stdout == b"files-64\n"
+    assert b"bash" not in shell.stderr
+    assert b"exit 3" in shell.stderr

@@ -72,7 +72,7 @@ def command(
 
     with open_workbench() as bench:
         if not request.command:
-            request = in_shell(bench, request)
+            request = in_shell(bench, request, is_typed=sys.stdin.isatty())
         result = run(bench, request, None if as_json else Console(), verb="starve")
     return show(result, as_json=as_json)
 

@@ -12,8 +12,14 @@ from whet.workbench.request import TrialRequest
 MEMORY_VARIABLE = "MEMLIMIT"
 
 
-def in_shell(bench: Workbench, request: TrialRequest) -> TrialRequest:
-    """Return the request for a shell with these limits: the user's own, if it is bash or zsh."""
+def in_shell(bench: Workbench, request: TrialRequest, *, is_typed: bool) -> TrialRequest:
+    """Return the request for a shell with these limits: the user's own, if it is bash or zsh.
+
+    Args:
+        bench: the workbench.
+        request: what the user asked for.
+        is_typed: somebody types into it, and is shown a prompt; else it reads what is given.
+    """
     limits = limits_asked(request.limits, request.limit_set, bench.settings.limits)
     words = _words(limits)
     variables = {"WHET_LIMITS": words}
@@ -21,7 +27,9 @@ def in_shell(bench: Workbench, request: TrialRequest) -> TrialRequest:
         variables[MEMORY_VARIABLE] = shown_size(limits.memory_bytes).replace(" ", "")
     shell = bench.environment.get("SHELL") or "/bin/sh"
     command: tuple[str, ...]
-    if Path(shell).name == "bash":
+    if not is_typed:
+        command = (shell,)
+    elif Path(shell).name == "bash":
         folder = bench.belongings.temporary_folder()
         start = folder / "bashrc"
         start.write_text(
