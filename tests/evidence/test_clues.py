@@ -88,6 +88,15 @@ def test_a_cut_result_is_told_where_it_was_made() -> None:
     assert "a.py:7" in clue.says
 
 
+def test_a_size_is_no_address_that_was_cut() -> None:
+    calls = [
+        call("atoi", 4, result=100_000),
+        call("memset", 7, values=[None, 0, 100_000], over=False),
+    ]
+    (clue,) = foreign_clues(calls, AT)
+    assert (clue.line, "restype" in clue.says) == (7, False)
+
+
 def test_a_declared_result_is_not_blamed() -> None:
     calls = [
         call("make", 4, result=271_395_264, declares=[True, True]),
