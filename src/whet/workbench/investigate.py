@@ -302,7 +302,7 @@ def _conclusions(
         else:
             said.append(f"Look at the change: `git show {found.first_bad}`.")
     if part is not None:
-        said.append(f"Begin at {', '.join(part.places)}: without that it passes.")
+        said.append(f"Begin at {', '.join(part.places)}: that much of the change brings it.")
     said += [
         f"The failure does not depend on what {payload.original} holds."
         if not payload.content
