@@ -276,6 +276,22 @@ def test_the_failure_of_a_test_is_not_told_as_what_came_before_it() -> None:
     assert raised_clues(told, failure, AT, lambda _: "x = 1\n") == []
 
 
+def test_what_other_tests_raised_was_told_by_the_runner() -> None:
+    frame = Frame(path="/p/a.py", line=20, function="test_b", in_user_code=True)
+    signature = FailureSignature(kind=FailureKind.TEST_FAILURE, exception="AssertionError")
+    failure = Failure(signature=signature, summary="test_b - assert 1 == 2", frames=(frame,))
+    told = [
+        raised(0, 3, "AssertionError", "test_that_is_known_to_fail"),
+        raised(1, 5, "Skipped", "needs_a_server"),
+        raised(2, 9, "ValueError", "TestOwn.test_a"),
+        {**raised(3, 12, "OSError", "test_in_a_thread"), "thread": "worker"},
+        raised(4, 15, "KeyError", "job_of_a_pool"),
+        raised(5, 20, "AssertionError", "test_b"),
+    ]
+    clues = raised_clues(told, failure, AT, lambda _: "x = 1\n")
+    assert [clue.line for clue in clues] == [15, 12]
+
+
 def test_a_shortage_is_told_also_where_its_kind_of_error_was_expected() -> None:
     told = [{**raised(0, 3, "OSError", "load"), "message": "No space left on device: /tmp/x"}]
     source = SWALLOWED.format(kind="OSError", deed="return None")

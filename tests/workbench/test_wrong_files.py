@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from whet.core.clue import Clue, Placing
-from whet.evidence.kept_failure import KeptError, KeptFailure
+from whet.core.failure import Frame
+from whet.evidence.kept_failure import KeptError, KeptFailure, KeptFrame
 from whet.workbench.wrong_files import wrong_file_clues
 
 
@@ -40,3 +43,21 @@ def test_a_module_from_outside_of_the_project_is_told(tmp_path: Path) -> None:
     project.mkdir()
     (clue,) = clues_of(project, "../elsewhere/utils.py", "src/utils.py", "../elsewhere")
     assert clue.path == str(tmp_path / "elsewhere/utils.py")
+
+
+@pytest.mark.parametrize(("module", "count"), [("__main__", 0), ("queue", 1)])
+def test_a_script_hides_nothing_by_its_name_until_it_is_imported(
+    module: str, count: int, tmp_path: Path
+) -> None:
+    path = str(tmp_path / "queue.py")
+    frame = KeptFrame(
+        frame=Frame(path=path, line=2, function="f", in_user_code=True), name="f", module=module,
+        first_line=1, position=None, variables=None,
+    )  # fmt: skip
+    failure = KeptFailure(
+        pid=1, rank=None, where="main", thread="",
+        error=KeptError(type="ValueError", arguments=(), frames=(frame,)), sources={},
+        search=(str(tmp_path),),
+    )  # fmt: skip
+    clues = wrong_file_clues(failure, failure.error, tmp_path, Placing(str(tmp_path)))
+    assert len(clues) == count

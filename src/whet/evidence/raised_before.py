@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.clue import Clue, Placing
-from whet.core.failure import Failure
+from whet.core.failure import Failure, FailureKind
 from whet.core.record import JsonObject, integer, text
 from whet.evidence.closer_look import Line, line_of
 
 _WHY = "the error that is told may only follow from one that was caught, or that nobody waited for"
+_SKIPS = frozenset({"Skipped", "SkipTest"})
+"""By these pytest and unittest leave a test out."""
+
 _BROAD = frozenset({"", "Exception", "BaseException"})
 _MOST = 2
 # Whoever expects that a file may not be there does not expect that there is no room for it.
@@ -74,9 +77,12 @@ def raised_clues(
         ),
         len(raised),
     )
+    is_test = failure is not None and failure.kind is FailureKind.TEST_FAILURE
     found: list[Clue] = []
     for each in reversed(raised[:final]):
-        clue = _clue(each, at, source_of)
+        if each.type in _SKIPS:
+            continue
+        clue = _clue(each, at, source_of, is_test=is_test)
         if clue is not None and len(found) < _MOST:
             found.append(clue)
     return found
@@ -100,13 +106,16 @@ def _raised(told: Sequence[JsonObject]) -> Iterator[_Raised]:
     return iter(found.values())
 
 
-def _clue(raised: _Raised, at: Placing, source_of: Callable[[str], str]) -> Clue | None:
+def _clue(
+    raised: _Raised, at: Placing, source_of: Callable[[str], str], *, is_test: bool
+) -> Clue | None:
     caught = _handler(source_of(raised.last.path), raised.last, raised.type)
     words = f"{raised.type}: {raised.message}" if raised.message else raised.type
     where = f"{at(raised.at.path, raised.at.number)} in `{raised.at.function}`"
     thread = f", in thread `{raised.thread}`" if raised.thread else ""
     if caught is None:
-        if raised.last.function == "<module>":
+        last = raised.last.function.rpartition(".")[2]
+        if last == "<module>" or (is_test and last.startswith("test") and not raised.thread):
             return None  # it has gone all the way up, and was told
         what = "nobody in your code has caught it"
     elif caught is _EXPECTED:

@@ -57,7 +57,8 @@ def _loaded(failure: KeptFailure, error: KeptError) -> dict[str, str]:
     found = {name: path for name, path in failure.modules.items() if is_user_code(path)}
     for each in error.frames:
         path = Path(each.frame.path)
-        if each.frame.in_user_code and str(path.parent) in failure.search:
+        is_imported = each.frame.in_user_code and each.module != "__main__"
+        if is_imported and str(path.parent) in failure.search:
             found.setdefault(path.stem, str(path))
     return found
 
