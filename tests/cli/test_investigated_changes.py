@@ -128,6 +128,23 @@ def test_a_configuration_that_the_command_does_not_name_is_refused_before_a_run(
     assert "run 1" not in said.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("--good-config", "gone.json"), ("--good-packages", "gone.txt"), ("--good-trial", "99")],
+)
+def test_what_is_to_be_compared_with_and_is_not_there_is_refused_before_a_run(
+    words: tuple[str, str], whet: Whet
+) -> None:
+    whet.write("app.py", "raise KeyError('price')\n")
+    (whet.folder / "bad.json").write_text("{}")
+    said = whet("investigate", *words, "--", "python3", "app.py", "bad.json")
+
+    assert said.code not in {0, 70}
+    assert words[1] in said.stderr
+    assert "run 1" not in said.stderr
+    assert not (whet.folder / "whet-report").exists()
+
+
 def test_a_part_that_brings_it_is_not_said_to_be_the_only_one_that_does(whet: Whet) -> None:
     whet.git("init", "--quiet", "--initial-branch=main")
     rest = "pad = 0\n" * 9
