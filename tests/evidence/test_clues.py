@@ -57,6 +57,18 @@ def test_a_lock_that_its_own_thread_holds_is_told() -> None:
     assert (clue.line, "a.py:4" in clue.says) == (9, True)
 
 
+def test_threads_of_one_name_are_not_taken_for_one_thread() -> None:
+    told: list[JsonObject] = [
+        {"kind": "waits", "pid": 1, "thread": "w", "place": place(6), "holder": "MainThread",
+         "taken": place(10), "idents": [7, 5]},
+        {"kind": "waits", "pid": 1, "thread": "w", "place": place(9), "holder": "w",
+         "taken": place(4), "idents": [8, 7]},
+    ]  # fmt: skip
+    clues = list(lock_clues(told, AT))
+    assert sorted(clue.line for clue in clues) == [6, 9]
+    assert not any("each other" in clue.says for clue in clues)
+
+
 # ---- descriptors ----
 
 

@@ -99,17 +99,23 @@ def descriptor_clues(told: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
 
 def lock_clues(told: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
     """Yield the threads that wait for each other's locks; else those that wait for one at all."""
-    waits = {(each.get("pid"), text(each, "thread")): each for each in of_kind(told, "waits")}
+    waits = {(each.get("pid"), _of_lock(each)[0]): each for each in of_kind(told, "waits")}
     for (pid, thread), first in waits.items():
-        circle, holder = [first], text(first, "holder")
+        circle, holder = [first], _of_lock(first)[1]
         while (pid, holder) in waits and holder != thread and len(circle) <= len(waits):
             circle.append(waits[pid, holder])
-            holder = text(circle[-1], "holder")
+            holder = _of_lock(circle[-1])[1]
         if holder == thread:
             yield from _circle(circle, at)
             return
     for each in waits.values():
         yield from _circle([each], at)
+
+
+def _of_lock(wait: JsonObject) -> tuple[object, object]:
+    """Return who waits for a lock and who holds it: a name may be that of several threads."""
+    waiting, holder = items_of(wait.get("idents")) or [text(wait, "thread"), text(wait, "holder")]
+    return waiting, holder
 
 
 def _circle(waits: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
