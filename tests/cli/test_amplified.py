@@ -55,6 +55,13 @@ def test_a_switch_that_was_tried_alone_is_to_be_run_more_often(names: tuple[str,
     assert "`-n 52`" in told
 
 
+def test_a_switch_that_was_turned_once_is_not_said_not_to_have_been_run() -> None:
+    turned = replace(tried("sleeps", Runs()), slowdown=1.1)
+    told = "\n".join(amplified_lines(report(turned, tried("cpu", Runs()))))
+
+    assert [line.split()[1] for line in told.splitlines()[1:3]] == ["unclear", "not"]
+
+
 def test_a_search_that_was_stopped_says_so() -> None:
     stopped = replace(report(tried("sleeps", Runs(4, 0))), stopped=StopReason.OUT_OF_TRIALS)
 

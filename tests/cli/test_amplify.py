@@ -160,6 +160,18 @@ def test_a_trial_with_an_input_of_its_own_is_none_to_run_like(whet: Whet) -> Non
     assert "`whet again 1`" in said.stderr
 
 
+def test_a_program_like_one_that_was_investigated_may_work_in_silence(whet: Whet) -> None:
+    whet.write("main.py", "assert not 1\n")
+    assert whet("investigate", "--", PYTHON, "main.py").code == 0
+    whet("run", "--like", "1")
+    trial = json.loads(whet("show", "--json").stdout)["spec"]
+
+    assert trial.get("hangs_if_idle"), "what is silent for long and works has no hang"
+    whet("run", "--like", "1", "--hang", "9")
+    trial = json.loads(whet("show", "--json").stdout)["spec"]
+    assert (trial["hang_seconds"], trial.get("hangs_if_idle", False)) == (9, False)
+
+
 def test_ctrl_c_tells_what_is_known_by_then_and_leaves_nothing(whet: Whet) -> None:
     whet.write(
         "main.py",

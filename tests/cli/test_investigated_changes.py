@@ -126,3 +126,33 @@ def test_a_configuration_that_the_command_does_not_name_is_refused_before_a_run(
     assert said.code == 64
     assert "names no file that ends in `.yaml`" in said.stderr
     assert "run 1" not in said.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--good-config", "gone.json"), ("--good-packages", "gone.txt"), ("--good-trial", "99")],
+)
+def test_what_is_to_be_compared_with_and_is_not_there_is_refused_before_a_run(
+    words: tuple[str, str], whet: Whet
+) -> None:
+    whet.write("app.py", "raise KeyError('price')\n")
+    (whet.folder / "bad.json").write_text("{}")
+    said = whet("investigate", *words, "--", "python3", "app.py", "bad.json")
+
+    assert said.code not in {0, 70}
+    assert words[1] in said.stderr
+    assert "run 1" not in said.stderr
+    assert not (whet.folder / "whet-report").exists()
+
+
+def test_a_part_that_brings_it_is_not_said_to_be_the_only_one_that_does(whet: Whet) -> None:
+    whet.git("init", "--quiet", "--initial-branch=main")
+    rest = "pad = 0\n" * 9
+    text = "a = {0}\n" + rest + "b = {0}\n" + rest + "assert not (a or b)\n"
+    whet.commit("one", app_py=text.format(0))
+    whet.commit("two", app_py=text.format(1))
+    assert whet("investigate", "--", "python3", "app.py").code == 0
+
+    told = (whet.folder / "whet-report" / "report.md").read_text()
+    assert report(whet)["part"]["hunks_after"] == 1
+    assert "without that it passes" not in told, "the other hunk brings it too"

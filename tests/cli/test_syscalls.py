@@ -286,3 +286,13 @@ def test_a_trial_that_another_follows_already_is_refused(whet: Whet) -> None:
 
     assert done.returncode == 77
     assert b"the system calls of `true` cannot be followed" in done.stderr
+
+
+def test_what_passes_is_run_with_the_variables_of_the_trial(whet: Whet) -> None:
+    whet.write("main.py", "import os\nos.environ['TOKEN']\nopen('gone.txt')\n")
+    whet.write("good.py", "import os\nos.environ['TOKEN']\n")
+    whet("run", "--env", "TOKEN=1", "--", sys.executable, "main.py")
+    said = whet("syscalls", "--good", f"{sys.executable} good.py")
+
+    assert said.code == 0, said.stderr
+    assert "gone.txt" in said.stdout

@@ -435,3 +435,19 @@ def test_what_another_loader_compiles_cannot_be_told(whet: Whet) -> None:
     found = ran(whet, "odd:inside", "--", sys.executable, "main.py")
 
     assert found["count"] == 1 or "another loader" in str(found["cannot_be_told"])
+
+
+def test_a_script_that_no_import_can_name_is_found_and_counted(whet: Whet) -> None:
+    whet.write("train-model.py", "def f(): pass\nf()\nf()\n")
+    said = whet("where", "--json", "train-model.py:f", "--", sys.executable, "train-model.py")
+
+    told = json.loads(said.stdout)
+    assert (Path(told["file"]).name, told["ran"]["count"]) == ("train-model.py", 2)
+
+
+def test_a_file_with_a_dot_in_its_name_is_said_to_be_no_module(whet: Whet) -> None:
+    whet.write("a.b.py", "")
+    said = whet("where", "a.b.py")
+
+    assert said.code == 64
+    assert "`a.b.py` has a dot in its name" in said.stderr

@@ -57,6 +57,18 @@ def test_a_lock_that_its_own_thread_holds_is_told() -> None:
     assert (clue.line, "a.py:4" in clue.says) == (9, True)
 
 
+def test_threads_of_one_name_are_not_taken_for_one_thread() -> None:
+    told: list[JsonObject] = [
+        {"kind": "waits", "pid": 1, "thread": "w", "place": place(6), "holder": "MainThread",
+         "taken": place(10), "idents": [7, 5]},
+        {"kind": "waits", "pid": 1, "thread": "w", "place": place(9), "holder": "w",
+         "taken": place(4), "idents": [8, 7]},
+    ]  # fmt: skip
+    clues = list(lock_clues(told, AT))
+    assert sorted(clue.line for clue in clues) == [6, 9]
+    assert not any("each other" in clue.says for clue in clues)
+
+
 # ---- descriptors ----
 
 
@@ -86,6 +98,15 @@ def test_a_cut_result_is_told_where_it_was_made() -> None:
     (clue,) = foreign_clues(calls, AT)
     assert clue.line == 4
     assert "a.py:7" in clue.says
+
+
+def test_a_size_is_no_address_that_was_cut() -> None:
+    calls = [
+        call("atoi", 4, result=100_000),
+        call("memset", 7, values=[None, 0, 100_000], over=False),
+    ]
+    (clue,) = foreign_clues(calls, AT)
+    assert (clue.line, "restype" in clue.says) == (7, False)
 
 
 def test_a_declared_result_is_not_blamed() -> None:
@@ -219,6 +240,36 @@ def test_the_override_that_leaves_out_what_sets_an_attribute_is_told(tmp_path: P
     assert overriding(f"{BASE}{mixed}Own().run(1)", tmp_path) == [12]
 
 
+def test_a_method_of_another_object_on_the_way_is_not_the_one_that_is_called(
+    tmp_path: Path,
+) -> None:
+    other = (
+        "class Other:\n    def run(self): return self.step()\n    def step(self): return 1 + None\n"
+    )
+    mixed = "class More(Base):\n    def step(self, row): return Other().run()\n"
+    assert overriding(f"{BASE}{other}{mixed}More().step(1)", tmp_path) == []
+
+
+def test_a_call_inside_of_a_list_in_a_method_is_one_of_that_method(tmp_path: Path) -> None:
+    base = BASE.replace(
+        "return self.step(row) + self.rate", "return [self.step(each) for each in row]"
+    )
+    mixed = "class Mixin:\n    def step(self, name): return name + None\n\nclass Both(Mixin, Base): pass\n"
+    assert overriding(f"{base}{mixed}Both().run([1])", tmp_path) == [12]
+
+
+def test_an_attribute_that_is_set_in_one_case_only_is_not_said_to_be_set_by_what_did_not_run(
+    tmp_path: Path,
+) -> None:
+    source = "class Own:\n    def __init__(self, sure):\n        if sure:\n            self.mine = 2\n\nOwn(False).mine\n"
+    failure = failure_of(source, tmp_path)
+    (clue,) = overriding_clues(failure, failure.error, Placing(str(tmp_path)))
+    assert (
+        clue.says
+        == "`self.mine` is set in `Own.__init__` at program.py:4, a line that was not run for this object"
+    )
+
+
 # ---- how they are said ----
 
 
@@ -237,7 +288,76 @@ def test_the_failure_of_a_test_is_not_told_as_what_came_before_it() -> None:
     assert raised_clues(told, failure, AT, lambda _: "x = 1\n") == []
 
 
+def test_what_other_tests_raised_was_told_by_the_runner() -> None:
+    frame = Frame(path="/p/a.py", line=20, function="test_b", in_user_code=True)
+    signature = FailureSignature(kind=FailureKind.TEST_FAILURE, exception="AssertionError")
+    failure = Failure(signature=signature, summary="test_b - assert 1 == 2", frames=(frame,))
+    told = [
+        raised(0, 3, "AssertionError", "test_that_is_known_to_fail"),
+        raised(1, 5, "Skipped", "needs_a_server"),
+        raised(2, 9, "ValueError", "TestOwn.test_a"),
+        {**raised(3, 12, "OSError", "test_in_a_thread"), "thread": "worker"},
+        raised(4, 15, "KeyError", "job_of_a_pool"),
+        raised(5, 20, "AssertionError", "test_b"),
+    ]
+    clues = raised_clues(told, failure, AT, lambda _: "x = 1\n")
+    assert [clue.line for clue in clues] == [15, 12]
+
+
 def test_a_shortage_is_told_also_where_its_kind_of_error_was_expected() -> None:
     told = [{**raised(0, 3, "OSError", "load"), "message": "No space left on device: /tmp/x"}]
     source = SWALLOWED.format(kind="OSError", deed="return None")
     assert [clue.line for clue in raised_clues(told, None, AT, lambda _: source)] == [3]
+
+
+# What catches `ValueError` from the body of the first function, and as it was meant to.
+MEANT = (
+    "try:\n        return int('x')\n    except KeyError:\n        return 1\n    except Exception as error:\n        return error",
+    "try:\n        return int('x')\n    except KeyError:\n        return 1\n    except (OSError, ValueError):\n        return 2",
+    "try:\n        return int('x')\n    except* ValueError:\n        pass",
+    "with suppress(ValueError):\n        return int('x')",
+    "with contextlib.suppress(KeyError, ValueError), lock:\n        return int('x')",
+    "with pytest.raises(ValueError, match='x'):\n        return int('x')",
+    "with self.assertRaises(ValueError):\n        return int('x')",
+    "try:\n        return int('x')\n    except KeyError:\n        return 1\n    except own.Problem:\n        return 2",
+)
+
+
+@pytest.mark.parametrize("body", MEANT)
+def test_an_error_that_may_have_been_meant_to_come_is_not_told(body: str) -> None:
+    assert told_of(f"def load():\n    {body}\n") == []
+
+
+def test_an_error_whose_base_class_is_caught_was_expected() -> None:
+    told = [raised(0, 3, "KeyError", "load")]
+    handlers = (
+        "    except IndexError:\n        return 1\n    except LookupError:\n        return 2\n"
+    )
+    source = f"def load():\n    try:\n        return d['a']\n{handlers}"
+    assert raised_clues(told, None, AT, lambda _: source) == []
+
+
+def test_a_group_that_is_taken_apart_was_expected() -> None:
+    source = "def load():\n    try:\n        raise group\n    except* ValueError:\n        pass\n"
+    told = [raised(0, 3, "ExceptionGroup", "load")]
+    assert raised_clues(told, None, AT, lambda _: source) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "with suppress(Exception):\n        return int('x')",
+        "with suppress(KeyError):\n        return int('x')",
+        "try:\n        return int('x')\n    except KeyError:\n        return 1",
+    ],
+)
+def test_what_drops_everything_or_catches_something_else_hides_no_error(body: str) -> None:
+    assert [clue.line for clue in told_of(f"def load():\n    {body}\n")] == [3]
+
+
+def test_the_failure_of_a_test_is_known_again_by_a_relative_path() -> None:
+    frame = Frame(path="tests/../a.py", line=20, function="main", in_user_code=True)
+    signature = FailureSignature(kind=FailureKind.TEST_FAILURE, exception="AssertionError")
+    failure = Failure(signature=signature, summary="test_a - assert 1 == 2", frames=(frame,))
+    told = [raised(0, 20, "AssertionError", "main")]
+    assert raised_clues(told, failure, AT, lambda _: "x = 1\n") == []

@@ -49,8 +49,8 @@ def _table(report: AmplifyReport) -> Iterator[str]:
 def _word(each: Tried, plain: Runs) -> str:
     if each.raises:
         return "raises it"
-    if not each.runs.total:
-        return "not run"
+    if not each.runs.total:  # whether the program reads it was seen in one run
+        return "not run" if each.slowdown is None else "unclear"
     return "unclear" if _rate(each.runs) > _rate(plain) else "no more"
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
@@ -14,6 +15,9 @@ SCHEMA_VERSION = 1
 """Of all that ``--json`` prints. It rises when a field changes its meaning or goes."""
 
 _STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "dim": "2", "cyan": "36"}
+_OBEYED = re.compile(rf"(?!\x1b\[(?:0|{'|'.join(_STYLES.values())})m)[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""What a terminal obeys, but for these colours: names of files and commits may hold it."""
+
 _VERDICT_STYLES = {Verdict.BAD: "red", Verdict.GOOD: "green", Verdict.SKIP: "yellow"}
 
 
@@ -115,6 +119,8 @@ def _result_written() -> Generator[None, None, None]:
 
 
 def _write(stream: TextIO, text: str) -> None:
+    if stream.isatty():
+        text = _OBEYED.sub(lambda found: f"\\x{ord(found[0]):02x}", text.replace("\r\n", "\n"))
     try:
         stream.write(text)
     except UnicodeEncodeError:  # a terminal that is not UTF-8

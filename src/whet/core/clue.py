@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+_FIRST_BYTE, _LAST_BYTE = 0xDC80, 0xDCFF
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clue:
@@ -25,12 +27,15 @@ class Clue:
 
 
 def printable(text: str) -> str:
-    """Return text on one line, with what a terminal would obey shown as escapes."""
-    line = " ".join(text.split("\n"))
-    return "".join(
-        each if each.isprintable() else each.encode("unicode_escape", "replace").decode("ascii")
-        for each in line
-    )
+    """Return text on one line, with what a terminal would obey and what is no text as escapes."""
+    return "".join(each if each.isprintable() else _escaped(each) for each in text)
+
+
+def _escaped(character: str) -> str:
+    number = ord(character)
+    if _FIRST_BYTE <= number <= _LAST_BYTE:  # as `os.fsdecode` keeps a byte that is no UTF-8
+        return f"\\x{number - _FIRST_BYTE + 0x80:02x}"
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,7 @@ class Limits:
             cpu_seconds=_whole(data, "cpu_seconds"),
             slow_disk_bytes=_whole(data, "slow_disk_bytes"),
             room=None if data.get("room") is None else Room.from_json(record(data, "room")),
-            spares_command="spares_command" in data and boolean(data, "spares_command"),
+            spares_command=boolean(data, "spares_command"),
         )
 
 

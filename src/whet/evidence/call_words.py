@@ -5,13 +5,13 @@ import os
 import shlex
 from pathlib import PurePosixPath
 
+from whet.core.clue import printable
 from whet.core.failure import Frame
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.system_call import AddressUse, FailedCall, FileUse, LongCall, PathFacts
 
 _WIDEST_COMMAND = 60
 _WIDEST_PATH = 400
-_FIRST_BYTE, _LAST_BYTE = 0xDC80, 0xDCFF
 _SPACE = frozenset({"ENOSPC", "EDQUOT", "EFBIG"})
 _RIGHTS = frozenset({"EACCES", "EPERM", "EROFS", "ETXTBSY"})
 _ABSENT = frozenset({"ENOENT", "ENOTDIR"})
@@ -107,7 +107,7 @@ def place_words(frames: tuple[Frame, ...]) -> str:
     """Return the user's own line of a stack, and the library's function that it called."""
     own = [each for each in frames if each.in_user_code]
     place = own[-1] if own else frames[-1]
-    words = f"{place.path}:{place.line} in {place.function}"
+    words = f"{printable(place.path)}:{place.line} in {place.function}"
     return words if place is frames[-1] else f"{words} (by {frames[-1].function})"
 
 
@@ -143,24 +143,17 @@ def address_words(use: AddressUse) -> str:
 
 def _path(path: str) -> str:
     """Return a path as it can be shown: quoted if it has spaces, no bytes that are no text."""
-    shown = _printable(path, _WIDEST_PATH)
+    shown = _cut(path, _WIDEST_PATH)
     is_plain = " " not in shown.removesuffix(" (deleted)") or " → " in path
     return shown if is_plain or shown != path else shlex.quote(shown)
 
 
-def _printable(text: str, widest: int) -> str:
-    """Return a text without what is no text, and not longer than that: what stands in the middle goes."""
+def _cut(text: str, widest: int) -> str:
+    """Return a text that can be shown and is not longer than that: what stands in the middle goes."""
     if len(text) > widest:
         text = f"{text[: widest // 2]}…{text[-widest // 2 :]}"
-    return "".join(each if each.isprintable() else _escaped(each) for each in text)
-
-
-def _escaped(character: str) -> str:
-    number = ord(character)
-    if _FIRST_BYTE <= number <= _LAST_BYTE:  # as `os.fsdecode` keeps a byte that is no UTF-8
-        return f"\\x{number - _FIRST_BYTE + 0x80:02x}"
-    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+    return printable(text)
 
 
 def _command(line: str) -> str:
-    return f"`{_printable(line, _WIDEST_COMMAND)}`"
+    return f"`{_cut(line, _WIDEST_COMMAND)}`"

@@ -21,6 +21,8 @@ _WHY_DESCRIPTORS = "whoever holds the files need not be who asked for one more"
 _WHY_LOCKS = "a thread that waits for a lock waits for another thread"
 _WHY_CALLS = "C does with wrong arguments what it can"
 _CUT_BITS = 31
+_LEAST_CUT = 1 << 24
+"""What is left of an address is any number of 32 bits: one in 128 is nearer to 0 than this, and sizes are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,17 +99,23 @@ def descriptor_clues(told: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
 
 def lock_clues(told: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
     """Yield the threads that wait for each other's locks; else those that wait for one at all."""
-    waits = {(each.get("pid"), text(each, "thread")): each for each in of_kind(told, "waits")}
+    waits = {(each.get("pid"), _of_lock(each)[0]): each for each in of_kind(told, "waits")}
     for (pid, thread), first in waits.items():
-        circle, holder = [first], text(first, "holder")
+        circle, holder = [first], _of_lock(first)[1]
         while (pid, holder) in waits and holder != thread and len(circle) <= len(waits):
             circle.append(waits[pid, holder])
-            holder = text(circle[-1], "holder")
+            holder = _of_lock(circle[-1])[1]
         if holder == thread:
             yield from _circle(circle, at)
             return
     for each in waits.values():
         yield from _circle([each], at)
+
+
+def _of_lock(wait: JsonObject) -> tuple[object, object]:
+    """Return who waits for a lock and who holds it: a name may be that of several threads."""
+    waiting, holder = items_of(wait.get("idents")) or [text(wait, "thread"), text(wait, "holder")]
+    return waiting, holder
 
 
 def _circle(waits: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
@@ -144,8 +152,8 @@ def foreign_clues(told: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
             if made is not None:
                 yield Clue(
                     says=f"`{text(source, 'function')}` at {at(made.path, made.number)} has no"
-                    f" `restype`, so that 32 bits are left of the address that it returns; `{name}`"
-                    f" at {where} is given what is left, and crashes",
+                    f" `restype`: of an address that it returns 32 bits are left; `{name}`"
+                    f" at {where} is given what it returned, and crashes",
                     why=_WHY_CALLS,
                     path=made.path,
                     line=made.number,
@@ -163,7 +171,7 @@ def foreign_clues(told: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
 
 def _source_of(last: JsonObject, calls: Sequence[JsonObject]) -> JsonObject | None:
     """Return the call whose undeclared result is an argument of the last one."""
-    given = {each for each in _values(last) if each is not None and abs(each) > 1 << 16}
+    given = {each for each in _values(last) if each is not None and abs(each) > _LEAST_CUT}
     for each in reversed(calls):
         result = optional_integer(each, "result")
         if boolean(each, "over") and not _declares(each, 1) and result in given:

@@ -28,11 +28,29 @@ def _called(failure: KeptFailure, error: KeptError, at: Placing) -> Iterator[Clu
     told: set[str] = set()
     for frame in reversed(own):
         for name in _CALL.findall(_statement(failure, frame)):
-            for line in failure.classes:
-                definers = [each for each in line if name in each.methods]
-                if name not in told and len(definers) > 1 and _differ(failure, definers, name):
-                    told.add(name)
-                    yield _override(failure, definers, name, at)
+            definers = _definers(failure, frame, name)
+            if name not in told and len(definers) > 1 and _differ(failure, definers, name):
+                told.add(name)
+                yield _override(failure, definers, name, at)
+
+
+def _definers(failure: KeptFailure, frame: KeptFrame, name: str) -> Sequence[KeptClass]:
+    """Return the classes of a frame's object that define a method; none where it may be several objects."""
+    found = {
+        tuple(each.name for each in definers): definers
+        for line in failure.classes
+        if any(_is_in(frame, each) for each in line)
+        for definers in ([each for each in line if name in each.methods],)
+    }
+    return next(iter(found.values())) if len(found) == 1 else ()
+
+
+def _is_in(frame: KeptFrame, owner: KeptClass) -> bool:
+    """Whether a frame is of a method of a class, or of a function that is written in one."""
+    if owner.methods.get(frame.name) == (frame.frame.path, frame.first_line):
+        return True
+    outer = frame.frame.function.partition(".<locals>")[0]
+    return outer.rpartition(".")[0] == owner.name and outer.rpartition(".")[2] in owner.methods
 
 
 def _differ(failure: KeptFailure, definers: Sequence[KeptClass], name: str) -> bool:
@@ -98,7 +116,7 @@ def _unset(
                 path=here,
                 line=number,
             )
-    return replace(set_here, says=f"{set_here.says}, which has not been run")
+    return replace(set_here, says=f"{set_here.says}, a line that was not run for this object")
 
 
 def _statement(failure: KeptFailure, frame: KeptFrame) -> str:

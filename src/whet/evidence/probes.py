@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from whet.agent.site.whet_state.shown import value_line
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.record import (
     JsonObject,
@@ -17,6 +16,7 @@ from whet.core.record import (
     records,
     text,
 )
+from whet.evidence.kept_value import value_line
 
 _WIDTH = 100
 _LEAST_SHOWN_SECONDS = 0.001

@@ -1,16 +1,22 @@
 """Errors that came before the one that was told, and that somebody has caught or dropped."""
 
 import ast
+import builtins
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from whet.core.clue import Clue, Placing
-from whet.core.failure import Failure
+from whet.core.failure import Failure, FailureKind
 from whet.core.record import JsonObject, integer, text
 from whet.evidence.closer_look import Line, line_of
 
 _WHY = "the error that is told may only follow from one that was caught, or that nobody waited for"
+_SKIPS = frozenset({"Skipped", "SkipTest"})
+"""By these pytest and unittest leave a test out."""
+
 _BROAD = frozenset({"", "Exception", "BaseException"})
 _MOST = 2
 # Whoever expects that a file may not be there does not expect that there is no room for it.
@@ -31,11 +37,22 @@ class _Raised:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Handler:
-    """What has caught an error: its line, whether it takes anything, whether it raises another."""
+    """What has caught an error: its line, whether it takes anything, whether it raises another.
+
+    A line of 0: it was caught, and as it had to be.
+    """
 
     line: int
     is_broad: bool
     raises: bool
+
+
+_EXPECTED = _Handler(line=0, is_broad=False, raises=False)
+_TAKES = "suppress"
+"""The context manager that catches what it is given."""
+
+_WANTS = frozenset({"raises", "assertRaises", "assertRaisesRegex"})
+"""Those of pytest and unittest for what has to come."""
 
 
 def raised_clues(
@@ -53,14 +70,19 @@ def raised_clues(
             number
             for number, each in enumerate(raised)
             if place is not None
-            and (each.at.path, each.at.number) == (place.path, place.line)
+            # pytest names a file from where it was started.
+            and each.at.number == place.line
+            and each.at.path == os.path.normpath(Path(at.folder, place.path))
             and kind in {"", each.type}
         ),
         len(raised),
     )
+    is_test = failure is not None and failure.kind is FailureKind.TEST_FAILURE
     found: list[Clue] = []
     for each in reversed(raised[:final]):
-        clue = _clue(each, at, source_of)
+        if each.type in _SKIPS:
+            continue
+        clue = _clue(each, at, source_of, is_test=is_test)
         if clue is not None and len(found) < _MOST:
             found.append(clue)
     return found
@@ -84,15 +106,20 @@ def _raised(told: Sequence[JsonObject]) -> Iterator[_Raised]:
     return iter(found.values())
 
 
-def _clue(raised: _Raised, at: Placing, source_of: Callable[[str], str]) -> Clue | None:
+def _clue(
+    raised: _Raised, at: Placing, source_of: Callable[[str], str], *, is_test: bool
+) -> Clue | None:
     caught = _handler(source_of(raised.last.path), raised.last, raised.type)
     words = f"{raised.type}: {raised.message}" if raised.message else raised.type
     where = f"{at(raised.at.path, raised.at.number)} in `{raised.at.function}`"
     thread = f", in thread `{raised.thread}`" if raised.thread else ""
     if caught is None:
-        if raised.last.function == "<module>":
+        last = raised.last.function.rpartition(".")[2]
+        if last == "<module>" or (is_test and last.startswith("test") and not raised.thread):
             return None  # it has gone all the way up, and was told
         what = "nobody in your code has caught it"
+    elif caught is _EXPECTED:
+        return None
     elif caught.raises or caught.is_broad or _SHORTAGE.search(raised.message):
         deed = "turned into another error" if caught.raises else "caught and dropped"
         what = f"{deed} at {at(raised.last.path, caught.line)}"
@@ -107,31 +134,64 @@ def _clue(raised: _Raised, at: Placing, source_of: Callable[[str], str]) -> Clue
 
 
 def _handler(source: str, last: Line, kind: str) -> _Handler | None:
-    """Return the handler that the innermost `try` around a line has for an error, by its name."""
+    """Return what the innermost `try` or `with` around a line has for an error, by its name."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return None
     found: _Handler | None = None
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Try):
+    for node in ast.walk(tree):  # what is further in comes later
+        if not isinstance(node, ast.Try | ast.TryStar | ast.With | ast.AsyncWith):
             continue
         first, end = node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno
-        if first <= last.number <= end and node.handlers:
+        if not first <= last.number <= end:
+            continue
+        if isinstance(node, ast.With | ast.AsyncWith):
+            found = _taken(node, kind) or found
+        elif isinstance(node, ast.TryStar) and kind.endswith("Group"):
+            found = _EXPECTED  # what the group holds is not told
+        else:
             found = _matching(node.handlers, kind) or found
     return found
 
 
 def _matching(handlers: Sequence[ast.ExceptHandler], kind: str) -> _Handler | None:
-    for each in handlers:
-        names = _names(each.type)
-        if kind in names or names & _BROAD or len(handlers) == 1:
+    known = [(each, _catches(_names(each.type), kind)) for each in handlers]
+    for each, is_caught in known:
+        if is_caught or (is_caught is None and len(handlers) == 1):
             return _Handler(
                 line=each.lineno,
-                is_broad=bool(names & _BROAD) and not _uses(each),
+                is_broad=bool(_names(each.type) & _BROAD) and not _uses(each),
                 raises=any(isinstance(node, ast.Raise) and node.exc for node in ast.walk(each)),
             )
+    # Which of them it was cannot be told; that it was none cannot either.
+    return _EXPECTED if any(is_caught is None for _, is_caught in known) else None
+
+
+def _taken(node: ast.With | ast.AsyncWith, kind: str) -> _Handler | None:
+    """Return what a `with` does with an error, where it is one that is meant for errors."""
+    for item in node.items:
+        call = item.context_expr
+        if not isinstance(call, ast.Call):
+            continue
+        name = ast.unparse(call.func).rpartition(".")[2]
+        names = frozenset[str]().union(*map(_names, call.args))
+        if name in _WANTS:
+            return _EXPECTED
+        if name == _TAKES and _catches(names, kind) is not False:
+            return _Handler(line=node.lineno, is_broad=bool(names & _BROAD), raises=False)
     return None
+
+
+def _catches(names: frozenset[str], kind: str) -> bool | None:
+    """Whether a handler of some names takes an error of a type; None: the names do not say."""
+    if kind in names or names & _BROAD:
+        return True
+    error = getattr(builtins, kind, None)
+    classes = [getattr(builtins, name, None) for name in names]
+    if not isinstance(error, type) or not all(isinstance(each, type) for each in classes):
+        return None
+    return issubclass(error, tuple(each for each in classes if isinstance(each, type)))
 
 
 def _uses(handler: ast.ExceptHandler) -> bool:

@@ -209,10 +209,10 @@ class _Search:
     def _candidates(self) -> tuple[tuple[Toggle, ...], tuple[Toggle, ...]]:
         """Return what to try, and what nothing in the program reads: each is turned once."""
         general = self._general
+        if not general:
+            return tuple(self._seeds()), ()
         self._begin("Look", f"which of {len(general)} switches the program reads at all")
         arms = tuple((each.name,) for each in general)
-        if not arms:
-            return tuple(self._seeds()), ()
         self._drive(_once(arms), _named({each.name: each for each in general}))
         unread = tuple(each for each in general if self._took((each,)) is False)
         usable = [each for each in general if each not in unread and (each.name in self._seen)]

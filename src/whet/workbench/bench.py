@@ -234,6 +234,7 @@ class Workbench:
                 wall_seconds=request.timeout_seconds or self.settings.timeout_seconds,
             ),
             hang_seconds=request.hang_seconds,
+            hangs_if_idle=request.hangs_if_idle,
             measures=dict(request.measures),
             surroundings=seen.surroundings,
         )

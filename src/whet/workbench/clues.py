@@ -103,7 +103,8 @@ class Closer:
             is_explained=bool(clues), libraries=libraries,
         )  # fmt: skip
         found = [
-            replace(each, says=printable(each.says)) for each in _each_once(clues)[:MOST_CLUES]
+            replace(each, says=printable(" ".join(each.says.split("\n"))))
+            for each in _each_once(clues)[:MOST_CLUES]
         ]
         if self._passes_when_watched:
             found = [*found[: MOST_CLUES - 1], self._watched()]

@@ -4,12 +4,51 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from whet.core.errors import BadUsage
+from whet.core.trial import Trial
 from whet.workbench.bench import Workbench
 from whet.workbench.command_search import CommandOptions
 from whet.workbench.delta import delta
 from whet.workbench.good_trial import decision_sentence
 from whet.workbench.investigation import VersionSearch
 from whet.workbench.request import TrialRequest
+
+
+def check_good_sides(
+    bench: Workbench,
+    request: TrialRequest,
+    trial: Trial,
+    *,
+    config: str,
+    packages: str,
+    number: int | None,
+) -> None:
+    """Refuse what cannot be compared with, before anything is run.
+
+    Args:
+        bench: the workbench.
+        request: the command.
+        trial: the same, built.
+        config: a configuration with which it passes; empty: none is named.
+        packages: a set of packages with which it passes; empty: none is named.
+        number: a trial that passed; None: none is named.
+
+    Raises:
+        BadUsage, PayloadMissing, SettingsUnreadable, NothingDiffers: for the configuration.
+        PayloadMissing, SettingsUnreadable: for the packages.
+        UnknownTrial: if there is no such trial.
+    """
+    if number is not None:
+        bench.notebook.find(number)
+    if config:
+        from whet.workbench.delta_files import cases_of_files
+
+        cases_of_files(
+            bench, request, config, configuration_named(trial.cwd, request.command, config)
+        )
+    if packages:
+        from whet.workbench.packages import check_set
+
+        check_set(bench, trial, packages)
 
 
 def configuration_named(cwd: str, command: Sequence[str], good: str) -> str:

@@ -20,7 +20,7 @@ from whet.host.files import storage_error
 from whet.workbench.bench import Workbench
 from whet.workbench.changed_part import SmallestPart
 from whet.workbench.copies import Copied, reproduce_on_copies
-from whet.workbench.good_sides import configuration_named
+from whet.workbench.good_sides import check_good_sides
 from whet.workbench.investigated_changes import (
     compare_configurations,
     compare_packages,
@@ -135,8 +135,10 @@ def _begin(
     trial = bench.build_trial(request)
     if trial.hang_seconds is None and request.timeout_seconds is None:
         trial = replace(trial, hang_seconds=_SILENT_SECONDS, hangs_if_idle=True)
-    if options.good_config:
-        configuration_named(trial.cwd, request.command, options.good_config)
+    check_good_sides(
+        bench, request, trial,
+        config=options.good_config, packages=options.good_packages, number=options.good_trial,
+    )  # fmt: skip
     history = history_of(bench, request, trial, options)
     if history.is_pinned and history.versions is not None:
         trial = history.versions.on(trial, history.versions.new)
@@ -302,7 +304,7 @@ def _conclusions(
         else:
             said.append(f"Look at the change: `git show {found.first_bad}`.")
     if part is not None:
-        said.append(f"Begin at {', '.join(part.places)}: without that it passes.")
+        said.append(f"Begin at {', '.join(part.places)}: that much of the change brings it.")
     said += [
         f"The failure does not depend on what {payload.original} holds."
         if not payload.content

@@ -37,6 +37,7 @@ def like_trial(request: TrialRequest, number: int) -> TrialRequest:
         timeout_seconds=request.timeout_seconds or trial.limits.wall_seconds,
         limits=limits,
         hang_seconds=request.hang_seconds or trial.hang_seconds,
+        hangs_if_idle=request.hang_seconds is None and trial.hangs_if_idle,
         measures={**trial.measures, **request.measures},
     )
 

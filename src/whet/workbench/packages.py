@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 
 from whet.bisection.pins import NoPinsError, Pins, read_pins
@@ -161,11 +162,9 @@ def cases_of_packages(bench: Workbench, request: TrialRequest, good: str, bad: s
         NothingDiffers: if both are the same.
     """
     trial = bench.build_trial(request)
-    inherited = {**bench.environment, **trial.environment}
-    python = PythonFacts.ask(python_for(trial.command, inherited, Path(trial.cwd)))
-    reader = _Reader(bench=bench, trial=trial, inherited=inherited, python=python)
+    reader = _reader(bench, trial)
     old, new = reader.both(good, bad)
-    place = environments_for(bench, inherited, python).place
+    place = environments_for(bench, reader.inherited, reader.python).place
     return _cases(bench, bench.for_search(trial, [old.path, new.path]), old, new, place)
 
 
@@ -175,10 +174,24 @@ def pins_named(bench: Workbench, trial: Trial, word: str) -> Mapping[str, str]:
     Raises:
         PayloadMissing, SettingsUnreadable: for a file.
     """
+    return _reader(bench, trial).named(word).versions
+
+
+def check_set(bench: Workbench, trial: Trial, word: str) -> None:
+    """Refuse a word that names no set of packages; what a day stands for is not looked up.
+
+    Raises:
+        PayloadMissing, SettingsUnreadable: if it names neither a file of pins nor a day.
+    """
+    reader = _reader(bench, trial)
+    if not reader.is_day(word):
+        reader.named(word)
+
+
+def _reader(bench: Workbench, trial: Trial) -> "_Reader":
     inherited = {**bench.environment, **trial.environment}
     python = PythonFacts.ask(python_for(trial.command, inherited, Path(trial.cwd)))
-    reader = _Reader(bench=bench, trial=trial, inherited=inherited, python=python)
-    return reader.named(word).versions
+    return _Reader(bench=bench, trial=trial, inherited=inherited, python=python)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +203,7 @@ class _Reader:
 
     def both(self, good: str, bad: str) -> tuple[_Set, _Set]:
         """Return the two sets; a day stands for the packages of the other one."""
-        days = [word for word in (good, bad) if self._is_day(word)]
+        days = [word for word in (good, bad) if self.is_day(word)]
         if len(days) > 1:
             raise BadUsage(
                 f"`{good}` and `{bad}` are two days, of which packages is not said",
@@ -205,7 +218,12 @@ class _Reader:
     def _path(self, word: str) -> Path:
         return Path(os.path.abspath(Path(self.trial.cwd, word)))
 
-    def _is_day(self, word: str) -> bool:
+    def is_day(self, word: str) -> bool:
+        """Whether a word is a day of the calendar, and no file."""
+        try:
+            date.fromisoformat(word[: len("2024-05-01")])
+        except ValueError:
+            return False
         return bool(_DAY.fullmatch(word)) and not self._path(word).exists()
 
     def named(self, word: str) -> _Set:

@@ -13,6 +13,7 @@ from whet.core.oracle import AnyFailure, Interesting, Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
+from whet.search.rates import passes_to_be_sure
 from whet.workbench.bench import Place, Workbench, oracle_of
 from whet.workbench.investigation import Reproduction
 from whet.workbench.offered_rooms import offering_clean_rooms
@@ -172,9 +173,7 @@ def _baseline(
 
 def repeats_for(rate: float) -> int:
     """Return how often to try before "never fails" is wrong in one case of a hundred at most."""
-    if rate >= 1:
-        return 1
-    return min(_MOST_REPEATS, math.ceil(math.log(_MISSED) / math.log(1 - rate)))
+    return min(passes_to_be_sure(rate, 1 - _MISSED) or _MOST_REPEATS, _MOST_REPEATS)
 
 
 def _does_not_fail(

@@ -47,6 +47,7 @@ class TrialRequest:
         limits: what else the trial may use.
         limit_set: name of a set of limits; empty: none.
         hang_seconds: after so long without output it is given up as hanging.
+        hangs_if_idle: only if it does nothing either.
         measures: name to pattern of a number that the program prints.
         judging: what BAD means.
         name: a name to find the trial by.
@@ -63,6 +64,7 @@ class TrialRequest:
     limits: Limits = field(default_factory=Limits)
     limit_set: str = ""
     hang_seconds: float | None = None
+    hangs_if_idle: bool = False
     measures: Mapping[str, str] = field(default_factory=_no_strings)
     judging: Judging = field(default_factory=Judging)
     name: str = ""

@@ -1,5 +1,6 @@
 """Limits that make sense on this machine: none that nothing could start under, none beyond it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from whet.core.errors import LimitMakesNoSense
@@ -73,33 +74,29 @@ def check_limits(asked: Limits, total_bytes: int, processors: int) -> None:
         )
 
 
+def _sizes(why: str, bounds: Mapping[str, tuple[int | None, int]], hint: str = "") -> list[_Bound]:
+    """Return bounds of sizes by option, each with what was asked for; the hint names the least."""
+    return [
+        _Bound(
+            option=option,
+            amount=amount,
+            bound=bound,
+            why=why,
+            hint=hint or f"the least that works is {shown_size(bound)}",
+            is_size=True,
+        )
+        for option, (amount, bound) in bounds.items()
+    ]
+
+
 def _least(asked: Limits) -> tuple[_Bound, ...]:
-    starts = "less than any program needs to start"
+    sizes = {
+        "memory": (asked.memory_bytes, _LEAST_BYTES),
+        "address-space": (asked.address_space_bytes, _LEAST_BYTES),
+        "stack": (asked.stack_bytes, _LEAST_STACK_BYTES),
+    }
     return (
-        _Bound(
-            option="memory",
-            amount=asked.memory_bytes,
-            bound=_LEAST_BYTES,
-            why=starts,
-            hint=f"the least that works is {shown_size(_LEAST_BYTES)}",
-            is_size=True,
-        ),
-        _Bound(
-            option="address-space",
-            amount=asked.address_space_bytes,
-            bound=_LEAST_BYTES,
-            why=starts,
-            hint=f"the least that works is {shown_size(_LEAST_BYTES)}",
-            is_size=True,
-        ),
-        _Bound(
-            option="stack",
-            amount=asked.stack_bytes,
-            bound=_LEAST_STACK_BYTES,
-            why=starts,
-            hint=f"the least that works is {shown_size(_LEAST_STACK_BYTES)}",
-            is_size=True,
-        ),
+        *_sizes("less than any program needs to start", sizes),
         _Bound(
             option="files",
             amount=asked.files,
@@ -126,24 +123,12 @@ def _least(asked: Limits) -> tuple[_Bound, ...]:
 
 def _most(asked: Limits, total_bytes: int, processors: int) -> tuple[_Bound, ...]:
     less = "give less, or leave it out"
-    more_memory = f"more than the {shown_size(total_bytes)} that there is"
+    sizes = {
+        "memory": (asked.memory_bytes, total_bytes),
+        "memory-high": (asked.memory_high_bytes, total_bytes),
+    }
     return (
-        _Bound(
-            option="memory",
-            amount=asked.memory_bytes,
-            bound=total_bytes,
-            why=more_memory,
-            hint=less,
-            is_size=True,
-        ),
-        _Bound(
-            option="memory-high",
-            amount=asked.memory_high_bytes,
-            bound=total_bytes,
-            why=more_memory,
-            hint=less,
-            is_size=True,
-        ),
+        *_sizes(f"more than the {shown_size(total_bytes)} that there is", sizes, less),
         _Bound(
             option="cpus",
             amount=asked.cpus,

@@ -1,10 +1,10 @@
 """Whether a failure that comes only sometimes hangs on the order of sets: Python's hash seed."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from whet.core.trial import Trial
+from whet.search.rates import passes_to_be_sure
 from whet.workbench.amplifiers import hash_seed
 from whet.workbench.bench import Workbench
 from whet.workbench.reproduce import Baseline
@@ -83,7 +83,7 @@ def can_tell(bench: Workbench, trial: Trial, baseline: Baseline) -> bool:
 def _seeds(rate: float) -> int:
     """Return how many seeds to try, so that one that fails and one that passes are among them."""
     rarer = min(rate, 1 - rate)
-    return min(math.ceil(math.log(_MISSED) / math.log(1 - rarer)), _MOST_SEEDS)
+    return min(passes_to_be_sure(rarer, 1 - _MISSED) or _MOST_SEEDS, _MOST_SEEDS)
 
 
 def _one_of_each(tried: Callable[[int], Turned], most: int) -> tuple[int, int] | None:
@@ -105,4 +105,5 @@ def _sure(rate: float) -> int:
 
     One of the two rates is a half at the most, for which 7 runs are enough.
     """
-    return min(max(_LEAST_RUNS, math.ceil(math.log(_WRONG) / math.log(rate))), _MOST_RUNS)
+    runs = passes_to_be_sure(1 - rate, 1 - _WRONG) or _MOST_RUNS
+    return min(max(_LEAST_RUNS, runs), _MOST_RUNS)

@@ -83,7 +83,11 @@ def follow_again(
         BadUsage: if what is to be learnt from does not pass.
     """
     entry = bench.notebook.find(number)
-    request = TrialRequest(command=entry.trial.command, cwd=entry.trial.cwd)
+    then = entry.trial
+    request = TrialRequest(
+        command=then.command, cwd=then.cwd, environment=then.environment, reset=then.reset,
+        timeout_seconds=then.limits.wall_seconds, limits=then.limits,
+    )  # fmt: skip
     known, source = _learnt(bench, request, entry.trial, learning)
     with_calls_followed(bench)
     result = run_again(bench, entry.number, console, code_then=False)

@@ -162,9 +162,15 @@ def whereabouts(
         if not path.is_file():
             raise UnknownTarget(f"there is no file `{named}`", hint="check the path and `--cwd`")
         module = module_of(path)
+        if "." in path.stem:
+            raise BadUsage(
+                f"`{named}` has a dot in its name: no module can be called so",
+                hint="`whet probe FILE:FUNCTION -- CMD` looks into a script of any name",
+            )
     else:
         module = named
-    if not all(part.isidentifier() for part in module.split(".")):
+    # Python imports a file of any name, though no `import` statement can write it.
+    if not path.is_file() and not all(part.isidentifier() for part in module.split(".")):
         raise BadUsage(
             f"`{target}` is neither a module nor a file",
             hint="write `package.module:Class.method`, or the path of a file",

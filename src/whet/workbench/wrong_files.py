@@ -1,5 +1,6 @@
 """Is it the file that was edited that has run? What the modules of a failed program tell of it."""
 
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +17,9 @@ _WHY_COPY = "an edit of a copy that is not loaded changes nothing"
 _WHY_UNSAVED = "what is not saved has not run"
 _PATH_EDIT = re.compile(r"^\s*(?:\w+\.)*path\.(?:insert|append|extend)\(|^\s*sys\.path\b.*=")
 _MOST_COPIES = 3
+_NOT_BY_PATH = frozenset({"__main__", "conftest"})
+"""Python does not look for these on its path: pytest loads each `conftest.py` there is."""
+
 _NEAR = 2  # a package lies in the project, or in a folder of it such as `src`
 
 
@@ -53,20 +57,32 @@ def _loaded(failure: KeptFailure, error: KeptError) -> dict[str, str]:
     found = {name: path for name, path in failure.modules.items() if is_user_code(path)}
     for each in error.frames:
         path = Path(each.frame.path)
-        if each.frame.in_user_code and str(path.parent) in failure.search:
+        is_imported = each.frame.in_user_code and each.module != "__main__"
+        if is_imported and str(path.parent) in failure.search:
             found.setdefault(path.stem, str(path))
     return found
 
 
 def _copies(failure: KeptFailure, project: Path, at: Placing) -> Iterator[Clue]:
-    """Yield the modules of which the project has another text than the one that was loaded."""
+    """Yield the modules of which the project has another text than the one that was loaded.
+
+    Two folders of a project may well have a module of the same name each and use their own: of
+    those the one that is told of stands on the path too, and is hidden.
+    """
     known = python_files(project)
+    searched = {os.path.realpath(Path(at.folder, each)) for each in failure.search}
+
+    def is_foreign(path: str) -> bool:
+        return not (is_user_code(path) and Path(path).is_relative_to(project))
+
     told = 0
     for name, path in _of_project(failure, known, project).items():
         tail = name.replace(".", "/") + ("/__init__.py" if path.endswith("__init__.py") else ".py")
         for other in known.get(Path(tail).name, ()):
             is_named_so = f"/{other}".endswith(f"/{tail}") and is_user_code(other)
-            if is_named_so and told < _MOST_COPIES and _differ(path, other):
+            above = os.path.realpath(other.removesuffix(tail))
+            is_meant = is_named_so and (is_foreign(path) or above in searched)
+            if is_meant and told < _MOST_COPIES and _differ(path, other):
                 told += 1
                 yield _copy(failure, name, (path, other), at)
                 break
@@ -82,7 +98,7 @@ def _of_project(
         name: path
         for name, path in failure.modules.items()
         if path.endswith(".py")
-        and name != "__main__"
+        and name not in _NOT_BY_PATH
         and (is_user_code(path) or name.partition(".")[0] in owned)
     }
 

@@ -90,6 +90,7 @@ class Locks:
             lock=lock.made,
             number=id(lock),
             holder="" if lock.owner is None else self.name(lock.owner),
+            idents=[own, lock.owner],
             taken=lock.taken,
         )
 
