@@ -53,7 +53,11 @@ def begun_and_gone_on_with(writer: Writer) -> Lines:
 
 
 def failed_and_kept(writer: Writer) -> Lines:
-    """An error that remembers where it came from when the program is frozen."""
+    """An error that remembers where it came from when the program is frozen.
+
+    It goes, as it holds its function's frame and that holds it: which of the things in such a ring
+    Python ends first (a file that was never closed, for one) depends on when it has collected garbage.
+    """
     writer.needs.add("traceback")
     number = writer.fresh()
     before, function = writer.callee()
@@ -67,6 +71,7 @@ def failed_and_kept(writer: Writer) -> Lines:
         f"    kept{number} = error",
         f"print('between', {writer.value()})",
         f"traceback.print_exception(kept{number})",
+        f"del kept{number}",
     ]
 
 
