@@ -50,6 +50,14 @@ def test_a_command_that_is_empty(whet: Whet, words: tuple[str, ...]) -> None:
     refused(whet, *words, slug="empty-command", code=64, value="command")
 
 
+def test_where_a_command_belongs_is_told_without_naming_another_verb(whet: Whet) -> None:
+    whet.write("data.csv", "a,b\n")
+
+    said = refused(whet, "shrink", "data.csv", slug="empty-command", code=64, value="command")
+
+    assert "write it behind all else, after `--`: `… -- python train.py`" in said
+
+
 def test_a_folder_that_does_not_exist(whet: Whet) -> None:
     refused(whet, "run", "--cwd", "nowhere", "--", "true", slug="folder-not-found", code=66,
             value="nowhere")  # fmt: skip
