@@ -50,6 +50,14 @@ def test_a_command_that_is_empty(whet: Whet, words: tuple[str, ...]) -> None:
     refused(whet, *words, slug="empty-command", code=64, value="command")
 
 
+def test_where_a_command_belongs_is_told_without_naming_another_verb(whet: Whet) -> None:
+    whet.write("data.csv", "a,b\n")
+
+    said = refused(whet, "shrink", "data.csv", slug="empty-command", code=64, value="command")
+
+    assert "write it behind all else, after `--`: `… -- python train.py`" in said
+
+
 def test_a_folder_that_does_not_exist(whet: Whet) -> None:
     refused(whet, "run", "--cwd", "nowhere", "--", "true", slug="folder-not-found", code=66,
             value="nowhere")  # fmt: skip
@@ -270,7 +278,10 @@ def test_a_disk_that_is_full_in_the_middle_of_a_shrink(whet: Whet) -> None:
     assert "whet explain disk-full" in said, said
     names, size = said.strip().splitlines()[-2:]
     assert names == "small.txt", "half a file is left"
-    assert 150_000 <= int(size.split()[0]) < len(lines)
+    left_bytes = int(size.split()[0])
+    assert 150_000 <= left_bytes < len(lines)
+    told = f"note: the best so far stays in `{out / 'small.txt'}`: 400 kB → "
+    assert f"{told}{left_bytes // 1000} kB\n" in said.partition("error: ")[0], said
     assert data.read_text() == lines
 
 

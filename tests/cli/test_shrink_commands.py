@@ -185,6 +185,49 @@ def test_tests_side_by_side_and_from_a_folder_below_the_root(
     fails_like(line, "1 failed, 1 passed")
 
 
+SHUFFLED = """
+import json, pathlib, pytest
+ran = []
+
+@pytest.mark.parametrize("number", range(12))
+def test_number(number):
+    ran.append(number)
+
+def test_last():
+    first = pathlib.Path("first.json")  # the order in which the first run of all came to be
+    if not first.exists():
+        first.write_text(json.dumps(ran[:6]))
+    needed = json.loads(first.read_text())
+    assert [each for each in ran if each in needed] != needed, "polluted"
+"""
+LAST_AT_THE_END = """
+import pytest
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.name == "test_last")
+"""
+
+
+@pytest.mark.parametrize("verbosity", ["-q", "-v"])
+def test_shuffled_tests_are_named_in_the_order_in_which_they_failed(
+    whet: Whet, monkeypatch: pytest.MonkeyPatch, verbosity: str
+) -> None:
+    whet.write("test_it.py", SHUFFLED)
+    whet.write("conftest.py", LAST_AT_THE_END)
+    # The plugin that shuffles them, anew each time, is what this is about.
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+
+    said = whet("shrink", "--tests", "--json", "--", PYTHON, "-m", "pytest", verbosity)
+
+    assert said.code == 0, said.stderr
+    needed = json.loads((whet.folder / "first.json").read_text())
+    assert json_of(said.stdout)["kept"] == [
+        *(f"test_it.py::test_number[{number}]" for number in needed),
+        "test_it.py::test_last",
+    ]
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

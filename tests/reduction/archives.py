@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import lzma
+import struct
 import tarfile
 import zipfile
 from collections.abc import Callable, Mapping
@@ -22,6 +23,15 @@ def zipped(members: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> 
         for name, content in members.items():
             archive.writestr(name, content)
     return file.getvalue()
+
+
+def ending_in_64_bits(payload: bytes) -> bytes:
+    """Return a zip without a comment as torch ends its own: with the 64-bit record as well."""
+    place = len(payload) - 22
+    count, size, start = struct.unpack_from("<HLL", payload, place + 10)
+    record = struct.pack("<4sQHHLLQQQQ", b"PK\6\6", 44, 798, 45, 0, 0, count, count, size, start)
+    locator = struct.pack("<4sLQL", b"PK\6\7", 0, place, 1)
+    return payload[:place] + record + locator + payload[place:]
 
 
 def unzipped(payload: bytes) -> dict[str, bytes]:

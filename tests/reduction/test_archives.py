@@ -16,7 +16,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from archives import PACKERS, documents, has_list, tarred, untarred, unzipped, zipped
+from archives import (
+    PACKERS,
+    documents,
+    ending_in_64_bits,
+    has_list,
+    tarred,
+    untarred,
+    unzipped,
+    zipped,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from odd_oracles import fails_if, shrunk
@@ -36,6 +45,7 @@ def names(payload: bytes) -> list[str]:
 
 def test_formats_keep_their_promises() -> None:
     zips = [zipped(MEMBERS), zipped(MEMBERS, zipfile.ZIP_STORED), zipped({})]
+    zips += [ending_in_64_bits(each) for each in zips]
     check_format(ZIP, [*zips, zips[0] + b"?", b"PK\x05\x06", b""])
     tars = [tarred(MEMBERS, form) for form in (tarfile.PAX_FORMAT, tarfile.GNU_FORMAT)]
     check_format(TAR, [*tars, bytes(1024), tars[0][:700], b"", b"ustar"])
@@ -135,6 +145,18 @@ def test_a_zip_that_was_written_to_a_pipe_is_reduced() -> None:
     done = shrunk(payload, fails_if(lambda it: has_list(unzipped(it))))
 
     assert unzipped(done.reduction.payload) == {"dir1/f5.json": b'{"a":{"b":[]}}'}
+
+
+def test_a_zip_that_ends_as_torch_ends_its_own_is_reduced_to_one_that_can_be_read() -> None:
+    payload = ending_in_64_bits(zipped(documents(40, 5)))
+    plain = shrunk(payload, fails_if(lambda it: has_list(unzipped(it)))).reduction.payload
+    as_torch = shrunk(
+        payload, fails_if(lambda it: b"PK\6\6" in it and has_list(unzipped(it)))
+    ).reduction.payload
+
+    for each in (plain, as_torch):
+        assert unzipped(each) == {"dir1/f5.json": b'{"a":{"b":[]}}'}
+    assert ending_in_64_bits(plain) == as_torch
 
 
 def test_a_program_before_a_zip_stays() -> None:

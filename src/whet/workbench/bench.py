@@ -369,7 +369,7 @@ def command_of(request: TrialRequest) -> tuple[str, ...]:
     if not request.command or not request.command[0]:
         raise EmptyCommand(
             "there is no command to run" if not request.command else "the command's name is empty",
-            hint="write it after `--`: `whet run -- python train.py`",
+            hint="write it behind all else, after `--`: `… -- python train.py`",
         )
     return request.command
 

@@ -1,6 +1,7 @@
 """The search for a smaller payload: warm where that can be, and its result proven cold."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 from whet.core.budget import Budget, StopReason
@@ -79,6 +80,13 @@ class ShrinkSearch:
 
     def run(self) -> ShrunkPayload:
         """Search, prove the result, and search on from the start where it is not as it seemed."""
+        with ExitStack() as cut_short:  # by an error, or by a signal that ends whet
+            cut_short.callback(self._say_what_stays)
+            result = self._searched()
+            cut_short.pop_all()
+        return result
+
+    def _searched(self) -> ShrunkPayload:
         reason = self._search(self.warm, cached=not self.floor)
         try:
             if reason is StopReason.INTERRUPTED:
@@ -297,6 +305,13 @@ class ShrinkSearch:
             trials=self._trials - self._cached,
             wall_seconds=self._wall_seconds,
         )
+
+    def _say_what_stays(self) -> None:
+        """Name the result on disk, which whoever reads the error that follows may not expect."""
+        before, *written = [shown_bytes(size.bytes) for size in self.work.sizes]
+        if written:  # each is noted when it stands on disk
+            result = self.work.payload.result
+            self._say(f"the best so far stays in `{result}`: {before} → {written[-1]}")
 
     def _say(self, text: str) -> None:
         self.bench.emit(Notice(text=text))

@@ -26,7 +26,7 @@ from whet.workbench.reproducer import line_for
 from whet.workbench.request import TrialRequest
 from whet.workbench.shrink_command import RecordedSearch
 
-_SEED = re.compile(rb"random seed: (\d+)|--randomly-seed=(\d+)")
+_SEED = re.compile(rb"(?:random seed: |--randomly-seed=)(\d+)")
 _SIDE_BY_SIDE = re.compile(rb"(?m)bringing up nodes|\d+ workers? \[|^(?:\[gw0\]|gw0 [\[I])")
 _SUMMARY = ("-rfE",)
 
@@ -106,10 +106,7 @@ class _Pytest:
 
     def find(self, outcome: Outcome, named: str) -> tuple[Tests, str, TestFails]:
         """Return all tests in order, the one that fails, and what judges whether it does."""
-        seed = outcome.stdout.search(_SEED)
-        seeded = (f"--randomly-seed={seed.decode()}",) if seed else ()
-        whole = (*without_memory(self._trial.command), *seeded)
-        collected = self._collect(whole)
+        whole, collected = self._as_it_ran(outcome)
         if not collected:
             raise BadUsage(
                 f"pytest collects no tests for `{' '.join(self._trial.command)}`",
@@ -130,9 +127,24 @@ class _Pytest:
         self._settle(outcome, failing)
         return collected, failing, TestFails(failing, exception_told(failed[failing]))
 
+    def _as_it_ran(self, outcome: Outcome) -> tuple[tuple[str, ...], Tests]:
+        """Return the command that runs the tests in the order of a run, and them in that order."""
+        whole = without_memory(self._trial.command)
+        if seed := outcome.stdout.search(_SEED):
+            seeded = (*whole, f"--randomly-seed={seed.decode()}")
+        elif self._may_be_shuffled():  # `-q` hides the seed; the cache of pytest keeps it
+            seeded = (*whole, "--randomly-seed=last")
+        else:
+            return whole, self._collect(whole)
+        collected = self._collect(seeded)
+        return (seeded, collected) if collected else (whole, self._collect(whole))
+
+    def _may_be_shuffled(self) -> bool:
+        return self._trial_sees("pytest-randomly") and "no:randomly" not in self.command.options
+
     def _settle(self, outcome: Outcome, failing: str) -> None:
         """Have tests run one after the other in the order of the words; check that they do."""
-        if self._trial_sees("pytest-randomly") and "no:randomly" not in self.command.options:
+        if self._may_be_shuffled():
             self.command = _with(self.command, ("-p", "no:randomly"))
         if outcome.stdout.search(_SIDE_BY_SIDE) is not None:
             self.command = _with(self.command, ("-n0",))

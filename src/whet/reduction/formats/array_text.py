@@ -1,6 +1,6 @@
 """Arrays as a person reads them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from whet.reduction.formats.arrays import Entry
@@ -21,11 +21,24 @@ MOST_ELEMENTS = 1000
 def arrays_text(entries: Sequence[Entry]) -> str:
     """Return all arrays as a person reads them; the outermost folder goes without saying."""
     held = [each for each in entries if each.path or each.array is not None]
-    return "\n".join(map(_array_text, held))
+    return "\n".join((*map(_array_text, held), *_shared_storages(held)))
+
+
+def _shared_storages(entries: Sequence[Entry]) -> Iterator[str]:
+    sharing: dict[str, list[str]] = {}
+    for each in entries:
+        if each.storage:
+            sharing.setdefault(each.storage, []).append(_name(each))
+    for names in sharing.values():
+        yield f"in one storage: {', '.join(names)}"
+
+
+def _name(entry: Entry) -> str:
+    return "/".join(map(str, entry.path))
 
 
 def _array_text(entry: Entry) -> str:
-    name = "/".join(map(str, entry.path))
+    name = _name(entry)
     if entry.array is None:
         return f"{name}: {entry.note}" if entry.note else f"{name}/"
     if entry.is_fixed:

@@ -66,6 +66,7 @@ class Entry:
         codec: what is stored are bits of this type.
         note: what only the format understands.
         is_fixed: its type must stay.
+        storage: arrays of one name lie in one storage, and may overlap there; empty: alone.
     """
 
     path: tuple[str | int, ...]
@@ -73,6 +74,7 @@ class Entry:
     codec: Codec | None = None
     note: object = None
     is_fixed: bool = False
+    storage: str = ""
 
     @property
     def size(self) -> int:

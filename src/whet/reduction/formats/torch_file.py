@@ -12,7 +12,7 @@ from whet.reduction.formats.arrays import Entry, Layout, is_bomb
 from whet.reduction.formats.npy import ZIP_MAGIC
 from whet.reduction.formats.safetensors import convert
 from whet.reduction.formats.torch_pickle import dump_pickle, load_pickle
-from whet.reduction.formats.torch_tree import TreeWriter, entries_of
+from whet.reduction.formats.torch_tree import TreeWriter, entries_of, own_storage
 
 _DATA = "/data.pkl"
 
@@ -56,4 +56,5 @@ TORCH = Layout(
     write=_write,
     types=("float32", "int64", "bool"),
     convert=convert,
+    plainer=own_storage,
 )

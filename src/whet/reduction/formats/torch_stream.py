@@ -17,7 +17,7 @@ from whet.reduction.formats.torch_pickle import (
     load_pickle,
     next_pickle,
 )
-from whet.reduction.formats.torch_tree import TreeWriter, entries_of, width_of
+from whet.reduction.formats.torch_tree import TreeWriter, entries_of, own_storage, width_of
 
 _MAGIC = 0x1950A86A20F9469CFC6C
 _PROTOCOL = 1001
@@ -72,4 +72,5 @@ TORCH_STREAM = Layout(
     write=_write,
     types=("float32", "int64", "bool"),
     convert=convert,
+    plainer=own_storage,
 )

@@ -1,9 +1,9 @@
 """What a torch file holds, however it is stored: a tree of plain values and tensors."""
 
 import math
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from whet.reduction.formats.arrays import Codec, Entry
@@ -32,6 +32,9 @@ _CONTAINERS = ("dict", "OrderedDict", "list", "tuple")
 DEEPEST = 100
 MOST_VALUES = 1_000_000
 """A pickle can name one list a million times; more values than this are no checkpoint."""
+
+_MOST_LOOKED_INTO = 16
+"""A storage may be cut into thousands of tensors; in so many at the most another is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,13 @@ def entries_of(root: object, record_of: Callable[[Storage], bytes]) -> list[Entr
         found.append(entry)
         if len(found) > MOST_VALUES:
             return None
-    return found
+    sharing = Counter(each.storage for each in found)
+    return [each if sharing[each.storage] > 1 else own_storage(each) or each for each in found]
+
+
+def own_storage(entry: Entry) -> Entry | None:
+    """Return a tensor with a storage of its own; None if it has one."""
+    return replace(entry, storage="") if entry.storage else None
 
 
 def width_of(storage: Storage) -> int:
@@ -125,7 +134,8 @@ def _entries(path: tuple[str | int, ...], value: object, storages: _Storages) ->
         raise ValueError("a nesting without an end")
     if isinstance(value, TensorRecord):
         array, codec = storages.tensor(value)
-        yield Entry(path=path, array=array, codec=codec, note=_Held("tensor", tensor=value))
+        held = _Held("tensor", tensor=value)
+        yield Entry(path=path, array=array, codec=codec, note=held, storage=value.storage.key)
     elif type(value).__name__ in _CONTAINERS:
         yield Entry(path=path, note=_Held(type(value).__name__))
         for key, part in _parts(value):
@@ -155,6 +165,9 @@ def _parts(value: object) -> Iterator[tuple[str | int, object]]:
 class TreeWriter:
     """Makes the tree of entries again, and numbers the records of its tensors.
 
+    Tensors that were views of one storage are so again: one whose numbers stand in another lies
+    there, as tied weights do; what does not is put behind. So they share it, whatever was cut.
+
     Attributes:
         records: the bytes of each.
         storages: what each is.
@@ -163,6 +176,7 @@ class TreeWriter:
     def __init__(self, entries: Sequence[Entry]) -> None:
         self.records: list[bytes] = []
         self.storages: list[Storage] = []
+        self._blocks = _blocks_of(entries)
         self._inner: dict[tuple[str | int, ...], list[Entry]] = {}
         for each in entries[1:]:
             self._inner.setdefault(each.path[:-1], []).append(each)
@@ -192,14 +206,66 @@ class TreeWriter:
     def _tensor(self, entry: Entry, record: TensorRecord) -> TensorRecord:
         array = entry.array
         assert array is not None, "a tensor has numbers"
-        type_name = next(
-            name
-            for name, text in _STORAGES.items()
-            if array.dtype.str == text and (name == _BFLOAT16) == (entry.codec is not None)
-        )
-        key = str(len(self.records))
-        storage = replace(record.storage, type_name=type_name, key=key, size=array.size)
-        self.records.append(array.tobytes())
-        self.storages.append(storage)
+        block = self._blocks[entry.path]
+        if block.storage is None:
+            type_name = next(
+                name
+                for name, text in _STORAGES.items()
+                if array.dtype.str == text and (name == _BFLOAT16) == (entry.codec is not None)
+            )
+            key, size = str(len(self.records)), len(block.content) // array.itemsize
+            block.storage = replace(record.storage, type_name=type_name, key=key, size=size)
+            self.records.append(bytes(block.content))
+            self.storages.append(block.storage)
         stride = tuple(math.prod(array.shape[axis + 1 :]) for axis in range(array.ndim))
-        return replace(record, storage=storage, offset=0, size=array.shape, stride=stride)
+        offset = block.offsets[entry.path] // array.itemsize
+        return replace(
+            record, storage=block.storage, offset=offset, size=array.shape, stride=stride
+        )
+
+
+@dataclass(slots=True)
+class _Block:
+    """A storage that is to be written.
+
+    Attributes:
+        content: its bytes.
+        offsets: where in it each of its tensors begins.
+        storage: its name, once it has one.
+    """
+
+    content: bytearray = field(default_factory=bytearray)
+    offsets: dict[tuple[str | int, ...], int] = field(
+        default_factory=dict[tuple[str | int, ...], int]
+    )
+    storage: Storage | None = None
+    _known: dict[bytes, int] = field(default_factory=dict[bytes, int])
+
+    def put(self, path: tuple[str | int, ...], content: bytes, itemsize: int) -> None:
+        """Put a tensor where its bytes are already, else behind all others."""
+        at = self._known.get(content, -1)
+        if at < 0 and len(self._known) < _MOST_LOOKED_INTO:
+            at = self._place_of(content, itemsize)
+        if at < 0:
+            at = len(self.content)
+            self.content += content
+        self.offsets[path] = self._known[content] = at
+
+    def _place_of(self, content: bytes, itemsize: int) -> int:
+        at = self.content.find(content)
+        while at > 0 and at % itemsize:
+            at = self.content.find(content, at + 1)
+        return at
+
+
+def _blocks_of(entries: Sequence[Entry]) -> dict[tuple[str | int, ...], _Block]:
+    """Return the storage of each tensor; the largest of those that share one is put first."""
+    blocks: dict[object, _Block] = {}
+    found: dict[tuple[str | int, ...], _Block] = {}
+    for entry in sorted(entries, key=lambda entry: -entry.size):
+        if entry.array is None or entry.is_fixed:
+            continue
+        alike = (entry.storage, entry.dtype) if entry.storage else (entry.path,)
+        block = found[entry.path] = blocks.setdefault(alike, _Block())
+        block.put(entry.path, entry.array.tobytes(), entry.array.itemsize)
+    return found

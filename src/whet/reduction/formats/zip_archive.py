@@ -2,7 +2,7 @@
 
 A member is its local part and its entry in the directory at the end; both are copied as they
 are, and only the places in the directory are made new. What cannot be built again to the byte
-(in parts, with gaps, with 64-bit sizes) is refused: it is reduced as bytes.
+(in parts, with gaps, with sizes that need 64 bits) is refused: it is reduced as bytes.
 """
 
 import bz2
@@ -32,6 +32,10 @@ _MIDNIGHT, _FIRST_OF_1980 = 0, 0x21
 _LOCAL = struct.Struct("<4s5H3L2H")
 _ENTRY = struct.Struct("<4s6H3L5H2L")
 _END = struct.Struct("<4s4H2LH")
+_END64 = struct.Struct("<4sQ2H2L4Q")
+_LOCATOR = struct.Struct("<4sLQL")
+_END64_SIGN, _LOCATOR_SIGN = b"PK\x06\x06", b"PK\x06\x07"
+_BOTH64 = _END64.size + _LOCATOR.size
 _LOCAL_SIGN, _ENTRY_SIGN, _END_SIGN = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
 _MOST_COMMENT = 0xFFFF
 
@@ -43,9 +47,10 @@ def parse_zip(payload: bytes) -> Archive | None:
         return None
     fields = _END.unpack_from(payload, end)
     count, size, start = fields[4:7]
-    if start + size != end:
+    end64 = _end64(payload, end)
+    if start + size != end - len(end64):
         return None
-    entries = _entries(payload[start:end], count)
+    entries = _entries(payload[start : start + size], count)
     if entries is None:
         return None
     members, first = _members(payload, start, entries)
@@ -55,10 +60,17 @@ def parse_zip(payload: bytes) -> Archive | None:
         payload=payload,
         head=payload[:first],
         members=tuple(members),
-        tail=payload[end + _END.size :],
+        tail=end64 + payload[end + _END.size :],
         codec=ZIP_CODEC,
     )
     return archive if dump_archive(archive) == payload else None
+
+
+def _end64(payload: bytes, end: int) -> bytes:
+    """Return the end in 64 bits, which torch writes before that in 32 though it needs none."""
+    both = payload[max(0, end - _BOTH64) : end]
+    is_there = both.startswith(_END64_SIGN) and both.startswith(_LOCATOR_SIGN, _END64.size)
+    return both if is_there else b""
 
 
 def _entries(directory: bytes, count: int) -> list[bytes] | None:
@@ -117,8 +129,13 @@ def _build(head: bytes, members: Sequence[Member], tail: bytes) -> bytes:
         pieces.append(member.raw)
         at += len(member.raw)
     size, count = sum(map(len, entries)), len(members)
-    end = _END.pack(_END_SIGN, 0, 0, count, count, size, at, len(tail))
-    return b"".join((*pieces, *entries, end, tail))
+    end64, comment = b"", tail
+    if tail.startswith(_END64_SIGN) and len(tail) >= _BOTH64:
+        comment = tail[_BOTH64:]
+        end64 = _END64.pack(*_END64.unpack_from(tail)[:6], count, count, size, at)
+        end64 += _LOCATOR.pack(_LOCATOR_SIGN, 0, at + size, 1)
+    end = _END.pack(_END_SIGN, 0, 0, count, count, size, at, len(comment))
+    return b"".join((*pieces, *entries, end64, end, comment))
 
 
 def _content(member: Member) -> bytes | None:
