@@ -233,6 +233,7 @@ def test_shuffled_tests_are_named_in_the_order_in_which_they_failed(
     [
         (("--arguments", "--", "false"), 64, "`false` has no arguments behind the program"),
         (("--arguments", "f.txt", "--", "ls", "x"), 64, "`--arguments` takes no file"),
+        (("--environment", "--arguments", "--", "ls", "x"), 64, "`--environment` and `--arguments` are two searches"),
         (("--environment", "-o", "x", "--", "false"), 64, "`-o` is for a file"),
         (("--arguments", "--resume", "--", "false"), 64, "`--resume` is for a file"),
         (("--tests", "--", "false", "x"), 64, "`false x` is no pytest command"),

@@ -15,7 +15,7 @@ from whet.cli.options import (
     trial_request,
 )
 from whet.cli.progress import Progress
-from whet.cli.shrink_command import check_words, shrink_command
+from whet.cli.shrink_command import check_words, one_kind, shrink_command
 from whet.cli.shrinking_events import answer_event
 from whet.cli.shrunk import payload_json, show_shrunk
 from whet.core.budget import Budget
@@ -40,12 +40,25 @@ from whet.workbench.wishes import Wishes
     metavar="OUT",
     help="Where the smaller file goes: a file, or a folder.",
 )
-@click.option("--arguments", "what", flag_value="arguments", help="Shrink the command's arguments.")
-@click.option("--environment", "what", flag_value="environment", help="Shrink the environment.")
+@click.option(
+    "--arguments",
+    "kinds",
+    flag_value="arguments",
+    multiple=True,
+    help="Shrink the command's arguments.",
+)
+@click.option(
+    "--environment",
+    "kinds",
+    flag_value="environment",
+    multiple=True,
+    help="Shrink the environment.",
+)
 @click.option(
     "--tests",
-    "what",
+    "kinds",
     flag_value="tests",
+    multiple=True,
     help="Shrink the tests that pytest runs before one fails.",
 )
 @click.option(
@@ -100,7 +113,7 @@ def command(
     files: tuple[str, ...],
     *,
     output: str,
-    what: str | None,
+    kinds: tuple[str, ...],
     towards: str,
     rate_at_least: float | None,
     objective: str,
@@ -125,6 +138,7 @@ def command(
     """
     request = trial_request(ctx)
     limit = Budget(wall_seconds=budget)
+    what = one_kind(kinds)
     if what is not None:
         check_words(what, files, ctx.params)
         command_options = CommandOptions(budget=limit, jobs=jobs, cold=cold)

@@ -47,6 +47,21 @@ def shrink_command(
     return 0 if result.stopped.is_complete else INCOMPLETE
 
 
+def one_kind(kinds: tuple[str, ...]) -> str | None:
+    """Return what of the command is to be made smaller; None: a file is.
+
+    Raises:
+        BadUsage: if that is more than one thing.
+    """
+    options = [f"`--{kind}`" for kind in dict.fromkeys(kinds)]
+    if len(options) > 1:
+        raise BadUsage(
+            f"{' and '.join(options)} are two searches",
+            hint="shrink the one, then the other, in two commands",
+        )
+    return kinds[0] if kinds else None
+
+
 def check_words(what: str, names: tuple[str, ...], given: Mapping[str, object]) -> None:
     """Refuse words and options that say nothing here.
 
