@@ -93,6 +93,28 @@ def test_a_search_that_is_told_to_end_cleans_up(
     nothing_is_left(whet)
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("handles", [False, True], ids=["dies", "ends well"])
+def test_a_loop_that_is_told_to_end_while_a_program_runs_ends_with_it(
+    whet: Whet, number: signal.Signals, *, handles: bool
+) -> None:
+    up = whet.folder.parent / "up"
+    os.mkfifo(up)
+    handler = f"import signal, sys\nsignal.signal({int(number)}, lambda *_: sys.exit(0))\n"
+    whet.write("main.py", f"{handler if handles else ''}open({str(up)!r}).read()\n")
+
+    with started(whet, "loop", "--", PYTHON, "main.py") as process, up.open("w"):
+        process.send_signal(number)  # the program has opened the other end, and waits
+        try:
+            shown, talk = process.communicate(timeout=_PATIENCE_SECONDS)
+        finally:
+            process.kill()
+
+    assert process.returncode == 128 + number, (shown, talk)
+    assert ("GOOD exit 0" if handles else f"killed by {number.name}") in talk
+    assert "told to end" in talk
+
+
 @pytest.mark.slow
 def test_a_shrink_that_is_told_to_end_keeps_the_best(whet: Whet) -> None:
     whet.git("init", "--quiet")

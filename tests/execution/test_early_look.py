@@ -16,7 +16,8 @@ sys.path.insert(0, 'lib/python3/site-packages')
 import package
 {SLOW}print(package.number, open('data').read())
 """
-START = {"main.py": MAIN, "lib/python3/site-packages/package.py": "number = 1\n", "data": "1"}
+OTHER = "number = 2\n"
+START = {"lib/python3/site-packages/package.py": "number = 1\n", "data": "1"}
 
 
 def _wait_until(condition: Callable[[], bool]) -> None:
@@ -32,13 +33,17 @@ def early() -> Iterator[EarlyLook]:
         yield early
 
 
-def _prepare(workshop: Workshop, early: EarlyLook) -> None:
+def _prepare(workshop: Workshop, early: EarlyLook, main: str = MAIN) -> None:
     """Run a program, save its next text, and have what is installed looked at."""
-    workshop.write({**START})
+    workshop.write({**START, "main.py": main, "lib2/python3/site-packages/package.py": OTHER})
     workshop.run()
     workshop.run()  # the first one has made a folder for byte code
+    _save_again(workshop, early, main)
+
+
+def _save_again(workshop: Workshop, early: EarlyLook, main: str = MAIN) -> None:
     _wait_until(lambda: early.is_ready)
-    workshop.write({"main.py": f"{MAIN}print('end')\n"})
+    workshop.write({"main.py": f"{main}print('end')\n"})
     _wait_until(lambda: early.has_looked)
 
 
@@ -61,20 +66,26 @@ def test_a_save_has_what_is_installed_looked_at_before_the_run(
 
 
 def _edited(folder: Path) -> None:
-    (folder / "package.py").write_text("number = 2\n")
+    (folder / "package.py").write_text(OTHER)
 
 
 def _shadowed(folder: Path) -> None:
     (folder / "package").mkdir()
-    (folder / "package" / "__init__.py").write_text("number = 2\n")
+    (folder / "package" / "__init__.py").write_text(OTHER)
 
 
 def _touched(folder: Path) -> None:
     (folder / "package.py").chmod(0o600)
 
 
+def _moved_away(folder: Path) -> None:
+    library = folder.parents[1]
+    library.rename(library.with_name("lib1"))
+    library.with_name("lib2").rename(library)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("change", [_edited, _shadowed, _touched])
+@pytest.mark.parametrize("change", [_edited, _shadowed, _touched, _moved_away])
 def test_what_changes_among_the_installed_files_after_that_look_is_seen(
     looked: Workshop, early: EarlyLook, change: Callable[[Path], None]
 ) -> None:
@@ -83,6 +94,84 @@ def test_what_changes_among_the_installed_files_after_that_look_is_seen(
     looked.run()  # compares with a cold run
 
     assert early.times_used == 0
+
+
+@pytest.mark.slow
+def test_a_link_above_the_installed_files_that_is_switched_after_that_look_is_seen(
+    laboratory: Laboratory, early: EarlyLook
+) -> None:
+    with opened(laboratory, early) as workshop:
+        link = workshop.folder / "current"
+        link.symlink_to("lib")
+        _prepare(workshop, early, MAIN.replace("'lib/", "'current/"))
+        link.with_name("next").symlink_to("lib2")
+        link.with_name("next").replace(link)
+
+        workshop.run()
+
+        assert early.times_used == 0
+
+
+@pytest.mark.slow
+def test_a_file_that_an_installed_link_leads_to_and_that_changes_after_that_look_is_seen(
+    laboratory: Laboratory, early: EarlyLook
+) -> None:
+    with opened(laboratory, early) as workshop:
+        main = MAIN.replace("import package\n", "import package, linked\n")
+        workshop.write({"cache/linked.py": "number = 1\n", **START})
+        target = workshop.folder / "cache/linked.py"
+        (workshop.folder / "lib/python3/site-packages/linked.py").symlink_to(target)
+        _prepare(workshop, early, main.replace("package.number", "linked.number"))
+        target.write_text(OTHER)
+
+        workshop.run()
+
+        assert early.times_used == 0
+
+
+@pytest.mark.slow
+def test_what_changes_in_a_package_that_was_installed_again_is_seen(
+    laboratory: Laboratory, early: EarlyLook
+) -> None:
+    with opened(laboratory, early) as workshop:
+        main = MAIN.replace("import package\n", "import whole.package as package\n")
+        package = workshop.folder / "lib/python3/site-packages/whole"
+        workshop.write({"lib/python3/site-packages/whole/package.py": "number = 1\n"})
+        _prepare(workshop, early, main)
+        workshop.run()
+        package.rename(workshop.folder / "old")
+        workshop.write({"lib/python3/site-packages/whole/package.py": "number = 1\n"})
+        _prepare(workshop, early, main)
+        used = early.times_used
+        (package / "package.py").write_text(OTHER)
+
+        workshop.run()
+
+        assert early.times_used == used
+
+
+@pytest.mark.slow
+def test_what_appears_in_an_installed_folder_that_has_appeared_itself_is_seen(
+    laboratory: Laboratory, early: EarlyLook
+) -> None:
+    with opened(laboratory, early) as workshop:
+        folder = workshop.folder / "lib/python3/site-packages/extra"
+        main = MAIN.replace(
+            "import package\n",
+            f"import package, os.path\nfound = os.path.exists({str(folder / 'data')!r})\n",
+        )
+        main += "print(found)\n"
+        _prepare(workshop, early, main)
+        folder.mkdir()
+        workshop.run()  # is no other for it, and what it goes on from is the same
+        assert workshop.starts[-1].place
+        _save_again(workshop, early, main)
+        used = early.times_used
+        (folder / "data").touch()
+
+        workshop.run()
+
+        assert early.times_used == used
 
 
 @pytest.mark.slow

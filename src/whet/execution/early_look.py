@@ -1,9 +1,7 @@
 """Looking whether a frozen copy is still right from the moment of a save on, while it settles."""
 
-import os
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,7 +9,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from whet.host.observation import Observation, is_of_link
 from whet.host.stage import Snapshot
 from whet.host.stirrings import Stirrings
 
@@ -28,7 +25,7 @@ class _Look:
     heard: int
     began: float = field(default_factory=time.monotonic)
     is_over: threading.Event = field(default_factory=threading.Event)
-    spoilt: str = ""
+    is_right: bool = False
 
 
 class EarlyLook:
@@ -57,6 +54,7 @@ class EarlyLook:
         self._expected: Snapshot | None = None
         self._look: _Look | None = None
         self._known: Snapshot | None = None
+        self._heard_when_known = -1
 
     def __enter__(self) -> Self:
         self._stack.enter_context(self._stirrings)
@@ -87,7 +85,7 @@ class EarlyLook:
         with self._lock:
             self._look = None
             self._expected = snapshot
-            is_known = snapshot is self._known
+            is_known = snapshot is self._known and self._has_heard_nothing()
         if snapshot is not None and not is_known:
             self._stirrings.do_soon(partial(self._get_to_know, snapshot))
 
@@ -96,12 +94,24 @@ class EarlyLook:
         with self._lock:
             self._expected = None
 
-    def _get_to_know(self, snapshot: Snapshot) -> None:
-        far = {folder for each in snapshot.seen for folder in _far_folders(each)}
+    def _get_to_know(self, snapshot: Snapshot) -> bool:
+        """Listen where the snapshot has looked; say whether nothing can be missed there."""
+        # What is heard while the folders are found may replace one of them.
+        heard = self._stirrings.heard()
+        installed = [each for each in snapshot.seen if each.is_installed]
+        paths = {path for each in installed for path in (*each.files, *each.links)}
+        folders = {path for each in installed for path in (*each.folders, *each.places)}
         near = {_folder(path) for path in snapshot.sources}
-        if len(far) <= _most_folders() and self._stirrings.listen_in(near, far):
-            with self._lock:
-                self._known = snapshot
+        is_known = len({_folder(path) for path in paths} | folders) <= _most_folders()
+        is_known = is_known and self._stirrings.listen_in(near, paths, folders)
+        with self._lock:
+            self._known = snapshot if is_known else None
+            self._heard_when_known = heard
+        return is_known
+
+    def _has_heard_nothing(self) -> bool:
+        """Whether what is listened in is still what a snapshot has looked at."""
+        return self._stirrings.heard() == self._heard_when_known
 
     def spoilt_by(self, snapshot: Snapshot) -> str:
         """Return a path that is not what it was when the program saw it; empty if all are.
@@ -115,7 +125,7 @@ class EarlyLook:
             return snapshot.spoilt_by()
         look.is_over.wait()
         is_recent = time.monotonic() - look.began <= self._longest_seconds
-        if look.spoilt or not is_recent or self._stirrings.heard() != look.heard:
+        if not (look.is_right and is_recent and self._stirrings.heard() == look.heard):
             return snapshot.spoilt_by()
         self.times_used += 1
         return snapshot.spoilt_by(is_installed=False)
@@ -129,23 +139,12 @@ class EarlyLook:
                 return
             # Before the first file is asked for: what changes from here on is heard of.
             look = self._look = _Look(snapshot=snapshot, heard=self._stirrings.heard())
+            is_known = look.heard == self._heard_when_known
         try:
-            look.spoilt = snapshot.spoilt_by(is_installed=True)
+            is_known = is_known or self._get_to_know(snapshot)
+            look.is_right = is_known and not snapshot.spoilt_by(is_installed=True)
         finally:
             look.is_over.set()
-
-
-def _far_folders(seen: Observation) -> Iterator[str]:
-    """Yield the folders in which something has to change before an installed path does."""
-    if not seen.is_installed:
-        return
-    yield from (_folder(path) for path in (*seen.files, *seen.links))
-    # A link is followed; what it leads to may change, too.
-    leads = (path for path, mark in seen.links.items() if is_of_link(mark))
-    yield from (_folder(os.path.realpath(path)) for path in leads)
-    for folder in (*seen.folders, *seen.places):
-        yield folder
-        yield _folder(folder)
 
 
 def _most_folders() -> int:

@@ -9,10 +9,12 @@ from collections.abc import Callable
 from types import FrameType
 
 from whet.host.control import Control
+from whet.host.ending import be_told
 from whet.host.outlet import Outlet
 from whet.host.terminal import Terminal
 
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_ENDS = (signal.SIGTERM, signal.SIGHUP)
 _OWN = (signal.SIGWINCH, signal.SIGTSTP)
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
@@ -60,6 +62,7 @@ class Console:
         self.is_shown = True
         self._previous: dict[int, Previous] = {}
         self._control: Control | None = None
+        self._told = 0
         self._is_stopping = False
 
     def unseen(self) -> "Console":
@@ -111,6 +114,15 @@ class Console:
         self._control = control
         self._is_stopping = False
 
+    def end_if_told(self) -> None:
+        """End whet if it was told to while it ran a program, which was told instead.
+
+        For whoever would run another one: that nobody wants any more.
+        """
+        number, self._told = self._told, 0
+        if number:
+            be_told(number)
+
     def stop_whet(self) -> None:
         """Stop whet itself as Ctrl-Z does, once the program is stopped; then send SIGCONT."""
         self._is_stopping = True
@@ -126,6 +138,7 @@ class Console:
             if control is not None:
                 control.ask(signal.SIGCONT)
         elif control is not None:
+            self._told = number if number in _ENDS else self._told
             control.ask(number)
         else:
             self._as_before(number, frame)

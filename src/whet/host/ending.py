@@ -91,6 +91,11 @@ def holding_signals() -> Generator[Callable[[], None], None, None]:
         let_go()
 
 
+def be_told(number: int) -> None:
+    """End as if whet had just got a signal; in the main thread."""
+    _on_signal(number, None)
+
+
 def is_cleaning_up() -> bool:
     """Whether whet removes what it made; the tools it calls for that are to be left alone too."""
     return _ending.cleaning > 0

@@ -10,14 +10,18 @@ import queue
 import select
 import struct
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
 # linux/inotify.h
-_CLOSE_WRITE, _MOVED_TO, _OVERFLOW, _ADD = 0x8, 0x80, 0x4000, 0x20000000
-_ANY_CHANGE = 0x2 | 0x4 | _CLOSE_WRITE | 0x40 | _MOVED_TO | 0x100 | 0x200 | 0x400 | 0x800
+_CLOSE_WRITE, _MOVED_TO, _OVERFLOW = 0x8, 0x80, 0x4000
+_SAVED = _CLOSE_WRITE | _MOVED_TO
+_ITSELF = 0x4 | 0x400 | 0x800
+_ANY_CHANGE = 0x2 | 0x40 | 0x100 | 0x200 | _SAVED | _ITSELF
+_NO_LINK, _ADD = 0x02000000, 0x20000000
+_MOST_LINKS = 40
 _EVENT = struct.Struct("=iIII")
 _BUFFER_BYTES = 1 << 16
 
@@ -36,8 +40,8 @@ class Stirrings:
         self._lock = threading.Lock()
         self._near: set[int] = set()
         self._far: set[int] = set()
-        self._folders: dict[tuple[str, bool], bool] = {}
-        self._to_do: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._on_the_way: set[int] = set()
+        self._to_do: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
         self._library = ctypes.CDLL(None, use_errno=True)
         begin = getattr(self._library, "inotify_init1", None)  # Linux alone has it
         self._events = -1 if begin is None else int(begin(os.O_NONBLOCK | os.O_CLOEXEC))
@@ -61,47 +65,61 @@ class Stirrings:
             os.close(self._events)
         os.close(self._asked)
 
-    def do_soon(self, what: Callable[[], None]) -> None:
+    def do_soon(self, what: Callable[[], object]) -> None:
         """Have the thread do something that takes a while, between two stirrings."""
         if self._events >= 0:
             self._to_do.put(what)
             os.write(self._asking, b".")
 
-    def listen_in(self, near: Collection[str], far: Collection[str]) -> bool:
-        """Listen in more folders; say whether nothing in any of them can be missed.
+    def listen_in(
+        self, near: Collection[str], paths: Iterable[str], folders: Iterable[str]
+    ) -> bool:
+        """Listen in more folders; say whether nothing that is asked for can be missed.
+
+        What was listened in may have been replaced by now: what `heard` counts afterwards tells
+        that this is to be done again.
 
         Args:
             near: where a save is told of.
-            far: where any change counts in `heard`. One that is not there counts when it appears.
+            paths: where any change counts in `heard`, of what a link leads to as well, and of any
+                folder on the way to it. What is not there counts when it appears.
+            folders: the same, and any change in them.
         """
         if self._events < 0:
             return False
         for folder in near:
-            self._add(folder, is_near=True)
-        missed = [each for each in far if not self._add(_standing(each), is_near=False)]
-        return not missed
+            self._add(folder, self._near, _SAVED)
+        ways = _Ways(self._add_far, self._add_on_the_way)
+        for path in paths:
+            ways.listen_at(path)
+        for folder in folders:
+            ways.listen_below(folder)
+        return not ways.is_deaf
 
     def heard(self) -> int:
         """Return how often something has changed in the far folders, all until now included."""
         with self._lock:
-            self._take()
+            if self._events >= 0:
+                self._take()
             return self._heard
 
     # ---- inside ----
 
-    def _add(self, folder: str, *, is_near: bool) -> bool:
-        known = self._folders.get((folder, is_near))
-        if known is not None:
-            return known
-        mask = _CLOSE_WRITE | _MOVED_TO if is_near else _ANY_CHANGE
-        name = ctypes.c_char_p(os.fsencode(folder))
+    def _add_far(self, folder: str) -> bool:
+        return self._add(folder, self._far, _ANY_CHANGE)
+
+    def _add_on_the_way(self, path: str) -> bool:
+        return self._add(path, self._on_the_way, _ITSELF | _NO_LINK)
+
+    def _add(self, path: str, kind: set[int], mask: int) -> bool:
+        name = ctypes.c_char_p(os.fsencode(path))
         with self._lock:
             # What two names lead to is one folder, with one number.
             number = int(
                 self._library.inotify_add_watch(self._events, name, ctypes.c_uint32(mask | _ADD))
             )
-            (self._near if is_near else self._far).add(number)
-        self._folders[folder, is_near] = number >= 0
+            if number >= 0:
+                kind.add(number)
         return number >= 0
 
     def _listen(self) -> None:
@@ -128,13 +146,82 @@ class Stirrings:
                 while place < len(events):
                     number, mask, _, length = _EVENT.unpack_from(events, place)
                     place += _EVENT.size + length
-                    is_near |= number in self._near
-                    self._heard += number in self._far or bool(mask & _OVERFLOW)
+                    is_near |= number in self._near and bool(mask & _SAVED)
+                    # A folder on the way counts itself, and not what is in it: that has a name.
+                    is_itself = number in self._on_the_way and not length
+                    self._heard += number in self._far or is_itself or bool(mask & _OVERFLOW)
         return is_near
 
 
-def _standing(folder: str) -> str:
-    """Return the folder, or the innermost one above it that is there."""
-    while not os.path.isdir(folder) and folder not in {"", "/"}:
-        folder = os.path.dirname(folder)
-    return folder or "/"
+class _Ways:
+    """Listens along the ways to paths, each folder and link on them once.
+
+    A folder tells of what changes in it, and of nothing that becomes of the folders above it or
+    of the links that lead to it. Each part is listened to before it is looked at: what becomes of
+    it after that is heard of.
+    """
+
+    def __init__(self, far: Callable[[str], bool], on_the_way: Callable[[str], bool]) -> None:
+        self.is_deaf = False
+        self._far = far
+        self._on_the_way = on_the_way
+        self._reached: dict[str, str] = {"": "/", "/": "/"}
+        self._heard_in: set[str] = set()
+
+    def listen_at(self, path: str, links: int = _MOST_LINKS) -> None:
+        """Listen to what is at a path, or may come to be there."""
+        above, _, name = path.rpartition("/")
+        folder = self._reach(above, links)
+        if folder:
+            self._listen_in(folder)
+            target = _target(os.path.join(folder, name))
+            if target:
+                self.listen_at(os.path.join(folder, target), links - 1)
+
+    def listen_below(self, path: str) -> None:
+        """Listen to a folder and to whatever changes in it."""
+        folder = self._reach(path, _MOST_LINKS)
+        if folder:
+            self._listen_in(folder)
+
+    def _reach(self, path: str, links: int) -> str:
+        """Return a folder's real name; empty if it is none, and what may make it one is heard."""
+        if links < 0:  # they lead in a circle
+            self.is_deaf = True
+            return ""
+        if path not in self._reached:
+            above, _, name = path.rpartition("/")
+            folder = self._reach(above, links)
+            if folder and name == "..":
+                folder = os.path.dirname(folder)
+            elif folder and name not in {"", "."}:
+                folder = self._step(folder, name, links)
+            self._reached[path] = folder
+        return self._reached[path]
+
+    def _step(self, folder: str, name: str, links: int) -> str:
+        place = os.path.join(folder, name)
+        is_heard = self._on_the_way(place)
+        target = _target(place)
+        if target:
+            self.is_deaf |= not is_heard
+            return self._reach(os.path.join(folder, target), links - 1)
+        if os.path.isdir(place):
+            self.is_deaf |= not is_heard
+            return place
+        self._listen_in(folder)
+        self.is_deaf |= os.path.isdir(place)  # it has come just now
+        return ""
+
+    def _listen_in(self, folder: str) -> None:
+        if folder not in self._heard_in:
+            self._heard_in.add(folder)
+            self.is_deaf |= not self._far(folder)
+
+
+def _target(path: str) -> str:
+    """Return what a link holds; empty if it is none."""
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""

@@ -87,10 +87,16 @@ class _Loop:
     options: LoopOptions
     runs: WarmRuns
     root: Path
+    console: Console | None
     cold_seconds: float = 0.0
     saved: tuple[str, ...] = ()
     written: frozenset[str] = frozenset()
     _words: frozenset[str] = field(default_factory=frozenset[str])
+
+    def end_if_told(self) -> None:
+        """End whet if it was told to while a program ran."""
+        if self.console is not None:
+            self.console.end_if_told()
 
     def counts(self, path: str) -> bool:
         """Whether a save matters also while the program runs: it is no output of the program."""
@@ -131,7 +137,7 @@ def loop(
         early=early,
     )  # fmt: skip
     state = _Loop(
-        bench=bench, request=request, options=options, runs=runs, root=root,
+        bench=bench, request=request, options=options, runs=runs, root=root, console=console,
         _words=frozenset(str(root / word) for word in request.command),
     )  # fmt: skip
     oracle = oracle_of(request.judging)
@@ -165,11 +171,11 @@ def loop(
                 tell(error)
             else:
                 tell(cycle)
-                refusal = verifier.begin(trial, cycle.result, cycle.start, cycle.cold_seconds)
-                if refusal is not None:
+                if refusal := verifier.begin(trial, cycle.result, cycle.start, cycle.cold_seconds):
                     tell(refusal)
                 offered = partial(offer, cycle)
                 look_back = partial(_look_back, state, executor, trial, cycle)
+            state.end_if_told()
             done += 1
             pause = _Pause(saves, verifier, tell, ended_ns)
             if options.most_runs is not None and done >= options.most_runs:
@@ -206,6 +212,7 @@ def _run(
     state.written |= {effect.partition(" ")[2] for effect in state.runs.last.effects}
     ended_ns = time.time_ns()
     if overtaken:
+        state.end_if_told()
         return None, ended_ns
     return _cycle(state, trial, judge(trial, future), noticed), ended_ns
 
@@ -289,6 +296,7 @@ def _look_back(state: _Loop, executor: RecordedExecutor, trial: Trial, cycle: Cy
     assert isinstance(executor, RecordingExecutor), "a loop answers nothing from the notebook"
     with state.runs.looking_back(outcome.failure), suppress(CancelledError):
         executor.inner.submit(trial).result()
+    state.end_if_told()
 
 
 def _settle(saved: tuple[str, ...]) -> None:
