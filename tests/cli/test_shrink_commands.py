@@ -168,6 +168,7 @@ def test_a_test_that_fails_alone_takes_one_call(polluted: Whet) -> None:
     assert found["remark"] == "`tests/test_a.py::test_bad` fails alone"
 
 
+@pytest.mark.long
 def test_tests_side_by_side_and_from_a_folder_below_the_root(
     polluted: Whet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,7 +210,7 @@ def pytest_collection_modifyitems(items):
 """
 
 
-@pytest.mark.parametrize("verbosity", ["-q", "-v"])
+@pytest.mark.parametrize("verbosity", [pytest.param("-q", marks=pytest.mark.long), "-v"])
 def test_shuffled_tests_are_named_in_the_order_in_which_they_failed(
     whet: Whet, monkeypatch: pytest.MonkeyPatch, verbosity: str
 ) -> None:

@@ -225,7 +225,7 @@ def test_json_in_a_script_a_cdata_section_and_an_attribute_is_reduced_where_it_l
     assert done.calls < 880
 
 
-@pytest.mark.parametrize("name", ["deep.xml", "deep.html"])
+@pytest.mark.parametrize("name", [pytest.param("deep.xml", marks=pytest.mark.long), "deep.html"])
 def test_a_nesting_of_100_000_elements_is_searched(name: str) -> None:
     payload = b"<a>" * 100_000 + b"<b/>" + b"</a>" * 100_000
 
