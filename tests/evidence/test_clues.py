@@ -177,6 +177,13 @@ def test_an_error_that_nobody_caught_is_told() -> None:
     assert "nobody" in clue.says
 
 
+@pytest.mark.parametrize(("code", "told"), [("", 0), ("0", 0), ("3", 1)])
+def test_a_child_that_ended_well_is_no_error_that_came_before(code: str, told: int) -> None:
+    ended = {**raised(0, 2, "SystemExit", "child"), "message": code}
+    source = "def child():\n    sys.exit()\n"
+    assert len(raised_clues([ended], None, AT, lambda _: source)) == told
+
+
 def test_what_came_after_the_failure_is_not_told() -> None:
     frame = Frame(path="/p/a.py", line=3, function="load", in_user_code=True)
     signature = FailureSignature(kind=FailureKind.EXCEPTION, exception="ValueError")
