@@ -34,7 +34,7 @@ def failed_lines(call: FailedCall) -> list[str]:
     if call.frames:
         lines.append(f"at {place_words(call.frames)}")
     if call.given and not call.given.startswith("/") and call.error in _ABSENT:
-        lines.append(f"the program wrote {_path(call.given)}")
+        lines.append(f"the program calls it {_path(call.given)}")
     return [*lines, *facts_words(call), _process_words(call)]
 
 
