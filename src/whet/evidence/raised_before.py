@@ -156,8 +156,16 @@ def _handler(source: str, last: Line, kind: str) -> _Handler | None:
         elif isinstance(node, ast.TryStar) and kind.endswith("Group"):
             found = _EXPECTED  # what the group holds is not told
         else:
-            found = _matching(node.handlers, kind) or found
+            found = _matching(node.handlers, kind) or _left(node.finalbody) or found
     return found
+
+
+def _left(final: Sequence[ast.stmt]) -> _Handler | None:
+    """Return what drops an error on its way: a `finally` that returns."""
+    for each in final:
+        if isinstance(each, ast.Return):
+            return _Handler(line=each.lineno, is_broad=True, raises=False)
+    return None
 
 
 def _matching(handlers: Sequence[ast.ExceptHandler], kind: str) -> _Handler | None:
