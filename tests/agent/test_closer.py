@@ -10,8 +10,8 @@ import pytest
 
 import whet.agent
 from whet.core.clue import Placing
-from whet.core.record import JsonObject, as_record, records
-from whet.evidence.closer_look import lock_clues, told_in
+from whet.core.record import JsonObject, as_record, integer, records, text
+from whet.evidence.closer_look import line_of, lock_clues, told_in
 from whet.host.closer import read_closer
 
 SITE = Path(whet.agent.__file__).parent / "site"
@@ -100,6 +100,16 @@ def told(folder: Path) -> list[JsonObject]:
     return told_in([read_closer(folder / "agent")])
 
 
+def errors_in(folder: Path) -> list[tuple[str, int, int]]:
+    """Return what was told of errors: how, of which, on what line."""
+    found: list[tuple[str, int, int]] = []
+    for each in told(folder):
+        line = line_of(each.get("place"))
+        if each["kind"] in {"raised", "passed"} and line is not None:
+            found.append((text(each, "kind"), integer(each, "number"), line.number))
+    return found
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("program", [LOCKS, FOREIGN, ERRORS], ids=["locks", "C", "errors"])
 def test_what_a_program_says_stays_as_it_is(program: str, tmp_path: Path) -> None:
@@ -116,6 +126,29 @@ def test_a_lock_that_is_never_given_back_is_told_while_the_program_hangs(tmp_pat
     (clue,) = lock_clues(told(tmp_path), Placing(str(tmp_path)))
     assert clue.says.startswith("`MainThread` waits at program.py:4")
     assert "program.py:3" in clue.says
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("second", ['{}["x"]', 'int("x")'], ids=["another type", "the same type"])
+def test_an_error_in_the_place_of_a_dropped_one_is_another(second: str, tmp_path: Path) -> None:
+    # The first one is gone by the time of the second, which Python puts where it was.
+    lines = ["def fails():", "    return int('')", "def both():", "    try:", "        fails()",
+             "    except ValueError:", "        pass", "    try:", f"        {second}",
+             "    except Exception:", "        pass", "both()"]  # fmt: skip
+    run("\n".join(lines) + "\n", tmp_path, closer="")
+    assert errors_in(tmp_path) == [("raised", 0, 2), ("passed", 0, 5), ("raised", 1, 9)]
+
+
+@pytest.mark.slow
+def test_an_error_that_is_raised_again_elsewhere_is_still_the_same(tmp_path: Path) -> None:
+    lines = ["def fails():", "    return int('')", "def keeps():", "    try:", "        fails()",
+             "    except ValueError as error:", "        return error", "kept = keeps()",
+             "def tells():", "    raise kept", "try:", "    tells()", "except ValueError:",
+             "    pass"]  # fmt: skip
+    run("\n".join(lines) + "\n", tmp_path, closer="")
+    assert errors_in(tmp_path) == [
+        ("raised", 0, 2), ("passed", 0, 5), ("passed", 0, 10), ("passed", 0, 12)
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_a_file_that_no_message_names_is_told_with_the_line_that_wanted_it(
     told = first(said.stdout)
     assert told.startswith(f"openat {whet.folder}/config/train.yml: No such file or directory")
     assert f"at {CALLS}/swallowed.py:8 in read" in told
-    assert "the program wrote config/train.yml" in told
+    assert "the program calls it config/train.yml" in told
     assert f"{whet.folder} is there, nothing below it on that path" in told
     assert "RuntimeError: failed to load the settings" in said.stderr
 

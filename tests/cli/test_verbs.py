@@ -439,6 +439,42 @@ def test_investigate_walks_back_by_itself_where_there_is_a_history(whet: Whet) -
 
 
 @pytest.mark.slow
+def test_what_fails_each_other_time_is_not_said_to_pass_elsewhere(whet: Whet) -> None:
+    count = Path(whet.environment["TMPDIR"], "count")
+    count.write_text("")
+    whet.write(
+        "flaky.py",
+        f"with open({str(count)!r}, 'a+') as file:\n    file.write('x')\n    file.flush()\n"
+        "    file.seek(0)\n    odd = len(file.read()) % 2\nassert not odd, 'now and then'\n",
+    )
+
+    said = whet("investigate", "--", PYTHON, "flaky.py")
+
+    assert said.code == 0, said.stderr
+    assert "run up to 2 times, in an empty folder, it failed in the same way" in said.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("commits", "command", "why"),
+    [
+        (1, ["app.py"], "there is no commit before the current one"),
+        (2, ["-m", "app"], "the command names no file"),
+        (2, ["other.py"], "git tracks no file that the command names"),
+    ],
+)
+def test_investigate_says_truly_why_no_history_was_searched(
+    whet: Whet, commits: int, command: list[str], why: str
+) -> None:
+    broken_history(whet, commits, 0)
+    whet.write("other.py", "raise KeyError(1)\n")
+
+    said = whet("investigate", "--", PYTHON, *command)
+
+    assert f"no history was searched: {why}" in said.stdout
+
+
+@pytest.mark.slow
 def test_a_failure_that_is_not_committed_is_said_to_be_in_the_users_changes(whet: Whet) -> None:
     broken_history(whet, 4, 9)
     whet.write("app.py", "raise KeyError('edited')\n")

@@ -177,6 +177,19 @@ def test_an_error_that_nobody_caught_is_told() -> None:
     assert "nobody" in clue.says
 
 
+@pytest.mark.parametrize(("code", "told"), [("", 0), ("0", 0), ("3", 1)])
+def test_a_child_that_ended_well_is_no_error_that_came_before(code: str, told: int) -> None:
+    ended = {**raised(0, 2, "SystemExit", "child"), "message": code}
+    source = "def child():\n    sys.exit()\n"
+    assert len(raised_clues([ended], None, AT, lambda _: source)) == told
+
+
+def test_an_error_that_a_return_at_the_end_drops_is_not_said_to_be_caught_by_nobody() -> None:
+    source = "def f():\n    try:\n        g()\n    finally:\n        return None\n"
+    (clue,) = raised_clues([raised(0, 3, "ValueError", "f")], None, AT, lambda _: source)
+    assert clue.says.endswith("caught and dropped at a.py:5")
+
+
 def test_what_came_after_the_failure_is_not_told() -> None:
     frame = Frame(path="/p/a.py", line=3, function="load", in_user_code=True)
     signature = FailureSignature(kind=FailureKind.EXCEPTION, exception="ValueError")

@@ -98,6 +98,27 @@ def test_code_in_a_string_is_the_users_where_the_command_holds_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "owner"),
+    [
+        (["python3.11", "-X", "dev", "-Ic", "f()"], Owner.USER),
+        (["timeout", "5", "/usr/bin/python", "-cf()"], Owner.USER),
+        (["sh", "-c", "cd /p && python -W error -c 'f()' < /dev/null"], Owner.USER),
+        (["sh", "-c", "cd /p && python x.py -c own.toml < /dev/null"], Owner.GENERATED),
+        (["sh", "-c", "echo 'unfinished"], Owner.GENERATED),
+        (["python", "x.py", "-c", "own.toml"], Owner.GENERATED),
+        (["python", "-m", "x", "-c", "own.toml"], Owner.GENERATED),
+        (["python", "-W", "-c", "x.py"], Owner.GENERATED),
+        (["./x", "-c", "own.toml", "-"], Owner.GENERATED),
+    ],
+)
+def test_an_option_of_a_program_makes_no_generated_code_the_users(
+    command: list[str], owner: Owner
+) -> None:
+    # The `__init__` of a dataclass stands in `<string>` too.
+    assert ownership(*command).locate("<string>").owner is owner
+
+
+@pytest.mark.parametrize(
     "path",
     ["<attrs generated init app.Row>", "<__array_function__ internals>", "<eval_with_key>.12",
      "<frozen importlib._bootstrap>", "/srv/whet/src/whet/agent/start.py"],

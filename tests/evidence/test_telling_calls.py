@@ -90,6 +90,8 @@ def test_a_name_looked_for_in_many_folders_is_told_once() -> None:
 
     assert (told.looked_in, told.count) == (5, 5)
     assert failed_lines(told)[0].endswith("looked for in 5 folders")
+    # A traceback looks for its sources, and of too many open files it finds none.
+    assert failed_lines(replace(told, error="EMFILE"))[0].endswith("(EMFILE)")
 
 
 def test_of_a_thousand_names_in_one_folder_the_last_one_stays() -> None:

@@ -14,6 +14,7 @@ from whet.core.trial import CodeState
 from whet.host.code_changes import describe_changes, diff_text, file_changes
 from whet.host.code_restore import restore
 from whet.host.git import GitFailedError, Repository
+from whet.host.search_stamp import code_without
 from whet.host.snapshots import Snapshot, take_snapshot
 
 LIMIT = 1000
@@ -665,6 +666,12 @@ def with_submodule(user: UserRepository, tmp_path: Path) -> UserRepository:
     )
     user.commit("a submodule")
     return UserRepository(user.top / "sub")
+
+
+def test_the_digest_of_a_search_is_no_change_of_a_submodule(user: UserRepository) -> None:
+    plain = check_sound(user)
+
+    assert describe_changes(code_without(plain, []), plain) == ""
 
 
 def test_submodules_are_kept_by_commit_and_their_changes_count(

@@ -479,7 +479,7 @@ class TrialNotRepeatable(WhetError):
 
 
 class ReproductionFailed(WhetError):
-    """The one-line command was run once more, elsewhere, and did not show the failure.
+    """The one-line command was run again, elsewhere, and did not show the failure.
 
     The report says what came instead. The payload and the trials are kept.
     """

@@ -15,6 +15,7 @@ _WIDEST_PATH = 400
 _SPACE = frozenset({"ENOSPC", "EDQUOT", "EFBIG"})
 _RIGHTS = frozenset({"EACCES", "EPERM", "EROFS", "ETXTBSY"})
 _ABSENT = frozenset({"ENOENT", "ENOTDIR"})
+_TOO_MANY = frozenset({"EMFILE", "ENFILE"})
 
 
 def error_words(error: str) -> str:
@@ -28,13 +29,15 @@ def failed_lines(call: FailedCall) -> list[str]:
     about = f" {_path(call.path)}" if call.path else ""
     detail = f" ({call.detail})" if call.detail else ""
     times = f", {call.count} times" if call.count > 1 else ""
-    times = f", looked for in {call.looked_in} folders" if call.looked_in else times
+    if call.looked_in:
+        # Nothing is looked for where no file can be opened any more: a traceback is shown.
+        times = "" if call.error in _TOO_MANY else f", looked for in {call.looked_in} folders"
     times = f"; so do {call.names} names in that folder" if call.names else times
     lines = [f"{call.call}{about}{detail}: {error_words(call.error)}{times}"]
     if call.frames:
         lines.append(f"at {place_words(call.frames)}")
     if call.given and not call.given.startswith("/") and call.error in _ABSENT:
-        lines.append(f"the program wrote {_path(call.given)}")
+        lines.append(f"the program calls it {_path(call.given)}")
     return [*lines, *facts_words(call), _process_words(call)]
 
 

@@ -1,6 +1,7 @@
 """Whose code a frame is, and a name for its file that is the same wherever the code stands."""
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -9,6 +10,7 @@ from posixpath import basename, join, normpath, relpath
 
 from whet.core.failure import Frame
 from whet.core.trial import PayloadBinding, Trial
+from whet.host.interpreters import is_python
 
 
 class Owner(Enum):
@@ -94,7 +96,7 @@ class Ownership:
             cwd=trial.cwd,
             roots=(*roots, *repository),
             payloads=trial.payloads,
-            runs_text="-c" in trial.command or "-" in trial.command,
+            runs_text=_holds_text(trial.command),
         )
 
     def locate(self, path: str) -> Location:
@@ -174,6 +176,50 @@ class Ownership:
         if basename(payload.text) != payload.name:
             return payload.name
         return self._project_file(payload.text)
+
+
+_SHELL = re.compile(r"(?:ba|da|k|z)?sh")
+_WITH_VALUE = frozenset("WX")
+
+
+def _holds_text(command: Sequence[str]) -> bool:
+    """Whether a command has Python run a text, itself or in the text of a shell."""
+    for index, word in enumerate(command):
+        if is_python(word):
+            return _is_given_text(command[index + 1 :])
+        if _SHELL.fullmatch(basename(word)) and "-c" in command[index:-1]:
+            words = _shell_words(command[command.index("-c", index) + 1])
+            return any(
+                is_python(each) and _is_given_text(words[number:])
+                for number, each in enumerate(words, 1)
+            )
+    return False
+
+
+def _is_given_text(arguments: Sequence[str]) -> bool:
+    """Whether Python takes its program from among its arguments, or from its input."""
+    words = iter(arguments)
+    for word in words:
+        if word[:1] != "-" or word == "-":
+            return word == "-"
+        letters = "" if word[:2] == "--" else word[1:]
+        for index, letter in enumerate(letters, 1):
+            if letter in "cm":
+                return letter == "c"
+            if letter in _WITH_VALUE:
+                if index == len(letters):
+                    next(words, "")
+                break
+        if word == "--check-hash-based-pycs":
+            next(words, "")
+    return False
+
+
+def _shell_words(text: str) -> list[str]:
+    try:
+        return list(shlex.shlex(text, posix=True, punctuation_chars=True))
+    except ValueError:
+        return []
 
 
 def _is_below(path: str, folder: str) -> bool:

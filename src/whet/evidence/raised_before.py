@@ -17,6 +17,9 @@ _WHY = "the error that is told may only follow from one that was caught, or that
 _SKIPS = frozenset({"Skipped", "SkipTest"})
 """By these pytest and unittest leave a test out."""
 
+_NO_FAULT = frozenset({"", "0"})
+"""What `sys.exit` is given where nothing is wrong."""
+
 _BROAD = frozenset({"", "Exception", "BaseException"})
 _MOST = 2
 # Whoever expects that a file may not be there does not expect that there is no room for it.
@@ -117,6 +120,8 @@ def _clue(
         last = raised.last.function.rpartition(".")[2]
         if last == "<module>" or (is_test and last.startswith("test") and not raised.thread):
             return None  # it has gone all the way up, and was told
+        if raised.type == "SystemExit" and raised.message in _NO_FAULT:
+            return None  # a child process or a thread that ended well
         what = "nobody in your code has caught it"
     elif caught is _EXPECTED:
         return None
@@ -151,8 +156,16 @@ def _handler(source: str, last: Line, kind: str) -> _Handler | None:
         elif isinstance(node, ast.TryStar) and kind.endswith("Group"):
             found = _EXPECTED  # what the group holds is not told
         else:
-            found = _matching(node.handlers, kind) or found
+            found = _matching(node.handlers, kind) or _left(node.finalbody) or found
     return found
+
+
+def _left(final: Sequence[ast.stmt]) -> _Handler | None:
+    """Return what drops an error on its way: a `finally` that returns."""
+    for each in final:
+        if isinstance(each, ast.Return):
+            return _Handler(line=each.lineno, is_broad=True, raises=False)
+    return None
 
 
 def _matching(handlers: Sequence[ast.ExceptHandler], kind: str) -> _Handler | None:

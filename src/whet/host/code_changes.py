@@ -8,6 +8,7 @@ from whet.host.git import GitFailedError, Repository
 from whet.host.snapshot_memory import SetAside
 
 _SHOWN_FILES = 2
+_REPOSITORY = "160000 "  # its mode in a tree of git's
 _SHORT = 7  # characters of a commit's name, as git shows it
 
 # The user's own diff programs and text conversions are for people, not for a record.
@@ -55,7 +56,8 @@ def describe_changes(before: CodeState, after: CodeState) -> str:
         except GitFailedError:
             return "; ".join([*parts, "the code, which is no longer kept"])
         parts.extend(_in_one_line([*map(str, changes), *_large_changes(before, after)]))
-        if not parts:
+        # A search has a digest of its own, in which its payloads do not count.
+        if not parts and (_holds_a_repository(before) or _holds_a_repository(after)):
             parts.append("uncommitted changes in a submodule")
     return "; ".join(parts)
 
@@ -114,6 +116,12 @@ def _tree_of(code: CodeState) -> str:
     # `code.tree` is a digest, and no tree of git's, where large files count.
     kept = code.snapshot or code.commit
     return f"{kept}^{{tree}}" if kept else code.tree
+
+
+def _holds_a_repository(code: CodeState) -> bool:
+    """Whether another repository stands in the code, of whose changes only a digest is known."""
+    listing = _repository(code).get("ls-tree", "-r", "-z", _tree_of(code))
+    return any(line.startswith(_REPOSITORY) for line in listing.split("\0"))
 
 
 def _large(code: CodeState) -> dict[str, SetAside]:

@@ -14,6 +14,7 @@ from whet.core.system_call import OpenFiles, PathFacts
 from whet.host.file_systems import file_system_of
 
 _MOST_NAMES = 5000
+_LEAST_ALIKE = 0.5
 _MOST_NEAR = 3
 _MOST_KINDS = 3
 _MOST_OPEN = 20_000
@@ -100,7 +101,13 @@ def _near(root: str, existing: str, path: str) -> tuple[str, ...]:
                 break
     lowered = {name.lower(): name for name in sorted(names)}
     found = difflib.get_close_matches(missing.lower(), lowered, n=_MOST_NEAR, cutoff=0.7)
-    return tuple(lowered[name] for name in found)
+    return tuple(lowered[name] for name in found if _is_alike(missing.lower(), name))
+
+
+def _is_alike(missing: str, name: str) -> bool:
+    """Whether two names have more in common than how they end: `a.txt` is not `b.txt`."""
+    one, other = os.path.splitext(missing)[0], os.path.splitext(name)[0]
+    return difflib.SequenceMatcher(None, one, other).ratio() >= _LEAST_ALIKE
 
 
 def _root_of(tid: int) -> str:

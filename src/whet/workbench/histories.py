@@ -26,23 +26,29 @@ def history_of(
     if options.good:
         ends = BisectOptions(good=options.good, bad=options.bad or "HEAD")
         return History(versions=versions_of(bench, trial, ends))
+    remark = _why_not(trial)
+    if remark:
+        return History(versions=None, remark=f"no history was searched: {remark}")
+    # Without a good end it is walked back from HEAD, 1, 2, 4, 8 commits, until there is one.
+    ends = BisectOptions(good="", bad="HEAD")
+    return History(versions=versions_of(bench, trial, ends), is_asked_for=False)
+
+
+def _why_not(trial: Trial) -> str:
+    """Say why no earlier commit may tell of the failure; empty: one may.
+
+    There has to be one, and it has to hold a file of the command.
+    """
     if trial.code is None:
-        remark = "no history was searched: name a package with `--package`"
-    elif _is_committed(trial):
-        # Without a good end it is walked back from HEAD, 1, 2, 4, 8 commits, until there is one.
-        ends = BisectOptions(good="", bad="HEAD")
-        return History(versions=versions_of(bench, trial, ends), is_asked_for=False)
-    else:
-        remark = "no history was searched: git tracks no file that the command names"
-    return History(versions=None, remark=remark)
-
-
-def _is_committed(trial: Trial) -> bool:
-    """Whether the repository has more than one commit, and one of the command's files."""
+        return "name a package with `--package`"
     repository = Repository.containing(Path(trial.cwd))
     words = [word.partition("::")[0] for word in trial.command[1:] if not word.startswith("-")]
     files = [word for word in words if word and "\0" not in word and Path(trial.cwd, word).exists()]
-    if not files or repository.ask("rev-parse", "--quiet", "--verify", "HEAD~1").exit_code != 0:
-        return False
+    if repository.ask("rev-parse", "--quiet", "--verify", "HEAD~1").exit_code != 0:
+        return "there is no commit before the current one"
+    if not files:
+        return "the command names no file; name a revision that is good with `--good`"
     paths = [os.path.abspath(Path(trial.cwd, file)) for file in files]
-    return bool(repository.ask("ls-files", "-z", "--", *paths).stdout)
+    if not repository.ask("ls-files", "-z", "--", *paths).stdout:
+        return "git tracks no file that the command names"
+    return ""

@@ -266,7 +266,7 @@ def _hand_over(work: Work, headline: str, baseline: Baseline) -> Reproducer | No
     with work.steps.step("Check the one-liner elsewhere", reason):
         try:
             reproducer = make_reproducer(
-                work.bench, work.trial, work.folder, headline, baseline.oracle, work.record
+                work.bench, work.trial, work.folder, headline, baseline, work.record
             )
         except DiskFull as error:
             # What fails for want of space leaves none; what was found is not lost with it.

@@ -320,7 +320,7 @@ class Reproducer:
     Attributes:
         line: one line to paste into a shell.
         script: path of the self-contained script.
-        is_verified: the line and the script were run once more, elsewhere, and failed the same.
+        is_verified: the line and the script were run again, elsewhere, and failed the same.
         remark: where it was run, or what came instead.
         wall_seconds: how long the line took there.
     """

@@ -28,6 +28,7 @@ from whet.host.index_settings import PYPI, IndexSettings, without_credentials
 from whet.host.interpreters import is_python
 from whet.workbench.bench import RecordedExecutor, Workbench
 from whet.workbench.investigation import Reproducer
+from whet.workbench.reproduce import Baseline
 
 SCRIPT = "reproduce.sh"
 
@@ -66,7 +67,7 @@ def make_reproducer(
     trial: Trial,
     folder: Path,
     headline: str,
-    oracle: Oracle,
+    baseline: Baseline,
     record: Callable[[Trial], int],
 ) -> Reproducer:
     """Write the script, make the line, and try both in an empty folder.
@@ -79,7 +80,7 @@ def make_reproducer(
         trial: the failing trial with its smallest payloads.
         folder: where the script goes.
         headline: what fails, for the script's first lines.
-        oracle: judges whether it fails the same way.
+        baseline: how it fails, and how often it has to be tried until it does.
         record: writes the row of a trial before it starts.
     """
     # The shortest line that does it: in an empty folder rather than in the project's, with what
@@ -93,25 +94,25 @@ def make_reproducer(
         line = line_of(recipe, with_folder=not names_only)
         script = script_of(recipe, headline, with_folder=not names_only)
         try:
-            tried = _try(bench, trial, recipe, oracle, record, with_folder=not names_only)
+            tried, times = _try(bench, trial, recipe, baseline, record, with_folder=not names_only)
         finally:
             write_script(folder / SCRIPT, script)
             if not names_only:
                 for file in recipe.files.values():
                     Path(file.path).unlink(missing_ok=True)
-        if oracle.judge(tried) is Verdict.BAD:
+        if baseline.oracle.judge(tried) is Verdict.BAD:
             where = (
                 f"in an empty folder{_named_by_whole_path(recipe)}"
                 if names_only
                 else f"it needs the files around it, so it starts in `{trial.cwd}`"
             )
-            return _reproducer(line, folder, where, tried)
+            return _reproducer(line, folder, where, tried, times)
         did = "it passed" if tried.failure is None else f"`{tried.failure.summary}`"
     return Reproducer(
         line=line,
         script=str(folder / SCRIPT),
         is_verified=False,
-        remark=f"run once more, it did not fail in the same way: {did}.",
+        remark=f"{_run(baseline.repeats)}, it did not fail in the same way: {did}.",
         wall_seconds=0.0,
     )
 
@@ -140,12 +141,16 @@ def index_to_name(environment: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _reproducer(line: str, folder: Path, where: str, tried: Outcome) -> Reproducer:
+def _run(times: int) -> str:
+    return "run once more" if times == 1 else f"run up to {times} times"
+
+
+def _reproducer(line: str, folder: Path, where: str, tried: Outcome, times: int) -> Reproducer:
     return Reproducer(
         line=line,
         script=str(folder / SCRIPT),
         is_verified=True,
-        remark=f"run once more, {where}, it failed in the same way.",
+        remark=f"{_run(times)}, {where}, it failed in the same way.",
         wall_seconds=tried.wall_seconds,
     )
 
@@ -298,12 +303,17 @@ def _try(
     bench: Workbench,
     trial: Trial,
     recipe: Recipe,
-    oracle: Oracle,
+    baseline: Baseline,
     record: Callable[[Trial], int],
     *,
     with_folder: bool,
-) -> Outcome:
-    """Run script and line in folders of their own; return what came, of both if both are BAD."""
+) -> tuple[Outcome, int]:
+    """Run script and line in folders of their own, each until it fails.
+
+    Returns:
+        What came, of both if both are BAD, and how often one of them was run at the most.
+    """
+    oracle = baseline.oracle
     limits = Limits(wall_seconds=_LEAST_LIMIT_SECONDS)
     if isinstance(oracle, SameFailure) and oracle.reference.kind is FailureKind.TIMEOUT:
         # `timeout` would kill it before anybody could look where it hangs, which signs a hang.
@@ -319,16 +329,19 @@ def _try(
         commands = [("sh", str(script)), ("sh", "-c", line)]
         if line == f"sh {SCRIPT}":
             del commands[1]  # too long for a line: it is the script
-        tried = Outcome()
+        tried, most = Outcome(), 1
         # Its files are named as they are in the original, wherever it runs now.
         roots = (trial.cwd,) if trial.code is None else (trial.code.repository,)
         with replace(bench, roots=roots).executor(record) as executor:
             for command in commands:
                 again = Trial(command=command, cwd="", limits=limits, measures=trial.measures)
-                tried = _run_elsewhere(bench, executor, again, oracle)
+                for times in range(1, baseline.repeats + 1):
+                    tried, most = _run_elsewhere(bench, executor, again, oracle), max(most, times)
+                    if oracle.judge(tried) is Verdict.BAD:
+                        break
                 if oracle.judge(tried) is not Verdict.BAD:
                     break
-        return tried
+        return tried, most
     finally:
         bench.belongings.discard(place)
 

@@ -31,7 +31,7 @@ class Raised:
         self._descriptors = descriptors
         self._own: dict[str, bool] = {}
         self._seen: dict[tuple[Any, ...], int] = {}
-        self._last: dict[int, tuple[int, int]] = {}
+        self._last: dict[int, tuple[int, int, Any]] = {}
         self._accesses = Accesses(told, locks, asked)
         self._numbers: Any = None
         if asked == "numbers":
@@ -83,18 +83,19 @@ class Raised:
         kind, error, trace = argument
         if kind.__name__ in _CONTROL_FLOW or not isinstance(error, BaseException):
             return
-        thread = self._ident()
-        number, known = self._last.get(thread, (-1, 0))
-        if known == id(error):  # it goes up
+        thread, code = self._ident(), frame.f_code
+        number, known, last = self._last.get(thread, (-1, 0, None))
+        if known == id(error) and _has_been_in(trace, last):  # it goes up
             self._told.tell("passed", number=number, place=place(frame))
+            self._last[thread] = (number, known, code)
             return
         at = place(frame)
         where = (kind.__name__, at[0], at[1])
         if where in self._seen:
-            self._last[thread] = (-1, id(error))
+            self._last[thread] = (-1, id(error), code)
             return
         number = self._seen[where] = len(self._seen)
-        self._last[thread] = (number, id(error))
+        self._last[thread] = (number, id(error), code)
         self._told.tell(
             "raised",
             number=number,
@@ -106,6 +107,19 @@ class Raised:
         )
         if isinstance(error, OSError) and error.errno in _NO_DESCRIPTORS:
             self._descriptors.tell()
+
+
+def _has_been_in(trace: Any, code: Any) -> bool:
+    """Whether an error was in a function before; one that took the place of a lost one was not.
+
+    An error that is gone gives its number away, mostly to the next one. It is not held: it would
+    keep alive what its frames hold, and the program may count on their end.
+    """
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+        if trace.tb_frame.f_code is code:
+            return True
+    return False
 
 
 def _inside(trace: Any) -> str:
