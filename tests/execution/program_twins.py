@@ -21,6 +21,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.evidence.classify import classify
 from whet.execution.cold import ColdExecutor
+from whet.execution.early_look import EarlyLook
 from whet.execution.warm import WarmRuns
 from whet.host.belongings import Belongings
 from whet.host.capture import keep_in_place
@@ -164,10 +165,12 @@ def shown(session: Session, case: Case) -> str:
 
 
 @contextmanager
-def twins(folder: Path, *, worth_seconds: float = 0.0) -> Iterator[Twins]:
+def twins(
+    folder: Path, *, worth_seconds: float = 0.0, early: EarlyLook | None = None
+) -> Iterator[Twins]:
     """Yield twins that freeze a program wherever they may."""
     belongings = Belongings(folder / "made")
-    runs = WarmRuns(belongings, worth_seconds=worth_seconds)
+    runs = WarmRuns(belongings, worth_seconds=worth_seconds, early=early)
 
     def executor(perform: WarmRuns | None) -> ColdExecutor:
         return ColdExecutor(

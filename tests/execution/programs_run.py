@@ -13,13 +13,20 @@ import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import ExitStack
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, seed, settings
 from program_edits import KINDS, Session, sessions
 from program_twins import FIRST, Tally, shown, twins
 
+from whet.execution.early_look import EarlyLook
+
 _SESSIONS_AT_ONCE = 150
+
+_AS_IF_INSTALLED = "lib/python3-as-it-were"
+"""In such a folder all files count as installed, and are looked at as soon as one is saved."""
+_LONGEST_SECONDS = 60.0
 
 
 def main() -> int:
@@ -70,7 +77,11 @@ def _is_enough(tally: Tally, cases: int, each: int) -> bool:
 def play_some(number: int) -> tuple[Tally, str]:
     """Play the sessions of one seed; return the counts, and the smallest wrong one or nothing."""
     tally, failures = Tally(), list[str]()
-    with tempfile.TemporaryDirectory() as folder, twins(Path(folder)) as pair:
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()), _AS_IF_INSTALLED)
+        folder.mkdir(parents=True)
+        early = stack.enter_context(EarlyLook(longest_seconds=_LONGEST_SECONDS))
+        pair = stack.enter_context(twins(folder, early=early))
 
         @seed(number)
         @settings(
@@ -97,6 +108,7 @@ def play_some(number: int) -> tuple[Tally, str]:
                 raise RuntimeError(f"seed {number} could not be played") from error
             # The last one is the smallest; one that does not always fail is worth as much.
             return tally, f"#### seed {number}, {type(error).__name__}\n{failures[-1]}"
+        print(f"{early.times_used} early looks were used", file=sys.stderr)
     return tally, ""
 
 
