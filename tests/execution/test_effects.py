@@ -177,7 +177,7 @@ def _text(prefix: list[str], suffix: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-EXAMPLES = max(12, settings.default.max_examples // 4) if settings.default else 12
+EXAMPLES = max(12, settings.default.max_examples // 6) if settings.default else 12
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=EXAMPLES)
