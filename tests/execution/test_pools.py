@@ -4,11 +4,14 @@ import ctypes.util
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from test_hygiene import hindrance_of
 from workshop import SLOW, Workshop
+
+import whet.agent
 
 pytestmark = pytest.mark.slow
 
@@ -92,6 +95,34 @@ def test_numbers_on_a_stack_that_look_like_code_name_nobody(pool: Path, tmp_path
     starts = f"import ctypes; ctypes.CDLL({str(pool)!r}).start_misled({other})"
 
     assert hindrance_of(starts, tmp_path).startswith("a thread of libpool.so runs")
+
+
+STACK_THAT_GOES = """
+import ctypes, sys
+sys.path.insert(0, sys.argv[2])
+from whet_stage.hygiene import _threads
+from whet_stage.memory import Memory
+libc = ctypes.CDLL(None)
+libc.mmap.restype, size = ctypes.c_void_p, 1 << 17
+ctypes.CDLL(sys.argv[1]).start_spinning()
+stack = libc.mmap(None, ctypes.c_size_t(size), 0, 0x22, -1, ctypes.c_long(0))
+libc.mprotect(ctypes.c_void_p(stack + size // 2), ctypes.c_size_t(size // 2), 3)
+memory = Memory()
+assert stack + size in memory.stack_ends()
+libc.munmap(ctypes.c_void_p(stack), ctypes.c_size_t(size))
+print(*_threads(memory))
+"""
+
+
+@needs_compiler
+def test_a_stack_that_goes_while_it_is_looked_for_hinders_nothing(pool: Path) -> None:
+    site = f"{whet.agent.__path__[0]}/site"
+    looked = subprocess.run(
+        [sys.executable, "-c", STACK_THAT_GOES, str(pool), site],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert looked.stdout.startswith("a thread of libpool.so runs"), looked.stderr
 
 
 @needs_compiler

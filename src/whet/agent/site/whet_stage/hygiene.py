@@ -82,10 +82,13 @@ def _may_stay(thread: NativeThread) -> bool:
 
 
 def _left_of_openmp(memory: Memory) -> str:
-    """Return which thread of OpenMP is left; empty if all are gone."""
+    """Return which thread of OpenMP is left; empty if all are gone.
+
+    Whose a thread is cannot be seen any more when it is about to end; all others may stay.
+    """
     left: list[NativeThread] = []
     for _ in range(_PATIENCE):
-        left = [each for each in _threads(memory) if each.is_of(OPENMP)]
+        left = [each for each in _threads(memory) if not each.survives_fork()]
         if not left:
             return ""
         time.sleep(_STEP_SECONDS)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _BRANCHES = ((0xFC000000, 0x94000000), (0xFFFFFC1F, 0xD63F0000))  # BL and BLR of Arm
 # Instructions of x86-64: the call of a place, and by a register or a word in memory, with its forms.
 _CALL, _CALL_BY, _CALL_FORM, _SIZES_OF_CALL_BY, _LONGEST_CALL = 0xE8, 0xFF, 2, (2, 3, 4, 6, 7), 7
+_EIO = 5
 _FIELDS = 6  # of a line in /proc/PID/maps that names a file; proc(5)
 
 
@@ -94,10 +95,14 @@ def _range(line: bytes) -> tuple[int, int]:
 
 
 def bytes_at(start: int, end: int) -> bytes:
-    """Return a part of this process's memory."""
+    """Return a part of this process's memory; nothing if it is none any more."""
     memory = os.open("/proc/self/mem", os.O_RDONLY | os.O_CLOEXEC, dir_fd=MAGIC_FOLDER)
     try:
         return os.pread(memory, end - start, start)
+    except OSError as error:
+        if error.errno != _EIO:
+            raise
+        return b""  # a thread has ended since, and its stack with it
     finally:
         os.close(memory)
 
