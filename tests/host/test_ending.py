@@ -1,5 +1,6 @@
 """Laws of being told to end: a signal is heard wherever the main thread waits."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -49,3 +50,26 @@ def test_a_signal_that_comes_to_another_thread_ends_what_the_main_one_waits_in(
     )
 
     assert ended.returncode == 128 + signal.Signals[name]
+
+
+WITHOUT_THREADS = """
+import os, resource, signal
+from whet.host.ending import orderly_end
+resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+os.setuid(54321)
+descriptors = os.listdir("/proc/self/fd")
+try:
+    with orderly_end():
+        os.kill(os.getpid(), signal.SIGINT)
+except KeyboardInterrupt:
+    os._exit(130 if os.listdir("/proc/self/fd") == descriptors else 1)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: to become a user without threads")
+def test_whet_runs_and_ends_where_no_thread_may_be_started() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", WITHOUT_THREADS], timeout=PATIENCE_SECONDS, check=False
+    )
+
+    assert ended.returncode == 128 + signal.SIGINT

@@ -112,9 +112,18 @@ def _heard_while_waiting(numbers: Container[int]) -> Generator[None, None, None]
     """
     told, telling = os.pipe()
     os.set_blocking(telling, False)
+    hearing = threading.Thread(
+        target=_nudge, args=(told, numbers), name="whet-signals", daemon=True
+    )
+    try:
+        hearing.start()
+    except RuntimeError:  # no more threads are allowed: then it is as CPython has it
+        os.close(told)
+        os.close(telling)
+        yield
+        return
     reaction = signal.signal(signal.SIGURG, lambda _number, _frame: None)
     before = signal.set_wakeup_fd(telling, warn_on_full_buffer=False)
-    threading.Thread(target=_nudge, args=(told, numbers), name="whet-signals", daemon=True).start()
     try:
         yield
     finally:
