@@ -15,9 +15,12 @@ def main() -> NoReturn:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started whet (`2>&-`)
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
-    from whet.cli.main import run_cli
+    try:
+        from whet.cli.main import run_cli
 
-    code = run_cli(sys.argv[1:])
+        code = run_cli(sys.argv[1:])
+    except KeyboardInterrupt:  # while it was being imported: nothing has begun
+        code = 130
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):  # whoever read it has gone
             stream.flush()

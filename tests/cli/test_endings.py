@@ -189,3 +189,14 @@ def test_nothing_disturbs_the_clean_up(whet: Whet, number: signal.Signals) -> No
 
     assert process.returncode == (75 if number == signal.SIGINT else 128 + number), talk
     nothing_is_left(whet)
+
+
+def test_a_ctrl_c_while_whet_is_being_imported_ends_it_without_a_traceback(whet: Whet) -> None:
+    whet.write("first/click.py", "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+
+    ended = subprocess.run(
+        [sys.executable, "-m", "whet", "log"], cwd=whet.folder, capture_output=True, check=False,
+        env={**os.environ, **whet.environment, "PYTHONPATH": str(whet.folder / "first")},
+    )  # fmt: skip
+
+    assert (ended.returncode, ended.stderr) == (130, b"")
