@@ -30,6 +30,7 @@ def run_and_exit(
     *arguments: object,
     forget: Callable[[], None],
     has_last_words: Callable[[], bool],
+    before_exit: Callable[[], None],
 ) -> NoReturn:
     """Run the program and end the process as Python does, without taking itself apart.
 
@@ -39,6 +40,7 @@ def run_and_exit(
         forget: lets go of the program's objects.
         has_last_words: whether something of the program's is called when they go, or hears of all
             that is done until then.
+        before_exit: is called last, if nothing of the program's is.
     """
     code, number = 0, 0
     try:
@@ -60,6 +62,7 @@ def run_and_exit(
         # What is still in a buffer, and what is said by `__del__`, comes out of taking the
         # interpreter apart alone. Python does that when an audit hook raises this.
         raise SystemExit(code)
+    before_exit()
     os._exit(code & 0xFF)
 
 

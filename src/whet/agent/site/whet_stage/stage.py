@@ -27,6 +27,7 @@ from .freeze import Ready, fork_away, receive, send
 from .hygiene import begin, hindrance
 from .pace import Pace
 from .point import Point, stack_of
+from .prefault import pages_written, prefault
 from .private import hide_own, invalidate_caches, is_alone, is_import_replaced, show_own
 from .script import Resumed, Script
 from .sight import Sight
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from .suites import Guard, Rewrite
 
     Load = Callable[[str, str], "CodeType | None"]
-    Given = tuple[int, list[bytes]]
+    Given = tuple[int, list[bytes], bool]
 else:
     pass
 
@@ -120,6 +121,8 @@ class _Stage:
         self._address = address
         self._pid = os.getpid()
         self._began = time.perf_counter()
+        self._is_to_tell_pages = False
+        self._pages: list[int] = []
         self.guards = {**self.suite.guards(), **self.sight.guards()}
         self.loading: list[Callable[[str, str], CodeType | None]] = [self.load]
 
@@ -384,7 +387,8 @@ class _Stage:
             order, streams = receive(line)
             if not order:
                 os._exit(0)
-            changed, given, is_debugged = _wish(order)
+            changed, given, is_debugged, pages = _wish(order)
+            self._pages = pages or self._pages
             if streams:
                 send(line, ready.go(streams, given))
             elif ready.is_fresh or ready.begin():
@@ -402,16 +406,18 @@ class _Stage:
             order, streams = ready.wait()
             if streams:
                 functions.forget()
-                terminal, words = _given(order)
+                terminal, words, self._is_to_tell_pages = _given(order)
                 self.awaited.words.become(list(map(os.fsdecode, words)))
                 ready.become(held, streams, terminal)
                 return prepared == "changed", is_debugged
-            changed, _, is_debugged = _wish(order)
+            changed, _, is_debugged, pages = _wish(order)
             if changed:
                 prepared = self._prepared(changed, functions, at_point=at_point)
             if not prepared:
                 os._exit(0)
             ready.answer()
+            prefault(pages or self._pages, ready.is_asked)
+            self._pages = []
             if not changed and not self._is_search:
                 self._look_ahead(functions)
 
@@ -508,9 +514,16 @@ class _Stage:
                 self._begin,
                 forget=self._script.forget,
                 has_last_words=self._has_last_words,
+                before_exit=self._tell_pages,
             )
         finally:
             self.sight.is_closed = True
+
+    def _tell_pages(self) -> None:
+        """Tell whet what this run has written to, so that the next one waits for no page."""
+        if self._is_to_tell_pages and os.getpid() == self._pid:
+            self.sight.is_closed = True
+            self.tell("wrote", pages_written())
 
     def _has_last_words(self) -> bool:
         return self.sight.is_over or any(source.has_last_words() for source in self._all_sources())
@@ -521,14 +534,14 @@ class _Stage:
         self._pace.begin()
 
 
-def _wish(order: bytes) -> tuple[dict[str, bytes], Given, bool]:
-    """Return what files say now, what the run is given, and whether a debugger is to open."""
-    wish: tuple[dict[str, bytes], Given, bool] = marshal.loads(order)
+def _wish(order: bytes) -> tuple[dict[str, bytes], Given, bool, list[int]]:
+    """Return what files say now, what the run is given, whether a debugger is to open, and pages."""
+    wish: tuple[dict[str, bytes], Given, bool, list[int]] = marshal.loads(order)
     return wish
 
 
 def _given(order: bytes) -> Given:
-    """Return which stream is a terminal, and the arguments that a search varies."""
+    """Return which stream is a terminal, the arguments that a search varies, and if pages are to be told."""
     given: Given = marshal.loads(order)
     return given
 
