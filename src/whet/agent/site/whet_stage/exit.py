@@ -16,8 +16,8 @@ from .unseen import caller, unseen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from types import FrameType
+    from collections.abc import Callable, Iterable, Iterator
+    from types import FrameType, ModuleType
     from typing import NoReturn, TextIO
 
 OWN_FILES = {__file__}
@@ -135,12 +135,53 @@ def touch_last_words() -> None:
                 tuple(each)
 
 
+class _Known:
+    """The modules that there were when a copy of the process was taken.
+
+    To look at each of a thousand costs a forked process hundreds of pages of its own.
+
+    Attributes:
+        newest: the name of the last one; empty: nothing is known.
+        own: those of the program.
+    """
+
+    newest = ""
+    own: tuple[ModuleType, ...] = ()
+
+
+def note_modules() -> None:
+    """Note which modules are the program's own, so that no forked process asks all of them."""
+    _Known.own = tuple(filter(_is_own, tuple(sys.modules.values())))
+    _Known.newest = next(reversed(sys.modules), "")
+
+
+def _own_modules() -> tuple[ModuleType, ...]:
+    """Return the modules of the program, not of libraries."""
+    if _Known.newest and type(sys.modules) is dict:
+        try:
+            return (*_Known.own, *filter(_is_own, _newer_modules()))
+        except RuntimeError:  # a thread imports
+            pass
+    return tuple(filter(_is_own, tuple(sys.modules.values())))
+
+
+def _newer_modules() -> Iterator[ModuleType]:
+    """Yield the modules that were imported since; all of them if that cannot be told."""
+    for name in reversed(sys.modules):
+        if name == _Known.newest:
+            return
+        yield sys.modules[name]
+
+
+def _is_own(module: ModuleType) -> bool:
+    file = getattr(module, "__file__", None) or ""
+    is_of_python = file.startswith((sys.prefix, sys.base_prefix)) or "site-packages" in file
+    return bool(file) and not is_of_python
+
+
 def _has_last_words() -> bool:
     """Whether a class of the program, not of a library, defines `__del__`."""
-    for module in tuple(sys.modules.values()):
-        file = getattr(module, "__file__", None) or ""
-        if not file or file.startswith((sys.prefix, sys.base_prefix)) or "site-packages" in file:
-            continue
+    for module in _own_modules():
         for value in tuple(vars(module).values()):
             if isinstance(value, type) and "__del__" in vars(value):
                 return True

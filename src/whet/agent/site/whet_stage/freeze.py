@@ -11,6 +11,7 @@ import os
 
 from .atfork import fork
 from .descriptors import Streams
+from .exit import note_modules
 from .private import private_import
 from .sibling import Siblings
 from .typed import cast
@@ -110,7 +111,9 @@ class Ready:
         """Fork it, in place of an earlier one; say whether this is still the snapshot."""
         if self._line is not None:
             self._line.close()
-        self._siblings = self._siblings or Siblings()
+        if self._siblings is None:
+            note_modules()
+            self._siblings = Siblings()
         here, there = _socket.socketpair()
         try:
             self._pid = self._siblings.fork()
