@@ -19,74 +19,77 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-MOST_PAGES = 8192
-"""A copy that waits takes no more than so many: 32 MiB."""
-
+_MOST_PAGES = 8192  # a copy that waits takes no more: 32 MiB
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _ENTRY_BYTES = 8  # of /proc/PID/pagemap
 _OWN = b"\x81"  # the highest byte of one: in memory, and mapped by no other process
-_STRETCHES = 64  # so many take a third of a millisecond
+_NEAR_BYTES = 1 << 20
 _POPULATE_WRITE = 23  # MADV_POPULATE_WRITE, madvise(2)
+_STRETCHES = 64  # so many take a third of a millisecond
 
 
-def pages_written() -> list[int]:
-    """Return the pages that this process has alone, each stretch as its first address and its end.
+class Pages:
+    """Which pages runs from one snapshot write to; made in the snapshot.
 
-    Nothing if there are more than are worth it, or the kernel does not tell.
+    Each stretch is its first address and its end, one after the other in one list.
     """
-    found: list[int] = []
-    left = MOST_PAGES
-    stretches = private_import("re").compile(_OWN + b"+").finditer
-    try:
-        pagemap = os.open("/proc/self/pagemap", os.O_RDONLY | os.O_CLOEXEC, dir_fd=MAGIC_FOLDER)
-    except OSError:
-        return []
-    try:
-        for start, end in _private_memory():
-            count = (end - start) // _PAGE_BYTES * _ENTRY_BYTES
-            entries = os.pread(pagemap, count, start // _PAGE_BYTES * _ENTRY_BYTES)
-            for stretch in stretches(entries[_ENTRY_BYTES - 1 :: _ENTRY_BYTES]):
-                first, last = stretch.span()
-                left -= last - first
-                if left < 0:
-                    return []
-                found += (start + first * _PAGE_BYTES, start + last * _PAGE_BYTES)
-    except OSError:
-        return []
-    finally:
-        os.close(pagemap)
-    return found
 
+    def __init__(self) -> None:
+        self._private = list(_private_memory())
+        self._advice: list[tuple[object, ...]] = []
 
-def prefault(pages: list[int], is_wanted: Callable[[], bool]) -> None:
-    """Get this process pages of its own, those that it has; stop when it is wanted elsewhere.
+    def written(self) -> list[int]:
+        """Return what this process has alone, of what the snapshot has too.
 
-    Args:
-        pages: as `pages_written` returns them.
-        is_wanted: whether it is.
-    """
-    if not pages:
-        return
-    ctypes = private_import("_ctypes")
-    address = type("address", (ctypes._SimpleCData,), {"_type_": "P"})
-    try:
-        library: int = ctypes.dlopen(None, os.RTLD_NOW)
-        advise: int = ctypes.dlsym(library, "madvise")
-    except OSError:
-        return
-    memory = list(_private_memory())
-    at = 0
-    for number, (first, last) in enumerate(zip(pages[::2], pages[1::2])):
-        while at < len(memory) and memory[at][1] <= first:
-            at += 1
-        # What has been mapped since, or is shared, is none of this process's own.
-        if at == len(memory):
+        Nothing if it is more than is worth it, or the kernel does not tell.
+        """
+        found: list[int] = []
+        left = _MOST_PAGES
+        stretches = private_import("re").compile(_OWN + b"+").finditer
+        try:
+            pagemap = os.open("/proc/self/pagemap", os.O_RDONLY | os.O_CLOEXEC, dir_fd=MAGIC_FOLDER)
+        except OSError:
+            return []
+        try:
+            for start, end in _joined(self._private):
+                count = (end - start) // _PAGE_BYTES * _ENTRY_BYTES
+                entries = os.pread(pagemap, count, start // _PAGE_BYTES * _ENTRY_BYTES)
+                for stretch in stretches(entries[_ENTRY_BYTES - 1 :: _ENTRY_BYTES]):
+                    first, last = stretch.span()
+                    left -= last - first
+                    if left < 0:
+                        return []
+                    found += (start + first * _PAGE_BYTES, start + last * _PAGE_BYTES)
+        except OSError:
+            return []
+        finally:
+            os.close(pagemap)
+        return found
+
+    def expect(self, pages: list[int]) -> None:
+        """Note, in the snapshot, what the next runs will write to."""
+        ctypes = private_import("_ctypes")
+        word = type("word", (ctypes._SimpleCData,), {"_type_": "P"})  # noqa: SLF001 - `ctypes` itself takes long to import
+        self._advice = [
+            (word(start), word(end - start), _POPULATE_WRITE)
+            for start, end in _within(pages, self._private)
+        ]
+
+    def prefault(self, is_wanted: Callable[[], bool]) -> None:
+        """Get this process pages of its own; stop when it is wanted elsewhere."""
+        if not self._advice:
             return
-        start, end = max(first, memory[at][0]), min(last, memory[at][1])
-        if start < end:
-            ctypes.call_function(advise, (address(start), address(end - start), _POPULATE_WRITE))
-        if not number % _STRETCHES and is_wanted():
+        ctypes = private_import("_ctypes")
+        call: Callable[[int, tuple[object, ...]], int] = ctypes.call_function
+        try:
+            advise: int = ctypes.dlsym(ctypes.dlopen(None, os.RTLD_NOW), "madvise")
+        except OSError:
             return
+        for number, advice in enumerate(self._advice):
+            if call(advise, advice) and not number:
+                return  # the kernel does not know of it
+            if not number % _STRETCHES and is_wanted():
+                return
 
 
 def _private_memory() -> Iterator[tuple[int, int]]:
@@ -96,3 +99,29 @@ def _private_memory() -> Iterator[tuple[int, int]]:
         if words[1] == b"rw-p":
             start, _, end = words[0].partition(b"-")
             yield int(start, 16), int(end, 16)
+
+
+def _joined(ranges: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield ranges of which those that lie near each other are one."""
+    start = end = 0
+    for first, last in ranges:
+        if first - end > _NEAR_BYTES:
+            if end:
+                yield start, end
+            start = first
+        end = last
+    if end:
+        yield start, end
+
+
+def _within(pages: list[int], ranges: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield what of some stretches lies in ranges; both ascend."""
+    at = 0
+    for start, end in zip(pages[::2], pages[1::2]):
+        while at < len(ranges) and ranges[at][1] <= start:
+            at += 1
+        while at < len(ranges) and ranges[at][0] < end:
+            yield max(start, ranges[at][0]), min(end, ranges[at][1])
+            if ranges[at][1] >= end:
+                break
+            at += 1

@@ -27,7 +27,7 @@ from .freeze import Ready, fork_away, receive, send
 from .hygiene import begin, hindrance
 from .pace import Pace
 from .point import Point, stack_of
-from .prefault import pages_written, prefault
+from .prefault import Pages
 from .private import hide_own, invalidate_caches, is_alone, is_import_replaced, show_own
 from .script import Resumed, Script
 from .sight import Sight
@@ -122,7 +122,7 @@ class _Stage:
         self._pid = os.getpid()
         self._began = time.perf_counter()
         self._is_to_tell_pages = False
-        self._pages: list[int] = []
+        self._pages: Pages | None = None
         self.guards = {**self.suite.guards(), **self.sight.guards()}
         self.loading: list[Callable[[str, str], CodeType | None]] = [self.load]
 
@@ -388,7 +388,10 @@ class _Stage:
             if not order:
                 os._exit(0)
             changed, given, is_debugged, pages = _wish(order)
-            self._pages = pages or self._pages
+            if self._pages is None:
+                self._pages = Pages()
+            if pages:
+                self._pages.expect(pages)
             if streams:
                 send(line, ready.go(streams, given))
             elif ready.is_fresh or ready.begin():
@@ -400,7 +403,7 @@ class _Stage:
 
     def _get_ready(self, ready: Ready, held: Streams, *, at_point: bool) -> tuple[bool, bool]:
         """Be a copy that is to run on; return as `_wait` does when it is."""
-        prepared, is_debugged, functions = "same", False, Functions()
+        prepared, is_debugged, functions, is_new = "same", False, Functions(), True
         self._become_own()
         while True:
             order, streams = ready.wait()
@@ -410,14 +413,15 @@ class _Stage:
                 self.awaited.words.become(list(map(os.fsdecode, words)))
                 ready.become(held, streams, terminal)
                 return prepared == "changed", is_debugged
-            changed, _, is_debugged, pages = _wish(order)
+            changed, _, is_debugged, _ = _wish(order)
             if changed:
                 prepared = self._prepared(changed, functions, at_point=at_point)
             if not prepared:
                 os._exit(0)
             ready.answer()
-            prefault(pages or self._pages, ready.is_asked)
-            self._pages = []
+            if self._pages is not None and is_new:
+                self._pages.prefault(ready.is_asked)
+            is_new = False
             if not changed and not self._is_search:
                 self._look_ahead(functions)
 
@@ -521,9 +525,9 @@ class _Stage:
 
     def _tell_pages(self) -> None:
         """Tell whet what this run has written to, so that the next one waits for no page."""
-        if self._is_to_tell_pages and os.getpid() == self._pid:
+        if self._is_to_tell_pages and self._pages is not None and os.getpid() == self._pid:
             self.sight.is_closed = True
-            self.tell("wrote", pages_written())
+            self.tell("wrote", self._pages.written())
 
     def _has_last_words(self) -> bool:
         return self.sight.is_over or any(source.has_last_words() for source in self._all_sources())
