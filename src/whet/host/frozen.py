@@ -95,8 +95,9 @@ class FrozenCopies:
                     self.hindrances.append((place, seconds, why))
                 case ("present",):
                     self.are_programs_present = True
-                case ("wrote", [*pages]):
-                    self._wrote[self._last] = pages
+                case ("wrote", _):
+                    wrote: tuple[str, list[int]] = marshal.loads(packed)
+                    self._wrote[self._last] = wrote[1]
                 case ():
                     pass
                 case _:

@@ -58,13 +58,8 @@ def fork() -> int:
         del filters[0]
         for index, handlers in enumerate(kept):
             _lists[index][:] = handlers
-    if pid == 0:
-        note_forked()
-    return pid
-
-
-def note_forked() -> None:
-    """Give the main thread the number of the process, as in any process."""
     threading = sys.modules.get("threading")
-    if threading is not None:
+    if pid == 0 and threading is not None:
+        # As in any process, the number of the main thread is the process's.
         vars(threading.main_thread())["_native_id"] = os.getpid()
+    return pid

@@ -30,7 +30,7 @@ def run_and_exit(
     *arguments: object,
     forget: Callable[[], None],
     has_last_words: Callable[[], bool],
-    before_exit: Callable[[], None],
+    at_end: Callable[[], None] | None = None,
 ) -> NoReturn:
     """Run the program and end the process as Python does, without taking itself apart.
 
@@ -40,7 +40,7 @@ def run_and_exit(
         forget: lets go of the program's objects.
         has_last_words: whether something of the program's is called when they go, or hears of all
             that is done until then.
-        before_exit: is called last, if nothing of the program's is.
+        at_end: is called when the program has done all else.
     """
     code, number = 0, 0
     try:
@@ -58,11 +58,12 @@ def run_and_exit(
     if number:
         _die_of(number)
     forget()
+    if at_end is not None:
+        at_end()
     if has_last_words() or _are_streams_own() or are_any_written() or _has_last_words():
         # What is still in a buffer, and what is said by `__del__`, comes out of taking the
         # interpreter apart alone. Python does that when an audit hook raises this.
         raise SystemExit(code)
-    before_exit()
     os._exit(code & 0xFF)
 
 
@@ -141,7 +142,7 @@ class _Known:
     To look at each of a thousand costs a forked process hundreds of pages of its own.
 
     Attributes:
-        newest: the name of the last one; empty: nothing is known.
+        newest: the name of the one that was imported last; empty: nothing is known.
         own: those of the program.
     """
 
@@ -174,9 +175,15 @@ def _newer_modules() -> Iterator[ModuleType]:
 
 
 def _is_own(module: ModuleType) -> bool:
-    file = getattr(module, "__file__", None) or ""
-    is_of_python = file.startswith((sys.prefix, sys.base_prefix)) or "site-packages" in file
-    return bool(file) and not is_of_python
+    try:
+        # Asked for by name, a lazy module may import others.
+        names: dict[str, object] = object.__getattribute__(module, "__dict__")
+    except AttributeError:
+        return False
+    file = names.get("__file__")
+    if not isinstance(file, str) or not file:
+        return False
+    return not file.startswith((sys.prefix, sys.base_prefix)) and "site-packages" not in file
 
 
 def _has_last_words() -> bool:

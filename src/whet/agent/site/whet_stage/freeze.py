@@ -11,9 +11,7 @@ import os
 
 from .atfork import fork
 from .descriptors import Streams
-from .exit import note_modules
 from .private import private_import
-from .sibling import Siblings
 from .typed import cast
 
 _LENGTH_BYTES = 4
@@ -103,7 +101,6 @@ class Ready:
         self.is_fresh = False
         self._pid = 0
         self._line: _socket.socket | None = None
-        self._siblings: Siblings | None = None
 
     # ---- in the snapshot ----
 
@@ -111,14 +108,9 @@ class Ready:
         """Fork it, in place of an earlier one; say whether this is still the snapshot."""
         if self._line is not None:
             self._line.close()
-        if self._siblings is None:
-            note_modules()
-            self._siblings = Siblings()
         here, there = _socket.socketpair()
         try:
-            self._pid = self._siblings.fork()
-            if self._pid < 0:
-                self._pid = fork_away()
+            self._pid = fork_away()
         except OSError:
             os._exit(0)  # whet starts anew, or from another one
         self._line, other = (here, there) if self._pid else (there, here)

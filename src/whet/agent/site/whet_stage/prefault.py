@@ -24,7 +24,7 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _ENTRY_BYTES = 8  # of /proc/PID/pagemap
 _OWN = b"\x81"  # the highest byte of one: in memory, and mapped by no other process
 _NEAR_BYTES = 1 << 20
-_POPULATE_WRITE = 23  # MADV_POPULATE_WRITE, madvise(2)
+_POPULATE_WRITE, _SINCE = 23, (5, 14)  # MADV_POPULATE_WRITE, madvise(2)
 _STRETCHES = 64  # so many take a third of a millisecond
 
 
@@ -68,6 +68,8 @@ class Pages:
 
     def expect(self, pages: list[int]) -> None:
         """Note, in the snapshot, what the next runs will write to."""
+        if not _can_populate():
+            return
         ctypes = private_import("_ctypes")
         word = type("word", (ctypes._SimpleCData,), {"_type_": "P"})  # noqa: SLF001 - `ctypes` itself takes long to import
         self._advice = [
@@ -86,10 +88,14 @@ class Pages:
         except OSError:
             return
         for number, advice in enumerate(self._advice):
-            if call(advise, advice) and not number:
-                return  # the kernel does not know of it
             if not number % _STRETCHES and is_wanted():
                 return
+            call(advise, advice)  # what cannot be had now is had when it is written to
+
+
+def _can_populate() -> bool:
+    numbers = os.uname().release.split("-")[0].split(".")[:2]
+    return all(map(str.isdigit, numbers)) and tuple(map(int, numbers)) >= _SINCE
 
 
 def _private_memory() -> Iterator[tuple[int, int]]:
@@ -117,7 +123,8 @@ def _joined(ranges: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 def _within(pages: list[int], ranges: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Yield what of some stretches lies in ranges; both ascend."""
     at = 0
-    for start, end in zip(pages[::2], pages[1::2]):
+    for number in range(0, len(pages), 2):
+        start, end = pages[number : number + 2]
         while at < len(ranges) and ranges[at][1] <= start:
             at += 1
         while at < len(ranges) and ranges[at][0] < end:

@@ -22,7 +22,7 @@ from .awaited import Awaited
 from .debugger import open_at_failure, open_in
 from .descriptors import CUDA, Streams, inherit_again, opened, skip_stdin, stdin_offset
 from .edits import Edit, Functions
-from .exit import OWN_FILES, flush, run_and_exit, touch_last_words
+from .exit import OWN_FILES, flush, note_modules, run_and_exit, touch_last_words
 from .freeze import Ready, fork_away, receive, send
 from .hygiene import begin, hindrance
 from .pace import Pace
@@ -371,6 +371,7 @@ class _Stage:
             whether its stage frames are to be made anew, and whether it is to be debugged.
         """
         os.setsid()
+        self._pages = None  # what a copy that it comes from has written to was mapped otherwise
         line = self._report(kind, place, seconds)
         # The original runs on when whet knows of this copy and has taken in all its output.
         answer = receive(line)[0]
@@ -388,10 +389,7 @@ class _Stage:
             if not order:
                 os._exit(0)
             changed, given, is_debugged, pages = _wish(order)
-            if self._pages is None:
-                self._pages = Pages()
-            if pages:
-                self._pages.expect(pages)
+            self._expect(pages)
             if streams:
                 send(line, ready.go(streams, given))
             elif ready.is_fresh or ready.begin():
@@ -400,6 +398,14 @@ class _Stage:
             else:
                 line.close()
                 return self._get_ready(ready, held, at_point=kind == "statement")
+
+    def _expect(self, pages: list[int]) -> None:
+        """Note once what each run from here would find out anew, at a cost."""
+        if self._pages is None:
+            self._pages = Pages()
+            note_modules()
+        if pages:
+            self._pages.expect(pages)
 
     def _get_ready(self, ready: Ready, held: Streams, *, at_point: bool) -> tuple[bool, bool]:
         """Be a copy that is to run on; return as `_wait` does when it is."""
@@ -419,7 +425,7 @@ class _Stage:
             if not prepared:
                 os._exit(0)
             ready.answer()
-            if self._pages is not None and is_new:
+            if is_new and self._pages is not None:
                 self._pages.prefault(ready.is_asked)
             is_new = False
             if not changed and not self._is_search:
@@ -518,7 +524,7 @@ class _Stage:
                 self._begin,
                 forget=self._script.forget,
                 has_last_words=self._has_last_words,
-                before_exit=self._tell_pages,
+                at_end=self._tell_pages,
             )
         finally:
             self.sight.is_closed = True
@@ -526,8 +532,9 @@ class _Stage:
     def _tell_pages(self) -> None:
         """Tell whet what this run has written to, so that the next one waits for no page."""
         if self._is_to_tell_pages and self._pages is not None and os.getpid() == self._pid:
-            self.sight.is_closed = True
+            was_closed, self.sight.is_closed = self.sight.is_closed, True
             self.tell("wrote", self._pages.written())
+            self.sight.is_closed = was_closed
 
     def _has_last_words(self) -> bool:
         return self.sight.is_over or any(source.has_last_words() for source in self._all_sources())
@@ -539,13 +546,13 @@ class _Stage:
 
 
 def _wish(order: bytes) -> tuple[dict[str, bytes], Given, bool, list[int]]:
-    """Return what files say now, what the run is given, whether a debugger is to open, and pages."""
+    """Return what files say now, what the run is given, if a debugger is to open, and pages."""
     wish: tuple[dict[str, bytes], Given, bool, list[int]] = marshal.loads(order)
     return wish
 
 
 def _given(order: bytes) -> Given:
-    """Return which stream is a terminal, the arguments that a search varies, and if pages are to be told."""
+    """Return which stream is a terminal, what arguments a search varies, if pages are to be told."""
     given: Given = marshal.loads(order)
     return given
 
