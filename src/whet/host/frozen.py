@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Given: TypeAlias = "tuple[int, list[bytes], bool]"
     # what files say now; what it is given; whether a debugger is to open; the pages that a run
     # from there has written to
-    Order: TypeAlias = "tuple[dict[str, bytes], Given, bool, list[int]]"
+    Order: TypeAlias = "tuple[dict[str, bytes], Given, bool, bytes]"
 
 _NOTHING: "Given" = (-1, [], False)
 _LENGTH_BYTES = 4
@@ -59,7 +59,7 @@ class FrozenCopies:
         self._asked_ahead = -1
         self._runs: dict[int, int] = {}  # how many have gone on from each
         self._last = -1
-        self._wrote: dict[int, list[int]] = {}  # pages, until they have been handed on
+        self._wrote: dict[int, bytes] = {}  # pages, until they have been handed on
         self._next = os.getpid() << 32  # no other spawner ever had these
 
     @property
@@ -95,9 +95,8 @@ class FrozenCopies:
                     self.hindrances.append((place, seconds, why))
                 case ("present",):
                     self.are_programs_present = True
-                case ("wrote", _):
-                    wrote: tuple[str, list[int]] = marshal.loads(packed)
-                    self._wrote[self._last] = wrote[1]
+                case ("wrote", bytes(pages)):
+                    self._wrote[self._last] = pages
                 case ():
                     pass
                 case _:
@@ -164,7 +163,7 @@ class FrozenCopies:
     def _ask_ahead(
         self, number: int, changed: "dict[str, bytes] | None" = None, *, is_debugged: bool = False
     ) -> None:
-        order: Order = (changed or {}, _NOTHING, is_debugged, self._wrote.pop(number, []))
+        order: Order = (changed or {}, _NOTHING, is_debugged, self._wrote.pop(number, b""))
         line = self._lines.get(number)
         if line is not None and _send(line, order):
             self._asked_ahead = number
@@ -199,7 +198,7 @@ class FrozenCopies:
         runs = self._runs[number] = self._runs.get(number, 0) + 1
         self._last = number
         is_to_tell = runs & (runs - 1) == 0  # the 1st, 2nd, 4th, 8th: what they write to may change
-        pid = self._asked(number, ({}, (terminal, words, is_to_tell), False, []), streams)
+        pid = self._asked(number, ({}, (terminal, words, is_to_tell), False, b""), streams)
         self._ready.pop(number, None)
         self._spares.discard(pid)
         if not pid:

@@ -11,7 +11,9 @@ Linux 5.14 or later; where the kernel cannot do it, nothing is done. Standard li
 from __future__ import annotations
 
 import os
+import sys
 
+from .memory import words_of
 from .private import private_import
 from .unheld import MAGIC_FOLDER, whole
 
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
 _MOST_PAGES = 8192  # a copy that waits takes no more: 32 MiB
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _ENTRY_BYTES = 8  # of /proc/PID/pagemap
-_OWN = b"\x81"  # the highest byte of one: in memory, and mapped by no other process
+_OWN = 0x81  # the highest byte of one: in memory, and mapped by no other process
+_ALONE, _NOT = b"\1", b"\0"
+_WHICH = bytes(each == _OWN for each in range(256))
 _NEAR_BYTES = 1 << 20
 _POPULATE_WRITE, _SINCE = 23, (5, 14)  # MADV_POPULATE_WRITE, madvise(2)
 _STRETCHES = 64  # so many take a third of a millisecond
@@ -31,42 +35,40 @@ _STRETCHES = 64  # so many take a third of a millisecond
 class Pages:
     """Which pages runs from one snapshot write to; made in the snapshot.
 
-    Each stretch is its first address and its end, one after the other in one list.
+    Each stretch of them is two words of memory: its first address and its end.
     """
 
     def __init__(self) -> None:
         self._private = list(_private_memory())
         self._advice: list[tuple[object, ...]] = []
 
-    def written(self) -> list[int]:
+    def written(self) -> bytes:
         """Return what this process has alone, of what the snapshot has too.
 
         Nothing if it is more than is worth it, or the kernel does not tell.
         """
-        found: list[int] = []
+        found: list[bytes] = []
         left = _MOST_PAGES
-        stretches = private_import("re").compile(_OWN + b"+").finditer
         try:
             pagemap = os.open("/proc/self/pagemap", os.O_RDONLY | os.O_CLOEXEC, dir_fd=MAGIC_FOLDER)
         except OSError:
-            return []
+            return b""
         try:
             for start, end in _joined(self._private):
                 count = (end - start) // _PAGE_BYTES * _ENTRY_BYTES
                 entries = os.pread(pagemap, count, start // _PAGE_BYTES * _ENTRY_BYTES)
-                for stretch in stretches(entries[_ENTRY_BYTES - 1 :: _ENTRY_BYTES]):
-                    first, last = stretch.span()
+                for first, last in _stretches(entries[_ENTRY_BYTES - 1 :: _ENTRY_BYTES]):
                     left -= last - first
                     if left < 0:
-                        return []
-                    found += (start + first * _PAGE_BYTES, start + last * _PAGE_BYTES)
+                        return b""
+                    found += map(_word, (start + first * _PAGE_BYTES, start + last * _PAGE_BYTES))
         except OSError:
-            return []
+            return b""
         finally:
             os.close(pagemap)
-        return found
+        return b"".join(found)
 
-    def expect(self, pages: list[int]) -> None:
+    def expect(self, pages: bytes) -> None:
         """Note, in the snapshot, what the next runs will write to."""
         if not _can_populate():
             return
@@ -74,7 +76,7 @@ class Pages:
         word = type("word", (ctypes._SimpleCData,), {"_type_": "P"})  # noqa: SLF001 - `ctypes` itself takes long to import
         self._advice = [
             (word(start), word(end - start), _POPULATE_WRITE)
-            for start, end in _within(pages, self._private)
+            for start, end in _within(words_of(pages), self._private)
         ]
 
     def prefault(self, is_wanted: Callable[[], bool]) -> None:
@@ -91,6 +93,10 @@ class Pages:
             if not number % _STRETCHES and is_wanted():
                 return
             call(advise, advice)  # what cannot be had now is had when it is written to
+
+
+def _word(number: int) -> bytes:
+    return number.to_bytes(_ENTRY_BYTES, sys.byteorder)
 
 
 def _can_populate() -> bool:
@@ -118,6 +124,17 @@ def _joined(ranges: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         end = last
     if end:
         yield start, end
+
+
+def _stretches(highest: bytes) -> Iterator[tuple[int, int]]:
+    """Yield which of some pages, one after the other, are alone, by the highest bytes of all."""
+    pages = highest.translate(_WHICH)
+    start = pages.find(_ALONE)
+    while start >= 0:
+        end = pages.find(_NOT, start)
+        end = len(pages) if end < 0 else end
+        yield start, end
+        start = pages.find(_ALONE, end)
 
 
 def _within(pages: list[int], ranges: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -399,7 +399,7 @@ class _Stage:
                 line.close()
                 return self._get_ready(ready, held, at_point=kind == "statement")
 
-    def _expect(self, pages: list[int]) -> None:
+    def _expect(self, pages: bytes) -> None:
         """Note once what each run from here would find out anew, at a cost."""
         if self._pages is None:
             self._pages = Pages()
@@ -545,9 +545,9 @@ class _Stage:
         self._pace.begin()
 
 
-def _wish(order: bytes) -> tuple[dict[str, bytes], Given, bool, list[int]]:
+def _wish(order: bytes) -> tuple[dict[str, bytes], Given, bool, bytes]:
     """Return what files say now, what the run is given, if a debugger is to open, and pages."""
-    wish: tuple[dict[str, bytes], Given, bool, list[int]] = marshal.loads(order)
+    wish: tuple[dict[str, bytes], Given, bool, bytes] = marshal.loads(order)
     return wish
 
 
