@@ -142,23 +142,25 @@ class _Known:
     To look at each of a thousand costs a forked process hundreds of pages of its own.
 
     Attributes:
-        newest: the name of the one that was imported last; empty: nothing is known.
+        newest: the one that was imported last; None: nothing is known.
+        count: how many there were.
         own: those of the program.
     """
 
-    newest = ""
+    newest: ModuleType | None = None
+    count = 0
     own: tuple[ModuleType, ...] = ()
 
 
 def note_modules() -> None:
     """Note which modules are the program's own, so that no forked process asks all of them."""
     _Known.own = tuple(filter(_is_own, tuple(sys.modules.values())))
-    _Known.newest = next(reversed(sys.modules), "")
+    _Known.newest, _Known.count = tuple(sys.modules.values())[-1], len(sys.modules)
 
 
 def _own_modules() -> tuple[ModuleType, ...]:
     """Return the modules of the program, not of libraries."""
-    if _Known.newest and type(sys.modules) is dict:
+    if _Known.newest is not None and type(sys.modules) is dict:
         try:
             return (*_Known.own, *filter(_is_own, _newer_modules()))
         except RuntimeError:  # a thread imports
@@ -168,10 +170,12 @@ def _own_modules() -> tuple[ModuleType, ...]:
 
 def _newer_modules() -> Iterator[ModuleType]:
     """Yield the modules that were imported since; all of them if that cannot be told."""
-    for name in reversed(sys.modules):
-        if name == _Known.newest:
+    newer = len(sys.modules) - _Known.count
+    for index, name in enumerate(reversed(sys.modules)):
+        module = sys.modules[name]
+        if index == newer and module is _Known.newest:
             return
-        yield sys.modules[name]
+        yield module
 
 
 def _is_own(module: ModuleType) -> bool:
