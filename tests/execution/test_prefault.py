@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from test_warm_search import Search, search
 
 from whet.agent.site.whet_stage import prefault
+from whet.agent.site.whet_stage.memory import words_of
 from whet.agent.site.whet_stage.prefault import Pages
 
 __all__ = ["search"]
@@ -158,7 +159,7 @@ def test_what_this_process_has_written_to_is_told(monkeypatch: pytest.MonkeyPatc
     pages = Pages()
     memory[5 * PAGE_BYTES] = 1
 
-    told = prefault.words_of(pages.written())
+    told = words_of(pages.written())
 
     stretches = list(zip(told[::2], told[1::2], strict=True))
     at = place + 5 * PAGE_BYTES
