@@ -1,4 +1,4 @@
-"""Laws of looking at what is installed while a save settles: no change is missed by it."""
+"""Laws of looking at what is installed ahead of a run: no change is missed by it."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 from laboratory import Laboratory
+from test_warm_search import Search, search
 from workshop import SLOW, Workshop, opened
 
 from whet.execution.early_look import EarlyLook
+
+__all__ = ["search"]
 
 PATIENCE_SECONDS = 60.0
 MAIN = f"""import sys
@@ -201,3 +204,51 @@ def test_a_look_that_is_too_old_is_made_again(laboratory: Laboratory) -> None:
 
         assert workshop.starts[-1].place
         assert early.times_used == 0
+
+
+SEARCHED = """import sys
+sys.path.insert(0, 'lib/python3/site-packages')
+import package
+text = open(sys.argv[1]).read()
+if 'change' in text:
+    open(package.__file__, 'w').write('number = 2\\n')
+print(package.number, text)
+"""
+
+
+@pytest.fixture
+def shared(search: Search) -> Search:
+    """A search of which one trial has looked at what is installed for others."""
+    for name, text in {**START, "lib2/python3/site-packages/package.py": OTHER}.items():
+        (search.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        search.write(text, name)
+    search.write(SEARCHED)
+    deadline, number = time.monotonic() + PATIENCE_SECONDS, 0
+    while not search.search.looks_shared:
+        assert time.monotonic() < deadline
+        search.warm.submit(search.on(f"fine {number}")).result(PATIENCE_SECONDS)
+        number += 1
+    return search
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", [_edited, _shadowed, _touched, _moved_away])
+def test_what_changes_among_the_installed_files_between_two_trials_is_seen(
+    shared: Search, change: Callable[[Path], None]
+) -> None:
+    count = shared.search.looks_shared
+    change(shared.folder / "lib/python3/site-packages")
+
+    (outcome,) = shared.run("other")
+
+    assert not outcome.resumed_from
+    assert shared.search.looks_shared == count
+
+
+@pytest.mark.slow
+def test_what_a_trial_changes_among_the_installed_files_is_seen_by_the_next(
+    shared: Search,
+) -> None:
+    shared.warm.submit(shared.on("change")).result(PATIENCE_SECONDS)
+
+    assert shared.run("after")[0].stdout.head(99) == b"2 after\n"

@@ -83,7 +83,9 @@ def _facts(outcome: Outcome) -> tuple[object, ...]:
 def search(laboratory: Laboratory) -> Iterator[Search]:
     folder = laboratory.folder / "project"
     folder.mkdir()
-    runs = WarmSearch(laboratory.belongings, judge=_verdict, most_lost_seconds=math.inf)
+    runs = WarmSearch(
+        laboratory.belongings, judge=_verdict, most_lost_seconds=math.inf, look_seconds=math.inf
+    )
 
     def executor(perform: WarmSearch | None, jobs: int) -> ColdExecutor:
         return ColdExecutor(
@@ -411,7 +413,9 @@ def test_processes_that_a_resumed_run_leaves_behind_end_with_it(search: Search) 
 
 
 def test_each_slot_has_copies_of_its_own(laboratory: Laboratory, search: Search) -> None:
-    runs = WarmSearch(laboratory.belongings, judge=_verdict, most_lost_seconds=math.inf)
+    runs = WarmSearch(
+        laboratory.belongings, judge=_verdict, most_lost_seconds=math.inf, look_seconds=math.inf
+    )
     search.write(f"import sys\n{READS}")
     with ColdExecutor(
         classify=classify,

@@ -1,4 +1,4 @@
-"""Looking whether a frozen copy is still right from the moment of a save on, while it settles."""
+"""Looking at what is installed once for several runs, or from the moment of a save on."""
 
 import threading
 import time
@@ -14,6 +14,9 @@ from whet.host.stirrings import Stirrings
 
 LONGEST_SECONDS = 0.1
 """An earlier look than that is made again."""
+
+_PAUSE_SECONDS = 1.0
+"""Where it cannot be heard what changes, that is tried again after so long."""
 
 _WATCHES, _SHARE = "/proc/sys/fs/inotify/max_user_watches", 8
 """Of the folders that a user may listen in others need most, an editor for one."""
@@ -36,18 +39,23 @@ class EarlyLook:
     is ready to run on. So is all of it where something has changed meanwhile among the installed
     files, where that cannot be known, and where nobody saved anything.
 
+    A search makes many runs in a tenth of a second: there the look of one serves the next ones.
+
     Attributes:
         times_used: how often a run needed to look at the rest alone.
     """
 
-    def __init__(self, *, longest_seconds: float = LONGEST_SECONDS) -> None:
+    def __init__(self, *, longest_seconds: float = LONGEST_SECONDS, is_kept: bool = False) -> None:
         """Make it ready.
 
         Args:
             longest_seconds: what was looked at earlier than that is looked at again.
+            is_kept: one look serves all runs that begin until then, not the next one alone.
         """
         self.times_used = 0
         self._longest_seconds = longest_seconds
+        self._is_kept = is_kept
+        self._tried_at = 0.0
         self._stack = ExitStack()
         self._stirrings = Stirrings(self._begin)
         self._lock = threading.Lock()
@@ -120,15 +128,32 @@ class EarlyLook:
             snapshot: the one that is to run on, after no reset step.
         """
         with self._lock:
-            look, self._look = self._look, None
-        if look is None or look.snapshot is not snapshot:
-            return snapshot.spoilt_by()
+            look = self._look
+            self._look = look if self._is_kept else None
+        if look is not None and look.snapshot is snapshot and self._still_holds(look):
+            self.times_used += 1
+            return snapshot.spoilt_by(is_installed=False)
+        return self._look_for_many(snapshot) if self._is_kept else snapshot.spoilt_by()
+
+    def _still_holds(self, look: _Look) -> bool:
         look.is_over.wait()
         is_recent = time.monotonic() - look.began <= self._longest_seconds
-        if not (look.is_right and is_recent and self._stirrings.heard() == look.heard):
-            return snapshot.spoilt_by()
-        self.times_used += 1
-        return snapshot.spoilt_by(is_installed=False)
+        return look.is_right and is_recent and self._stirrings.heard() == look.heard
+
+    def _look_for_many(self, snapshot: Snapshot) -> str:
+        """Look at everything, and keep that if it can be heard what changes from then on."""
+        look = _Look(snapshot=snapshot, heard=self._stirrings.heard())
+        spoilt = snapshot.spoilt_by()
+        look.is_right = not spoilt
+        look.is_over.set()
+        with self._lock:
+            is_known = snapshot is self._known and look.heard == self._heard_when_known
+            self._look = look if is_known else None
+            is_to_try = not is_known and look.began - self._tried_at > _PAUSE_SECONDS
+            self._tried_at = look.began if is_to_try else self._tried_at
+        if is_to_try:
+            self._stirrings.do_soon(partial(self._get_to_know, snapshot))
+        return spoilt
 
     def _begin(self) -> None:
         """Look now, if a run is expected and nobody has looked; by the thread that listens."""

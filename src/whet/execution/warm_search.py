@@ -9,6 +9,7 @@ from pathlib import Path
 
 from whet.core.outcome import Outcome
 from whet.core.verdict import Verdict
+from whet.execution.early_look import LONGEST_SECONDS, EarlyLook
 from whet.execution.warm import hindrance_of
 from whet.host.belongings import Belongings
 from whet.host.interpreters import Search
@@ -65,11 +66,13 @@ class _Place:
 
     Attributes:
         address: the socket at which copies report.
+        early: looks at what is installed, for several trials at once.
         spawner: the process that keeps the copies.
         ladders: each with its program, the one that ran last at the end.
     """
 
     address: str
+    early: EarlyLook
     spawner: int = 0
     ladders: list[tuple[Program, _Ladder]] = field(default_factory=list[tuple[Program, _Ladder]])
 
@@ -95,6 +98,7 @@ class WarmSearch:
         position: int = 0,
         first_word: int = 0,
         most_lost_seconds: float = MOST_LOST_SECONDS,
+        look_seconds: float = LONGEST_SECONDS,
     ) -> None:
         """Make it ready.
 
@@ -105,6 +109,7 @@ class WarmSearch:
             first_word: the first word of the command that is varied instead, with all behind it;
                 0: none is.
             most_lost_seconds: so much longer may copies take than cold runs before no more are used.
+            look_seconds: what was looked at earlier than that is looked at again.
         """
         self.distrusted = ""
         self.warm_runs = 0
@@ -112,6 +117,7 @@ class WarmSearch:
         self._position = position
         self._first_word = first_word
         self._most_lost_seconds = most_lost_seconds
+        self._look_seconds = look_seconds
         self._judge = judge
         self._places: dict[Slot, _Place] = {}
         self._reasons: dict[str, None] = {}
@@ -123,6 +129,12 @@ class WarmSearch:
         with self._lock:
             return tuple(self._reasons)
 
+    @property
+    def looks_shared(self) -> int:
+        """How many trials had no need to look at what is installed: another one just had."""
+        with self._lock:
+            return sum(place.early.times_used for place in self._places.values())
+
     def __call__(
         self, slot: Slot, program: Program, run: Callable[[Staged | None], Outcome]
     ) -> Outcome:
@@ -132,7 +144,9 @@ class WarmSearch:
         ladder = self._ladder_for(slot, program)
         is_settled = False  # what was seen is looked at while the first copy makes itself ready
         for snapshot in () if ladder.is_to_scout else _deepest_first(ladder):
-            staged = Staged(stage=ladder.stage, since=snapshot)
+            # Reset steps come first and may change anything.
+            look = None if program.reset else self._places[slot].early.spoilt_by
+            staged = Staged(stage=ladder.stage, since=snapshot, look=look)
             why = hindrance_of(snapshot, is_settled=is_settled)
             outcome = None
             if not why:
@@ -196,7 +210,8 @@ class WarmSearch:
             place = self._places.get(slot)
             if place is None:
                 folder = self._belongings.temporary_folder("whet-")
-                place = self._places[slot] = _Place(str(folder / "stage"))
+                early = slot.hold(EarlyLook(longest_seconds=self._look_seconds, is_kept=True))
+                place = self._places[slot] = _Place(str(folder / "stage"), early)
         if place.spawner != slot.spawner:
             place.ladders.clear()  # they have ended with the spawner that kept them
             place.spawner = slot.spawner

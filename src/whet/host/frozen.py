@@ -24,12 +24,14 @@ if TYPE_CHECKING:
         "tuple[int, int, str, str, float, Sighted, dict[str, bytes], list[tuple[str, str]]]"
     )
     Hindered: TypeAlias = "tuple[str, float, str]"  # place, seconds, why there was no copy
-    # what files say now; which stream is a terminal and the arguments that a search varies;
-    # whether a debugger is to open
-    Order: TypeAlias = "tuple[dict[str, bytes], tuple[int, list[bytes]], bool]"
+    # which stream is a terminal, the arguments that a search varies, whether it is to tell what
+    # pages it has written to
+    Given: TypeAlias = "tuple[int, list[bytes], bool]"
+    # what files say now; what it is given; whether a debugger is to open; the pages that a run
+    # from there has written to
+    Order: TypeAlias = "tuple[dict[str, bytes], Given, bool, bytes]"
 
-_NOTHING: "tuple[int, list[bytes]]" = (-1, [])
-_AS_IT_IS: "Order" = ({}, _NOTHING, False)
+_NOTHING: "Given" = (-1, [], False)
 _LENGTH_BYTES = 4
 _CREDENTIALS_BYTES = 12  # struct ucred: pid, uid, gid
 _WAITING = 64
@@ -55,6 +57,9 @@ class FrozenCopies:
         self._ready: dict[int, int] = {}  # pids of their copies that wait for streams, by number
         self._spares: set[int] = set()  # all such pids, also of those that are about to end
         self._asked_ahead = -1
+        self._runs: dict[int, int] = {}  # how many have gone on from each
+        self._last = -1
+        self._wrote: dict[int, bytes] = {}  # pages, until they have been handed on
         self._next = os.getpid() << 32  # no other spawner ever had these
 
     @property
@@ -90,6 +95,8 @@ class FrozenCopies:
                     self.hindrances.append((place, seconds, why))
                 case ("present",):
                     self.are_programs_present = True
+                case ("wrote", bytes(pages)):
+                    self._wrote[self._last] = pages
                 case ():
                     pass
                 case _:
@@ -141,7 +148,7 @@ class FrozenCopies:
         self._settle()
         if number not in self._ready or changed or is_debugged:
             self._ready.pop(number, None)
-            self._ask_ahead(number, (changed, _NOTHING, is_debugged))
+            self._ask_ahead(number, changed, is_debugged=is_debugged)
 
     def is_ready(self, number: int) -> bool:
         """Whether a copy is there and its past is what it would be with the files as they are."""
@@ -151,9 +158,12 @@ class FrozenCopies:
     def prepare_ahead(self, number: int) -> None:
         """Let a copy make itself ready, as it is, for a run to come: a fork takes long."""
         self._settle()
-        self._ask_ahead(number, _AS_IT_IS)
+        self._ask_ahead(number)
 
-    def _ask_ahead(self, number: int, order: "Order") -> None:
+    def _ask_ahead(
+        self, number: int, changed: "dict[str, bytes] | None" = None, *, is_debugged: bool = False
+    ) -> None:
+        order: Order = (changed or {}, _NOTHING, is_debugged, self._wrote.pop(number, b""))
         line = self._lines.get(number)
         if line is not None and _send(line, order):
             self._asked_ahead = number
@@ -185,7 +195,10 @@ class FrozenCopies:
             CannotStartError: if it is gone.
         """
         at = time.monotonic()
-        pid = self._asked(number, ({}, (terminal, words), False), streams)
+        runs = self._runs[number] = self._runs.get(number, 0) + 1
+        self._last = number
+        is_to_tell = runs & (runs - 1) == 0  # the 1st, 2nd, 4th, 8th: what they write to may change
+        pid = self._asked(number, ({}, (terminal, words, is_to_tell), False, b""), streams)
         self._ready.pop(number, None)
         self._spares.discard(pid)
         if not pid:
@@ -218,6 +231,8 @@ class FrozenCopies:
         if number == self._asked_ahead:
             self._settle()  # whoever waits for processes has to know of that one too
         self._ready.pop(number, None)
+        self._runs.pop(number, None)
+        self._wrote.pop(number, None)
         line = self._lines.pop(number, None)
         if line is not None:
             line.close()

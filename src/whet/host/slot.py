@@ -3,10 +3,10 @@
 import os
 import signal
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from whet.core.errors import HostFailure, InternalFault
 from whet.core.evidence import Evidence
@@ -35,6 +35,8 @@ from whet.host.wiring import Keyboard, Wiring
 if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make them with
     from whet.host.ceilings.watches import Noted
     from whet.host.channel import Ended
+
+_Held = TypeVar("_Held")
 
 _BUFFER_BYTES = 1 << 20
 _STREAMS = {
@@ -77,6 +79,7 @@ class Slot:
         self._spawner = SpawnerProcess(belongings)
         self.looked: list[bytes] = []
         self._proven: Limits | None = None
+        self._held = ExitStack()
 
     def run(
         self,
@@ -179,8 +182,13 @@ class Slot:
         tell_of_felled(console, limits, noted, samples[0] if samples else ())
 
     def close(self) -> None:
-        """End the spawner, and with it whatever still runs."""
+        """End the spawner, and with it whatever still runs, and all that was held with it."""
+        self._held.close()
         self._spawner.close()
+
+    def hold(self, what: AbstractContextManager[_Held]) -> _Held:
+        """Enter what is to be left when this is closed."""
+        return self._held.enter_context(what)
 
     @property
     def spawner(self) -> int:

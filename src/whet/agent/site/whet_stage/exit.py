@@ -16,8 +16,8 @@ from .unseen import caller, unseen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from types import FrameType
+    from collections.abc import Callable, Iterable, Iterator
+    from types import FrameType, ModuleType
     from typing import NoReturn, TextIO
 
 OWN_FILES = {__file__}
@@ -30,6 +30,7 @@ def run_and_exit(
     *arguments: object,
     forget: Callable[[], None],
     has_last_words: Callable[[], bool],
+    at_end: Callable[[], None] | None = None,
 ) -> NoReturn:
     """Run the program and end the process as Python does, without taking itself apart.
 
@@ -39,6 +40,7 @@ def run_and_exit(
         forget: lets go of the program's objects.
         has_last_words: whether something of the program's is called when they go, or hears of all
             that is done until then.
+        at_end: is called when the program has done all else.
     """
     code, number = 0, 0
     try:
@@ -56,6 +58,8 @@ def run_and_exit(
     if number:
         _die_of(number)
     forget()
+    if at_end is not None:
+        at_end()
     if has_last_words() or _are_streams_own() or are_any_written() or _has_last_words():
         # What is still in a buffer, and what is said by `__del__`, comes out of taking the
         # interpreter apart alone. Python does that when an audit hook raises this.
@@ -132,12 +136,63 @@ def touch_last_words() -> None:
                 tuple(each)
 
 
+class _Known:
+    """The modules that there were when a copy of the process was taken.
+
+    To look at each of a thousand costs a forked process hundreds of pages of its own.
+
+    Attributes:
+        newest: the one that was imported last; None: nothing is known.
+        count: how many there were.
+        own: those of the program.
+    """
+
+    newest: ModuleType | None = None
+    count = 0
+    own: tuple[ModuleType, ...] = ()
+
+
+def note_modules() -> None:
+    """Note which modules are the program's own, so that no forked process asks all of them."""
+    _Known.own = tuple(filter(_is_own, tuple(sys.modules.values())))
+    _Known.newest, _Known.count = tuple(sys.modules.values())[-1], len(sys.modules)
+
+
+def _own_modules() -> tuple[ModuleType, ...]:
+    """Return the modules of the program, not of libraries."""
+    if _Known.newest is not None and type(sys.modules) is dict:
+        try:
+            return (*_Known.own, *filter(_is_own, _newer_modules()))
+        except RuntimeError:  # a thread imports
+            pass
+    return tuple(filter(_is_own, tuple(sys.modules.values())))
+
+
+def _newer_modules() -> Iterator[ModuleType]:
+    """Yield the modules that were imported since; all of them if that cannot be told."""
+    newer = len(sys.modules) - _Known.count
+    for index, name in enumerate(reversed(sys.modules)):
+        module = sys.modules[name]
+        if index == newer and module is _Known.newest:
+            return
+        yield module
+
+
+def _is_own(module: ModuleType) -> bool:
+    try:
+        # Asked for by name, a lazy module may import others.
+        names: dict[str, object] = object.__getattribute__(module, "__dict__")
+    except AttributeError:
+        return False
+    file = names.get("__file__")
+    if not isinstance(file, str) or not file:
+        return False
+    return not file.startswith((sys.prefix, sys.base_prefix)) and "site-packages" not in file
+
+
 def _has_last_words() -> bool:
     """Whether a class of the program, not of a library, defines `__del__`."""
-    for module in tuple(sys.modules.values()):
-        file = getattr(module, "__file__", None) or ""
-        if not file or file.startswith((sys.prefix, sys.base_prefix)) or "site-packages" in file:
-            continue
+    for module in _own_modules():
         for value in tuple(vars(module).values()):
             if isinstance(value, type) and "__del__" in vars(value):
                 return True

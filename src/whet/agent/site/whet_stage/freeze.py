@@ -128,7 +128,7 @@ class Ready:
             return 0
         return self._pid if receive(self._line)[0] else 0
 
-    def go(self, streams: list[int], given: tuple[int, list[bytes]]) -> int:
+    def go(self, streams: list[int], given: tuple[int, list[bytes], bool]) -> int:
         """Let it run on; return its pid once it is of a session of its own."""
         assert self._line is not None
         body = marshal.dumps(given)
@@ -157,6 +157,17 @@ class Ready:
         if not order:
             os._exit(0)
         return order, streams
+
+    def is_asked(self) -> bool:
+        """Whether it has been told something since, or there is nobody any more who could."""
+        assert self._line is not None
+        try:
+            self._line.recv(1, _socket.MSG_PEEK | _socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except OSError:
+            pass
+        return True
 
     def answer(self) -> None:
         """Say that it has been done."""

@@ -49,14 +49,14 @@ class Importer:
         self.marks: dict[str, tuple[int, ...]] = {}
         self._pid = self._forked = os.getpid()
         self._listed_again: list[FileFinder] = []
+        self._forgotten: list[tuple[object, ...]] = []
         self._originals: list[tuple[object, str, object]] = []
 
     def forget(self) -> None:
         """Begin anew, in this process."""
-        self.places.clear()
-        self.modules.clear()
-        self.listings.clear()
-        self.marks.clear()
+        # Not let go of: a forked process gets a page of its own for each that it does.
+        self._forgotten.append((self.places, self.modules, self.listings, self.marks))
+        self.places, self.modules, self.listings, self.marks = set(), set(), {}, {}
         self._pid = os.getpid()
 
     def lists(self, folder: str) -> None:

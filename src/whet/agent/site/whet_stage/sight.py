@@ -107,6 +107,7 @@ class Sight:
         self._looks = Looks(listener.has_source)
         self._own_reads: dict[str, int] = {}
         self._rewritten: dict[str, int] = {}
+        self._forgotten: list[tuple[object, ...]] = []
         self._cache = os.environ.get("WHET_PYCACHE") or "\0"
         self._ears: dict[str, Callable[[str, tuple[object, ...]], None]] = {
             "open": self._hears_open,
@@ -146,8 +147,8 @@ class Sight:
     def forget(self) -> None:
         """Begin anew: what was seen so far is known to whet."""
         self._importer.forget()
-        self._own_reads = {}
-        self._looks.own = {}
+        self._forgotten.append((self._own_reads, self._looks.own))
+        self._own_reads, self._looks.own = {}, {}
 
     def observe(self) -> None:
         """Begin to note what the importer looks for."""

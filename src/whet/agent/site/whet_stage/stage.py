@@ -22,11 +22,12 @@ from .awaited import Awaited
 from .debugger import open_at_failure, open_in
 from .descriptors import CUDA, Streams, inherit_again, opened, skip_stdin, stdin_offset
 from .edits import Edit, Functions
-from .exit import OWN_FILES, flush, run_and_exit, touch_last_words
+from .exit import OWN_FILES, flush, note_modules, run_and_exit, touch_last_words
 from .freeze import Ready, fork_away, receive, send
 from .hygiene import begin, hindrance
 from .pace import Pace
 from .point import Point, stack_of
+from .prefault import Pages
 from .private import hide_own, invalidate_caches, is_alone, is_import_replaced, show_own
 from .script import Resumed, Script
 from .sight import Sight
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from .suites import Guard, Rewrite
 
     Load = Callable[[str, str], "CodeType | None"]
-    Given = tuple[int, list[bytes]]
+    Given = tuple[int, list[bytes], bool]
 else:
     pass
 
@@ -120,6 +121,8 @@ class _Stage:
         self._address = address
         self._pid = os.getpid()
         self._began = time.perf_counter()
+        self._is_to_tell_pages = False
+        self._pages: Pages | None = None
         self.guards = {**self.suite.guards(), **self.sight.guards()}
         self.loading: list[Callable[[str, str], CodeType | None]] = [self.load]
 
@@ -368,6 +371,7 @@ class _Stage:
             whether its stage frames are to be made anew, and whether it is to be debugged.
         """
         os.setsid()
+        self._pages = None  # what a copy that it comes from has written to was mapped otherwise
         line = self._report(kind, place, seconds)
         # The original runs on when whet knows of this copy and has taken in all its output.
         answer = receive(line)[0]
@@ -384,7 +388,8 @@ class _Stage:
             order, streams = receive(line)
             if not order:
                 os._exit(0)
-            changed, given, is_debugged = _wish(order)
+            changed, given, is_debugged, pages = _wish(order)
+            self._expect(pages)
             if streams:
                 send(line, ready.go(streams, given))
             elif ready.is_fresh or ready.begin():
@@ -394,24 +399,35 @@ class _Stage:
                 line.close()
                 return self._get_ready(ready, held, at_point=kind == "statement")
 
+    def _expect(self, pages: bytes) -> None:
+        """Note once what each run from here would find out anew, at a cost."""
+        if self._pages is None:
+            self._pages = Pages()
+            note_modules()
+        if pages:
+            self._pages.expect(pages)
+
     def _get_ready(self, ready: Ready, held: Streams, *, at_point: bool) -> tuple[bool, bool]:
         """Be a copy that is to run on; return as `_wait` does when it is."""
-        prepared, is_debugged, functions = "same", False, Functions()
+        prepared, is_debugged, functions, is_new = "same", False, Functions(), True
         self._become_own()
         while True:
             order, streams = ready.wait()
             if streams:
                 functions.forget()
-                terminal, words = _given(order)
+                terminal, words, self._is_to_tell_pages = _given(order)
                 self.awaited.words.become(list(map(os.fsdecode, words)))
                 ready.become(held, streams, terminal)
                 return prepared == "changed", is_debugged
-            changed, _, is_debugged = _wish(order)
+            changed, _, is_debugged, _ = _wish(order)
             if changed:
                 prepared = self._prepared(changed, functions, at_point=at_point)
             if not prepared:
                 os._exit(0)
             ready.answer()
+            if is_new and self._pages is not None:
+                self._pages.prefault(ready.is_asked)
+            is_new = False
             if not changed and not self._is_search:
                 self._look_ahead(functions)
 
@@ -508,9 +524,17 @@ class _Stage:
                 self._begin,
                 forget=self._script.forget,
                 has_last_words=self._has_last_words,
+                at_end=self._tell_pages,
             )
         finally:
             self.sight.is_closed = True
+
+    def _tell_pages(self) -> None:
+        """Tell whet what this run has written to, so that the next one waits for no page."""
+        if self._is_to_tell_pages and self._pages is not None and os.getpid() == self._pid:
+            was_closed, self.sight.is_closed = self.sight.is_closed, True
+            self.tell("wrote", self._pages.written())
+            self.sight.is_closed = was_closed
 
     def _has_last_words(self) -> bool:
         return self.sight.is_over or any(source.has_last_words() for source in self._all_sources())
@@ -521,14 +545,14 @@ class _Stage:
         self._pace.begin()
 
 
-def _wish(order: bytes) -> tuple[dict[str, bytes], Given, bool]:
-    """Return what files say now, what the run is given, and whether a debugger is to open."""
-    wish: tuple[dict[str, bytes], Given, bool] = marshal.loads(order)
+def _wish(order: bytes) -> tuple[dict[str, bytes], Given, bool, bytes]:
+    """Return what files say now, what the run is given, if a debugger is to open, and pages."""
+    wish: tuple[dict[str, bytes], Given, bool, bytes] = marshal.loads(order)
     return wish
 
 
 def _given(order: bytes) -> Given:
-    """Return which stream is a terminal, and the arguments that a search varies."""
+    """Return which stream is a terminal, what arguments a search varies, if pages are to be told."""
     given: Given = marshal.loads(order)
     return given
 

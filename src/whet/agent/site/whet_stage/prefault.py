@@ -1,0 +1,152 @@
+"""Gets a waiting copy the pages of its own that a run from the same snapshot wrote to before.
+
+A forked process shares each page until one of the two writes to it. Then the kernel stops it, and
+copies that page: thousands of times in the first milliseconds of a run. A copy that waits to run on
+can have that done while nobody waits for it. What the pages hold does not change.
+
+Linux 5.14 or later; where the kernel cannot do it, nothing is done. Standard library only, Python
+3.9 or later.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .memory import words_of
+from .private import private_import
+from .unheld import MAGIC_FOLDER, whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_MOST_PAGES = 8192  # a copy that waits takes no more: 32 MiB
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_ENTRY_BYTES = 8  # of /proc/PID/pagemap
+_OWN = 0x81  # the highest byte of one: in memory, and mapped by no other process
+_ALONE, _NOT = b"\1", b"\0"
+_WHICH = bytes(each == _OWN for each in range(256))
+_NEAR_BYTES = 1 << 20
+_POPULATE_WRITE, _SINCE = 23, (5, 14)  # MADV_POPULATE_WRITE, madvise(2)
+_STRETCHES = 64  # so many take a third of a millisecond
+
+
+class Pages:
+    """Which pages runs from one snapshot write to; made in the snapshot.
+
+    Each stretch of them is two words of memory: its first address and its end.
+    """
+
+    def __init__(self) -> None:
+        self._private = list(_private_memory())
+        self._advice: list[tuple[object, ...]] = []
+
+    def written(self) -> bytes:
+        """Return what this process has alone, of what the snapshot has too.
+
+        Nothing if it is more than is worth it, or the kernel does not tell.
+        """
+        found: list[bytes] = []
+        left = _MOST_PAGES
+        try:
+            pagemap = os.open("/proc/self/pagemap", os.O_RDONLY | os.O_CLOEXEC, dir_fd=MAGIC_FOLDER)
+        except OSError:
+            return b""
+        try:
+            for start, end in _joined(self._private):
+                count = (end - start) // _PAGE_BYTES * _ENTRY_BYTES
+                entries = os.pread(pagemap, count, start // _PAGE_BYTES * _ENTRY_BYTES)
+                for first, last in _stretches(entries[_ENTRY_BYTES - 1 :: _ENTRY_BYTES]):
+                    left -= last - first
+                    if left < 0:
+                        return b""
+                    found += map(_word, (start + first * _PAGE_BYTES, start + last * _PAGE_BYTES))
+        except OSError:
+            return b""
+        finally:
+            os.close(pagemap)
+        return b"".join(found)
+
+    def expect(self, pages: bytes) -> None:
+        """Note, in the snapshot, what the next runs will write to."""
+        if not _can_populate():
+            return
+        ctypes = private_import("_ctypes")
+        simple: type = vars(ctypes)["_SimpleCData"]
+        word = type("word", (simple,), {"_type_": "P"})  # `ctypes` itself takes long to import
+        self._advice = [
+            (word(start), word(end - start), _POPULATE_WRITE)
+            for start, end in _within(words_of(pages), self._private)
+        ]
+
+    def prefault(self, is_wanted: Callable[[], bool]) -> None:
+        """Get this process pages of its own; stop when it is wanted elsewhere."""
+        if not self._advice:
+            return
+        ctypes = private_import("_ctypes")
+        call: Callable[[int, tuple[object, ...]], int] = ctypes.call_function
+        try:
+            advise: int = ctypes.dlsym(ctypes.dlopen(None, os.RTLD_NOW), "madvise")
+        except OSError:
+            return
+        for number, advice in enumerate(self._advice):
+            if not number % _STRETCHES and is_wanted():
+                return
+            call(advise, advice)  # what cannot be had now is had when it is written to
+
+
+def _word(number: int) -> bytes:
+    return number.to_bytes(_ENTRY_BYTES, sys.byteorder)
+
+
+def _can_populate() -> bool:
+    numbers = os.uname().release.split("-")[0].split(".")[:2]
+    return all(map(str.isdigit, numbers)) and tuple(map(int, numbers)) >= _SINCE
+
+
+def _private_memory() -> Iterator[tuple[int, int]]:
+    """Yield the start and end of what this process may write to, and shares with none."""
+    for line in whole("/proc/self/maps").splitlines():
+        words = line.split(None, 2)
+        if words[1] == b"rw-p":
+            start, _, end = words[0].partition(b"-")
+            yield int(start, 16), int(end, 16)
+
+
+def _joined(ranges: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield ranges of which those that lie near each other are one."""
+    start = end = 0
+    for first, last in ranges:
+        if first - end > _NEAR_BYTES:
+            if end:
+                yield start, end
+            start = first
+        end = last
+    if end:
+        yield start, end
+
+
+def _stretches(highest: bytes) -> Iterator[tuple[int, int]]:
+    """Yield which of some pages, one after the other, are alone, by the highest bytes of all."""
+    pages = highest.translate(_WHICH)
+    start = pages.find(_ALONE)
+    while start >= 0:
+        end = pages.find(_NOT, start)
+        end = len(pages) if end < 0 else end
+        yield start, end
+        start = pages.find(_ALONE, end)
+
+
+def _within(pages: list[int], ranges: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield what of some stretches lies in ranges; both ascend."""
+    at = 0
+    for number in range(0, len(pages), 2):
+        start, end = pages[number : number + 2]
+        while at < len(ranges) and ranges[at][1] <= start:
+            at += 1
+        while at < len(ranges) and ranges[at][0] < end:
+            yield max(start, ranges[at][0]), min(end, ranges[at][1])
+            if ranges[at][1] >= end:
+                break
+            at += 1
