@@ -55,6 +55,8 @@ def test_a_folder_is_left_with_the_one_file_that_fails_and_what_matters_in_it(wh
     assert held(Path(answer["result"])) == {"in1/f13.json": "{}"}
     assert answer["result"] == str(whet.folder / "data.shrunk")
     assert answer["after_bytes"] == 2
+    sizes = [size["bytes"] for size in answer["sizes"]]  # of what stands in its files
+    assert (sizes[0], sizes[-1]) == (answer["before_bytes"], answer["after_bytes"])
     assert answer["trials"] < 45
     assert (answer["cold_because"], answer["warm"] > 0) == ("", True)
     # What the command as it was typed leaves in the folder is all that is new in it.

@@ -103,7 +103,7 @@ class Shrinking:
         self.best = payload.data
         self.accepted: list[str] = []
         self.others: dict[FailureSignature | int, AlsoFound] = {}
-        self.sizes = [Size(seconds=0.0, bytes=len(payload.data))]
+        self.sizes = [Size(seconds=0.0, bytes=payload.size_of(payload.data))]
         self._bench = bench
         self._trial = trial
         self._position = position
@@ -130,7 +130,8 @@ class Shrinking:
                 )
             )
             return
-        sizes = f"{shown_bytes(len(self.payload.data))} → {shown_bytes(len(best))}"
+        before, now = map(self.payload.size_of, (self.payload.data, best))
+        sizes = f"{shown_bytes(before)} → {shown_bytes(now)}"
         self._bench.emit(Notice(text=f"resumed from the best of an earlier shrink: {sizes}"))
         self.found_bad(Reduced(best, "an earlier shrink"))
         self._came_warm.add(self.accepted[-1])  # it is run from the start before it is told
