@@ -94,6 +94,7 @@ class Twins:
     warm: ColdExecutor
     cold: ColdExecutor
     runs: WarmRuns
+    python: str = sys.executable
     _sessions: int = 0
 
     def play(self, session: Session) -> Iterator[Case]:
@@ -150,7 +151,7 @@ class Twins:
         return Case(kind, is_warm, place + difference, is_unsteady=is_unsteady)
 
     def _run(self, executor: ColdExecutor, folder: Path, words: tuple[str, ...]) -> Outcome:
-        trial = Trial(command=(sys.executable, *words), cwd=str(folder), limits=_LIMITS)
+        trial = Trial(command=(self.python, *words), cwd=str(folder), limits=_LIMITS)
         return executor.submit(trial).result()
 
 
@@ -166,9 +167,13 @@ def shown(session: Session, case: Case) -> str:
 
 @contextmanager
 def twins(
-    folder: Path, *, worth_seconds: float = 0.0, early: EarlyLook | None = None
+    folder: Path,
+    *,
+    worth_seconds: float = 0.0,
+    early: EarlyLook | None = None,
+    python: str = sys.executable,
 ) -> Iterator[Twins]:
-    """Yield twins that freeze a program wherever they may."""
+    """Yield twins that freeze a program of some Python wherever they may."""
     belongings = Belongings(folder / "made")
     runs = WarmRuns(belongings, worth_seconds=worth_seconds, early=early)
 
@@ -186,7 +191,7 @@ def twins(
 
     try:
         with executor(runs) as warm, executor(None) as cold:
-            yield Twins(folder, warm, cold, runs)
+            yield Twins(folder, warm, cold, runs, python)
     finally:
         belongings.discard_all()
 

@@ -36,23 +36,24 @@ def main() -> int:
     parser.add_argument("--each", type=int, default=500, help="how many of each kind at least")
     parser.add_argument("--jobs", type=int, default=2, help="how many side by side")
     parser.add_argument("--seed", type=int, default=0, help="the first of the seeds")
+    parser.add_argument("--python", default=sys.executable, help="which runs the programs")
     options = parser.parse_args()
     began = time.monotonic()
-    tally, wrong = _play(options.cases, options.each, options.jobs, options.seed)
+    tally, wrong = _play(options)
     for text in wrong:
         print(text, "\n", flush=True)
     _print_table(tally, time.monotonic() - began)
     return 1 if wrong else 0
 
 
-def _play(cases: int, each: int, jobs: int, first_seed: int) -> tuple[Tally, list[str]]:
+def _play(options: argparse.Namespace) -> tuple[Tally, list[str]]:
     tally, wrong = Tally(), list[str]()
-    seeds = itertools.count(first_seed)
-    with ProcessPoolExecutor(jobs) as pool:
+    seeds = itertools.count(options.seed)
+    with ProcessPoolExecutor(options.jobs) as pool:
         running: set[Future[tuple[Tally, str]]] = set()
-        while not _is_enough(tally, cases, each):
-            while len(running) < jobs:
-                running.add(pool.submit(play_some, next(seeds)))
+        while not _is_enough(tally, options.cases, options.each):
+            while len(running) < options.jobs:
+                running.add(pool.submit(play_some, next(seeds), options.python))
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 played, failure = future.result()
@@ -74,14 +75,14 @@ def _is_enough(tally: Tally, cases: int, each: int) -> bool:
     return edits >= cases and all(tally.cases[kind] >= each for kind in KINDS)
 
 
-def play_some(number: int) -> tuple[Tally, str]:
+def play_some(number: int, python: str = sys.executable) -> tuple[Tally, str]:
     """Play the sessions of one seed; return the counts, and the smallest wrong one or nothing."""
     tally, failures = Tally(), list[str]()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()), _AS_IF_INSTALLED)
         folder.mkdir(parents=True)
         early = stack.enter_context(EarlyLook(longest_seconds=_LONGEST_SECONDS))
-        pair = stack.enter_context(twins(folder, early=early))
+        pair = stack.enter_context(twins(folder, early=early, python=python))
 
         @seed(number)
         @settings(

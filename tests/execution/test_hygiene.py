@@ -11,6 +11,7 @@ import pytest
 from workshop import SLOW, Workshop
 
 import whet.agent
+from whet.host.pythons import pythons_between
 
 pytestmark = pytest.mark.slow
 
@@ -228,10 +229,10 @@ def test_a_program_that_cannot_fork_runs_on(workshop: Workshop, processes: int) 
 
 @pytest.mark.parametrize("minor", [9, 10, 11, 12, 13, 14])
 def test_every_python_is_copied_unseen(workshop: Workshop, minor: int) -> None:
-    python = shutil.which(f"python3.{minor}")
-    if python is None or subprocess.run([python, "-c", ""], check=False).returncode:
+    found = pythons_between((3, minor), (3, minor), os.environ)
+    if not found:
         pytest.skip(f"there is no Python 3.{minor}")
-    workshop.python = python
+    workshop.python = found[3, minor].path
     text = (
         "import random, sys, threading, os\nrandom.seed(1)\nn = []\n"
         f"os.register_at_fork(before=lambda: n.append(1))\n{SLOW}"

@@ -26,6 +26,7 @@ else:
     from . import nodes as ast
 
 
+_FROZEN_AT_START = gc.get_freeze_count()  # Python 3.12 itself freezes what it begins with
 _PARTS = ("<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>")  # of a function that runs
 _GENERATORS = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 _CLASSES_KNOW_LINES = sys.version_info >= (3, 13)  # `__firstlineno__`
@@ -170,7 +171,7 @@ def _replacements(
     woven: Container[FunctionType],
 ) -> list[tuple[FunctionType, CodeType]]:
     """Return the new code of each function object of a module."""
-    if gc.get_freeze_count():
+    if gc.get_freeze_count() > _FROZEN_AT_START:
         raise OtherPastError  # what is frozen cannot be found
     keys: dict[Key, Key | None] = {}
     for then, its_new in comparison.pairs:

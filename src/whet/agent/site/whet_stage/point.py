@@ -11,17 +11,19 @@ from __future__ import annotations
 import os
 import sys
 
-from .unseen import begin_work, end_work, unseen
+from .unseen import begin_work, caller, end_work, unseen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from types import FrameType
+    from types import CodeType, FrameType, ModuleType
 
 _MOST_TIMES = 4
 _NAME = "gettrace"
 _OWN = os.path.dirname(__file__) + os.sep
 _settrace: Callable[[object], None] = vars(sys)["settrace"]
+_monitoring: ModuleType | None = vars(sys).get("monitoring")  # PEP 669, from 3.12 on
+_IDS = (5, 4, 3, 1, 0)  # 2 is for profilers
 
 
 class Point:
@@ -42,12 +44,19 @@ class Point:
         self._calls_hook = self._calls
         self._original: Callable[[], object] = sys.gettrace
         self._tells_hook: Callable[[], object] = self._original
+        self._monitor: _Monitor | None = None
 
     def begin(self) -> None:
         """Look out for it from now on."""
         # Before 3.11 a traceback would show the functions that look out.
         if not self._stack or sys.version_info < (3, 11):
             self._stack = []
+            return
+        if _monitoring is not None:
+            _, function, file = self._stack[-1]
+            self._monitor = self._monitor or _Monitor(
+                _monitoring, function, file, self._line_begins
+            )
             return
         if self._tells_hook is not self._original:
             _trace(self._calls_hook)  # once more: what runs inside an audit hook is not traced
@@ -68,6 +77,8 @@ class Point:
         if not self._stack:
             return
         self._stack = []
+        if self._monitor is not None:
+            self._monitor.end()
         if sys.gettrace is self._tells_hook:
             setattr(sys, _NAME, self._original)
         if self._original() is self._calls_hook:
@@ -83,17 +94,22 @@ class Point:
 
     @unseen
     def _lines(self, frame: FrameType, event: str, _argument: object) -> object:
-        if event == "line" and self._stack and frame.f_lineno == self._stack[-1][0]:
-            if self._left and self._is_at(frame):
-                self._left -= 1
-                line, _, file = self._stack[-1]
-                self._reached(f"{os.path.basename(file)}:{line}")
-            if not self._left:
-                self.end()
+        if event == "line":
+            self._line_begins(frame, frame.f_lineno)
         if not self._stack:
             del frame.f_trace
             return None
         return self._lines
+
+    def _line_begins(self, frame: FrameType, number: int) -> None:
+        if not self._stack or number != self._stack[-1][0]:
+            return
+        if self._left and self._is_at(frame):
+            self._left -= 1
+            line, _, file = self._stack[-1]
+            self._reached(f"{os.path.basename(file)}:{line}")
+        if not self._left:
+            self.end()
 
     def _is_at(self, frame: FrameType | None) -> bool:
         for line, function, file in reversed(self._stack):
@@ -105,6 +121,69 @@ class Point:
                 return False
             frame = frame.f_back
         return True
+
+
+class _Monitor:
+    """Tells of the lines of one function.
+
+    From 3.12 on a function that traces is called with the innermost frame that can be seen, and
+    what unwinds below the main script, where there is none, fails.
+    """
+
+    def __init__(
+        self,
+        monitoring: ModuleType,
+        function: str,
+        file: str,
+        begins: Callable[[FrameType, int], None],
+    ) -> None:
+        """Begin.
+
+        Args:
+            monitoring: `sys.monitoring`.
+            function: its name, which others may have.
+            file: where it stands.
+            begins: is called with the frame when a line begins, and with its number.
+        """
+        self._function, self._file, self._begins = function, file, begins
+        self._codes: list[CodeType] = []
+        self._monitoring = monitoring
+        self._id = next((each for each in _IDS if self._monitoring.get_tool(each) is None), -1)
+        if self._id >= 0:
+            begin_work()  # the program monitors nothing
+            self._monitoring.use_tool_id(self._id, "")
+            self._monitoring.register_callback(
+                self._id, self._monitoring.events.PY_START, self._starts
+            )
+            self._monitoring.register_callback(self._id, self._monitoring.events.LINE, self._line)
+            self._monitoring.set_events(self._id, self._monitoring.events.PY_START)
+            end_work()
+
+    def end(self) -> None:
+        """Tell no more."""
+        if self._id < 0:
+            return
+        begin_work()
+        self._monitoring.set_events(self._id, 0)
+        for code in self._codes:
+            self._monitoring.set_local_events(self._id, code, 0)
+        for event in (self._monitoring.events.PY_START, self._monitoring.events.LINE):
+            self._monitoring.register_callback(self._id, event, None)
+        self._monitoring.free_tool_id(self._id)
+        end_work()
+        self._id = -1
+        self._codes.clear()
+
+    @unseen
+    def _starts(self, code: CodeType, _offset: int) -> object:
+        if code.co_name == self._function and code.co_filename == self._file:
+            self._monitoring.set_local_events(self._id, code, self._monitoring.events.LINE)
+            self._codes.append(code)
+        return self._monitoring.DISABLE
+
+    @unseen
+    def _line(self, _code: CodeType, number: int) -> None:
+        self._begins(caller(), number)
 
 
 def _trace(hook: object) -> None:
