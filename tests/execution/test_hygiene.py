@@ -8,10 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from workshop import SLOW, Workshop
+from workshop import SLOW, Workshop, every_python, python_of
 
 import whet.agent
-from whet.host.pythons import pythons_between
 
 pytestmark = pytest.mark.slow
 
@@ -227,12 +226,9 @@ def test_a_program_that_cannot_fork_runs_on(workshop: Workshop, processes: int) 
     assert workshop.run().exit_code == 0
 
 
-@pytest.mark.parametrize("minor", [9, 10, 11, 12, 13, 14])
+@every_python
 def test_every_python_is_copied_unseen(workshop: Workshop, minor: int) -> None:
-    found = pythons_between((3, minor), (3, minor), os.environ)
-    if not found:
-        pytest.skip(f"there is no Python 3.{minor}")
-    workshop.python = found[3, minor].path
+    workshop.python = python_of(minor)
     text = (
         "import random, sys, threading, os\nrandom.seed(1)\nn = []\n"
         f"os.register_at_fork(before=lambda: n.append(1))\n{SLOW}"
@@ -241,6 +237,43 @@ def test_every_python_is_copied_unseen(workshop: Workshop, minor: int) -> None:
     )
 
     workshop.edit(text, f"{text}print('more')\n")
+
+
+@every_python
+def test_every_python_goes_on_with_another_function(workshop: Workshop, minor: int) -> None:
+    workshop.python = python_of(minor)
+    helper = "def early():\n    return 1\n\n\ndef late():\n    return 2\n"
+    workshop.write({"helper.py": helper})
+    workshop.write(
+        {"main.py": f"import helper\nx = helper.early()\n{SLOW}print(x, helper.late())\n"}
+    )
+    workshop.run()
+
+    workshop.write({"helper.py": helper.replace("2", "3")})
+
+    assert workshop.run().stdout.head(99) == b"1 3\n"
+    assert workshop.starts[-1].place
+
+
+@every_python
+@pytest.mark.parametrize(
+    "doing", ["1 / 0", "raise SystemExit(3)", "print(sys.gettrace() is trace)"]
+)
+def test_every_python_is_traced_by_its_program_alone(
+    workshop: Workshop, minor: int, doing: str
+) -> None:
+    workshop.python = python_of(minor)
+    text = (
+        f"import sys\n{SLOW}names = []\n"
+        "trace = lambda frame, event, _: names.append((event, frame.f_code.co_name))\n"
+        "def called():\n    pass\nsys.settrace(trace)\ncalled()\n"
+    )
+    workshop.write({"main.py": f"{text}sys.settrace(None)\nprint(names)\n"})
+    workshop.run()
+
+    workshop.write({"main.py": f"{text}{doing}\nprint(names)\n"})
+
+    workshop.run()  # compares with a cold run
 
 
 def test_a_module_that_whet_needs_too_is_the_programs_own(workshop: Workshop) -> None:

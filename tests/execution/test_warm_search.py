@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from laboratory import Laboratory, fifo
+from workshop import every_python, python_of
 
 from whet.core.limits import Limits
 from whet.core.outcome import Outcome
@@ -216,6 +217,19 @@ def test_what_native_code_sees_is_frozen_just_before_its_call(search: Search, te
 
     assert [outcome.resumed_from for outcome in outcomes[-3:]] == [f"main.py:{OPENS_AT}"] * 3
     assert search.search.reasons == ()
+
+
+@every_python
+def test_every_python_is_right_where_native_code_sees_the_payload_first(
+    search: Search, minor: int
+) -> None:
+    search.write(f"{FOPEN}assert b'bad' not in text_of(sys.argv[1].encode())\n")
+    search.trial = replace(search.trial, command=(python_of(minor), *search.trial.command[1:]))
+
+    outcomes = search.run(*PAYLOADS, "good", "bad", "fine")
+
+    place = f"main.py:{OPENS_AT}" if minor > 10 else ""
+    assert [outcome.resumed_from for outcome in outcomes[-3:]] == [place] * 3
 
 
 def test_where_native_code_reads_elsewhere_each_time_the_answers_are_right(search: Search) -> None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 from laboratory import Laboratory
 
 from whet.core.limits import Limits
@@ -19,8 +20,19 @@ from whet.execution.early_look import EarlyLook
 from whet.execution.warm import Start, WarmRuns
 from whet.host.capture import keep_in_place
 from whet.host.observation import SLACK_NS
+from whet.host.pythons import pythons_between
 
 SLOW = "import time\ntime.sleep(0.06)\n"
+
+every_python = pytest.mark.parametrize("minor", [9, 10, 11, 12, 13, 14])
+
+
+def python_of(minor: int) -> str:
+    """Return a Python of a minor version; the test is skipped where there is none."""
+    found = pythons_between((3, minor), (3, minor), os.environ)
+    if not found:
+        pytest.skip(f"there is no Python 3.{minor}")
+    return found[3, minor].path
 
 
 def newest(folder: Path) -> int:

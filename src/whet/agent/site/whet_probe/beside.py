@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from whet.agent.site.whet_stage.debugger import open_in
     from whet.agent.site.whet_stage.exit import OWN_FILES, flush, run_and_exit
-    from whet.agent.site.whet_stage.unseen import unseen
+    from whet.agent.site.whet_stage.unseen import CAN_TRACE, seen, unseen
     from whet.agent.site.whet_state.raised import RANKS, as_json
     from whet.agent.site.whet_state.shown import value_line
     from whet.agent.site.whet_state.values import Reader
 else:
     from whet_stage.debugger import open_in
     from whet_stage.exit import OWN_FILES, flush, run_and_exit
-    from whet_stage.unseen import unseen
+    from whet_stage.unseen import CAN_TRACE, seen, unseen
     from whet_state.raised import RANKS, as_json
     from whet_state.shown import value_line
     from whet_state.values import Reader
@@ -34,6 +34,7 @@ execute: Callable[..., None] = vars(builtins)["exec"]
 
 __all__ = [
     "ANY_ERROR",
+    "CAN_TRACE",
     "OWN_FILES",
     "RANKS",
     "Reader",
@@ -43,6 +44,7 @@ __all__ = [
     "flush",
     "open_in",
     "run_and_exit",
+    "seen",
     "unseen",
     "value_line",
 ]

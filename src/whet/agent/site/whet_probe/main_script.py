@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from _frozen_importlib_external import SourceFileLoader
 
-from .beside import OWN_FILES, execute, flush, run_and_exit, unseen
+from .beside import CAN_TRACE, OWN_FILES, execute, flush, run_and_exit, seen, unseen
 from .weave import Mark
 
 TYPE_CHECKING = False
@@ -46,7 +46,7 @@ class MainScript:
         )
         sys.addaudithook(self._hear)
         # A hook is not traced, nor is what runs inside: the main script runs inside this one.
-        vars(MainScript._hear)[_CAN_TRACE] = True
+        vars(MainScript._hear)[_CAN_TRACE] = CAN_TRACE
 
     @unseen
     def _hear(self, event: str, arguments: tuple[object, ...]) -> None:
@@ -71,7 +71,7 @@ class MainScript:
     @unseen
     def _run(self, code: CodeType, module: dict[str, Any]) -> None:
         try:
-            execute(code, module)
+            seen(execute, code, module)
         finally:
             flush()
 

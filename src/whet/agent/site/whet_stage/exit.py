@@ -12,7 +12,7 @@ import sys
 from types import TracebackType
 
 from .descriptors import are_any_written
-from .unseen import caller, unseen
+from .unseen import caller, seen, unseen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ def _show(error: BaseException) -> None:
             sys.audit("sys.excepthook", hook, type(error), error, trace)
         except RuntimeError:
             return  # PEP 578: a listener has shown it
-        hook(type(error), error, trace)
+        seen(hook, type(error), error, trace)
     except SystemExit:
         raise
     except BaseException:  # noqa: BLE001 - as Python does, less its words

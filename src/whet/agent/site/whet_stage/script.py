@@ -20,7 +20,7 @@ from .gates import Gate, over
 from .private import hide_own, is_alone, is_import_replaced, private_import, show_own
 from .sources import Source, marking_names
 from .unheld import whole
-from .unseen import begin_work, caller, end_work, unseen
+from .unseen import begin_work, caller, end_work, seen, unseen
 from .weave import Weaver, bind
 
 TYPE_CHECKING = False
@@ -171,7 +171,7 @@ class Script:
         while True:
             try:
                 begins()
-                exec(code, module)  # noqa: S102 - that is what a script is for
+                seen(exec, code, module)
             except Resumed as resumed:
                 resumed.__traceback__ = None
                 code = self._made_anew()

@@ -16,7 +16,7 @@ from .importer import Importer
 from .lines import ShownLines
 from .looks import Looks
 from .typed import cast
-from .unseen import caller, is_at_work, unseen
+from .unseen import CAN_TRACE, caller, is_at_work, unseen
 from .weave import CHECKPOINT
 
 TYPE_CHECKING = False
@@ -155,7 +155,7 @@ class Sight:
         self._importer.observe()
         self._looks.observe()
         # A hook is not traced, nor is what runs inside: the main script, which runs inside this one.
-        vars(Sight.hear)["__cantrace__"] = True
+        vars(Sight.hear)["__cantrace__"] = CAN_TRACE
 
     def end(self) -> None:
         """Be still for good, and leave no function of whet's where the program comes through."""

@@ -68,6 +68,23 @@ def is_at_work() -> bool:
     return _thread.get_ident() in _at_work
 
 
+CAN_TRACE = sys.version_info < (3, 12)
+"""For `__cantrace__` of an audit hook that runs the program: there is no other way to trace it.
+
+From 3.12 on what unwinds where no frame can be seen fails if the program has a tracer, so that the
+hook is not traced, and `seen` lets go on what is.
+"""
+
+
+@unseen
+def seen(function: Callable[..., object], *arguments: object) -> object:
+    """Call what is the program's from an audit hook, where nothing is traced."""
+    if CAN_TRACE:
+        return function(*arguments)
+    call: Callable[[object, tuple[object, ...]], object] = vars(sys)["call_tracing"]
+    return call(function, arguments)
+
+
 _OWN = os.path.dirname(__file__) + os.sep
 
 
