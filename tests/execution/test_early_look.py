@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 from laboratory import Laboratory
@@ -10,6 +11,7 @@ from test_warm_search import Search, search
 from workshop import SLOW, Workshop, opened
 
 from whet.execution.early_look import EarlyLook
+from whet.host.stage import Snapshot
 
 __all__ = ["search"]
 
@@ -252,3 +254,29 @@ def test_what_a_trial_changes_among_the_installed_files_is_seen_by_the_next(
     shared.warm.submit(shared.on("change")).result(PATIENCE_SECONDS)
 
     assert shared.run("after")[0].stdout.head(99) == b"2 after\n"
+
+
+class _KnownMeanwhile:
+    """A snapshot whose folders are found while it is being looked at."""
+
+    def __init__(self, early: EarlyLook) -> None:
+        self.seen: tuple[object, ...] = ()
+        self.sources: dict[str, bytes] = {}
+        self._early = early
+
+    def spoilt_by(self) -> str:
+        self._early.expect(cast("Snapshot", self))
+        _wait_until(lambda: self._early.is_ready)
+        return ""
+
+
+def test_a_look_that_began_before_changes_could_be_heard_serves_no_other_trial() -> None:
+    with EarlyLook(longest_seconds=PATIENCE_SECONDS, is_kept=True) as early:
+        snapshot = cast("Snapshot", _KnownMeanwhile(early))
+
+        early.spoilt_by(snapshot)
+        is_kept_of_before = early.has_looked
+        early.spoilt_by(snapshot)
+
+        assert not is_kept_of_before
+        assert early.has_looked

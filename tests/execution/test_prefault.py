@@ -197,3 +197,146 @@ def test_last_words_of_what_is_new_since_the_copy_are_heard(search: Search, text
 
     assert outcomes[-1].resumed_from
     assert b"the last word" in outcomes[-1].stdout.head(99)
+
+
+@pytest.mark.slow
+def test_memory_that_is_larger_than_can_be_looked_through_costs_no_time(search: Search) -> None:
+    search.write(
+        "import mmap, sys, time\n"
+        "large = mmap.mmap(-1, 1 << 40, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000)\n"
+        "open(sys.argv[1]).read()\n"
+        "began = time.process_time()\n"
+    )
+
+    outcomes = [search.warm.submit(search.on(text)).result(60) for text in "abc"]
+
+    assert outcomes[-1].resumed_from
+    assert outcomes[-1].cpu_seconds < 1  # 1 TB takes 3 s
+
+
+@pytest.mark.parametrize("largest", [0, PAGE_BYTES, 7 * PAGE_BYTES])
+def test_ranges_are_looked_through_up_to_a_limit(
+    largest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prefault, "_MOST_BYTES", largest)
+    found = [(0, PAGE_BYTES), (2 * PAGE_BYTES, 6 * PAGE_BYTES), (7 * PAGE_BYTES, 8 * PAGE_BYTES)]
+
+    looked_at = list(prefault._worth_a_look(found))
+
+    assert sum(end - start for start, end in looked_at) <= largest
+    assert looked_at == (found if largest > 6 * PAGE_BYTES else found[: min(largest, 1)])
+
+
+READS = "text = open(sys.argv[1]).read()\nassert 'bad' not in text, 'bad'\n"
+FILLS = """import os, resource, sys
+def fill(most, free):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, 99))
+    held = [os.open('/dev/null', os.O_RDONLY)]
+    while True:
+        try:
+            held.append(os.open('/dev/null', os.O_RDONLY))
+        except OSError:
+            break
+    for _ in range(free):
+        os.close(held.pop())
+"""
+LIMITED = """import mmap, resource, sys
+large = mmap.mmap(-1, 1 << 38, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000)
+"""
+LIMITS = """pages = int(open('/proc/self/statm').read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * 4096 + (10 << 20),) * 2)
+print('limited')
+"""
+PROXY = """class Proxy:
+    @property
+    def __class__(self):
+        print('asked')
+        raise RuntimeError('outside of a context')
+"""
+LAZY = """import importlib.util
+spec = importlib.util.find_spec('noisy')
+spec.loader = importlib.util.LazyLoader(spec.loader)
+sys.modules['noisy'] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sys.modules['noisy'])
+"""
+SPIES = """for name in ('open', 'listdir', 'readlink'):
+    setattr(os, name, lambda *given, name=name, **_: print(name, given))
+"""
+LETS_GO = "del sys.modules['held'], held\ngc.collect()\nprint('end')\n"
+AGAIN = """spec = importlib.util.spec_from_file_location('early', 'late.py')
+sys.modules['early'] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sys.modules['early'])
+del early
+print('end')
+"""
+ODD = """class Odd:
+    @property
+    def __dict__(self):
+        print('asked')
+        raise ValueError('odd')
+sys.modules['odd'] = Odd()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"import sys\nsys.modules['_ctypes'] = None\n{READS}", id="no _ctypes"),
+        pytest.param(f"import sys\nsys.modules['_ctypes'] = sys\n{READS}", id="another _ctypes"),
+        pytest.param(f"{FILLS}{READS}fill(30, 0)\n", id="no descriptor left"),
+        pytest.param(f"{FILLS}fill(60, 5)\n{READS}", id="few descriptors left"),
+        pytest.param(f"{LIMITED}{READS}{LIMITS}", id="no memory left"),
+        pytest.param(f"import sys\n{PROXY}{READS}proxy = Proxy()\n", id="a proxy of a class"),
+        pytest.param(f"import sys\n{LAZY}{READS}print('end')\n", id="a lazy module"),
+        pytest.param(f"import sys, os\n{READS}{SPIES}print('end')\n", id="other functions in os"),
+        pytest.param(f"import sys, gc, held\n{READS}{LETS_GO}", id="a module is let go of"),
+        pytest.param(f"import sys, importlib.util, early, colorsys\n{READS}{AGAIN}", id="a module in place"),
+        pytest.param(f"import sys\n{ODD}{READS}print('end')\n", id="an odd module"),
+        pytest.param(f"import os, sys\n{READS}os.chroot('.')\n", id="in a root of its own", marks=pytest.mark.skipif(os.geteuid() != 0, reason="only root may")),
+    ],
+)  # fmt: skip
+def test_the_end_of_a_run_is_that_of_one_from_the_start(search: Search, text: str) -> None:
+    search.write(LATE_WORDS, "late.py")
+    search.write("number = 1\n", "early.py")
+    search.write("print('noisy')\n", "noisy.py")
+    search.write(
+        "import os\nclass Held:\n    def __del__(self, write=os.write):\n        write(1, b'gone')\n"
+        "held = Held()\n",
+        "held.py",
+    )
+    search.write(text)
+
+    outcomes = search.run("a", "b", "c", "d", "e", "bad", "bad")
+
+    assert outcomes[4].resumed_from
+    assert outcomes[-1].resumed_from
+
+
+FAILING = "class Odd:\n    __dict__ = property(lambda self: 1 / 0)\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"import os, sys\n{FAILING}sys.modules['_ctypes'] = Odd()\n", id="later"),
+        *(pytest.param(f"{FILLS}fill(60, {number})\n", id=str(number)) for number in range(6)),
+    ],
+)  # fmt: skip
+def test_no_snapshot_runs_on_as_the_program_when_it_cannot_be_one(
+    search: Search, text: str
+) -> None:
+    log = search.folder / "log"
+    search.write(
+        f"{text}"
+        "try:\n    open(sys.argv[1])\nexcept BaseException as error:\n    print(repr(error))\n"
+        "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (90, 90))\n"
+        f"with open({str(log)!r}, 'a') as log:\n"
+        "    print(os.readlink('/proc/self/fd/1').partition(':')[0], file=log)\n"
+    )
+
+    for payload in "abcd":
+        search.warm.submit(search.on(payload)).result(60)
+
+    assert set(log.read_text().split()) == {"pipe"}

@@ -143,11 +143,14 @@ class EarlyLook:
     def _look_for_many(self, snapshot: Snapshot) -> str:
         """Look at everything, and keep that if it can be heard what changes from then on."""
         look = _Look(snapshot=snapshot, heard=self._stirrings.heard())
+        with self._lock:
+            # Not later: what changes while the folders are still being found is not heard of.
+            was_known = snapshot is self._known and look.heard == self._heard_when_known
         spoilt = snapshot.spoilt_by()
         look.is_right = not spoilt
         look.is_over.set()
         with self._lock:
-            is_known = snapshot is self._known and look.heard == self._heard_when_known
+            is_known = was_known and snapshot is self._known
             self._look = look if is_known else None
             is_to_try = not is_known and look.began - self._tried_at > _PAUSE_SECONDS
             self._tried_at = look.began if is_to_try else self._tried_at

@@ -96,13 +96,16 @@ def hindering_file(pools: set[int], *, has_cuda: bool) -> str:
 
 
 def are_any_written() -> bool:
-    """Whether the program has a file open for writing."""
-    return any(
-        target.startswith("/")
-        and target != os.devnull
-        and _facts_of(number)[0] & (os.O_WRONLY | os.O_RDWR)
-        for number, target in _files()
-    )
+    """Whether the program has a file open for writing, as far as that can be told."""
+    try:
+        return any(
+            target.startswith("/")
+            and target != os.devnull
+            and _facts_of(number)[0] & (os.O_WRONLY | os.O_RDWR)
+            for number, target in _files()
+        )
+    except OSError:  # it has all descriptors that it may have, or `/proc` is out of its sight
+        return True
 
 
 class OpenFile:

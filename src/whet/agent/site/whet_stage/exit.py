@@ -9,7 +9,7 @@ import _io
 import atexit
 import os
 import sys
-from types import TracebackType
+from types import ModuleType, TracebackType
 
 from .descriptors import are_any_written
 from .unseen import caller, seen, unseen
@@ -17,8 +17,10 @@ from .unseen import caller, seen, unseen
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from types import FrameType, ModuleType
+    from types import FrameType
     from typing import NoReturn, TextIO
+
+_NAMES_IN_MODULE, _NAMES_IN_CLASS = vars(ModuleType)["__dict__"], vars(type)["__dict__"]
 
 OWN_FILES = {__file__}
 """Files whose frames are not shown as part of a program's traceback."""
@@ -139,7 +141,8 @@ def touch_last_words() -> None:
 class _Known:
     """The modules that there were when a copy of the process was taken.
 
-    To look at each of a thousand costs a forked process hundreds of pages of its own.
+    To look at each of a thousand costs a forked process hundreds of pages of its own. They are
+    noted by their names: the program may let go of any of them.
 
     Attributes:
         newest: the one that was imported last; None: nothing is known.
@@ -147,54 +150,59 @@ class _Known:
         own: those of the program.
     """
 
-    newest: ModuleType | None = None
+    newest: str | None = None
     count = 0
-    own: tuple[ModuleType, ...] = ()
+    own: tuple[str, ...] = ()
 
 
 def note_modules() -> None:
     """Note which modules are the program's own, so that no forked process asks all of them."""
-    _Known.own = tuple(filter(_is_own, tuple(sys.modules.values())))
-    _Known.newest, _Known.count = tuple(sys.modules.values())[-1], len(sys.modules)
+    names = tuple(sys.modules)
+    _Known.own = tuple(name for name in names if _is_own(sys.modules.get(name)))
+    _Known.newest, _Known.count = names[-1] if names else None, len(names)
 
 
-def _own_modules() -> tuple[ModuleType, ...]:
-    """Return the modules of the program, not of libraries."""
-    if _Known.newest is not None and type(sys.modules) is dict:
-        try:
-            return (*_Known.own, *filter(_is_own, _newer_modules()))
-        except RuntimeError:  # a thread imports
-            pass
-    return tuple(filter(_is_own, tuple(sys.modules.values())))
+def _own_modules() -> Iterator[ModuleType | None]:
+    """Yield the modules of the program, not of libraries."""
+    names: tuple[str, ...] = tuple(sys.modules) if _Known.newest is None else _names_to_look_at()
+    return filter(_is_own, map(sys.modules.get, names))
 
 
-def _newer_modules() -> Iterator[ModuleType]:
-    """Yield the modules that were imported since; all of them if that cannot be told."""
+def _names_to_look_at() -> tuple[str, ...]:
+    """Return the names of modules that may be the program's own; all if that cannot be told."""
     newer = len(sys.modules) - _Known.count
-    for index, name in enumerate(reversed(sys.modules)):
-        module = sys.modules[name]
-        if index == newer and module is _Known.newest:
-            return
-        yield module
-
-
-def _is_own(module: ModuleType) -> bool:
+    found = [*_Known.own]
     try:
-        # Asked for by name, a lazy module may import others.
-        names: dict[str, object] = object.__getattribute__(module, "__dict__")
-    except AttributeError:
-        return False
-    file = names.get("__file__")
+        for index, name in enumerate(reversed(sys.modules)):
+            found.append(name)
+            if index == newer and name == _Known.newest:
+                return tuple(found)
+    except (RuntimeError, TypeError):  # a thread imports; it is no dictionary any more
+        pass
+    return tuple(sys.modules)
+
+
+def _is_own(module: ModuleType | None) -> bool:
+    file = _names_in(module).get("__file__")
     if not isinstance(file, str) or not file:
         return False
     return not file.startswith((sys.prefix, sys.base_prefix)) and "site-packages" not in file
 
 
+def _names_in(module: ModuleType | None) -> dict[str, object]:
+    """Return the names that a module holds, without asking one that is lazy, which imports."""
+    if not issubclass(type(module), ModuleType):
+        return {}
+    names: dict[str, object] | None = _NAMES_IN_MODULE.__get__(module)
+    return names or {}
+
+
 def _has_last_words() -> bool:
     """Whether a class of the program, not of a library, defines `__del__`."""
     for module in _own_modules():
-        for value in tuple(vars(module).values()):
-            if isinstance(value, type) and "__del__" in vars(value):
+        for value in tuple(_names_in(module).values()):
+            # `isinstance` would ask the value what class it is of: a proxy answers for another.
+            if issubclass(type(value), type) and "__del__" in _NAMES_IN_CLASS.__get__(value):
                 return True
     return False
 

@@ -15,11 +15,11 @@ import sys
 
 from .memory import words_of
 from .private import private_import
-from .unheld import MAGIC_FOLDER, whole
+from .unheld import close, open_unheld, pread, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 _MOST_PAGES = 8192  # a copy that waits takes no more: 32 MiB
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -28,6 +28,8 @@ _OWN = 0x81  # the highest byte of one: in memory, and mapped by no other proces
 _ALONE, _NOT = b"\1", b"\0"
 _WHICH = bytes(each == _OWN for each in range(256))
 _NEAR_BYTES = 1 << 20
+_PART_BYTES = 64 << 20  # looked through at once
+_MOST_BYTES = 8 << 30  # so much takes 25 ms
 _POPULATE_WRITE, _SINCE = 23, (5, 14)  # MADV_POPULATE_WRITE, madvise(2)
 _STRETCHES = 64  # so many take a third of a millisecond
 
@@ -40,6 +42,8 @@ class Pages:
 
     def __init__(self) -> None:
         self._private = list(_private_memory())
+        self._call: Callable[[int, tuple[object, ...]], int]
+        self._advise = 0
         self._advice: list[tuple[object, ...]] = []
 
     def written(self) -> bytes:
@@ -47,33 +51,38 @@ class Pages:
 
         Nothing if it is more than is worth it, or the kernel does not tell.
         """
+        try:
+            pagemap = open_unheld("/proc/self/pagemap")
+        except OSError:  # the program may open nothing more, or has become another user
+            return b""
         found: list[bytes] = []
         left = _MOST_PAGES
         try:
-            pagemap = os.open("/proc/self/pagemap", os.O_RDONLY | os.O_CLOEXEC, dir_fd=MAGIC_FOLDER)
-        except OSError:
-            return b""
-        try:
-            for start, end in _joined(self._private):
-                count = (end - start) // _PAGE_BYTES * _ENTRY_BYTES
-                entries = os.pread(pagemap, count, start // _PAGE_BYTES * _ENTRY_BYTES)
-                for first, last in _stretches(entries[_ENTRY_BYTES - 1 :: _ENTRY_BYTES]):
-                    left -= last - first
+            for start, end in _joined(_worth_a_look(self._private)):
+                for first, last in _alone(pagemap, start, end):
+                    left -= (last - first) // _PAGE_BYTES
                     if left < 0:
                         return b""
-                    found += map(_word, (start + first * _PAGE_BYTES, start + last * _PAGE_BYTES))
-        except OSError:
+                    found += map(_word, (first, last))
+            return b"".join(found)
+        except (OSError, MemoryError):  # it has set itself limits
             return b""
         finally:
-            os.close(pagemap)
-        return b"".join(found)
+            close(pagemap)
 
     def expect(self, pages: bytes) -> None:
         """Note, in the snapshot, what the next runs will write to."""
         if not _can_populate():
             return
-        ctypes = private_import("_ctypes")
-        simple: type = vars(ctypes)["_SimpleCData"]
+        try:
+            ctypes = private_import("_ctypes")
+            simple: type = vars(ctypes)["_SimpleCData"]
+            self._call = vars(ctypes)["call_function"]
+            self._advise = vars(ctypes)["dlsym"](
+                vars(ctypes)["dlopen"](None, os.RTLD_NOW), "madvise"
+            )
+        except (ImportError, TypeError, KeyError, OSError):
+            return  # this Python has none, or the program has something else of that name
         word = type("word", (simple,), {"_type_": "P"})  # `ctypes` itself takes long to import
         self._advice = [
             (word(start), word(end - start), _POPULATE_WRITE)
@@ -82,18 +91,10 @@ class Pages:
 
     def prefault(self, is_wanted: Callable[[], bool]) -> None:
         """Get this process pages of its own; stop when it is wanted elsewhere."""
-        if not self._advice:
-            return
-        ctypes = private_import("_ctypes")
-        call: Callable[[int, tuple[object, ...]], int] = ctypes.call_function
-        try:
-            advise: int = ctypes.dlsym(ctypes.dlopen(None, os.RTLD_NOW), "madvise")
-        except OSError:
-            return
         for number, advice in enumerate(self._advice):
             if not number % _STRETCHES and is_wanted():
                 return
-            call(advise, advice)  # what cannot be had now is had when it is written to
+            self._call(self._advise, advice)  # what cannot be had now is had when it is written to
 
 
 def _word(number: int) -> bytes:
@@ -114,7 +115,25 @@ def _private_memory() -> Iterator[tuple[int, int]]:
             yield int(start, 16), int(end, 16)
 
 
-def _joined(ranges: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _worth_a_look(ranges: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the ranges that can be looked through in little time: a mapped file may be of 1 TB."""
+    left = _MOST_BYTES
+    for start, end in ranges:
+        if end - start <= left:
+            left -= end - start
+            yield start, end
+
+
+def _alone(pagemap: int, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield which stretches of a range no other process has."""
+    for at in range(start, end, _PART_BYTES):
+        count = (min(end, at + _PART_BYTES) - at) // _PAGE_BYTES * _ENTRY_BYTES
+        entries = pread(pagemap, count, at // _PAGE_BYTES * _ENTRY_BYTES)
+        for first, last in _stretches(entries[_ENTRY_BYTES - 1 :: _ENTRY_BYTES]):
+            yield at + first * _PAGE_BYTES, at + last * _PAGE_BYTES
+
+
+def _joined(ranges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Yield ranges of which those that lie near each other are one."""
     start = end = 0
     for first, last in ranges:

@@ -275,14 +275,15 @@ class _Stage:
 
     def tell(self, *facts: object) -> None:
         """Tell whet something in passing."""
-        line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         try:
-            line.connect(self._address)
-            send(line, facts)
+            line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+            try:
+                line.connect(self._address)
+                send(line, facts)
+            finally:
+                line.close()
         except OSError:  # it does without
             return
-        finally:
-            line.close()
 
     def _offer(self, kind: str, place: str) -> str:
         """Take a snapshot if it can be done; return why not, empty if it was taken."""
@@ -323,8 +324,11 @@ class _Stage:
         Returns:
             why there can be no copy; empty if there is one, or whet does not want it.
         """
-        files, read_bytes = opened(), stdin_offset()
-        waiting, woken = os.pipe()
+        try:
+            files, read_bytes = opened(), stdin_offset()
+            waiting, woken = os.pipe()
+        except OSError as error:  # the program has all descriptors that it may have
+            return f"nothing can be opened: {error.strerror}"
         try:
             is_original = bool(fork_away())
         except OSError as error:  # no memory, or too many processes
@@ -339,7 +343,13 @@ class _Stage:
             os.close(waiting)
             return ""
         os.close(waiting)
-        are_frames_new, is_debugged = self._wait(woken, kind, place, seconds)
+        is_to_run_on = False
+        try:
+            are_frames_new, is_debugged = self._wait(woken, kind, place, seconds)
+            is_to_run_on = True
+        finally:
+            if not is_to_run_on:
+                os._exit(0)  # the program would see what has failed here, and run on unasked
         # From here on this is the process of a resumed run.
         for file in files:
             file.reopen()

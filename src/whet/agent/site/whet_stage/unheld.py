@@ -15,6 +15,19 @@ MAGIC_FOLDER = 0x57686574
 
 _PART = 1 << 16
 
+# A test may put something else in their place for a while.
+close, pread = os.close, os.pread
+_open, _read, _listdir, _readlink = os.open, os.read, os.listdir, os.readlink
+
+
+def open_unheld(path: str, flags: int = 0) -> int:
+    """Open a file or folder to read it; return its descriptor.
+
+    Raises:
+        OSError: if it cannot be opened.
+    """
+    return _open(path, os.O_RDONLY | os.O_CLOEXEC | flags, dir_fd=MAGIC_FOLDER)
+
 
 def whole(path: str) -> bytes:
     """Return what a file holds, which one of `/proc` gives a page at a time.
@@ -22,16 +35,16 @@ def whole(path: str) -> bytes:
     Raises:
         OSError: if it cannot be read.
     """
-    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=MAGIC_FOLDER)
+    file = open_unheld(path)
     try:
         # Its size is not asked for: that would be one more question.
-        part = os.read(file, _PART)
+        part = _read(file, _PART)
         parts = [part]
         while part:
-            part = os.read(file, _PART)
+            part = _read(file, _PART)
             parts.append(part)
     finally:
-        os.close(file)
+        close(file)
     return b"".join(parts)
 
 
@@ -41,11 +54,11 @@ def entries(path: str) -> list[str]:
     Raises:
         OSError: if it cannot be read.
     """
-    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=MAGIC_FOLDER)
+    folder = open_unheld(path, os.O_DIRECTORY)
     try:
-        return os.listdir(folder)
+        return _listdir(folder)
     finally:
-        os.close(folder)
+        close(folder)
 
 
 def link_at(path: str) -> str:
@@ -54,4 +67,4 @@ def link_at(path: str) -> str:
     Raises:
         OSError: if there is none.
     """
-    return os.readlink(path, dir_fd=MAGIC_FOLDER)
+    return _readlink(path, dir_fd=MAGIC_FOLDER)
