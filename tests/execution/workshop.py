@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from whet.execution.early_look import EarlyLook
 from whet.execution.warm import Start, WarmRuns
 from whet.host.capture import keep_in_place
 from whet.host.observation import SLACK_NS
+from whet.host.python_interpreter import PythonFacts
 from whet.host.pythons import pythons_between
 
 SLOW = "import time\ntime.sleep(0.06)\n"
@@ -29,10 +31,15 @@ every_python = pytest.mark.parametrize("minor", [9, 10, 11, 12, 13, 14])
 
 def python_of(minor: int) -> str:
     """Return a Python of a minor version; the test is skipped where there is none."""
-    found = pythons_between((3, minor), (3, minor), os.environ)
-    if not found:
+    found = _pythons()
+    if (3, minor) not in found:
         pytest.skip(f"there is no Python 3.{minor}")
     return found[3, minor].path
+
+
+@cache
+def _pythons() -> Mapping[tuple[int, int], PythonFacts]:
+    return pythons_between((3, 9), (3, 14), os.environ)
 
 
 def newest(folder: Path) -> int:

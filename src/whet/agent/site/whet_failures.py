@@ -54,6 +54,8 @@ class Watch:
             "torch._utils": self._watch_tasks("ExceptionWrapper"),
             "asyncio.base_events": self._watch_loops,
         }
+        if sys.version_info >= (3, 13):
+            guards["traceback"] = self._watch_shown
         for name, guard in guards.items():
             if name in sys.modules:  # a `.pth` file has brought it in
                 guard(vars(sys.modules[name]))
@@ -173,6 +175,17 @@ class Watch:
             leave(*arguments, **named)
 
         module["_exit_function"] = _exit_function
+
+    def _watch_shown(self, module: dict[str, Any]) -> None:
+        # From 3.13 on a process of multiprocessing leaves when its error is shown and forgotten.
+        show = module["print_exc"]
+
+        def print_exc(*arguments: object, **named: object) -> None:
+            if _frame_above(1).f_code.co_name == "_bootstrap":
+                self.keep(sys.exc_info()[1], "process")
+            show(*arguments, **named)
+
+        module["print_exc"] = print_exc
 
     def _watch_tasks(self, name: str) -> Guard:
         def guard(module: dict[str, Any]) -> None:
