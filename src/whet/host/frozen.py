@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     Order: TypeAlias = "tuple[dict[str, bytes], Given, bool, bytes]"
 
 _NOTHING: "Given" = (-1, [], False)
+_RUNS_THAT_TELL = frozenset(4**power for power in range(16))
+"""Of those from one copy: what they write to may change, and telling takes milliseconds."""
+
 _LENGTH_BYTES = 4
 _CREDENTIALS_BYTES = 12  # struct ucred: pid, uid, gid
 _WAITING = 64
@@ -197,7 +200,7 @@ class FrozenCopies:
         at = time.monotonic()
         runs = self._runs[number] = self._runs.get(number, 0) + 1
         self._last = number
-        is_to_tell = runs & (runs - 1) == 0  # the 1st, 2nd, 4th, 8th: what they write to may change
+        is_to_tell = runs in _RUNS_THAT_TELL
         pid = self._asked(number, ({}, (terminal, words, is_to_tell), False, b""), streams)
         self._ready.pop(number, None)
         self._spares.discard(pid)
