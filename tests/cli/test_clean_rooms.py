@@ -93,8 +93,10 @@ def test_trials_side_by_side_with_a_fixed_path_and_port_do_not_meet(ada: User) -
     options = ("run", "--json", "--clean", "--network", "loopback")
     with ThreadPoolExecutor(4) as pool:
         answers = pool.map(lambda _: ada(*options, "--", ada.python, "fixed.py"), range(4))
-        outcomes = [json.loads(answer.stdout)["outcome"] for answer in answers]
+        said = list(answers)
 
+    assert [each.stderr for each in said if not each.stdout] == []
+    outcomes = [json.loads(each.stdout)["outcome"] for each in said]
     assert [outcome["exit_code"] for outcome in outcomes] == [0] * 4, outcomes
     assert not Path("/tmp/whet-room-lock").exists()
 

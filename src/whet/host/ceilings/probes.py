@@ -24,7 +24,7 @@ else:
 _HELD, _BROKE = 0, 1
 _PAGE = 4096
 _PROBE_BYTES = 8 << 20  # more than a fork of the spawner writes to
-_PATIENCE_SECONDS = 5.0
+_PATIENCE_SECONDS = 30.0  # on a machine whose disk stands still for a while
 _MOST_OWN_FILES = 1024
 _SPIN_SECONDS = 0.5
 _STACK_SLACK_BYTES = 1 << 20
