@@ -99,7 +99,8 @@ class FrozenCopies:
                 case ("present",):
                     self.are_programs_present = True
                 case ("wrote", bytes(pages)):
-                    self._wrote[self._last] = pages
+                    if self._last in self._lines:  # else nobody goes on from that one any more
+                        self._wrote[self._last] = pages
                 case ():
                     pass
                 case _:
