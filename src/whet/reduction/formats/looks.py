@@ -1,7 +1,7 @@
 """Plainer characters of the same number: what is left is read more easily."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from whet.reduction.edit import Edit, keep_least, make_changes
 from whet.reduction.formats.pieces import Pieces
@@ -10,10 +10,13 @@ from whet.search.delta import Kept
 
 _STRANGE = rb"[\xc0-\xff][\x80-\xbf]*|[^\x20-\x7e\r\n]"
 _WORD = re.compile(rb"[A-Za-z]+")
+_ALONE = rb"(?<![A-Za-z])%b(?![A-Za-z])"
+_RUN = re.compile(rb"[a-z]+|" + _ALONE % b"[A-Z]")
+_NAME_A = re.compile(_ALONE % b"a")
+_NAME = re.compile(_ALONE % b"[A-Za-z]")
+_LETTER = re.compile(rb"([a-z]|" + _ALONE % b"[A-Z]" + rb")")
 _LOOKS = (
-    ("put a for letters", rb"[a-z]|(?<![A-Za-z])[A-Z](?![A-Za-z])", b"a"),
     ("put A for capitals", rb"[A-Z]", b"A"),
-    ("put b for letters", rb"[a-z]|(?<![A-Za-z])[A-Z](?![A-Za-z])", b"b"),
     ("put 0 for digits", rb"[1-9]", b"0"),
     ("put 1 for digits", rb"[2-9]", b"1"),
     ("put a for strange characters", _STRANGE, b"a"),
@@ -60,6 +63,56 @@ def _replace_equal_ones(payload: bytes, pattern: re.Pattern[bytes], text: bytes)
     return keep_least(len(found), render, start=payload, grain=max(1, grain))
 
 
+def _put_letters(pieces: Pieces) -> PassSearch:
+    """Put a for the letters of a word together, then for half of them.
+
+    Single letters are tried only where a half could be changed: a word whose halves are both
+    needed is a name that the program looks for, and to ask for each of its letters tells no more.
+    """
+    payload = pieces.payload
+    if len(payload) > SINGLE_CHARACTERS:
+        return (yield from _replace_equal_ones(payload, _LETTER, b"a"))
+    runs = [match.span() for match in _RUN.finditer(payload)]
+    before = payload = yield from make_changes(payload, _written(payload, runs, b"a"))
+    halves = [each for run in runs for each in _halves(*run)]
+    payload = yield from make_changes(payload, _written(payload, halves, b"a"))
+    for letter in (b"a", b"b"):
+        letters = [
+            (place, place + 1)
+            for start, end in runs
+            if payload[start:end] != before[start:end]
+            for place in range(start, end)
+            if payload[place : place + 1] not in b"ab"
+        ]
+        payload = yield from make_changes(payload, _written(payload, letters, letter))
+    return payload
+
+
+def _written(payload: bytes, spans: Sequence[tuple[int, int]], letter: bytes) -> list[list[Edit]]:
+    """Return the changes that fill each span with a letter, of those that are not full of it.
+
+    The first one stands last: it is tried first, so that of two names the first is called a.
+    """
+    filled = ((start, end, letter * (end - start)) for start, end in reversed(spans))
+    return [[Edit(*each)] for each in filled if payload[each[0] : each[1]] != each[2]]
+
+
+def _halves(start: int, end: int) -> list[tuple[int, int]]:
+    middle = (start + end) // 2
+    return [(start, middle), (middle, end)] if middle > start else []
+
+
+def _put_second_name(pieces: Pieces) -> PassSearch:
+    """Put b for names of one letter, where one is called a: they may have to differ."""
+    payload = pieces.payload
+    if not _NAME_A.search(payload):
+        return payload
+    if len(payload) > SINGLE_CHARACTERS:
+        return (yield from _replace_equal_ones(payload, _LETTER, b"b"))
+    names = [match.span() for match in _NAME.finditer(payload)]
+    return (yield from make_changes(payload, _written(payload, names, b"b")))
+
+
 def _lower_words(pieces: Pieces) -> PassSearch:
     """Put small letters for all capitals of a word together: half a word reads worse."""
     changes = [
@@ -72,6 +125,8 @@ def _lower_words(pieces: Pieces) -> PassSearch:
 
 LOOKS_PASSES = (
     ReductionPass(name="lower words", stage=Stage.LOOKS, search=_lower_words),
+    ReductionPass(name="put a for letters", stage=Stage.LOOKS, search=_put_letters),
+    ReductionPass(name="put b for names", stage=Stage.LOOKS, search=_put_second_name),
     *(
         ReductionPass(name=name, stage=Stage.LOOKS, search=_plainer(pattern, text))
         for name, pattern, text in _LOOKS

@@ -21,10 +21,10 @@ def read_array(payload: bytes) -> "NDArray[Any] | None":
     Returns:
         None if it is none, if it holds objects (which only a pickle can say) or too few bytes.
     """
+    if not payload.startswith(MAGIC):  # before numpy is imported: every payload is asked
+        return None
     import numpy as np
 
-    if not payload.startswith(MAGIC):
-        return None
     stream = io.BytesIO(payload)
     version = np.lib.format.read_magic(stream)
     if version == (1, 0):
