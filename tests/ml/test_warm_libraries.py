@@ -200,6 +200,53 @@ def test_tokenizers_without_threads_go_on_from_a_snapshot(workshop: Workshop) ->
     workshop.edit(text, f"{text}print('more')\n")
 
 
+def test_what_is_called_at_the_end_is_called_with_torch_too(workshop: Workshop) -> None:
+    if find_spec("torch") is None:
+        pytest.skip("`make test-ml` brings torch")
+    past = """import atexit, weakref, torch
+class Held: pass
+held = Held()
+weakref.finalize(held, print, "finalized")
+library = torch.library.Library("mine", "FRAGMENT")
+library.define("twice(Tensor x) -> Tensor")
+library.impl("twice", lambda x: x * 2, "CPU")
+atexit.register(lambda: print("twice", torch.ops.mine.twice(torch.ones(2))))
+"""
+    done = workshop.edit(f"{past}{SLOW}print(1)\n", f"{past}{SLOW}print(2)\n")
+
+    assert workshop.starts[-1].place.startswith("main.py:")
+    assert done.stdout.head(1000).decode().splitlines() == [
+        "2",
+        "twice tensor([2., 2.])",
+        "finalized",
+    ]
+
+
+LEFT = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from whet_stage.exit import leave_registered
+import weakref, torch
+class Held: pass
+held = Held()
+mine = weakref.finalize(held, print, "mine")
+before = len(weakref.finalize._registry)
+leave_registered()
+print(before > 100, [each is mine for each in weakref.finalize._registry])
+"""
+
+
+def test_of_what_is_called_at_the_end_only_torchs_own_clearing_up_is_left_out() -> None:
+    if find_spec("torch") is None:
+        pytest.skip("`make test-ml` brings torch")
+    site = str(Path(whet.agent.__file__).parent / "site")
+    done = subprocess.run(
+        [sys.executable, "-c", LEFT, site], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.splitlines() == ["True [True]", "mine"]
+
+
 FORK = """
 import sys
 sys.path.insert(0, sys.argv[1])

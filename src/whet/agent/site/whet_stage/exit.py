@@ -9,7 +9,7 @@ import _io
 import atexit
 import os
 import sys
-from types import ModuleType, TracebackType
+from types import FunctionType, ModuleType, TracebackType
 
 from .descriptors import are_any_written
 from .unseen import caller, seen, unseen
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import FrameType
     from typing import NoReturn, TextIO
+
+_LETS_GO = ("torch.library", "_del_library")
+"""What takes the operators of a library out of torch's tables when Python ends: nothing is called
+that could be seen, for none of them is used again. A program that has imported torch has hundreds,
+which take longer than most edits' own work (15 ms)."""
 
 _NAMES_IN_MODULE, _NAMES_IN_CLASS = vars(ModuleType)["__dict__"], vars(type)["__dict__"]
 
@@ -56,7 +61,7 @@ def run_and_exit(
     if not number and (sys.gettrace() or sys.getprofile()):
         forget()
         raise SystemExit(code)  # a debugger looks on: Python itself is to do the rest
-    code = _finish(code)
+    code = _finish(code, has_last_words)
     if number:
         _die_of(number)
     forget()
@@ -70,7 +75,7 @@ def run_and_exit(
 
 
 @unseen
-def _finish(code: int) -> int:
+def _finish(code: int, has_last_words: Callable[[], bool]) -> int:
     """Wait for threads, call exit handlers and flush; return the exit code."""
     threading = sys.modules.get("threading")
     if threading is not None:
@@ -78,6 +83,8 @@ def _finish(code: int) -> int:
             _private(threading, "_shutdown")()
         except BaseException as error:  # noqa: BLE001 - as Python does
             _show(error)
+    if _LETS_GO[0] in sys.modules and not (has_last_words() or _has_last_words()):
+        leave_registered()
     _private(atexit, "_run_exitfuncs")()
     for stream in _streams():
         try:
@@ -86,6 +93,37 @@ def _finish(code: int) -> int:
         except BaseException:  # noqa: BLE001 - Python says so with an exit code of its own
             code = 120
     return code
+
+
+def leave_registered() -> None:
+    """Take what only lets go of operators (`_LETS_GO`) from what is called when Python ends."""
+    finalize: type | None = getattr(sys.modules.get("weakref"), "finalize", None)
+    registry: dict[object, object] | None = getattr(finalize, "_registry", None)
+    if finalize is None or type(registry) is not dict:
+        return
+    try:
+        kept = {key: info for key, info in registry.items() if not _only_lets_go(info)}
+    except RuntimeError:  # a thread is at work there
+        return
+    if len(kept) < len(registry):
+        type.__setattr__(finalize, "_registry", kept)
+        # To take the old one apart would write to each of its objects.
+        _LEFT.append(registry)
+
+
+_LEFT: list[object] = []
+
+
+def _only_lets_go(info: object) -> bool:
+    function = getattr(info, "func", None)
+    return (
+        type(function) is FunctionType
+        and (
+            function.__module__,
+            function.__qualname__,
+        )
+        == _LETS_GO
+    )
 
 
 @unseen
