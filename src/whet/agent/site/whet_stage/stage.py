@@ -11,7 +11,6 @@ Standard library only, Python 3.9 or later. It leaves no name where the program 
 from __future__ import annotations
 
 import _socket
-import marshal
 import os
 import sys
 import time
@@ -20,14 +19,13 @@ from types import FunctionType
 from . import BEFORE, stdin
 from .awaited import Awaited
 from .debugger import open_at_failure, open_in
-from .descriptors import CUDA, Streams, inherit_again, opened, skip_stdin, stdin_offset
-from .edits import Edit, Functions
-from .exit import OWN_FILES, flush, note_modules, run_and_exit, touch_last_words
-from .freeze import Ready, fork_away, receive, send
+from .descriptors import CUDA, inherit_again, opened, skip_stdin, stdin_offset
+from .edits import Functions
+from .exit import OWN_FILES, flush, run_and_exit
+from .freeze import fork_away, send
 from .hygiene import begin, hindrance
 from .pace import Pace
 from .point import Point, stack_of
-from .prefault import Pages
 from .private import hide_own, invalidate_caches, is_alone, is_import_replaced, show_own
 from .script import Resumed, Script
 from .sight import Sight
@@ -35,17 +33,17 @@ from .sources import Source, has_hook, key_of_code
 from .suites import Suite
 from .unheld import whole
 from .unseen import caller, unseen
+from .waiting import Waiting, stack
 from .warned import are_any_shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import CodeType, FrameType
+    from types import CodeType
 
     from .suites import Guard, Rewrite
 
     Load = Callable[[str, str], "CodeType | None"]
-    Given = tuple[int, list[bytes], bool]
 else:
     pass
 
@@ -121,8 +119,7 @@ class _Stage:
         self._address = address
         self._pid = os.getpid()
         self._began = time.perf_counter()
-        self._is_to_tell_pages = False
-        self._pages: Pages | None = None
+        self._copy: Waiting | None = None
         self.guards = {**self.suite.guards(), **self.sight.guards()}
         self.loading: list[Callable[[str, str], CodeType | None]] = [self.load]
 
@@ -345,7 +342,16 @@ class _Stage:
         os.close(waiting)
         is_to_run_on = False
         try:
-            are_frames_new, is_debugged = self._wait(woken, kind, place, seconds)
+            self._copy = Waiting(
+                self._sources,
+                self._script,
+                self.sight,
+                self.awaited,
+                become_own=self._become_own,
+                look_ahead=None if self._is_search else self._touch_last_words,
+            )
+            at = (kind, place, seconds)
+            are_frames_new, is_debugged = self._copy.wait(self._address, woken, at)
             is_to_run_on = True
         finally:
             if not is_to_run_on:
@@ -363,94 +369,6 @@ class _Stage:
             raise Resumed
         return ""
 
-    def _debug(self, *, are_frames_new: bool) -> None:
-        """Open pdb where this copy goes on."""
-        self.sight.ended_by = "a debugger"
-        open_at_failure()
-        if are_frames_new:
-            self._script.stop = open_in
-            return
-        frames = _stack()
-        own = (each for each in frames if each.f_code.co_filename in self._sources)
-        open_in(next(own, frames[0]))
-
-    def _wait(self, woken: int, kind: str, place: str, seconds: float) -> tuple[bool, bool]:
-        """Be a snapshot; return in a copy that runs on.
-
-        Returns:
-            whether its stage frames are to be made anew, and whether it is to be debugged.
-        """
-        os.setsid()
-        self._pages = None  # what a copy that it comes from has written to was mapped otherwise
-        line = self._report(kind, place, seconds)
-        # The original runs on when whet knows of this copy and has taken in all its output.
-        answer = receive(line)[0]
-        if not answer or marshal.loads(answer) == "no":
-            os.write(woken, b"\1" if answer else b"")
-            os._exit(0)
-        os.close(woken)
-        # A frozen process must not keep the streams of a run that has ended.
-        held, nothing = Streams(), os.open(os.devnull, os.O_RDWR)
-        held.give([nothing] * 3)
-        os.close(nothing)
-        ready = Ready()
-        while True:
-            order, streams = receive(line)
-            if not order:
-                os._exit(0)
-            changed, given, is_debugged, pages = _wish(order)
-            self._expect(pages)
-            if streams:
-                send(line, ready.go(streams, given))
-            elif ready.is_fresh or ready.begin():
-                is_to_change = bool(changed) or is_debugged
-                send(line, ready.tell(order, is_to_change=is_to_change))
-            else:
-                line.close()
-                return self._get_ready(ready, held, at_point=kind == "statement")
-
-    def _expect(self, pages: bytes) -> None:
-        """Note once what each run from here would find out anew, at a cost."""
-        if self._pages is None:
-            self._pages = Pages()
-            note_modules()
-        if pages:
-            self._pages.expect(pages)
-
-    def _get_ready(self, ready: Ready, held: Streams, *, at_point: bool) -> tuple[bool, bool]:
-        """Be a copy that is to run on; return as `_wait` does when it is."""
-        prepared, is_debugged, functions, is_new = "same", False, Functions(), True
-        self._become_own()
-        while True:
-            order, streams = ready.wait()
-            if streams:
-                functions.forget()
-                terminal, words, self._is_to_tell_pages = _given(order)
-                self.awaited.words.become(list(map(os.fsdecode, words)))
-                ready.become(held, streams, terminal)
-                return prepared == "changed", is_debugged
-            changed, _, is_debugged, _ = _wish(order)
-            if changed:
-                prepared = self._prepared(changed, functions, at_point=at_point)
-            if not prepared:
-                os._exit(0)
-            ready.answer()
-            if is_new and self._pages is not None:
-                self._pages.prefault(ready.is_asked)
-            is_new = False
-            if not changed and not self._is_search:
-                self._look_ahead(functions)
-
-    def _look_ahead(self, functions: Functions) -> None:
-        """Do now what takes long: nobody waits, the next edit has not been saved yet."""
-        modules = show_own()
-        spaces = {path: source.module for path, source in self._sources.items()}
-        functions.find({path: space for path, space in spaces.items() if space is not None})
-        functions.find_standing(self._sources)
-        hide_own(modules)
-        touch_last_words()
-        self._has_last_words()
-
     def _become_own(self) -> None:
         """Be a process of its own, not the one that it was forked from."""
         self._pid = os.getpid()
@@ -459,47 +377,19 @@ class _Stage:
         self.sight.forget()
         invalidate_caches()
 
-    def _report(self, kind: str, place: str, seconds: float) -> _socket.socket:
-        """Tell whet where the program is and what it has seen; return the line to whet."""
-        line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-        line.connect(self._address)
-        texts = {path: source.text for path, source in self._sources.items()}
-        stack = [_named(frame) for frame in reversed(_stack()) if not _is_importer(frame)]
-        send(line, (kind, place, seconds, self.sight.facts(), texts, stack))
-        return line
+    def _touch_last_words(self) -> None:
+        self._has_last_words()
 
-    def _prepared(self, changed: dict[str, bytes], functions: Functions, *, at_point: bool) -> str:
-        """Take on what files say now; say ``same`` or ``changed``, empty if that cannot be."""
-        if not changed:
-            return "same"
-        lines, modules = self.sight.lines, show_own()
-        try:
-            if not all(
-                lines.are_same(path, self._sources[path].text, now) for path, now in changed.items()
-            ):
-                return ""
-            stack = [] if at_point else _stack()
-            edit = Edit(
-                self._sources,
-                self._script,
-                changed,
-                stack=stack,
-                functions=functions,
-                are_lines_seen=self.sight.are_lines_seen,
-            )
-            needs_frames = any(frame.source.path in changed for frame in self._script.frames)
-            if needs_frames:
-                self._script.capture(edit.nodes)
-            edit.apply()
-            lines.forget_texts(changed)
-            self._sources.update(edit.sources)
-            if needs_frames:
-                self._script.change(self._sources, edit.nodes)
-        except Exception:  # noqa: BLE001 - whatever it is, an earlier snapshot has to do
-            return ""
-        finally:
-            hide_own(modules)
-        return "changed" if needs_frames else "same"
+    def _debug(self, *, are_frames_new: bool) -> None:
+        """Open pdb where this copy goes on."""
+        self.sight.ended_by = "a debugger"
+        open_at_failure()
+        if are_frames_new:
+            self._script.stop = open_in
+            return
+        frames = stack()
+        own = (each for each in frames if each.f_code.co_filename in self._sources)
+        open_in(next(own, frames[0]))
 
     @unseen
     def run_script(self, path: str) -> None:
@@ -541,9 +431,9 @@ class _Stage:
 
     def _tell_pages(self) -> None:
         """Tell whet what this run has written to, so that the next one waits for no page."""
-        if self._is_to_tell_pages and self._pages is not None and os.getpid() == self._pid:
+        if self._copy is not None and self._copy.is_to_tell_pages and os.getpid() == self._pid:
             was_closed, self.sight.is_closed = self.sight.is_closed, True
-            self.tell("wrote", self._pages.written())
+            self.tell("wrote", self._copy.written())
             self.sight.is_closed = was_closed
 
     def _has_last_words(self) -> bool:
@@ -553,18 +443,6 @@ class _Stage:
         self.point.begin()
         self.sight.is_closed = False
         self._pace.begin()
-
-
-def _wish(order: bytes) -> tuple[dict[str, bytes], Given, bool, bytes]:
-    """Return what files say now, what the run is given, if a debugger is to open, and pages."""
-    wish: tuple[dict[str, bytes], Given, bool, bytes] = marshal.loads(order)
-    return wish
-
-
-def _given(order: bytes) -> Given:
-    """Return which stream is a terminal, what arguments a search varies, if pages are to be told."""
-    given: Given = marshal.loads(order)
-    return given
 
 
 def _is_signature(code: CodeType) -> bool:
@@ -579,22 +457,3 @@ def _is_place(code: CodeType) -> bool:
     return os.path.basename(folder) in {"_pytest", "_code"} and (name, code.co_name) in {
         ("compat.py", "getlocation"), ("source.py", "getrawcode"),
     }  # fmt: skip
-
-
-def _named(frame: FrameType) -> tuple[str, str]:
-    return frame.f_code.co_filename, frame.f_code.co_name
-
-
-def _is_importer(frame: FrameType) -> bool:
-    """Whether no traceback shows a frame."""
-    return frame.f_code.co_filename.startswith("<frozen importlib")
-
-
-def _stack() -> list[FrameType]:
-    """Return all frames of the program, the innermost first."""
-    found: list[FrameType] = []
-    frame: FrameType | None = caller()
-    while frame is not None:
-        found.append(frame)
-        frame = frame.f_back
-    return found
