@@ -79,6 +79,25 @@ def test_the_arguments_that_matter_as_a_line_to_paste(whet: Whet) -> None:
     assert "train.py --lr 6 --epochs 4  exit 1" in whet("log", "--all").stdout
 
 
+def test_a_search_of_arguments_goes_on_where_a_budget_has_ended_it(whet: Whet) -> None:
+    whet.write(
+        "slow.py",
+        "import sys, time\ntime.sleep(0.1)\n"
+        "if {'--x7', '--x23'} <= set(sys.argv): raise ValueError('both')\n",
+    )
+    words = [PYTHON, "slow.py", *(f"--x{number}" for number in range(40))]
+    search = ("shrink", "--arguments", "--cold", "--jobs", "1")
+
+    fresh = whet(*search, "--resume", "--budget", "600ms", "--", *words)
+    resumed = json_of(whet(*search, "--resume", "--json", "--", *words).stdout)
+
+    assert fresh.code == 75
+    assert "nothing to resume" in fresh.stdout
+    assert resumed["kept"] == ["--x7", "--x23"]
+    assert resumed["cached"] != 0
+    assert resumed["remark"] == ""
+
+
 def test_arguments_in_json_and_from_the_notebook(whet: Whet) -> None:
     whet.write("train.py", TRAIN)
     words = ("shrink", "--arguments", "--json", "--timeout", "30", "--", PYTHON, "train.py",
@@ -236,7 +255,6 @@ def test_shuffled_tests_are_named_in_the_order_in_which_they_failed(
         (("--arguments", "f.txt", "--", "ls", "x"), 64, "`--arguments` takes no file"),
         (("--environment", "--arguments", "--", "ls", "x"), 64, "`--environment` and `--arguments` are two searches"),
         (("--environment", "-o", "x", "--", "false"), 64, "`-o` is for a file"),
-        (("--arguments", "--resume", "--", "false"), 64, "`--resume` is for a file"),
         (("--tests", "--", "false", "x"), 64, "`false x` is no pytest command"),
         (("--tests", "nope", "--", PYTHON, "-m", "pytest", "tests"), 64, "pytest collects no test `nope`"),
         (("--tests", "test_after", "--", PYTHON, "-m", "pytest", "tests"), 65, "::test_after` does not fail"),

@@ -142,7 +142,9 @@ def command(
     if what is not None:
         check_words(what, files, ctx.params)
         command_options = CommandOptions(budget=limit, jobs=jobs, cold=cold)
-        return shrink_command(what, files, request, command_options, as_json=as_json)
+        return shrink_command(
+            what, files, request, command_options, is_resumed=resume, as_json=as_json
+        )
     if not files:
         raise BadUsage(
             "no file is named",

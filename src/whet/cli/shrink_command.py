@@ -1,6 +1,7 @@
 """``whet shrink --arguments``, ``--environment`` and ``--tests``: the command itself made smaller."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from whet.cli.console import answer, answer_json
 from whet.cli.progress import Progress
@@ -17,7 +18,7 @@ _MOST_SHOWN = 40
 _FOR_FILES = {
     "output": "-o", "towards": "--towards", "rate_at_least": "--rate-at-least",
     "objective": "--objective", "keep": "--keep", "no_pretty": "--no-pretty",
-    "resume": "--resume", "picture": "--picture",
+    "picture": "--picture",
 }  # fmt: skip
 
 
@@ -27,6 +28,7 @@ def shrink_command(
     request: TrialRequest,
     options: CommandOptions,
     *,
+    is_resumed: bool,
     as_json: bool,
 ) -> int:
     """Make a command smaller and show it; return the exit code.
@@ -36,10 +38,15 @@ def shrink_command(
         names: what stands before the command: of tests, the one that fails.
         request: the command.
         options: how to search.
+        is_resumed: an earlier search is to be gone on with: say so if none is known. What it has
+            tried is not run again in any case.
         as_json: print one JSON object.
     """
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         result = _shrunk(bench, what, names, request, options)
+    if is_resumed and not result.cached:
+        nothing = "nothing to resume: no earlier search from here is known"
+        result = replace(result, remark="; ".join(filter(None, (nothing, result.remark))))
     if as_json:
         answer_json(_json(result))
     else:
@@ -121,6 +128,7 @@ def _json(result: ShrunkCommand) -> dict[str, object]:
 def _show(result: ShrunkCommand) -> None:
     trials = shown_count(result.trials, "trial")
     trials += f" ({result.warm} warm)" if result.warm else ""
+    trials += f" and {result.cached} known before" if result.cached else ""
     sizes = f"{result.before} → {len(result.kept)}"
     answer(f"{result.what}: {sizes} in {trials}, {shown_seconds(result.wall_seconds)}")
     answer(f"  {result.stopped.value}")
