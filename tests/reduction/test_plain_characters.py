@@ -48,16 +48,6 @@ def test_letters_that_do_not_matter_read_a_and_b(
     assert shrunk(payload, fails_if(holds)).reduction.payload == expected
 
 
-def test_cuts_of_pairs_come_before_the_looks_of_what_they_cut() -> None:
-    judge = fails_if(lambda it: it in (b"1 + (x - 2)", b"1 - 2", b"1 + (a - 2)"))
-
-    done = shrunk(b"1 + (x - 2)", judge, name="x.py")
-
-    passes = [each.by_pass for each, _ in done.told]
-    assert done.reduction.payload == b"1 - 2"
-    assert passes.index("cut pairs in python") < passes.index("put 0 for signs")
-
-
 def test_a_payload_of_text_imports_no_library_of_arrays_or_tables() -> None:
     code = (
         "import sys\nfrom whet.reduction.catalogue import kinds_of\n"

@@ -149,7 +149,7 @@ class Reducer:
 
         A round ends early, before the single bytes, if much has gone since its structure was
         settled: there may be less of that to keep now, and bytes cost most. What shorter names
-        save does not count. It ends before the looks if two cuts at once have gained anything.
+        save does not count.
         """
         stages = sorted({each.stage for each in self.passes})
         while any(map(self._waiting, stages)):
@@ -157,14 +157,11 @@ class Reducer:
             for stage in stages:
                 if stage > Stage.INSIDE:
                     yield from self._probe()
-                before_bytes = len(self.problem.best)
                 yield from self._settle(stage)
                 left_bytes = len(self.problem.best)
                 if stage in (Stage.INSIDE, Stage.NAMES) or not settled_bytes:
                     settled_bytes = left_bytes
                 if stage in _MAY_END_A_ROUND and left_bytes < MUCH_LESS * settled_bytes:
-                    break
-                if stage is Stage.PAIRS and left_bytes < before_bytes:
                     break
 
     def _probe(self) -> Search[Reduced, None]:
@@ -214,19 +211,12 @@ class Reducer:
 
     def _waiting(self, stage: int) -> list[ReductionPass[bytes]]:
         """Return the passes of a stage that have not been tried in vain on the best payload."""
+        best = self.problem.best
         return [
             each
             for each in self.passes
-            if each.stage == stage
-            and not self._is_settled(stage, self._turns[each.name].settled_on)
+            if each.stage == stage and self._turns[each.name].settled_on != best
         ]
-
-    def _is_settled(self, stage: int, settled_on: bytes | None) -> bool:
-        best = self.problem.best
-        if stage == Stage.PAIRS and settled_on is not None:
-            # Dear, and no part of the promise: other letters in the place of those make no new pair.
-            return len(settled_on) == len(best)
-        return settled_on == best
 
     def _take_turn(self, reduction_pass: ReductionPass[bytes]) -> Search[Reduced, None]:
         turns = self._turns[reduction_pass.name]

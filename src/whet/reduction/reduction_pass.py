@@ -30,8 +30,8 @@ class Stage(IntEnum):
     TOKENS = 4
     VALUES = 5
     BYTES = 6
-    PAIRS = 7
-    LOOKS = 8
+    LOOKS = 7
+    PAIRS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
