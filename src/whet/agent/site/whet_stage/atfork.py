@@ -15,7 +15,7 @@ from .private import private_import
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     Registered = list[Callable[[], object]]
 
@@ -45,7 +45,7 @@ def can_fork() -> bool:
 
 def fork() -> int:
     """Fork; return as `os.fork` does."""
-    kept = [each[:] for each in _lists]
+    kept, number = [each[:] for each in _lists], os.getpid()
     for each in _lists:
         each.clear()
     # From 3.12 on Python warns of forks while threads run, of which it does not know the pools.
@@ -62,4 +62,23 @@ def fork() -> int:
     if pid == 0 and threading is not None:
         # As in any process, the number of the main thread is the process's.
         vars(threading.main_thread())["_native_id"] = os.getpid()
+    if pid == 0:
+        _renumber_processes(number)
     return pid
+
+
+def _renumber_processes(number: int) -> None:
+    """Let what `multiprocessing` has noted as this process's be of its new number.
+
+    It starts only processes that were made in the process that starts them, and tidies up at the
+    end only what was registered in the process that ends.
+    """
+    made: Iterable[object] = getattr(sys.modules.get("multiprocessing.process"), "_dangling", ())
+    for each in tuple(made):
+        if vars(each).get("_parent_pid") == number:
+            vars(each)["_parent_pid"] = os.getpid()
+    util = sys.modules.get("multiprocessing.util")
+    registry: dict[object, object] = getattr(util, "_finalizer_registry", {})
+    for finalizer in tuple(registry.values()):
+        if vars(finalizer).get("_pid") == number:
+            vars(finalizer)["_pid"] = os.getpid()
