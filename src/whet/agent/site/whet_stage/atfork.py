@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     Registered = list[Callable[[], object]]
 
+_PACKAGES_OF_PROCESSES = ("multiprocessing", "multiprocess")  # the latter by way of `dill`
 _KINDS = 3  # before, after in the parent, after in the child
 _lists: list[Registered] = []
 _fork = os.fork
@@ -73,12 +74,17 @@ def _renumber_processes(number: int) -> None:
     It starts only processes that were made in the process that starts them, and tidies up at the
     end only what was registered in the process that ends.
     """
-    made: Iterable[object] = getattr(sys.modules.get("multiprocessing.process"), "_dangling", ())
-    for each in tuple(made):
-        if vars(each).get("_parent_pid") == number:
-            vars(each)["_parent_pid"] = os.getpid()
-    util = sys.modules.get("multiprocessing.util")
-    registry: dict[object, object] = getattr(util, "_finalizer_registry", {})
-    for finalizer in tuple(registry.values()):
-        if vars(finalizer).get("_pid") == number:
-            vars(finalizer)["_pid"] = os.getpid()
+    for package in _PACKAGES_OF_PROCESSES:
+        process, util = (sys.modules.get(f"{package}.{name}") for name in ("process", "util"))
+        made: Iterable[object] = getattr(process, "_dangling", ())
+        registry: dict[object, object] = getattr(util, "_finalizer_registry", {})
+        for each in tuple(made):
+            _renumber(each, "_parent_pid", number)
+        for finalizer in tuple(registry.values()):
+            _renumber(finalizer, "_pid", number)
+
+
+def _renumber(what: object, name: str, number: int) -> None:
+    names: dict[str, object] = getattr(what, "__dict__", {})
+    if names.get(name) == number:
+        names[name] = os.getpid()
