@@ -23,7 +23,7 @@ from whet.execution.warm import Start, WarmRuns
 from whet.host.console import Console
 from whet.host.keys import END_OF_INPUT, TypedLines
 from whet.host.observation import SLACK_NS
-from whet.host.saves import Saves
+from whet.host.saves import Saves, changed_at
 from whet.host.stage import Debugging
 from whet.workbench.bench import RecordedExecutor, Workbench, oracle_of
 from whet.workbench.request import TrialRequest
@@ -306,9 +306,8 @@ def _look_back(state: _Loop, executor: RecordedExecutor, trial: Trial, cycle: Cy
 def _settle(saved: tuple[str, ...]) -> None:
     """Wait until what is saved from now on has another time than what was saved."""
     for path in saved:
-        with suppress(OSError):
-            left_ns = Path(path).stat().st_ctime_ns + SLACK_NS - time.time_ns()
-            time.sleep(min(max(left_ns, 0), SLACK_NS) / 1e9)
+        left_ns = (changed_at(path) or 0) + SLACK_NS - time.time_ns()
+        time.sleep(min(max(left_ns, 0), SLACK_NS) / 1e9)
 
 
 def _wait(
@@ -337,10 +336,8 @@ def _back(state: _Loop, failure: Failure | None) -> str | None:
 
 
 def _is_newer(path: str, than_ns: int) -> bool:
-    try:
-        return Path(path).stat().st_ctime_ns > than_ns
-    except OSError:
-        return True
+    changed_ns = changed_at(path)
+    return changed_ns is None or changed_ns > than_ns
 
 
 def _cycle(state: _Loop, trial: Trial, result: RunResult, noticed: float) -> Cycle:
