@@ -468,3 +468,21 @@ def test_a_syntax_error_needs_no_other_reason(whet: Whet) -> None:
         line = screen.wait_for("whet: cold ").splitlines()[-1]
 
     assert "BAD SyntaxError: '(' was never closed at main.py:3 · the copies stay · trial 2" in line
+
+
+@pytest.mark.parametrize("typed", [b"", b"r\nr\n", b"\n\nr\n"])
+def test_a_run_that_takes_the_place_of_another_is_shown(whet: Whet, typed: bytes) -> None:
+    whet.write("main.py", f"{SLOW}print('one')\n")
+    with on_screen(whet, *PYTHON, options=("--verify", "off")) as screen:
+        screen.wait_for("waiting for a save")
+        if typed:
+            screen.type(typed)
+            screen.wait_for("trial 2")
+        for number in range(2):
+            save(whet, "main.py", f"{SLOW}print('up')\ntime.sleep(1000)\n")
+            screen.wait_for("up")
+            save(whet, "main.py", f"{SLOW}print('over {number}')\n")
+            screen.wait_for(f"over {number}")
+            screen.wait_for("whet: warm ")
+        screen.type(b"q\n")
+        assert screen.process.wait(20) == 0

@@ -34,6 +34,7 @@ class Twins:
 
     def close(self) -> None:
         self._opened.__exit__(None, None, None)
+        self._workshop.laboratory.belongings.discard_all()
 
     def write(self, files: Mapping[str, str | None]) -> None:
         for folder in self._folders:
@@ -137,6 +138,45 @@ def test_what_could_not_be_made_is_tried_again(laboratory: Laboratory, does: str
         for end in ("os.makedirs('d', exist_ok=True)\n", "pass\n"):
             twins.write({"main.py": f"import os\nexec({code!r})\n{SLOW}{end}"})
             twins.run()
+    finally:
+        twins.close()
+
+
+MAPS = """\
+import mmap, os
+with open({name!r}, 'wb') as file:
+    file.write(bytes(3 * mmap.PAGESIZE))
+os.replace({name!r}, 'out')
+with open('out', 'rb') as file:
+    memory = mmap.mmap(file.fileno(), 0, access={access})
+"""
+READS = "print([memory[place] for place in (0, 1, mmap.PAGESIZE)])\n"
+
+
+@pytest.mark.parametrize("access", ["mmap.ACCESS_COPY", "mmap.ACCESS_READ"])
+@pytest.mark.parametrize(
+    "does",
+    [
+        pytest.param("", id="nothing"),
+        pytest.param("open('out', 'r+b').write(b'x')\n", id="writes to it"),
+        pytest.param("open('out', 'wb').write(b'shorter')\n", id="shortens it"),
+        pytest.param("open('out', 'r+b').write(b'x')\nos.unlink('out')\n", id="removes it"),
+        pytest.param("open('a', 'wb').write(bytes(3 * mmap.PAGESIZE))\nos.replace('a', 'out')\n", id="replaces it"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["out", "first"])
+def test_what_was_made_and_mapped_is_what_it_was(
+    laboratory: Laboratory, access: str, does: str, name: str
+) -> None:
+    changes = "memory[0] = memory[mmap.PAGESIZE] = 7\n" if "COPY" in access else ""
+    text = f"{MAPS.format(access=access, name=name)}{changes}{SLOW}"
+    twins = Twins(laboratory)
+    try:
+        for end in ("pass\n", READS, f"{READS}{does}", f"pass\n{READS}", READS):
+            twins.write({"main.py": text + end})
+            twins.run()
+        assert twins.starts[1].place
+        assert does or all(start.place for start in twins.starts[1:]), twins.starts
     finally:
         twins.close()
 

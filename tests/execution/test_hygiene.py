@@ -59,6 +59,8 @@ def hindrance_of(doing: str, folder: Path, stdin: int = subprocess.DEVNULL) -> s
         ("open('x', 'w').close(); import fcntl; f = open('x'); fcntl.lockf(f, fcntl.LOCK_SH)", "x` is locked"),
         ("import mmap; m = mmap.mmap(-1, 4096)", "shared memory is mapped: /dev/zero (deleted)"),
         ("import mmap; f = open('x', 'w+b'); f.write(bytes(9)); f.flush(); m = mmap.mmap(f.fileno(), 9); f.close()", "shared memory is mapped: "),
+        ("import mmap, tempfile; f = tempfile.TemporaryFile(); f.write(bytes(9)); f.flush(); m = mmap.mmap(f.fileno(), 9, access=mmap.ACCESS_READ)", "is open for writing and mapped"),
+        ("import ctypes; m = ctypes.create_string_buffer(9); ctypes.CDLL(None).mlock(m, 9)", "memory is locked"),
         ("import multiprocessing; l = multiprocessing.Lock()", "shared memory is mapped: /dev/shm/sem."),
         ("import multiprocessing.shared_memory as s; m = s.SharedMemory(create=True, size=9); m.unlink()", "a process that it has started runs"),
         ("import multiprocessing; multiprocessing.set_start_method('fork'); p = multiprocessing.Pool(1)", "the thread `"),
@@ -181,6 +183,14 @@ def test_what_is_over_or_harmless_hinders_nothing(doing: str, tmp_path: Path) ->
         pytest.param(
             "import os, tempfile\nd = tempfile.TemporaryDirectory()", "print(os.listdir(d.name), os.path.isdir(d.name))",
             id="a temporary folder",
+        ),
+        pytest.param(
+            "import multiprocessing\np = multiprocessing.get_context('fork').Process(target=print, args=('started',))", "p.start()\np.join()\nprint(p.exitcode)",
+            id="a process that has not been started",
+        ),
+        pytest.param(
+            "import multiprocessing.util\nf = multiprocessing.util.Finalize(None, print, args=('tidied up',), exitpriority=1)", "print('end')",
+            id="what multiprocessing does at the end",
         ),
         pytest.param(
             "import ctypes.util\nx = ctypes.c_int(3)", "import ctypes, _ctypes\nprint(isinstance(x, ctypes._SimpleCData), isinstance(x, _ctypes._SimpleCData))",

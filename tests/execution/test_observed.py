@@ -124,6 +124,26 @@ def test_an_edit_of_an_installed_module_spoils_what_came_after(
     assert [bool(start.place) for start in workshop.starts[2:]] == [True, False], workshop.starts
 
 
+def test_a_script_that_becomes_a_link_or_leads_elsewhere_finds_other_modules(
+    workshop: Workshop,
+) -> None:
+    text = f"{SLOW}import mod\nprint(mod.NAME)\n"
+    for name in ("here", "one", "two"):
+        folder = "" if name == "here" else f"{name}/"
+        workshop.write({f"{folder}mod.py": f"NAME = {name!r}\n", f"{folder}main.py": text})
+    main = workshop.folder / "main.py"
+    for target, said in (("one", "one"), ("two", "two"), ("", "here"), ("one", "one")):
+        if target:
+            main.unlink()
+            main.symlink_to(f"{target}/main.py")
+            workshop.write({})
+        else:
+            workshop.write({"main.py": text})
+        assert workshop.run().stdout.head(99) == f"{said}\n".encode()
+        workshop.run()
+        assert workshop.starts[-1].place, target
+
+
 @pytest.mark.parametrize(
     "looks",
     [

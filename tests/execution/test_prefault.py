@@ -152,6 +152,21 @@ def test_a_file_that_is_shared_is_not_written_to() -> None:
         assert not _is_in_memory(place)
 
 
+@needs_populate
+def test_a_page_of_a_file_shows_what_is_written_to_the_file_until_it_is_written_to_itself() -> None:
+    with tempfile.TemporaryFile() as file:
+        file.truncate(PAGE_BYTES)
+        memory = mmap.mmap(file.fileno(), PAGE_BYTES, access=mmap.ACCESS_COPY)
+        place = _place_of(memory)
+        pages = Pages()
+
+        pages.expect(_words(place, place + PAGE_BYTES))
+        pages.prefault(lambda: False)
+        os.pwrite(file.fileno(), b"new", 0)
+
+        assert memory[:3] == b"new"
+
+
 def test_what_this_process_has_written_to_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prefault, "_MOST_PAGES", 1 << 30)
     memory = mmap.mmap(-1, 64 * PAGE_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)

@@ -4,6 +4,8 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from whet.host.saves import Saves
 
 
@@ -33,3 +35,30 @@ def test_what_was_saved_before_anything_was_watched_is_caught_up_with(tmp_path: 
         found = saves.next(since_ns=ended_ns)
 
     assert found == {str(tmp_path / "main.py")}
+
+
+@pytest.mark.parametrize("target", ["old", "old.d", "nowhere"])
+def test_a_link_that_leads_to_something_older_is_a_save(tmp_path: Path, target: str) -> None:
+    (tmp_path / "old").write_text("1")
+    (tmp_path / "old.d").mkdir()
+    (tmp_path / "link").symlink_to("old")
+    (tmp_path / "other").write_text("1")
+    with Saves(tmp_path, lambda _: False) as saves:
+        saves.wait_until_ready()
+        began_ns = (tmp_path / "other").stat().st_ctime_ns
+        while (tmp_path / "other").stat().st_ctime_ns <= began_ns:
+            (tmp_path / "other").write_text("2")
+        began_ns = (tmp_path / "other").stat().st_ctime_ns
+        while (
+            not (tmp_path / "new").is_symlink()
+            or (tmp_path / "new").lstat().st_ctime_ns <= began_ns
+        ):
+            (tmp_path / "new").unlink(missing_ok=True)
+            (tmp_path / "new").symlink_to(target)
+        (tmp_path / "new").rename(tmp_path / "link")
+        stop = threading.Timer(20, saves.wake)
+        stop.start()
+        found = saves.next(since_ns=began_ns)
+        stop.cancel()
+
+    assert str(tmp_path / "link") in found

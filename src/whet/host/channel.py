@@ -78,9 +78,7 @@ if TYPE_CHECKING:
     Begun: TypeAlias = "tuple[str, str, str, list[str]]"
 
     Simple: TypeAlias = "tuple[str, ...] | int | str | None"
-    Body: TypeAlias = (
-        "Run | Taken | Hindered | Ended | Failed | Noted | Observed | Begun | Looked | Simple"
-    )
+    Body: TypeAlias = "Run | Taken | Hindered | Ended | Failed | Noted | Observed | Begun | Looked | tuple[int, int] | Simple"
 
 _LENGTH_BYTES = 4
 _MOST_DESCRIPTORS = 8
@@ -200,6 +198,12 @@ def as_looked(packed: bytes) -> "Looked":
 def as_number(packed: bytes) -> int:
     """Return the body of a message that is a number."""
     body: int = marshal.loads(packed)
+    return body
+
+
+def as_numbers(packed: bytes) -> tuple[int, int]:
+    """Return the body of a message that is two numbers."""
+    body: tuple[int, int] = marshal.loads(packed)
     return body
 
 

@@ -9,6 +9,8 @@ there by now does not fit.
 import os
 import stat
 
+from whet.host.mapped import Mapped, files_mapped_by, wait_until_old
+
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -60,6 +62,7 @@ class Deeds:
         self._made: dict[str, Deed] = {}
         self._at: dict[int, dict[str, Deed]] = {}
         self._kept: dict[int, list[Kept]] = {}
+        self._mapped: dict[int, dict[str, Mapped]] = {}
 
     def begin(self) -> None:
         """Begin with a run that has made nothing yet."""
@@ -123,16 +126,24 @@ class Deeds:
 
     # ---- snapshots ----
 
-    def keep(self, number: int) -> None:
+    def keep(self, number: int, pid: int) -> None:
         """Keep what is made by now, for a snapshot.
+
+        Args:
+            number: the snapshot.
+            pid: its process.
 
         Raises:
             CannotPutBackError: if that cannot be done.
         """
         kept: list[Kept] = []
         size = 0
+        mapped = self._mapped[number] = self._mapped_by(pid)
         for path, deed in self._made.items():
             content, mode, times = b"", deed.mode, None
+            # What is mapped is this file, as it is, and none that takes its place.
+            kind = "file" if path in mapped else deed.kind
+            sets_mode = deed.sets_mode or path in mapped
             if deed.kind != "gone":
                 try:
                     found = os.lstat(path)
@@ -146,16 +157,30 @@ class Deeds:
                     raise CannotPutBackError(f"{path}: {error.strerror}") from error
                 if not is_right:
                     raise CannotPutBackError(f"{path} is not what the program made")
-                mode = stat.S_IMODE(found.st_mode) if deed.sets_mode else deed.mode
+                mode = stat.S_IMODE(found.st_mode) if sets_mode else deed.mode
                 times = (found.st_atime_ns, found.st_mtime_ns) if deed.sets_times else None
             if size > _MOST_BYTES:
                 raise CannotPutBackError(f"writes more than {_MOST_BYTES >> 20} MB, {path} for one")
-            kept.append((path, f"{deed.kind}{'!' if deed.sets_mode else ''}", mode, times, content))
+            kept.append((path, f"{kind}{'!' if sets_mode else ''}", mode, times, content))
         self._kept[number] = kept
         self._at[number] = {path: deed.copy() for path, deed in self._made.items()}
 
+    def _mapped_by(self, pid: int) -> dict[str, Mapped]:
+        """Return what a snapshot has mapped of the files that were made; no change is missed."""
+        files = [path for path, deed in self._made.items() if deed.kind in {"file", "moved"}]
+        try:
+            all_mapped = files_mapped_by(pid) if files else {}
+            found = {path: os.lstat(path) for path in files if path in all_mapped}
+        except OSError as error:
+            raise CannotPutBackError(f"{error.filename}: {error.strerror}") from error
+        wait_until_old(max((each.st_ctime_ns for each in found.values()), default=0))
+        return {
+            path: Mapped(path, each, is_written=all_mapped[path]) for path, each in found.items()
+        }
+
     def drop(self, number: int) -> None:
         """Forget what was kept for a snapshot."""
+        self._mapped.pop(number, None)
         self._kept.pop(number, None)
         self._at.pop(number, None)
 
@@ -165,7 +190,12 @@ class Deeds:
         Raises:
             CannotPutBackError: if something else is in the way, or the system fails.
         """
-        kept = self._kept.get(number, [])
+        mapped = self._mapped.get(number, {})
+        standing = {path for path, file in mapped.items() if file.stands()}
+        for path in mapped.keys() - standing:
+            if not mapped[path].may_be_written_again():
+                raise CannotPutBackError(f"{path} is mapped into memory, and was changed")
+        kept = [each for each in self._kept.get(number, []) if each[0] not in standing]
         folders = {path for path, kind, *_ in kept if kind.startswith("folder")}
         for path, kind, *_ in kept:
             _check(path, kind, folders)

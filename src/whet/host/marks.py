@@ -27,6 +27,9 @@ _METADATA = (".dist-info", ".egg-info", ".egg")
 UNSURE: "Mark" = ()
 """The mark of what is so young that it may change once more and not show it."""
 
+NO_LINK: "Mark" = (0, "")
+"""The mark of a file of which nothing counts but that it is no link."""
+
 
 def of_file(path: str) -> "Mark":
     """Return the mark of what a path leads to, links followed."""
@@ -63,6 +66,11 @@ def of_kind(path: str) -> "Mark":
         return (0, os.stat(path).st_mode & _KIND_BITS)
     except (OSError, ValueError) as error:
         return (-1, getattr(error, "errno", 0) or 0)
+
+
+def is_of_link(mark: "Mark") -> bool:
+    """Whether a mark is that of a link, or says that there is none."""
+    return len(mark) > 1 and isinstance(mark[1], str)
 
 
 def sure(mark: "Mark") -> "Mark":
@@ -135,7 +143,7 @@ def _other_link(links: "Mapping[str, Mark]", seen: "dict[str, os.stat_result]") 
         if found.st_mode & _KIND_BITS == _LINK:
             if mark != of_link(path):
                 return path
-        elif mark == _of_stat(found):
+        elif mark in (NO_LINK, _of_stat(found)):
             seen[path] = found
         else:
             return path

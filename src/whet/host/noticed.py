@@ -75,15 +75,16 @@ class Noticed:
         self._seen.see(cwd)
         self._first_sight.begin(varied)
 
-    def facts(self, number: int) -> "Observed":
+    def facts(self, number: int, pid: int) -> "Observed":
         """Return what is new since this was last asked for, and keep what a snapshot needs.
 
         Args:
             number: the snapshot that has just been taken.
+            pid: its process.
         """
         if not self._ended:
             try:
-                self._deeds.keep(number)
+                self._deeds.keep(number, pid)
             except CannotPutBackError as error:
                 self.ends(str(error))
         return (self._ended, *self._seen.take())

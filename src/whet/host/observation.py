@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from whet.host.marks import SLACK_NS, UNSURE, first_other, listing
+from whet.host.marks import SLACK_NS, UNSURE, first_other, is_of_link, listing
 
 if TYPE_CHECKING:  # the processes beside whet have no `typing` to make them with
     from whet.host.channel import Sighted
@@ -120,8 +120,3 @@ class Observing:
             places={path: self._listings[path] for path in places},
             modules=frozenset(modules),
         )
-
-
-def is_of_link(mark: "Mark") -> bool:
-    """Whether a mark is that of a link."""
-    return len(mark) > 1 and isinstance(mark[1], str)

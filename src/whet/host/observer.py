@@ -19,7 +19,7 @@ import os
 import select
 import struct
 
-from whet.host.channel import Channel, as_begun, as_number, as_texts
+from whet.host.channel import Channel, as_begun, as_number, as_numbers, as_texts
 from whet.host.noticed import Noticed
 from whet.host.syscalls import ARCHITECTURES, machine
 from whet.host.tree_looks import TreeLooks
@@ -96,7 +96,7 @@ def _serve(channel: Channel) -> None:
         elif kind == "listener":
             _thread.start_new_thread(_answer_all, (descriptors[0], attending))
         elif kind == "facts":
-            channel.send("facts", noticed.facts(as_number(body)))
+            channel.send("facts", noticed.facts(*as_numbers(body)))
         elif kind == "did":
             channel.send("did", noticed.effects())
         elif kind == "put back":

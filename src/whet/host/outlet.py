@@ -29,6 +29,7 @@ class Outlet:
         self._waiting: list[memoryview] = []
         self._waiting_bytes = 0
         self._own = -1
+        self._is_silent = False
         try:
             mode = os.fstat(descriptor).st_mode
         except OSError:  # whet was started with this stream closed
@@ -60,7 +61,7 @@ class Outlet:
 
     def push(self, data: memoryview) -> None:
         """Write ``data`` as far as that goes without waiting; keep a copy of the rest."""
-        if self.is_broken:
+        if self.is_broken or self._is_silent:
             return
         if not self._waiting:
             data = self._write(data)
@@ -84,6 +85,18 @@ class Outlet:
     def give_up(self) -> None:
         """Write nothing more: whoever reads it has stopped."""
         self.is_broken = True
+        self._forget()
+
+    def fall_silent(self) -> None:
+        """Write nothing more of this program, nor what is left: nobody waits until it is read."""
+        self._is_silent = True
+        self._forget()
+
+    def speak_again(self) -> None:
+        """Write what the next program says."""
+        self._is_silent = False
+
+    def _forget(self) -> None:
         self._waiting.clear()
         self._waiting_bytes = 0
 

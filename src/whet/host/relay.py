@@ -114,6 +114,8 @@ class Relay:
                 self.console.lend_to(None)
             if self.wiring.keyboard is not None:
                 self.wiring.keyboard.own.restore()
+            for outlet in self.wiring.outlets:
+                outlet.speak_again()
             self.control.detach(requests)
 
     def _step(self, requests: int, buffer: bytearray) -> None:
@@ -382,7 +384,7 @@ class Relay:
 
     def _let_go_of_the_reader(self) -> None:
         for outlet in self.wiring.outlets:
-            outlet.give_up()
+            outlet.fall_silent()
 
     def _tell(self, kind: str, number: int | None = None) -> None:
         try:

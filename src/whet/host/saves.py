@@ -129,7 +129,18 @@ class _Stop(threading.Event):
 
 
 def _is_later(path: str, than_ns: int) -> bool:
+    changed_ns = changed_at(path)
+    # Removed: by the program, for all that is known.
+    return changed_ns is not None and changed_ns > than_ns
+
+
+def changed_at(path: str) -> int | None:
+    """Return when a file changed last, or the link that leads to it; None: nothing is there."""
     try:
-        return os.stat(path).st_ctime_ns > than_ns
+        link_ns = os.lstat(path).st_ctime_ns
     except OSError:
-        return False  # removed: by the program, for all that is known
+        return None
+    try:
+        return max(link_ns, os.stat(path).st_ctime_ns)
+    except OSError:  # it leads nowhere
+        return link_ns

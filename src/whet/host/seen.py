@@ -11,7 +11,7 @@ import re
 import stat
 
 from whet.host.deeds import Deeds
-from whet.host.marks import listing, of_file, of_link, sure
+from whet.host.marks import NO_LINK, is_of_link, listing, of_file, of_link, sure
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:
@@ -90,8 +90,9 @@ class Seen:
         self._known_links.discard(path)
         for counts in (self._opened, self._looked):
             counts.pop(path, None)
-        for marks in (self._marks, self._links):
-            marks.pop(path, None)
+        self._marks.pop(path, None)
+        if path in self._links:  # where its modules are looked for depends on what it leads to
+            self._links[path] = self._links[path] if is_of_link(self._links[path]) else NO_LINK
 
     def see(self, path: str) -> None:
         """Note that a path is looked up, links followed."""

@@ -218,12 +218,12 @@ class _Tree:
         """Tell whet of each copy that has reported. The program waits for whet's `on`."""
         watching = self._copies.watching
         while watching is not None and (taken := self._copies.take()) is not None:
-            number, _, _, place, seconds, *_ = taken
+            number, pid, _, place, seconds, *_ = taken
             if self._has_strays():
                 self._copies.drop(number)
                 self._copies.hindrances.append((place, seconds, _STRAYS))
                 continue
-            observed = watching.noticed(number)
+            observed = watching.noticed(number, pid)
             if observed[0]:
                 self._copies.refuse(number)
                 self._copies.hindrances.append((place, seconds, observed[0]))

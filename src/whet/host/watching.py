@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spa
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from whet.host.channel import Looked
+    from whet.host.channel import Body, Looked
     from whet.host.noticed import Observed
 
 _INT_BYTES = 4
@@ -91,16 +91,17 @@ class Watching:
         if head and not rights and self._filter is not None:
             self.refusal = _reason(int.from_bytes(head, "little"))
 
-    def noticed(self, number: int) -> "Observed":
+    def noticed(self, number: int, pid: int) -> "Observed":
         """Return what was seen since this was last asked for, and what was done.
 
         Args:
             number: the copy that has just been taken, for which what was made is kept.
+            pid: its process.
 
         Raises:
             ObserverIsGoneError: if nobody knows.
         """
-        return as_observed(self._asked("facts", number))
+        return as_observed(self._asked("facts", (number, pid)))
 
     def effects(self) -> "tuple[str, ...]":
         """Return what the program has done to the world and left there.
@@ -122,8 +123,8 @@ class Watching:
         """Forget what was kept for a copy."""
         self._observer.send("drop", number)
 
-    def _asked(self, kind: str, number: int) -> bytes:
-        self._observer.send(kind, number)
+    def _asked(self, kind: str, body: "Body") -> bytes:
+        self._observer.send(kind, body)
         message = self._observer.receive()
         if message is None:
             raise ObserverIsGoneError

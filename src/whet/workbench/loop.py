@@ -23,7 +23,7 @@ from whet.execution.warm import Start, WarmRuns
 from whet.host.console import Console
 from whet.host.keys import END_OF_INPUT, TypedLines
 from whet.host.observation import SLACK_NS
-from whet.host.saves import Saves
+from whet.host.saves import Saves, changed_at
 from whet.host.stage import Debugging
 from whet.workbench.bench import RecordedExecutor, Workbench, oracle_of
 from whet.workbench.request import TrialRequest
@@ -91,6 +91,7 @@ class _Loop:
     cold_seconds: float = 0.0
     saved: tuple[str, ...] = ()
     written: frozenset[str] = frozenset()
+    typed: SimpleQueue[str] = field(default_factory=SimpleQueue[str])
     _words: frozenset[str] = field(default_factory=frozenset[str])
 
     def end_if_told(self) -> None:
@@ -177,7 +178,7 @@ def loop(
                 look_back = partial(_look_back, state, executor, trial, cycle)
             state.end_if_told()
             done += 1
-            pause = _Pause(saves, verifier, tell, ended_ns)
+            pause = _Pause(saves, verifier, tell, state.typed, ended_ns)
             if options.most_runs is not None and done >= options.most_runs:
                 pause.lasts_until_verified()
                 return
@@ -221,10 +222,12 @@ def _nothing() -> None:
     """Do nothing."""
 
 
-def _pass_over_wake(saves: Saves) -> None:
-    """Take what comes up to the wake that the end of a run brings."""
-    while saves.next(since_ns=sys.maxsize):
-        pass
+def _pass_over_wake(saves: Saves) -> set[str]:
+    """Take what comes up to the wake that the end of a run brings; return what was saved."""
+    found = set[str]()
+    while paths := saves.next(since_ns=sys.maxsize):
+        found |= paths
+    return found
 
 
 class _Pause:
@@ -239,6 +242,7 @@ class _Pause:
         saves: Saves,
         verifier: Verifier,
         tell: Callable[[Verification], None],
+        typed: SimpleQueue[str],
         since_ns: int,
     ) -> None:
         self.saved: tuple[str, ...] = ()
@@ -246,7 +250,7 @@ class _Pause:
         self._verifier = verifier
         self._tell = tell
         self._since_ns = since_ns
-        self._typed: SimpleQueue[str] = SimpleQueue()
+        self._typed = typed  # who types several words at once means them one after the other
 
     def lasts_until_a_run(
         self, console: Console | None, offer: Callable[[], None], look_back: Callable[[], None]
@@ -281,7 +285,7 @@ class _Pause:
 
     def _stop_verifying(self) -> None:
         if self._verifier.cancel():
-            _pass_over_wake(self._saves)
+            self.saved = tuple(sorted({*self.saved, *_pass_over_wake(self._saves)}))
 
     def _hear(self, word: str) -> None:
         self._typed.put(word)
@@ -302,9 +306,8 @@ def _look_back(state: _Loop, executor: RecordedExecutor, trial: Trial, cycle: Cy
 def _settle(saved: tuple[str, ...]) -> None:
     """Wait until what is saved from now on has another time than what was saved."""
     for path in saved:
-        with suppress(OSError):
-            left_ns = Path(path).stat().st_ctime_ns + SLACK_NS - time.time_ns()
-            time.sleep(min(max(left_ns, 0), SLACK_NS) / 1e9)
+        left_ns = (changed_at(path) or 0) + SLACK_NS - time.time_ns()
+        time.sleep(min(max(left_ns, 0), SLACK_NS) / 1e9)
 
 
 def _wait(
@@ -312,7 +315,8 @@ def _wait(
 ) -> tuple[tuple[str, ...], bool]:
     """Wait for the end of a run, or for a save that makes it pointless; say which came first."""
     future.add_done_callback(lambda _: saves.wake())
-    while found := saves.next(since_ns=sys.maxsize):
+    # A wake may be of something that was typed before the run: only its end ends the waiting.
+    while (found := saves.next(since_ns=sys.maxsize)) or not future.done():
         newer = {path for path in found if _is_newer(path, started_ns)}
         if newer:
             future.cancel()
@@ -332,10 +336,8 @@ def _back(state: _Loop, failure: Failure | None) -> str | None:
 
 
 def _is_newer(path: str, than_ns: int) -> bool:
-    try:
-        return Path(path).stat().st_ctime_ns > than_ns
-    except OSError:
-        return True
+    changed_ns = changed_at(path)
+    return changed_ns is None or changed_ns > than_ns
 
 
 def _cycle(state: _Loop, trial: Trial, result: RunResult, noticed: float) -> Cycle:

@@ -15,10 +15,11 @@ from .private import private_import
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     Registered = list[Callable[[], object]]
 
+_PACKAGES_OF_PROCESSES = ("multiprocessing", "multiprocess")  # the latter by way of `dill`
 _KINDS = 3  # before, after in the parent, after in the child
 _lists: list[Registered] = []
 _fork = os.fork
@@ -45,7 +46,7 @@ def can_fork() -> bool:
 
 def fork() -> int:
     """Fork; return as `os.fork` does."""
-    kept = [each[:] for each in _lists]
+    kept, number = [each[:] for each in _lists], os.getpid()
     for each in _lists:
         each.clear()
     # From 3.12 on Python warns of forks while threads run, of which it does not know the pools.
@@ -62,4 +63,28 @@ def fork() -> int:
     if pid == 0 and threading is not None:
         # As in any process, the number of the main thread is the process's.
         vars(threading.main_thread())["_native_id"] = os.getpid()
+    if pid == 0:
+        _renumber_processes(number)
     return pid
+
+
+def _renumber_processes(number: int) -> None:
+    """Let what `multiprocessing` has noted as this process's be of its new number.
+
+    It starts only processes that were made in the process that starts them, and tidies up at the
+    end only what was registered in the process that ends.
+    """
+    for package in _PACKAGES_OF_PROCESSES:
+        process, util = (sys.modules.get(f"{package}.{name}") for name in ("process", "util"))
+        made: Iterable[object] = getattr(process, "_dangling", ())
+        registry: dict[object, object] = getattr(util, "_finalizer_registry", {})
+        for each in tuple(made):
+            _renumber(each, "_parent_pid", number)
+        for finalizer in tuple(registry.values()):
+            _renumber(finalizer, "_pid", number)
+
+
+def _renumber(what: object, name: str, number: int) -> None:
+    names: dict[str, object] = getattr(what, "__dict__", {})
+    if names.get(name) == number:
+        names[name] = os.getpid()

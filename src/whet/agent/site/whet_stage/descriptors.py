@@ -12,7 +12,7 @@ from .unheld import entries, link_at, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _INHERITED: dict[int, str] = {}
 
@@ -60,11 +60,12 @@ def skip_stdin(offset: int) -> None:
         os.lseek(0, offset, os.SEEK_SET)
 
 
-def hindering_file(pools: set[int], *, has_cuda: bool) -> str:
+def hindering_file(pools: set[int], is_mapped: Callable[[str], bool], *, has_cuda: bool) -> str:
     """Return which open file cannot be copied; empty if there is none.
 
     Args:
         pools: descriptors, of which a pool of threads makes others in a copy; of a pipe one end.
+        is_mapped: whether a file is mapped into memory: what a copy opens anew would be another.
         has_cuda: whether CUDA's driver is loaded. Without it a device of NVIDIA's is asked what
             it is and no more, which is what PYTORCH_NVML_BASED_CUDA_CHECK is for.
     """
@@ -78,21 +79,28 @@ def hindering_file(pools: set[int], *, has_cuda: bool) -> str:
             continue
         if target in _HARMLESS:
             continue
-        found = os.fstat(number)
-        flags, locked = _facts_of(number)
         if target.startswith("/dev/nvidia"):
             if has_cuda:
                 return CUDA
             continue
-        if target.startswith("/dev/") or not (
-            stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
-        ):
-            return f"`{target}` is open"
-        if flags & (os.O_WRONLY | os.O_RDWR) and not _can_be_made_anew(number, target, flags):
-            return f"`{target}` is open for writing"
-        if locked:
-            return f"`{target}` is locked"
+        hindrance = _hindrance_of(number, target, is_mapped)
+        if hindrance:
+            return f"`{target}` is {hindrance}"
     return ""
+
+
+def _hindrance_of(number: int, target: str, is_mapped: Callable[[str], bool]) -> str:
+    """Return what an open file is that cannot be copied; empty if it can."""
+    mode = os.fstat(number).st_mode
+    flags, locked = _facts_of(number)
+    if target.startswith("/dev/") or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        return "open"
+    if flags & (os.O_WRONLY | os.O_RDWR):
+        if not _can_be_made_anew(number, target, flags):
+            return "open for writing"
+        if target.endswith(_DELETED) and is_mapped(target):
+            return "open for writing and mapped"
+    return "locked" if locked else ""
 
 
 def are_any_written() -> bool:

@@ -56,7 +56,7 @@ def _hindering_memory() -> str:
             return str(thread)
     pools = {each.descriptor for each in threads if each.survives_fork()}
     has_cuda = any("/libcuda.so" in library for library in memory.libraries())
-    file = descriptors.hindering_file(pools, has_cuda=has_cuda)
+    file = descriptors.hindering_file(pools, memory.holds, has_cuda=has_cuda)
     if file:
         return file
     if any(thread.is_of(OPENMP) for thread in threads):

@@ -59,6 +59,10 @@ class Memory:
                 return _name(words) or "without a name"
         return ""
 
+    def holds(self, path: str) -> bool:
+        """Whether a file is mapped; one without a name is named as its descriptor is."""
+        return self._text.find(b" " + os.fsencode(path) + b"\n") >= 0
+
     def libraries(self) -> set[str]:
         """Return the files that hold code."""
         return {name for name in self._names if name.startswith("/")}

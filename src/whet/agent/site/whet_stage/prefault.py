@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 _MOST_PAGES = 8192  # a copy that waits takes no more: 32 MiB
+_FIELDS = 6  # of a line in /proc/PID/maps that names a file; proc(5)
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _ENTRY_BYTES = 8  # of /proc/PID/pagemap
 _OWN = 0x81  # the highest byte of one: in memory, and mapped by no other process
@@ -107,10 +108,15 @@ def _can_populate() -> bool:
 
 
 def _private_memory() -> Iterator[tuple[int, int]]:
-    """Yield the start and end of what this process may write to, and shares with none."""
-    for line in whole("/proc/self/maps").splitlines():
-        words = line.split(None, 2)
-        if words[1] == b"rw-p":
+    """Yield the start and end of what this process may write to, and shares with none.
+
+    Of files, those with code alone: in another one a page that nobody has written to yet shows
+    what somebody writes to the file, and a page of one's own does not.
+    """
+    lines = [line.split(None, _FIELDS - 1) for line in whole("/proc/self/maps").splitlines()]
+    code = {words[-1] for words in lines if b"x" in words[1]}
+    for words in lines:
+        if words[1] == b"rw-p" and (not words[-1].startswith(b"/") or words[-1] in code):
             start, _, end = words[0].partition(b"-")
             yield int(start, 16), int(end, 16)
 

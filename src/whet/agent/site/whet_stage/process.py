@@ -40,6 +40,8 @@ def hindering_state() -> str:
     for line in whole("/proc/self/status").splitlines():
         if line.startswith((b"SigPnd:", b"ShdPnd:")) and int(line.split()[1], 16):
             return "a signal is held back"
+        if line.startswith(b"VmLck:") and line.split()[1] != b"0":
+            return "memory is locked"
     held = Streams()  # something else may stand in the place of one for a while
     if [_terminal(held.of(stream)) for stream in _STREAMS] != _at_start:
         return "the terminal's state was changed"

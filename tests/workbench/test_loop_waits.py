@@ -1,0 +1,30 @@
+"""What a loop hears while a program runs."""
+
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from whet.execution.futures import TrialFuture
+from whet.host.saves import Saves
+from whet.workbench import loop
+
+_PATIENCE_SECONDS = 20.0
+
+
+@pytest.mark.slow
+def test_a_save_overtakes_a_run_also_after_a_wake_that_was_of_something_else(
+    tmp_path: Path,
+) -> None:
+    found: list[tuple[tuple[str, ...], bool]] = []
+    future = TrialFuture()
+
+    with Saves(tmp_path, lambda _: True) as saves:
+        saves.wait_until_ready()
+        saves.wake()
+        waiting = Thread(target=lambda: found.append(loop._wait(future, saves, 0, ())), daemon=True)
+        waiting.start()
+        (tmp_path / "main.py").write_text("pass")
+        waiting.join(_PATIENCE_SECONDS)
+
+        assert found == [((str(tmp_path / "main.py"),), True)]
