@@ -82,6 +82,29 @@ def test_a_command_that_writes_its_file_leaves_it_as_it_was(whet: Whet) -> None:
 
 
 @pytest.mark.slow
+def test_a_run_as_typed_that_passes_shows_that_the_failure_comes_now_and_then(whet: Whet) -> None:
+    # The three runs on copies fail, the one on the file itself passes, and then every second one.
+    whet.write("count", "")
+    whet.write("data.txt", "hay\nneedle\n")
+    whet.write(
+        "main.py",
+        f"""import sys
+with open({str(whet.folder / "count")!r}, "a+") as file:
+    file.write("x")
+    file.seek(0)
+    runs = len(file.read())
+if "needle" in open(sys.argv[1]).read() and (runs < 4 or runs % 2):
+    raise ValueError("needle")
+""",
+    )
+
+    said = whet("shrink", "data.txt", "--jobs", "1", "--json", "--", PYTHON, "main.py", "data.txt")
+
+    assert said.code == 0, said.stderr
+    assert json.loads(said.stdout.splitlines()[-1])["payloads"][0]["rate_at_least"] is not None
+    assert (whet.folder / "data.shrunk.txt").read_text() == "needle"
+
+
 def test_an_investigation_leaves_a_test_file_where_it_is(whet: Whet) -> None:
     whet.write("tests/conftest.py", "import pytest\n@pytest.fixture\ndef thing(): return 3\n")
     whet.write("tests/test_io.py", "def test_a(thing):\n    assert thing == 4\n")

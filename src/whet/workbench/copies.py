@@ -19,7 +19,7 @@ from whet.host.files import put_back
 from whet.host.folders import pack_folder, put_folder_back
 from whet.workbench.bench import Place, Workbench, oracle_of
 from whet.workbench.payload import PLACEHOLDER
-from whet.workbench.reproduce import FEW, Baseline, reproduce
+from whet.workbench.reproduce import FEW, MANY, Baseline, reproduce
 from whet.workbench.request import Judging
 
 _MOST_BESIDE = 1000
@@ -70,6 +70,9 @@ def reproduce_on_copies(
                 raise missing from None
         else:
             if original.fails_like(baseline):
+                if original.passes_now_and_then and baseline.repeats == 1:
+                    # So do the copies, though the few that were run have all failed.
+                    baseline = reproduce(bench, placed, judging, record, attempts=MANY, place=place)
                 if placed is not trial:
                     bench.emit(Notice(text="the files beside it are linked beside each copy"))
                 return Copied(trial=placed, baseline=baseline)
@@ -120,6 +123,12 @@ class _Original:
         if self._run_until(max(FEW, baseline.repeats), baseline.oracle):
             return True
         return self._differs_in_spelling(baseline)
+
+    @property
+    def passes_now_and_then(self) -> bool:
+        """Whether not every run so far has failed."""
+        any_bad = oracle_of(self._judging)
+        return any(any_bad.judge(outcome) is not Verdict.BAD for outcome in self._outcomes)
 
     @property
     def _is_at_home(self) -> bool:
