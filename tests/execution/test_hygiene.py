@@ -250,6 +250,21 @@ def test_every_python_is_copied_unseen(workshop: Workshop, minor: int) -> None:
 
 
 @every_python
+@pytest.mark.parametrize("end", ["pass\n", "raise SystemExit('words')\n", "1 / 0\n"])
+def test_every_python_calls_what_is_to_be_called_at_the_end(
+    workshop: Workshop, minor: int, end: str
+) -> None:
+    workshop.python = python_of(minor)
+    text = f"import atexit\natexit.register(print, 'first')\n{SLOW}"
+
+    outcome = workshop.edit(
+        f"{text}{end}", f"{text}atexit.register(print, 'second')\nprint('more')\n{end}"
+    )
+
+    assert outcome.stdout.head(99) == b"more\nsecond\nfirst\n"
+
+
+@every_python
 def test_every_python_goes_on_with_another_function(workshop: Workshop, minor: int) -> None:
     workshop.python = python_of(minor)
     helper = "def early():\n    return 1\n\n\ndef late():\n    return 2\n"

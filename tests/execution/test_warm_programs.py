@@ -7,8 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from program_edits import KINDS, Change, Edit, Session, sessions
 from program_twins import FIRST, Tally, Twins, shown, twins
+from workshop import every_python, python_of
 
-_QUICK_SESSIONS = 10
+_QUICK_SESSIONS, _LONG_SESSIONS = 10, 100
 _SLOW_TO_DRAW = (HealthCheck.too_slow, HealthCheck.data_too_large)
 
 
@@ -53,6 +54,24 @@ def test_warm_and_cold_agree_thousands_of_times(pair: Twins) -> None:
     assert tally.unsteady.total() < tally.cases.total() / 100, tally
     if tally.cases[FIRST] >= 1000:
         assert [kind for kind in KINDS if tally.cases[kind] < 50] == []
+
+
+@pytest.mark.long
+@every_python
+def test_warm_and_cold_agree_under_every_python(tmp_path: Path, minor: int) -> None:
+    tally = Tally()
+
+    with twins(tmp_path, python=python_of(minor)) as pair:
+
+        @settings(max_examples=_LONG_SESSIONS, suppress_health_check=_SLOW_TO_DRAW)
+        @given(sessions())
+        def holds(session: Session) -> None:
+            agree(pair, session, tally)
+
+        holds()
+
+    assert tally.warm_share > 0.5, tally
+    assert tally.unsteady.total() < tally.cases.total() / 100, tally
 
 
 @pytest.mark.slow

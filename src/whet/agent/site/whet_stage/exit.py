@@ -9,7 +9,7 @@ import _io
 import atexit
 import os
 import sys
-from types import FunctionType, ModuleType, TracebackType
+from types import BuiltinFunctionType, FunctionType, ModuleType, TracebackType
 
 from .descriptors import are_any_written
 from .unseen import caller, seen, unseen
@@ -85,7 +85,7 @@ def _finish(code: int, has_last_words: Callable[[], bool]) -> int:
             _show(error)
     if _LETS_GO[0] in sys.modules and not (has_last_words() or _has_last_words()):
         leave_registered()
-    _private(atexit, "_run_exitfuncs")()
+    _call_exit_handlers()
     for stream in _streams():
         try:
             if type(stream) is _io.TextIOWrapper:
@@ -93,6 +93,20 @@ def _finish(code: int, has_last_words: Callable[[], bool]) -> int:
         except BaseException:  # noqa: BLE001 - Python says so with an exit code of its own
             code = 120
     return code
+
+
+@unseen
+def _call_exit_handlers() -> None:
+    """Call what is registered with `atexit`, by the program and then by whet's agent.
+
+    Up to Python 3.9 each module object of `atexit` has handlers of its own, and the program's is
+    another one than the agent's, whose modules it does not find.
+    """
+    theirs = sys.modules.get("atexit")
+    for module in (theirs, atexit) if theirs is not atexit else (atexit,):
+        call: object = getattr(module, "_run_exitfuncs", None)
+        if isinstance(call, BuiltinFunctionType):  # else it is a module of the program's own
+            call()
 
 
 def leave_registered() -> None:
