@@ -250,6 +250,17 @@ def test_every_python_is_copied_unseen(workshop: Workshop, minor: int) -> None:
 
 
 @every_python
+def test_every_python_warns_of_no_line_of_whets(workshop: Workshop, minor: int) -> None:
+    workshop.python = python_of(minor)
+    text = f"import warnings\n{SLOW}warnings.warn('from here', stacklevel=3)\n"
+
+    outcome = workshop.edit(text, f"{text}print('more')\n")
+
+    said = outcome.stderr.head(999)
+    assert said in {b"sys:1: UserWarning: from here\n", b"<sys>:0: UserWarning: from here\n"}
+
+
+@every_python
 @pytest.mark.parametrize("end", ["pass\n", "raise SystemExit('words')\n", "1 / 0\n"])
 def test_every_python_calls_what_is_to_be_called_at_the_end(
     workshop: Workshop, minor: int, end: str

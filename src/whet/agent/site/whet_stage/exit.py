@@ -12,7 +12,7 @@ import sys
 from types import BuiltinFunctionType, FunctionType, ModuleType, TracebackType
 
 from .descriptors import are_any_written
-from .unseen import caller, seen, unseen
+from .unseen import AS_IMPORTER, caller, seen, unseen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ which take longer than most edits' own work (15 ms)."""
 
 _NAMES_IN_MODULE, _NAMES_IN_CLASS = vars(ModuleType)["__dict__"], vars(type)["__dict__"]
 
-OWN_FILES = {__file__}
+OWN_FILES = {__file__, AS_IMPORTER}
 """Files whose frames are not shown as part of a program's traceback."""
 
 

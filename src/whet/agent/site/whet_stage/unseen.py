@@ -18,14 +18,20 @@ if TYPE_CHECKING:
     Function = TypeVar("Function", bound=Callable[..., object])
 
 
+_OWN = os.path.dirname(__file__) + os.sep
+AS_IMPORTER = _OWN + "importlib_bootstrap.py"
+
+
 def unseen(function: Function) -> Function:
     """Let no program find a frame of ``function``: cold there is none.
 
     CPython 3.11 and later takes a frame for incomplete, and leaves it out of `f_back`,
     `sys._getframe` and tracebacks, until it has come past the first RESUME instruction. A
-    function that has none is never past it. Before 3.11 the frame stays in sight.
+    function that has none is never past it. Before 3.11 the frame stays in sight, but of
+    `warnings`, which looks past the frames of the importer, and knows them by their file's name.
     """
     if sys.version_info < (3, 11):
+        function.__code__ = function.__code__.replace(co_filename=AS_IMPORTER)
         return function
     resume, nothing = _numbers()
     code = function.__code__
@@ -83,9 +89,6 @@ def seen(function: Callable[..., object], *arguments: object) -> object:
         return function(*arguments)
     call: Callable[[object, tuple[object, ...]], object] = vars(sys)["call_tracing"]
     return call(function, arguments)
-
-
-_OWN = os.path.dirname(__file__) + os.sep
 
 
 def caller() -> FrameType:
