@@ -250,9 +250,10 @@ def test_every_python_is_copied_unseen(workshop: Workshop, minor: int) -> None:
 
 
 @every_python
-def test_every_python_warns_of_no_line_of_whets(workshop: Workshop, minor: int) -> None:
+@pytest.mark.parametrize("level", [2, 3, 9])
+def test_every_python_warns_of_no_line_of_whets(workshop: Workshop, minor: int, level: int) -> None:
     workshop.python = python_of(minor)
-    text = f"import warnings\n{SLOW}warnings.warn('from here', stacklevel=3)\n"
+    text = f"import warnings\n{SLOW}warnings.warn('from here', stacklevel={level})\n"
 
     outcome = workshop.edit(text, f"{text}print('more')\n")
 
