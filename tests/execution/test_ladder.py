@@ -234,3 +234,17 @@ def test_an_edit_that_a_ready_copy_refuses_may_be_taken_back(workshop: Workshop)
         workshop.run()
 
     assert [start.place for start in workshop.starts] == ["", "", "main.py:4", "main.py:4"]
+
+
+@pytest.mark.slow
+def test_a_copy_that_was_refused_is_asked_after_those_that_have_taken_its_place(
+    workshop: Workshop,
+) -> None:
+    pasts = [f"import time\ntime.sleep({seconds})\nprint({{}})\n" for seconds in (0.4, 0.2)]
+    for text in (pasts[0].format(1), pasts[1].format(1), pasts[1].format(2), pasts[0].format(2)):
+        workshop.write({"main.py": text})
+        workshop.run()
+
+    *_, went_on, taken_back = workshop.starts
+    assert (went_on.place, went_on.why_not_deeper) == ("main.py:3", "")
+    assert taken_back.place == "main.py:3"

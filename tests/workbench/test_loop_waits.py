@@ -22,7 +22,14 @@ def test_a_save_overtakes_a_run_also_after_a_wake_that_was_of_something_else(
     with Saves(tmp_path, lambda _: True) as saves:
         saves.wait_until_ready()
         saves.wake()
-        waiting = Thread(target=lambda: found.append(loop._wait(future, saves, 0, ())), daemon=True)
+
+        def give_up(_: tuple[str, ...]) -> None:
+            future.cancel()
+
+        def wait() -> None:
+            found.append(loop._wait(future, saves, 0, (), give_up))
+
+        waiting = Thread(target=wait, daemon=True)
         waiting.start()
         (tmp_path / "main.py").write_text("pass")
         waiting.join(_PATIENCE_SECONDS)

@@ -3,6 +3,7 @@
 import sys
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import click
 
@@ -23,7 +24,7 @@ from whet.host.agent_tasks import AgentTasks
 from whet.host.console import Console
 from whet.host.stage import Debugging
 from whet.workbench.bench import open_workbench
-from whet.workbench.loop import Cycle, LoopOptions, loop
+from whet.workbench.loop import BACK, Cycle, LoopOptions, Overtaken, loop
 from whet.workbench.verify import Disagreement, Verification, Verify
 
 
@@ -105,10 +106,18 @@ def command(
         is_one_run=runs == 1,
     )
 
-    def offer(cycle: Cycle) -> None:
-        if cycle.back is not None and console is not None and console.is_interactive:
+    def offer(cycle: Cycle | None, typed: str) -> None:
+        if console is None or not console.is_interactive:
+            return
+        if cycle is not None and cycle.back is not None:
             place = cycle.back or "its start: no copy is from before the failing function"
             say(f"whet: type b to step from {place} · r to run again · q to quit")
+        elif typed == BACK:
+            say(
+                "whet: nothing has failed that could be stepped through · type r to run again · q to quit"
+            )
+        elif typed:
+            say("whet: type r to run again · q to quit")
 
     with open_workbench() as bench, suppress(KeyboardInterrupt):
         bench.tasks = AgentTasks(keeps_locals=keeps_locals)
@@ -134,17 +143,21 @@ class _Show:
     _halted: str = ""
     _has_said_how: bool = False
 
-    def __call__(self, told: Cycle | Verification | WhetError) -> None:
+    def __call__(self, told: Cycle | Overtaken | Verification | WhetError) -> None:
         if self.as_json:
             self._answer(told)
         elif isinstance(told, WhetError):
             report_error(told)
         elif isinstance(told, Cycle):
             self._say_cycle(told)
+        elif isinstance(told, Overtaken):
+            say(f"whet: the run was ended: {_names_of(told.saved)} was saved")
         else:
             self._say_verification(told)
 
-    def _answer(self, told: Cycle | Verification | WhetError) -> None:
+    def _answer(self, told: Cycle | Overtaken | Verification | WhetError) -> None:
+        if isinstance(told, Overtaken):
+            return  # nobody has seen anything of it
         if isinstance(told, Cycle):
             ladder = ladder_json(told) if self.explains else {}
             answer_json({**_facts(told), **ladder}, on_one_line=True)
@@ -194,6 +207,11 @@ class _Show:
 def _listed(numbers: tuple[int, ...]) -> str:
     *others, last = map(str, numbers or ("",))
     return f"{', '.join(others)} and {last}" if others else last
+
+
+def _names_of(paths: tuple[str, ...]) -> str:
+    first = Path(paths[0]).name if paths else "a file"
+    return f"{first} (of {len(paths)} files)" if len(paths) > 1 else first
 
 
 _NO_PROGRAM = ("SyntaxError", "IndentationError", "TabError")

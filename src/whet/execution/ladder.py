@@ -76,6 +76,30 @@ class Ladder:
         """Return the snapshots, the one that saves the most first."""
         return sorted(self.stage.snapshots.values(), key=lambda each: -each.seconds)
 
+    def likeliest_first(self) -> list[Snapshot]:
+        """Return the snapshots in the order in which a run is to ask them: the deepest first.
+
+        One that was refused comes after those that were taken in its place since then: they are
+        of what the program says now, and it is of what it said before.
+        """
+        instead: dict[int, float] = {}
+        for each in self.deepest_first():
+            if self.is_refused(each):
+                since = [
+                    other.seconds
+                    for other in self.stage.snapshots.values()
+                    if other.place == each.place
+                    and other.taken_at > each.taken_at
+                    and not self.is_refused(other)
+                ]
+                instead[each.number] = max(since, default=each.seconds)
+
+        def rank(each: Snapshot) -> tuple[float, bool]:
+            seconds = min(each.seconds, instead.get(each.number, each.seconds))
+            return -seconds, self.is_refused(each)
+
+        return sorted(self.stage.snapshots.values(), key=rank)
+
     def likely_start(self) -> Snapshot | None:
         """Return the snapshot that the next run will probably go on from; None if there is none."""
         deepest = self.deepest_first()

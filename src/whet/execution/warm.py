@@ -10,6 +10,7 @@ from whet.core.outcome import Outcome
 from whet.execution.early_look import EarlyLook
 from whet.execution.ladder import MOST_SNAPSHOTS, Ladder, Rung
 from whet.host.belongings import Belongings
+from whet.host.channel import NOT_FOLLOWED
 from whet.host.slot import Slot
 from whet.host.spawner_process import Program
 from whet.host.stage import (
@@ -37,6 +38,7 @@ class Start:
         effects: why it could not simply be run again, in words: what it has left in the world,
             what it was told by the user.
         missing: where there is no snapshot though there might have been one.
+        is_followed: it was a Python that whet can follow, or freeze and step through.
     """
 
     place: str = ""
@@ -47,6 +49,7 @@ class Start:
     halted_at: str = ""
     effects: tuple[str, ...] = ()
     missing: tuple[Hindrance, ...] = ()
+    is_followed: bool = True
 
 
 class WarmRuns:
@@ -118,7 +121,7 @@ class WarmRuns:
             ladder.clear(why)
         # What was seen is looked at while the first copy makes itself ready, the reset steps done.
         is_settled = False
-        for snapshot in ladder.deepest_first():
+        for snapshot in ladder.likeliest_first():
             changed, hindrance = _fit(snapshot, is_settled=is_settled)
             if changed is not None:
                 staged = Staged(
@@ -213,6 +216,7 @@ class WarmRuns:
             halted_at="" if staged.halted or halt is None else halt.place,
             effects=tuple(staged.effects),
             missing=ladder.missing,
+            is_followed=staged.halted != NOT_FOLLOWED,
         )
 
 

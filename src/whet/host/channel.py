@@ -80,6 +80,9 @@ if TYPE_CHECKING:
     Simple: TypeAlias = "tuple[str, ...] | int | str | None"
     Body: TypeAlias = "Run | Taken | Hindered | Ended | Failed | Noted | Observed | Begun | Looked | tuple[int, int] | Simple"
 
+NOT_FOLLOWED = "it is not run by a Python that whet can follow"
+"""Why there are no copies of a program that is none of Python's, nor can be stepped through."""
+
 _LENGTH_BYTES = 4
 _MOST_DESCRIPTORS = 8
 _INT_BYTES = 4

@@ -63,6 +63,7 @@ class Console:
         self._previous: dict[int, Previous] = {}
         self._control: Control | None = None
         self._told = 0
+        self._at_end: Callable[[], None] | None = None
         self._is_stopping = False
 
     def unseen(self) -> "Console":
@@ -86,6 +87,30 @@ class Console:
     def outlet_of(self, name: str) -> Outlet:
         """Return where the stream ``name`` is shown."""
         return self.stdout if name == "stdout" else self.stderr
+
+    @property
+    def shown_at(self) -> int:
+        """When something was last shown, in nanoseconds; 0: never."""
+        return max(self.stdout.wrote_at, self.stderr.wrote_at)
+
+    def at_end(self, tell: Callable[[], None]) -> None:
+        """Have something said when the program has ended that is shown now, by another thread."""
+        self._at_end = tell
+
+    def finish(self) -> None:
+        """Say what was to be said at the end of a program, on a line of its own."""
+        self._end_line()
+        tell, self._at_end = self._at_end, None
+        if tell is not None:
+            tell()
+
+    def _end_line(self) -> None:
+        """End the line that a program has left unfinished in the terminal that whet talks to."""
+        if not self.is_shown or self.stderr.is_broken or not os.isatty(self.stderr.descriptor):
+            return
+        outlets = (self.stdout, self.stderr) if self.shows_errors_in_terminal else (self.stderr,)
+        if max(outlets, key=lambda outlet: outlet.wrote_at).is_in_line:
+            self.stderr.push(memoryview(b"\n"))
 
     def listen(self) -> None:
         """Send on the signals that whet gets, from now until `unlisten`; main thread only.

@@ -1,8 +1,10 @@
 """Writing to whet's own output without ever waiting for whoever reads it."""
 
 import os
+import re
 import select
 import stat
+import time
 from contextlib import suppress
 
 _FULL_BYTES = 1 << 20
@@ -10,6 +12,8 @@ _WHOLE_BYTES = 1 << 20
 # poll(2) says that a pipe takes this much without blocking (PIPE_BUF), not more. O_NONBLOCK
 # would be simpler, but it belongs to the open file, which the user's shell shares.
 _SURE_BYTES = 4096
+_TAIL_BYTES = 64
+_UNSEEN = re.compile(rb"(?:\x1b\[[0-9;?]*[A-Za-z])+\Z")  # colours, a cursor that is shown again
 _LEAST_BYTES = 1  # of a terminal it says that there is room, not for how much
 
 
@@ -20,12 +24,15 @@ class Outlet:
         descriptor: where it writes.
         is_broken: nothing more is written.
         has_lost_reader: whoever read it has gone (``whet run … | head``).
+        wrote_at: when it last wrote, in nanoseconds; 0: never.
     """
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
         self.is_broken = False
         self.has_lost_reader = False
+        self.wrote_at = 0
+        self._tail = b""
         self._waiting: list[memoryview] = []
         self._waiting_bytes = 0
         self._own = -1
@@ -58,6 +65,12 @@ class Outlet:
     def is_full(self) -> bool:
         """Whether so much is left that the program should be held up."""
         return self._waiting_bytes >= _FULL_BYTES
+
+    @property
+    def is_in_line(self) -> bool:
+        """Whether what was written last is a line that has not ended."""
+        shown = _UNSEEN.sub(b"", self._tail)
+        return bool(shown) and not shown.endswith(b"\n")
 
     def push(self, data: memoryview) -> None:
         """Write ``data`` as far as that goes without waiting; keep a copy of the rest."""
@@ -100,10 +113,16 @@ class Outlet:
         self._waiting.clear()
         self._waiting_bytes = 0
 
+    def _note(self, written: memoryview) -> None:
+        self.wrote_at = time.monotonic_ns()
+        self._tail = (self._tail + bytes(written[-_TAIL_BYTES:]))[-_TAIL_BYTES:]
+
     def _write(self, data: memoryview) -> memoryview:
         try:
             while data and self._poll.poll(0):
-                data = data[os.write(self.descriptor, data[: self._step_bytes]) :]
+                size = os.write(self.descriptor, data[: self._step_bytes])
+                self._note(data[:size])
+                data = data[size:]
         except BlockingIOError:
             return data
         except OSError as error:

@@ -105,6 +105,7 @@ class Relay:
         requests = self.control.attach()
         try:
             if self.console is not None:
+                self.console.finish()  # what is left of one that had ended by itself by then
                 self.console.lend_to(self.control)
             while self._answer is None or any(outlet.is_waiting for outlet in self.wiring.outlets):
                 self._step(requests, buffer)
@@ -117,6 +118,8 @@ class Relay:
             for outlet in self.wiring.outlets:
                 outlet.speak_again()
             self.control.detach(requests)
+            if self.console is not None:
+                self.console.finish()
 
     def _step(self, requests: int, buffer: bytearray) -> None:
         ready = self._wait(requests)

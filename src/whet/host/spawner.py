@@ -24,7 +24,7 @@ import select
 import time
 
 from whet.host.ceilings.felling import FELLED, HELD
-from whet.host.channel import Channel, as_number, as_run
+from whet.host.channel import NOT_FOLLOWED, Channel, as_number, as_run
 from whet.host.frozen import FrozenCopies
 from whet.host.gauge import Gauge
 from whet.host.launch import CannotStartError, Started, start
@@ -49,7 +49,6 @@ _LOOK_SHARE = 300  # looking at memory may take 1/300 of the time
 _FORK_SLACK_BYTES = 2 << 20
 _MOST_EXITS = 1000
 _PYCACHE_VARIABLE = b"WHET_PYCACHE"  # as of `whet.host.workplace`
-_NOT_FOLLOWED = "it is not run by a Python that whet can follow"
 _STRAYS = "a process that it has let go runs"
 _CANNOT_SEE = "cannot observe what programs read here"
 _ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
@@ -458,7 +457,7 @@ def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequenc
 def _tell_what_it_did(channel: Channel, copies: FrozenCopies, address: bytes) -> None:
     if address and copies.watching is not None and not copies.watching.refusal:
         if not copies.are_programs_present:
-            channel.send("halted", _NOT_FOLLOWED)
+            channel.send("halted", NOT_FOLLOWED)
         channel.send("did", copies.watching.effects())
 
 

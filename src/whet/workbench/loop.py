@@ -61,16 +61,18 @@ class Cycle:
     """One run of a loop.
 
     Attributes:
-        result: the trial.
+        trial: what was run.
+        result: what came of it.
         start: where it began.
         wall_seconds: from the moment its save was noticed to its verdict.
         cold_seconds: how long the program takes from its start, as last measured.
         saved: the files whose save brought it; empty for the first.
         rungs: returns the frozen copies that there are now, the deepest first.
         back: the last place before the failing function was entered; empty: the start; None: the
-            run has not failed.
+            run has not failed, or is of no program that could be stepped through.
     """
 
+    trial: Trial
     result: RunResult
     start: Start
     wall_seconds: float
@@ -78,6 +80,17 @@ class Cycle:
     saved: tuple[str, ...] = ()
     rungs: Callable[[], tuple[Rung, ...]]
     back: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overtaken:
+    """A run has been given up for a save, and had shown something by then.
+
+    Attributes:
+        saved: the files that were saved.
+    """
+
+    saved: tuple[str, ...]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -88,6 +101,7 @@ class _Loop:
     runs: WarmRuns
     root: Path
     console: Console | None
+    tell: Callable[[Overtaken], None]
     cold_seconds: float = 0.0
     saved: tuple[str, ...] = ()
     written: frozenset[str] = frozenset()
@@ -114,8 +128,8 @@ def loop(
     request: TrialRequest,
     options: LoopOptions,
     console: Console | None,
-    tell: Callable[[Cycle | Verification | WhetError], None],
-    offer: Callable[[Cycle], None],
+    tell: Callable[[Cycle | Overtaken | Verification | WhetError], None],
+    offer: Callable[[Cycle | None, str], None],
 ) -> None:
     """Run the command now and after each save, until Ctrl-C while nothing runs.
 
@@ -125,7 +139,8 @@ def loop(
         options: how to loop.
         console: the user's terminal; None: nobody watches.
         tell: is given each run.
-        offer: says what the user may type before the next one.
+        offer: says what the user may type before the next one, after a run (None: it could not
+            be started) and what he has typed that does nothing (empty: nothing).
 
     Raises:
         WhetError: if the first run cannot be started; later ones are told of.
@@ -138,7 +153,7 @@ def loop(
         early=early,
     )  # fmt: skip
     state = _Loop(
-        bench=bench, request=request, options=options, runs=runs, root=root, console=console,
+        bench=bench, request=request, options=options, runs=runs, root=root, console=console, tell=tell,
         _words=frozenset(str(root / word) for word in request.command),
     )  # fmt: skip
     oracle = oracle_of(request.judging)
@@ -158,7 +173,7 @@ def loop(
     ):  # fmt: skip
         done, noticed = 0, time.monotonic()
         while options.most_runs is None or done < options.most_runs:
-            offered, look_back = _nothing, _nothing
+            cycle = None
             try:
                 trial = bench.build_trial(request, live=console is not None)
                 cycle, ended_ns = _run(state, executor, saves, trial, judge, noticed)
@@ -174,16 +189,15 @@ def loop(
                 tell(cycle)
                 if refusal := verifier.begin(trial, cycle.result, cycle.start, cycle.cold_seconds):
                     tell(refusal)
-                offered = partial(offer, cycle)
-                look_back = partial(_look_back, state, executor, trial, cycle)
             state.end_if_told()
             done += 1
             pause = _Pause(saves, verifier, tell, state.typed, ended_ns)
             if options.most_runs is not None and done >= options.most_runs:
                 pause.lasts_until_verified()
                 return
-            offered()
-            if not pause.lasts_until_a_run(console, offered, look_back):
+            offer(cycle, "")
+            look_back = partial(_look_back, state, executor, cycle)
+            if not pause.lasts_until_a_run(console, partial(offer, cycle), look_back):
                 return
             state.saved = pause.saved
             noticed = time.monotonic()
@@ -206,9 +220,15 @@ def _run(
     noticed: float,
 ) -> tuple[Cycle | None, int]:
     """Run once; return no cycle if a save has overtaken it, and when it ended."""
-    started_ns = time.time_ns()
+    started_ns, began_ns = time.time_ns(), time.monotonic_ns()
     future = executor.submit(trial)
-    state.saved, overtaken = _wait(future, saves, started_ns, state.saved)
+
+    def give_up(saved: tuple[str, ...]) -> None:
+        if state.console is not None:
+            state.console.at_end(partial(_tell_of_end, state, saved, began_ns))
+        future.cancel()
+
+    state.saved, overtaken = _wait(future, saves, started_ns, state.saved, give_up)
     saves.wait_until_ready()  # whoever sees the result may save at once
     state.written |= {effect.partition(" ")[2] for effect in state.runs.last.effects}
     ended_ns = time.time_ns()
@@ -218,8 +238,10 @@ def _run(
     return _cycle(state, trial, judge(trial, future), noticed), ended_ns
 
 
-def _nothing() -> None:
-    """Do nothing."""
+def _tell_of_end(state: _Loop, saved: tuple[str, ...], began_ns: int) -> None:
+    """Say what has ended a run, once it has ended, if the user has seen anything of it."""
+    if state.console is not None and state.console.shown_at > began_ns:
+        state.tell(Overtaken(saved=saved))
 
 
 def _pass_over_wake(saves: Saves) -> set[str]:
@@ -253,7 +275,10 @@ class _Pause:
         self._typed = typed  # who types several words at once means them one after the other
 
     def lasts_until_a_run(
-        self, console: Console | None, offer: Callable[[], None], look_back: Callable[[], None]
+        self,
+        console: Console | None,
+        offer: Callable[[str], None],
+        look_back: Callable[[], bool],
     ) -> bool:
         """Wait; say whether there is to be another run."""
         while True:
@@ -266,9 +291,10 @@ class _Pause:
                 return True
             if word in {QUIT, END_OF_INPUT}:
                 return False
-            if word == BACK:
-                look_back()
-                offer()
+            if word == BACK and look_back():
+                offer("")
+            elif word:
+                offer(word)
             self._since_ns = time.time_ns()
 
     def lasts_until_verified(self) -> None:
@@ -292,15 +318,19 @@ class _Pause:
         self._saves.wake()
 
 
-def _look_back(state: _Loop, executor: RecordedExecutor, trial: Trial, cycle: Cycle) -> None:
-    """Open a debugger before the failing function is entered; that is no trial of the loop."""
-    outcome = cycle.result.entry.outcome
-    if outcome is None or outcome.failure is None:
-        return
+def _look_back(state: _Loop, executor: RecordedExecutor, cycle: Cycle | None) -> bool:
+    """Open a debugger before the failing function is entered; that is no trial of the loop.
+
+    Return whether there was anything to look back on.
+    """
+    outcome = None if cycle is None or cycle.back is None else cycle.result.entry.outcome
+    if cycle is None or outcome is None or outcome.failure is None:
+        return False
     assert isinstance(executor, RecordingExecutor), "a loop answers nothing from the notebook"
     with state.runs.looking_back(outcome.failure), suppress(CancelledError):
-        executor.inner.submit(trial).result()
+        executor.inner.submit(cycle.trial).result()
     state.end_if_told()
+    return True
 
 
 def _settle(saved: tuple[str, ...]) -> None:
@@ -311,7 +341,11 @@ def _settle(saved: tuple[str, ...]) -> None:
 
 
 def _wait(
-    future: TrialFuture, saves: Saves, started_ns: int, saved: tuple[str, ...]
+    future: TrialFuture,
+    saves: Saves,
+    started_ns: int,
+    saved: tuple[str, ...],
+    give_up: Callable[[tuple[str, ...]], None],
 ) -> tuple[tuple[str, ...], bool]:
     """Wait for the end of a run, or for a save that makes it pointless; say which came first."""
     future.add_done_callback(lambda _: saves.wake())
@@ -319,7 +353,7 @@ def _wait(
     while (found := saves.next(since_ns=sys.maxsize)) or not future.done():
         newer = {path for path in found if _is_newer(path, started_ns)}
         if newer:
-            future.cancel()
+            give_up(tuple(sorted(newer)))
             _pass_over_wake(saves)
             return tuple(sorted(newer)), True
     try:
@@ -332,6 +366,8 @@ def _wait(
 def _back(state: _Loop, failure: Failure | None) -> str | None:
     if failure is None or failure.signature.exception in _NOTHING_HAS_RUN:
         return None
+    if not state.runs.last.is_followed:
+        return None  # it has no debugger
     return next((snapshot.place for snapshot in state.runs.before(failure)), "")
 
 
@@ -345,6 +381,7 @@ def _cycle(state: _Loop, trial: Trial, result: RunResult, noticed: float) -> Cyc
     assert outcome is not None, trial
     state.cold_seconds = start.saved_seconds + outcome.wall_seconds
     return Cycle(
+        trial=trial,
         result=result,
         start=start,
         wall_seconds=time.monotonic() - noticed,

@@ -214,8 +214,14 @@ class Streams:
         ]
 
     def of(self, stream: int) -> int:
-        """Return a descriptor that leads to a stream; the stream's own number if none does."""
-        return next((number for number, of, _ in self._held if of == stream), stream)
+        """Return a descriptor that leads to a stream; the stream's own number if none does.
+
+        In a terminal one of standard input leads to standard output too.
+        """
+        target = _INHERITED.get(stream)
+        own = (number for number, of, _ in self._held if of == stream)
+        alike = (number for number, of, _ in self._held if _is(target or "", _INHERITED.get(of)))
+        return next(own, next(alike, stream))
 
     def give(self, streams: list[int]) -> None:
         """Let them lead elsewhere."""

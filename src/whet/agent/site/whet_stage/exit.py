@@ -279,6 +279,8 @@ def _show(error: BaseException) -> None:
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename in OWN_FILES:
         trace = trace.tb_next
+    if isinstance(error, KeyboardInterrupt):
+        _end_at_program(trace)
     below: FrameType | None = caller()
     while below is not None and below.f_code.co_filename not in OWN_FILES:
         # Cold it would have passed through what runs the program: `runpy`.
@@ -299,6 +301,17 @@ def _show(error: BaseException) -> None:
         raise
     except BaseException:  # noqa: BLE001 - as Python does, less its words
         sys.__excepthook__(type(error), error, trace)
+
+
+def _end_at_program(trace: TracebackType | None) -> None:
+    """Let a traceback end at the program's own line where whet was at work behind it."""
+    last = trace
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename not in OWN_FILES:
+            last = trace
+        trace = trace.tb_next
+    if last is not None:
+        last.tb_next = None
 
 
 def _private(module: object, name: str) -> Callable[[], object]:

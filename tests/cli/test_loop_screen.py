@@ -1,0 +1,65 @@
+"""`whet loop` as it is seen in a terminal."""
+
+import sys
+
+import pytest
+from loop_command import SLOW, on_screen, save
+from whet_command import Whet
+
+pytestmark = pytest.mark.slow
+
+
+def test_pytest_runs_on_from_a_test_in_a_terminal_too(whet: Whet) -> None:
+    suite = (
+        f"{SLOW}def test_first():\n    time.sleep(0.06)\n\ndef test_second():\n    assert {{}}\n"
+    )
+    whet.write("test_it.py", suite.format(1))
+    (whet.folder / "__pycache__").mkdir()  # pytest lists the folder in which it would make it
+    words = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py")
+    with on_screen(whet, *words, options=("--verify", "off")) as screen:
+        screen.wait_for("trial 1")
+        save(whet, "test_it.py", suite.format(0))
+        told = screen.wait_for("trial 2")
+
+    assert "from test_it.py::test_second" in told
+
+
+def test_a_line_of_whets_begins_where_the_program_has_left_its_own_unfinished(whet: Whet) -> None:
+    whet.write("main.py", f"{SLOW}print('50 %', end='')\n")
+    with on_screen(whet, sys.executable, "main.py") as screen:
+        told = screen.wait_for("trial 1")
+
+    assert told.startswith("50 %\nwhet: cold")
+
+
+def test_a_line_that_has_ended_is_followed_by_no_empty_one(whet: Whet) -> None:
+    whet.write("main.py", f"{SLOW}print('50 %')\nprint(end='\\x1b[0m')\n")
+    with on_screen(whet, sys.executable, "main.py") as screen:
+        told = screen.wait_for("trial 1")
+
+    assert told.startswith("50 %\n\x1b[0mwhet: cold")
+
+
+def test_a_run_that_a_save_has_ended_says_so(whet: Whet) -> None:
+    whet.write("main.py", f"{SLOW}print('begun')\nprint('half', end=' ', flush=True)\ninput()\n")
+    with on_screen(whet, sys.executable, "main.py") as screen:
+        screen.wait_for("begun")
+        save(whet, "main.py", f"{SLOW}print('done')\n")
+        told = screen.wait_for("done")
+
+    assert told.lstrip() == "half \nwhet: the run was ended: main.py was saved\ndone"
+
+
+def test_what_is_no_python_is_not_offered_to_be_stepped_through(whet: Whet) -> None:
+    whet.write("run.sh", "echo run >> said; exit 3\n")
+    with on_screen(whet, "sh", "run.sh") as screen:
+        told = screen.wait_for("waiting for a save")
+        screen.type(b"b\n")
+        told += screen.wait_for("nothing has failed that could be stepped through")
+        screen.type(b"z\n")
+        told += screen.wait_for("type r to run again")
+        screen.type(b"q\n")
+        assert screen.process.wait(20) == 0
+
+    assert "type b" not in told
+    assert (whet.folder / "said").read_text() == "run\n"
