@@ -113,3 +113,20 @@ def test_a_shallow_clone_says_how_to_get_the_rest(whet: Whet) -> None:
     said = Whet(whet.folder.parent / "shallow", whet.environment)("bisect", "HEAD", "--", "false")
 
     assert "git fetch --unshallow" in said.stdout
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["x" * 250 + ".txt", "\u20ac" * 82 + ".txt", "\u20ac" * 79, "x." + "y" * 250],
+    ids=["letters", "wide letters", "a part's", "the end"],
+)
+def test_a_name_as_long_as_names_may_be_has_a_result_beside_it(whet: Whet, name: str) -> None:
+    """The word in the result's name is one more than the file system takes; so is a part's."""
+    whet.write("p.py", PROG)
+    whet.write(name, "a\nBOOM\n")
+
+    said = whet("shrink", "--json", name, "--", PYTHON, "p.py", name)
+
+    assert said.code == 0, said.stderr
+    (result,) = (path for path in whet.folder.iterdir() if ".shrunk" in path.name)
+    assert result.read_text().strip() == "BOOM"
