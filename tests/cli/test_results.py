@@ -36,6 +36,27 @@ def test_the_original_is_no_place_for_the_result(failing: Whet, name: str) -> No
     assert (failing.folder / "d.txt").read_text() == "a\nBOOM\n"
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("no/such/p.svg", "a folder that is not there"),
+        (".", "is a folder"),
+        ("d.txt", "never touched"),
+        ("link", "never touched"),
+    ],
+)
+def test_a_picture_that_has_no_place_is_refused_before_the_search(
+    failing: Whet, name: str, words: str
+) -> None:
+    (failing.folder / "link").symlink_to("d.txt")
+
+    code, said = shrink(failing, "--picture", name)
+
+    assert (code, words in said) == (64, True)
+    assert (failing.folder / "d.txt").read_text() == "a\nBOOM\n"
+    assert not (failing.folder / "d.shrunk.txt").exists()
+
+
 @pytest.mark.slow
 def test_a_file_of_the_users_with_the_results_name_stays(failing: Whet) -> None:
     mine = failing.write("d.shrunk.txt", "precious")
