@@ -36,6 +36,27 @@ def test_the_original_is_no_place_for_the_result(failing: Whet, name: str) -> No
     assert (failing.folder / "d.txt").read_text() == "a\nBOOM\n"
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("no/such/p.svg", "a folder that is not there"),
+        (".", "is a folder"),
+        ("d.txt", "never touched"),
+        ("link", "never touched"),
+    ],
+)
+def test_a_picture_that_has_no_place_is_refused_before_the_search(
+    failing: Whet, name: str, words: str
+) -> None:
+    (failing.folder / "link").symlink_to("d.txt")
+
+    code, said = shrink(failing, "--picture", name)
+
+    assert (code, words in said) == (64, True)
+    assert (failing.folder / "d.txt").read_text() == "a\nBOOM\n"
+    assert not (failing.folder / "d.shrunk.txt").exists()
+
+
 @pytest.mark.slow
 def test_a_file_of_the_users_with_the_results_name_stays(failing: Whet) -> None:
     mine = failing.write("d.shrunk.txt", "precious")
@@ -113,3 +134,20 @@ def test_a_shallow_clone_says_how_to_get_the_rest(whet: Whet) -> None:
     said = Whet(whet.folder.parent / "shallow", whet.environment)("bisect", "HEAD", "--", "false")
 
     assert "git fetch --unshallow" in said.stdout
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["x" * 250 + ".txt", "\u20ac" * 82 + ".txt", "\u20ac" * 79, "x." + "y" * 250],
+    ids=["letters", "wide letters", "a part's", "the end"],
+)
+def test_a_name_as_long_as_names_may_be_has_a_result_beside_it(whet: Whet, name: str) -> None:
+    """The word in the result's name is one more than the file system takes; so is a part's."""
+    whet.write("p.py", PROG)
+    whet.write(name, "a\nBOOM\n")
+
+    said = whet("shrink", "--json", name, "--", PYTHON, "p.py", name)
+
+    assert said.code == 0, said.stderr
+    (result,) = (path for path in whet.folder.iterdir() if ".shrunk" in path.name)
+    assert result.read_text().strip() == "BOOM"

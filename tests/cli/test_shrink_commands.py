@@ -98,6 +98,23 @@ def test_a_search_of_arguments_goes_on_where_a_budget_has_ended_it(whet: Whet) -
     assert resumed["remark"] == ""
 
 
+def test_what_pytest_keeps_of_a_run_makes_no_search_begin_anew(whet: Whet) -> None:
+    """Its cache leaves itself out by a `.gitignore` of its own, and changes with each trial."""
+    whet.git("init", "-q")
+    whet.write(".gitignore", "__pycache__/\n")
+    whet.write("test_two.py", "seen = []\ndef test_a(): seen.append(1)\n"
+               "def test_b(): pass\ndef test_c(): assert not seen\n")  # fmt: skip
+    search = ("shrink", "--tests", "--json", "--resume", "--",
+              PYTHON, "-m", "pytest", "-p", "no:randomly", "-p", "no:xdist")  # fmt: skip
+
+    first, again = (json_of(whet(*search).stdout) for _ in range(2))
+
+    assert first["kept"] == again["kept"] == ["test_two.py::test_a", "test_two.py::test_c"]
+    assert (whet.folder / ".pytest_cache" / ".gitignore").exists()
+    assert again["trials"] == 0
+    assert "nothing to resume" not in str(again["remark"])
+
+
 def test_arguments_in_json_and_from_the_notebook(whet: Whet) -> None:
     whet.write("train.py", TRAIN)
     words = ("shrink", "--arguments", "--json", "--timeout", "30", "--", PYTHON, "train.py",

@@ -171,6 +171,31 @@ def test_named_cases(array: Array, holds: Callable[[Array], object], expected: s
     assert left_of(npy(array), holds, 90) == expected
 
 
+@pytest.mark.parametrize("type_", ["<U900", ">U900", "S900"])
+def test_texts_take_the_room_of_the_longest_that_is_left(type_: str) -> None:
+    texts = np.array(["ann", "BOOM", "x" * 900, "bob"], type_)
+    boom = np.array("BOOM", type_)
+
+    done = after(npy(texts), fails_if(lambda it: bool((array_of(it) == boom).any())), 40)
+
+    assert array_of(done.reduction.payload).dtype == np.dtype(type_.replace("900", "4"))
+
+
+def test_arrays_that_were_saved_one_behind_another_are_arrays_each() -> None:
+    second = noise(60, 70)
+    second[17, 3] = np.inf
+
+    def is_infinite(payload: bytes) -> bool:
+        file = io.BytesIO(payload)
+        np.load(file)
+        return file.tell() < len(payload) and bool(np.isinf(np.load(file)).any())
+
+    payload = npy(noise(100, 100)) + npy(second) + npy(noise(5))
+    done = after(payload, fails_if(is_infinite), 60)
+
+    assert readable(done.reduction.payload) == "0: float64 (0,) []\n1: float64 () inf"
+
+
 def test_of_many_arrays_those_that_matter_are_left_and_fit_each_other() -> None:
     labels = np.random.default_rng(1).integers(0, 5, 500)
     labels[321] = -3

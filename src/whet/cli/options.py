@@ -1,6 +1,7 @@
 """The options that every verb that runs trials takes, defined once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import click
@@ -244,3 +245,31 @@ def _reset_steps(ctx: click.Context) -> tuple[ResetStep, ...]:
         for name in ctx.meta[_ORDER]
         if name in following
     )
+
+
+def check_picture(picture: str, files: Sequence[str] = ()) -> None:
+    """Refuse, before the search, a picture that cannot be drawn or would be drawn over a payload.
+
+    Args:
+        picture: where it goes; empty: there is none.
+        files: the payloads, as they were written.
+
+    Raises:
+        BadUsage: if that is no place for it.
+    """
+    path = Path(picture).absolute()
+    if picture and not path.parent.is_dir():
+        raise BadUsage(
+            f"`--picture {picture}` is in a folder that is not there",
+            hint=f"make it first: `mkdir -p {Path(picture).parent}`",
+        )
+    if picture and path.is_dir():
+        raise BadUsage(
+            f"`--picture {picture}` is a folder", hint=f"name a file in it: `{path.name}/size.svg`"
+        )
+    there = [Path(file) for file in files if Path(file).exists()]
+    if picture and path.exists() and any(map(path.samefile, there)):
+        raise BadUsage(
+            f"`--picture {picture}` is the file itself, which is never touched",
+            hint="name another file",
+        )

@@ -9,6 +9,7 @@ from whet.cli.console import answer_json
 from whet.cli.options import (
     TrialCommand,
     budget_option,
+    check_picture,
     cold_option,
     jobs_option,
     trial_options,
@@ -150,6 +151,7 @@ def command(
             "no file is named",
             hint="`whet shrink FILE -- COMMAND`, or one of `--arguments`, `--environment`, `--tests`",
         )
+    check_picture(picture, files)
     options = ShrinkOptions(
         files=files, result=output, budget=limit, jobs=jobs, cold=cold,
         wishes=Wishes(

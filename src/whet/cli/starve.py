@@ -9,6 +9,7 @@ from whet.cli.console import answer, answer_json, styled
 from whet.cli.options import (
     TrialCommand,
     budget_option,
+    check_picture,
     json_option,
     trial_options,
     trial_request,
@@ -88,11 +89,7 @@ def _find(
 ) -> int:
     from whet.workbench.starve import FindOptions, find_least
 
-    if picture and not Path(picture).absolute().parent.is_dir():
-        raise BadUsage(
-            f"`--picture {picture}` is in a folder that is not there",
-            hint=f"make it first: `mkdir -p {Path(picture).parent}`",
-        )
+    check_picture(picture or "")
     options = FindOptions(name=name, repeats=times, budget=Budget(wall_seconds=budget))
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         found = find_least(bench, request, options)

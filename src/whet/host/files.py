@@ -11,6 +11,21 @@ from whet.core.errors import CannotWrite, DiskFull, WhetError
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _NOT_ALLOWED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
+_MOST_NAME_BYTES = 240
+"""What Linux takes as a name is 255 bytes; the rest is for a number or the like behind it."""
+
+
+def fitting_name(stem: str, end: str) -> str:
+    """Return the stem with its end; the stem is cut where the file system takes no such name."""
+    while len(os.fsencode(stem + end)) > _MOST_NAME_BYTES:
+        stem, end = (stem[:-1], end) if stem else (stem, end[:-1])
+    return stem + end
+
+
+def path_of_part(path: Path) -> Path:
+    """Return a new hidden path beside ``path``, for what is not yet whole."""
+    return path.with_name(fitting_name(f".{path.name}", f".{os.urandom(4).hex()}.part"))
+
 
 def write_atomically(path: Path, data: bytes, *, mode: int = 0o666) -> None:
     """Make ``path`` hold ``data``: a reader sees the old content or the new, never a part.
@@ -24,7 +39,7 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o666) -> None:
         DiskFull: if there is no space left; ``path`` is as it was.
         CannotWrite: if the folder may not be written to; ``path`` is as it was.
     """
-    beside = path.with_name(f".{path.name[:200]}.{os.urandom(4).hex()}.part")
+    beside = path_of_part(path)
     try:
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         with open(descriptor, "wb", buffering=0) as file:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from whet.core.errors import PayloadMissing, PayloadTooLarge, PayloadUnreadable
 from whet.core.quantity import shown_bytes
 from whet.host.belongings import Belongings
-from whet.host.files import remove_tree, storage_error
+from whet.host.files import path_of_part, remove_tree, storage_error
 from whet.host.project import STATE_FOLDER
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def replace_folder(folder: Path, data: bytes, belongings: Belongings) -> None:
     Raises:
         DiskFull, CannotWrite: if it cannot be written; it is as it was.
     """
-    beside = folder.with_name(f".{folder.name[:200]}.{os.urandom(4).hex()}.part")
+    beside = path_of_part(folder)
     belongings.adopt("folder", str(beside))
     try:
         unpack_folder(data, beside)

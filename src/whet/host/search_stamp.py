@@ -115,7 +115,8 @@ def _places(trial: Trial, root: Path) -> Iterator[str]:
     top = trial.code.repository
     words = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
     for name in Repository(Path(top)).get(*words).split("\0"):
-        if name:
+        # A cache whose own `.gitignore` leaves it out, as pytest's, is listed with what is in it.
+        if name and _NOT_LOOKED_INTO.isdisjoint(name.split("/")):
             yield os.path.join(top, name.rstrip("/"))
 
 

@@ -15,6 +15,7 @@ from whet.core.errors import (
     PayloadUnreadable,
 )
 from whet.core.trial import PayloadBinding, PayloadPlace, put_path
+from whet.host.files import fitting_name
 from whet.host.folders import pack_folder
 
 PLACEHOLDER = "{}"
@@ -200,7 +201,12 @@ def _inside(command: tuple[str, ...], cwd: Path, shown: str) -> list[PayloadPlac
 
 def shrunk_path(original: Path) -> Path:
     """Return the path beside ``original`` where its smaller version goes."""
-    return original.with_name(f"{original.stem}.shrunk{original.suffix}")
+    return path_called(original, "shrunk")
+
+
+def path_called(original: Path, word: str) -> Path:
+    """Return the path beside ``original`` of a version that is called by a word: `a.fails.json`."""
+    return original.with_name(fitting_name(original.stem, f".{word}{original.suffix}"))
 
 
 def is_same_file(one: Path, other: Path) -> bool:

@@ -8,7 +8,7 @@ from whet.core.errors import BadUsage, CannotWrite, ResultInUse, WhetError
 from whet.core.output import digest_of
 from whet.host.folders import pack_folder
 from whet.workbench.bench import Workbench
-from whet.workbench.payload import is_same_file, shrunk_path
+from whet.workbench.payload import is_same_file, path_called, shrunk_path
 
 
 def result_path(
@@ -68,7 +68,7 @@ def place_beside(bench: Workbench, original: Path, word: str, folder: str = "") 
         CannotWrite: if its folder is not there, or may not be written to.
     """
     named = Path(os.path.abspath(folder)) if folder else original.parent
-    wanted = named / f"{original.stem}.{word}{original.suffix}"
+    wanted = named / path_called(original, word).name
     return _writable(free_path(bench, wanted, original, ()))
 
 

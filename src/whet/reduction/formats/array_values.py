@@ -199,6 +199,24 @@ def _put(view: Arrays, place: int, element: int, value: float | str) -> bytes:
     return view.written(changed if at == place else each for at, each in enumerate(view.entries))
 
 
+def _narrow_texts(view: Arrays) -> PassSearch:
+    """Give each text no more room than the longest of its array takes."""
+    changes: list[tuple[int, Entry]] = []
+    for place, entry in enumerate(view.entries):
+        if entry.array is not None and entry.array.dtype.kind in _TEXTS:
+            narrow = _narrowest(entry.array)
+            if narrow.itemsize < entry.array.dtype.itemsize:
+                changes.append((place, entry.with_array(entry.array.astype(narrow))))
+    return view.changed(changes)
+
+
+def _narrowest(texts: "NDArray[Any]") -> "dtype[Any]":
+    import numpy as np
+
+    longest = int(np.char.str_len(texts).max(initial=1))
+    return np.dtype(f"{texts.dtype.str[:2]}{longest}")  # `<U` or `|S`: the order of bytes stays
+
+
 def followed(search: Search[bytes, object], best: bytes) -> PassSearch:
     """Run a search for its candidates; return the last that is BAD, or ``best``."""
     try:
@@ -230,4 +248,5 @@ ARRAY_VALUE_PASSES = (
     _pass("put 0 for elements", _putting(0, "")),
     _pass("put 1 for elements", _putting(1, "a")),
     _pass("simplify elements", _simplify_elements),
+    _pass("narrow texts", _narrow_texts),
 )

@@ -21,11 +21,18 @@ def read_array(payload: bytes) -> "NDArray[Any] | None":
     Returns:
         None if it is none, if it holds objects (which only a pickle can say) or too few bytes.
     """
-    if not payload.startswith(MAGIC):  # before numpy is imported: every payload is asked
+    found = _array_at(payload, 0)
+    return None if found is None else found[0]
+
+
+def _array_at(payload: bytes, start: int) -> "tuple[NDArray[Any], int] | None":
+    """Return the array that begins at a place, and where it ends."""
+    if not payload.startswith(MAGIC, start):  # before numpy is imported: every payload is asked
         return None
     import numpy as np
 
     stream = io.BytesIO(payload)
+    stream.seek(start)
     version = np.lib.format.read_magic(stream)
     if version == (1, 0):
         shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
@@ -39,14 +46,11 @@ def read_array(payload: bytes) -> "NDArray[Any] | None":
     for length in shape:
         size *= length
     start = stream.tell()
-    if (
-        min(shape, default=0) < 0
-        or dtype.itemsize == 0
-        or start + size * dtype.itemsize > len(payload)
-    ):
+    end = start + size * dtype.itemsize
+    if min(shape, default=0) < 0 or dtype.itemsize == 0 or end > len(payload):
         return None
     flat = np.frombuffer(payload, dtype, count=size, offset=start)
-    return flat.reshape(shape, order="F" if is_fortran else "C")
+    return flat.reshape(shape, order="F" if is_fortran else "C"), end
 
 
 def write_array(array: "NDArray[Any]") -> bytes:
@@ -79,13 +83,19 @@ def convert(entry: Entry, name: str) -> Entry | None:
 
 
 def _read_npy(payload: bytes) -> Sequence[Entry] | None:
-    array = read_array(payload)
-    return None if array is None else [Entry(path=("",), array=array)]
+    """Read the array, or those that several calls of `numpy.save` put one behind another."""
+    arrays: list[NDArray[Any]] = []
+    end = 0
+    while (found := _array_at(payload, end)) is not None:
+        array, end = found
+        arrays.append(array)
+    if len(arrays) == 1:
+        return [Entry(path=("",), array=arrays[0])]
+    return [Entry(path=(str(at),), array=each) for at, each in enumerate(arrays)] or None
 
 
 def _write_npy(entries: Sequence[Entry]) -> bytes:
-    arrays = [each.array for each in entries if each.array is not None]
-    return write_array(arrays[0]) if arrays else b""
+    return b"".join(write_array(each.array) for each in entries if each.array is not None)
 
 
 def _read_npz(payload: bytes) -> Sequence[Entry] | None:
