@@ -45,7 +45,9 @@ def shrink_command(
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         result = _shrunk(bench, what, names, request, options)
     if is_resumed and not result.cached:
-        nothing = "nothing to resume: no earlier search of this with the files as they are now is known"
+        nothing = (
+            "nothing to resume: no earlier search of this with the files as they are now is known"
+        )
         result = replace(result, remark="; ".join(filter(None, (nothing, result.remark))))
     if as_json:
         answer_json(_json(result))
