@@ -262,7 +262,9 @@ def test_every_python_warns_of_no_line_of_whets(workshop: Workshop, minor: int, 
 
 
 @every_python
-@pytest.mark.parametrize("end", ["pass\n", "raise SystemExit('words')\n", "1 / 0\n"])
+@pytest.mark.parametrize(
+    "end", ["pass\n", "atexit.register(int, 'x')\n", "raise SystemExit('words')\n", "1 / 0\n"]
+)
 def test_every_python_calls_what_is_to_be_called_at_the_end(
     workshop: Workshop, minor: int, end: str
 ) -> None:

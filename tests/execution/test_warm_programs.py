@@ -25,30 +25,29 @@ def agree(pair: Twins, session: Session, tally: Tally) -> None:
         assert case.is_unsteady or not case.difference, shown(session, case)
 
 
-@pytest.mark.slow
-def test_warm_and_cold_agree(pair: Twins) -> None:
+def played(pair: Twins, most_sessions: int) -> Tally:
+    """Play random sessions, each of which must agree; return how often what was tried."""
     tally = Tally()
 
-    @settings(max_examples=_QUICK_SESSIONS, suppress_health_check=_SLOW_TO_DRAW)
+    @settings(max_examples=most_sessions, suppress_health_check=_SLOW_TO_DRAW)
     @given(sessions())
     def holds(session: Session) -> None:
         agree(pair, session, tally)
 
     holds()
+    return tally
+
+
+@pytest.mark.slow
+def test_warm_and_cold_agree(pair: Twins) -> None:
+    tally = played(pair, _QUICK_SESSIONS)
 
     assert tally.warm_share > 0.25, tally  # of so few
 
 
 @pytest.mark.long
 def test_warm_and_cold_agree_thousands_of_times(pair: Twins) -> None:
-    tally = Tally()
-
-    @settings(suppress_health_check=_SLOW_TO_DRAW)
-    @given(sessions())
-    def holds(session: Session) -> None:
-        agree(pair, session, tally)
-
-    holds()
+    tally = played(pair, settings().max_examples)
 
     assert tally.warm_share > 0.5, tally
     assert tally.unsteady.total() < tally.cases.total() / 100, tally
@@ -59,16 +58,8 @@ def test_warm_and_cold_agree_thousands_of_times(pair: Twins) -> None:
 @pytest.mark.long
 @every_python
 def test_warm_and_cold_agree_under_every_python(tmp_path: Path, minor: int) -> None:
-    tally = Tally()
-
     with twins(tmp_path, python=python_of(minor)) as pair:
-
-        @settings(max_examples=_LONG_SESSIONS, suppress_health_check=_SLOW_TO_DRAW)
-        @given(sessions())
-        def holds(session: Session) -> None:
-            agree(pair, session, tally)
-
-        holds()
+        tally = played(pair, _LONG_SESSIONS)
 
     assert tally.warm_share > 0.5, tally
     assert tally.unsteady.total() < tally.cases.total() / 100, tally

@@ -9,7 +9,8 @@ there by now does not fit.
 import os
 import stat
 
-from whet.host.mapped import Mapped, files_mapped_by, wait_until_old
+from whet.host.mapped import Mapped, files_mapped_by
+from whet.host.marks import wait_until_old
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:

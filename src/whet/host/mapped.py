@@ -5,9 +5,6 @@ somebody shortens the file. A file of another number is none that the program ha
 """
 
 import os
-import time
-
-from whet.host.marks import SLACK_NS
 
 _FIELDS = 6  # of a line in /proc/PID/maps that names a file; proc(5)
 _WRITTEN = b"w"
@@ -44,13 +41,6 @@ class Mapped:
         except OSError:
             return None
         return now if os.path.samestat(now, self._found) else None
-
-
-def wait_until_old(changed_ns: int) -> None:
-    """Wait until a change from now on has another time than an earlier one."""
-    left_ns = changed_ns + SLACK_NS - time.time_ns()
-    if left_ns > 0:
-        time.sleep(min(left_ns, SLACK_NS) / 1e9)
 
 
 def files_mapped_by(pid: int) -> dict[str, bool]:

@@ -80,6 +80,13 @@ def sure(mark: "Mark") -> "Mark":
     return UNSURE if is_young else mark
 
 
+def wait_until_old(changed_ns: int) -> None:
+    """Wait until a change from now on has another time than an earlier one."""
+    left_ns = changed_ns + SLACK_NS - time.time_ns()
+    if left_ns > 0:
+        time.sleep(min(left_ns, SLACK_NS) / 1e9)
+
+
 def listing(path: str) -> "Listing":
     """Return what a folder holds, in the order in which a program gets it."""
     try:

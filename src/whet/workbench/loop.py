@@ -22,7 +22,7 @@ from whet.execution.recording import RecordingExecutor
 from whet.execution.warm import Start, WarmRuns
 from whet.host.console import Console
 from whet.host.keys import END_OF_INPUT, TypedLines
-from whet.host.observation import SLACK_NS
+from whet.host.marks import wait_until_old
 from whet.host.saves import Saves, changed_at
 from whet.host.stage import Debugging
 from whet.workbench.bench import RecordedExecutor, Workbench, oracle_of
@@ -336,8 +336,7 @@ def _look_back(state: _Loop, executor: RecordedExecutor, cycle: Cycle | None) ->
 def _settle(saved: tuple[str, ...]) -> None:
     """Wait until what is saved from now on has another time than what was saved."""
     for path in saved:
-        left_ns = (changed_at(path) or 0) + SLACK_NS - time.time_ns()
-        time.sleep(min(max(left_ns, 0), SLACK_NS) / 1e9)
+        wait_until_old(changed_at(path) or 0)
 
 
 def _wait(

@@ -25,6 +25,9 @@ _LETS_GO = ("torch.library", "_del_library")
 that could be seen, for none of them is used again. A program that has imported torch has hundreds,
 which take longer than most edits' own work (15 ms)."""
 
+_SHOWN = (BaseException,)
+"""What an exit handler may raise, and `atexit` shows."""
+
 _NAMES_IN_MODULE, _NAMES_IN_CLASS = vars(ModuleType)["__dict__"], vars(type)["__dict__"]
 
 OWN_FILES = {__file__, AS_IMPORTER}
@@ -100,13 +103,17 @@ def _call_exit_handlers() -> None:
     """Call what is registered with `atexit`, by the program and then by whet's agent.
 
     Up to Python 3.9 each module object of `atexit` has handlers of its own, and the program's is
-    another one than the agent's, whose modules it does not find.
+    another one than the agent's, whose modules it does not find; and the last error that it has
+    shown comes out of it, of which Python takes no notice when it ends.
     """
     theirs = sys.modules.get("atexit")
     for module in (theirs, atexit) if theirs is not atexit else (atexit,):
         call: object = getattr(module, "_run_exitfuncs", None)
         if isinstance(call, BuiltinFunctionType):  # else it is a module of the program's own
-            call()
+            try:
+                call()
+            except _SHOWN:
+                pass
 
 
 def leave_registered() -> None:
@@ -130,14 +137,9 @@ _LEFT: list[object] = []
 
 def _only_lets_go(info: object) -> bool:
     function = getattr(info, "func", None)
-    return (
-        type(function) is FunctionType
-        and (
-            function.__module__,
-            function.__qualname__,
-        )
-        == _LETS_GO
-    )
+    if type(function) is not FunctionType:
+        return False
+    return (function.__module__, function.__qualname__) == _LETS_GO
 
 
 @unseen

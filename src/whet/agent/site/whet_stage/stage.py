@@ -348,7 +348,7 @@ class _Stage:
                 self.sight,
                 self.awaited,
                 become_own=self._become_own,
-                look_ahead=None if self._is_search else self._touch_last_words,
+                touch_ahead=None if self._is_search else self._touch_last_words,
             )
             at = (kind, place, seconds)
             are_frames_new, is_debugged = self._copy.wait(self._address, woken, at)

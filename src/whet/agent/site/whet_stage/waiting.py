@@ -50,7 +50,7 @@ class Waiting:
         awaited: Awaited,
         *,
         become_own: Callable[[], None],
-        look_ahead: Callable[[], None] | None,
+        touch_ahead: Callable[[], None] | None,
     ) -> None:
         """Make it ready, in the copy.
 
@@ -60,7 +60,7 @@ class Waiting:
             sight: what the program has seen.
             awaited: what a search varies.
             become_own: is called in each copy that is to run on.
-            look_ahead: looks at what is looked at when the program ends; None: a run from here
+            touch_ahead: looks at what is looked at when the program ends; None: a run from here
                 comes right after the last one, and nothing is done ahead of it.
         """
         self.is_to_tell_pages = False
@@ -71,7 +71,7 @@ class Waiting:
         self._sight = sight
         self._awaited = awaited
         self._become_own = become_own
-        self._touch = look_ahead
+        self._touch_ahead = touch_ahead
 
     def wait(self, address: str, woken: int, place: Place) -> tuple[bool, bool]:
         """Be a snapshot; return in a copy that runs on.
@@ -145,9 +145,9 @@ class Waiting:
             if is_new and self._pages is not None:
                 self._pages.prefault(ready.is_asked)
             is_new = False
-            if not changed and self._touch is not None:
+            if not changed and self._touch_ahead is not None:
                 self._look_ahead(functions)
-                self._touch()
+                self._touch_ahead()
 
     def _look_ahead(self, functions: Functions) -> None:
         """Do now what takes long: nobody waits, the next edit has not been saved yet."""
