@@ -111,9 +111,41 @@ def _call_exit_handlers() -> None:
         call: object = getattr(module, "_run_exitfuncs", None)
         if isinstance(call, BuiltinFunctionType):  # else it is a module of the program's own
             try:
-                call()
+                call() if sys.version_info >= (3, 11) else _call_out_of_sight(call)
             except _SHOWN:
                 pass
+
+
+@unseen
+def _call_out_of_sight(call: Callable[[], object]) -> None:
+    """Call exit handlers so that no error tells of whet's frame.
+
+    Python 3.10 adds the calling frame to an error in a handler that is no Python function, such as
+    `os.remove`; cold there is none.
+    """
+    hook = sys.unraisablehook
+
+    def told(error: sys.UnraisableHookArgs) -> None:
+        trace, value = error.exc_traceback, error.exc_value
+        is_own = trace is not None and trace.tb_frame.f_code.co_filename in OWN_FILES
+        if value is not None and is_own:
+            value.__traceback__ = None
+            facts = (error.exc_type, value, None, error.err_msg, error.object)
+            error = _made(type(error), facts)
+        hook(error)
+
+    sys.unraisablehook = told
+    try:
+        call()
+    finally:
+        if sys.unraisablehook is told:
+            sys.unraisablehook = hook
+
+
+def _made(
+    kind: Callable[..., sys.UnraisableHookArgs], facts: tuple[object, ...]
+) -> sys.UnraisableHookArgs:
+    return kind(facts)
 
 
 def leave_registered() -> None:
