@@ -46,6 +46,17 @@ def running(*words: str, environment: dict[str, str] | None = None) -> Iterator[
             os.killpg(process.pid, signal.SIGKILL)
 
 
+def until_asleep(pid: int) -> None:
+    """Return when the kernel says of each thread that it sleeps."""
+    while any(state_of(thread.name) != "S" for thread in Path(f"/proc/{pid}/task").iterdir()):
+        pass
+
+
+def state_of(thread: str) -> str:
+    facts = facts_of(int(thread))
+    return "" if facts is None else facts.state
+
+
 def _forbidden(_facts: object, **_: object) -> tuple[tuple[()], str]:
     return (), FORBIDDEN
 
@@ -69,6 +80,7 @@ def functions(process: ProcessStack) -> list[str]:
 @pytest.mark.usefixtures("_spy")
 def test_all_threads_are_seen_the_main_one_first() -> None:
     with running("-c", WAITING) as pid:
+        until_asleep(pid)
         (seen,) = take_all([pid], looks_again=False)
 
     assert seen.engine == "py-spy"
