@@ -6,6 +6,7 @@ The other end of each line is `whet.agent.site.whet_stage`, in the copy itself.
 import _socket
 import marshal
 import os
+import select
 import time
 
 from whet.host.launch import CannotStartError, Started
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         "tuple[int, int, str, str, float, Sighted, dict[str, bytes], list[tuple[str, str]]]"
     )
     Hindered: TypeAlias = "tuple[str, float, str]"  # place, seconds, why there was no copy
+    Leaving: TypeAlias = "tuple[int, float, int]"  # exit code, CPU seconds, peak bytes
     # which stream is a terminal, the arguments that a search varies, whether it is to tell what
     # pages it has written to
     Given: TypeAlias = "tuple[int, list[bytes], bool]"
@@ -63,13 +65,15 @@ class FrozenCopies:
         self._runs: dict[int, int] = {}  # how many have gone on from each
         self._last = -1
         self._wrote: dict[int, bytes] = {}  # pages, until they have been handed on
+        self._told: dict[int, Leaving] = {}  # by pid
+        self._leaving: set[int] = set()  # pids
         self._next = os.getpid() << 32  # no other spawner ever had these
 
     @property
     def pids(self) -> "frozenset[int]":
         """The processes that outlive a trial."""
         self._settle()
-        return frozenset(self._numbers) | self._spares
+        return frozenset(self._numbers) | self._spares | self._leaving
 
     @property
     def descriptor(self) -> int:
@@ -101,6 +105,8 @@ class FrozenCopies:
                 case ("wrote", bytes(pages)):
                     if self._last in self._lines:  # else nobody goes on from that one any more
                         self._wrote[self._last] = pages
+                case ("leaves", int(code), float(cpu_seconds), int(peak_bytes)):
+                    self._told[_peer_of(line)] = (code, cpu_seconds, peak_bytes)
                 case ():
                     pass
                 case _:
@@ -122,12 +128,36 @@ class FrozenCopies:
         line: _socket.socket,
         facts: "tuple[str, str, float, Sighted, dict[str, bytes], list[tuple[str, str]]]",
     ) -> "Reported":
-        who = line.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, _CREDENTIALS_BYTES)
-        pid = int.from_bytes(who[:_LENGTH_BYTES], "little")
+        pid = _peer_of(line)
         number, self._next = self._next, self._next + 1
         self._lines[number] = line
         self._numbers[pid] = number
         return (number, pid, *facts)
+
+    def leaving(self, pid: int) -> "Leaving | None":
+        """Return how a process ends that has said so; None if it has not.
+
+        It has nothing open any more and does nothing but end, which may take a while.
+        """
+        return self._told.get(pid)
+
+    def let_leave(self, pid: int) -> None:
+        """Let such a process outlive its trial, up to the next one."""
+        self._leaving.add(pid)
+
+    def begin_run(self) -> None:
+        """Wait until what ran before is gone: a program may ask whether another one of it runs."""
+        self._told.clear()
+        while self._leaving:
+            pid = self._leaving.pop()
+            if _is_over(pid, _ANSWER_SECONDS):
+                os.waitpid(pid, 0)
+
+    def see_off(self) -> None:
+        """Let go of what has ended since: it would be seen among the processes."""
+        for pid in tuple(self._leaving):
+            if os.waitpid(pid, os.WNOHANG)[0]:
+                self._leaving.discard(pid)
 
     def let_go_on(self, number: int) -> None:
         """Let the program run on from which a copy was taken."""
@@ -245,6 +275,9 @@ class FrozenCopies:
 
     def forget(self, pid: int) -> bool:
         """Note that a process has ended; say whether it was a copy, or one of its own."""
+        if pid in self._leaving:
+            self._leaving.discard(pid)
+            return True
         if pid in self._spares:
             self._spares.discard(pid)
             self._ready = {number: one for number, one in self._ready.items() if one != pid}
@@ -263,6 +296,22 @@ class FrozenCopies:
         for number in tuple(self._lines):
             self.drop(number)
         self._numbers.clear()
+        self._leaving.clear()
+
+
+def _peer_of(line: "_socket.socket") -> int:
+    who = line.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, _CREDENTIALS_BYTES)
+    return int.from_bytes(who[:_LENGTH_BYTES], "little")
+
+
+def _is_over(pid: int, seconds: float) -> bool:
+    """Wait for the end of a process, for some seconds at most."""
+    process = os.pidfd_open(pid)
+    poll = select.poll()
+    poll.register(process, select.POLLIN)
+    found = poll.poll(seconds * 1000)
+    os.close(process)
+    return bool(found)
 
 
 def _send(line: "_socket.socket", message: object, descriptors: "Sequence[int]" = ()) -> bool:

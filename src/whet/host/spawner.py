@@ -112,6 +112,8 @@ class _Tree:
             self._reap(were_left_behind=False)
             if self._root_statuses:
                 return self._root_statuses[0]
+            if is_command and not self.was_killed and self._is_all_but_over(root):
+                return self._root_statuses[0]
             self._wait_and_obey(root.pid, pause)
             # Not before the first pause: what a short run holds the kernel says at its end.
             if is_command and not self.was_killed and time.monotonic() >= look_at:
@@ -124,6 +126,18 @@ class _Tree:
                 if time.monotonic() - killed_at > _PATIENCE_SECONDS:
                     return None
             pause = min(pause * 1.5, _LONGEST_LOOK_SECONDS)
+
+    def _is_all_but_over(self, command: Started) -> bool:
+        """Whether the command has done all that it ever will, and nothing else is left."""
+        leaving = self._copies.leaving(command.pid)
+        if leaving is None or self._has_strays():
+            return False
+        code, cpu_seconds, peak_bytes = leaving
+        if not self._root_statuses:
+            self._copies.let_leave(command.pid)
+            self._root_statuses.append(code << 8)
+            self._count(cpu_seconds, peak_bytes, command)
+        return True
 
     def end(self) -> None:
         """Kill whatever is left and wait until it is gone."""
@@ -313,7 +327,7 @@ def main(descriptor: int) -> None:
     _become_reaper()
     copies = FrozenCopies()
     try:
-        while (message := channel.receive()) is not None:
+        while (message := _next_message(channel, woken, copies)) is not None:
             kind, body, streams = message
             if kind == "run":
                 _run(channel, woken, copies, as_run(body), streams)
@@ -336,10 +350,27 @@ def main(descriptor: int) -> None:
         os._exit(0)  # an orderly end of the interpreter takes 5 ms and has nothing to do
 
 
+def _next_message(
+    channel: Channel, woken: int, copies: FrozenCopies
+) -> "tuple[str, bytes, list[int]] | None":
+    """Return the next message between two trials; see off meanwhile what has ended."""
+    poll = select.poll()
+    poll.register(channel.descriptor, select.POLLIN)
+    poll.register(woken, select.POLLIN)
+    while True:
+        ready = {descriptor for descriptor, _ in poll.poll()}
+        if woken in ready:
+            os.read(woken, 4096)
+            copies.see_off()
+        if channel.descriptor in ready:
+            return channel.receive()
+
+
 def _run(
     channel: Channel, woken: int, copies: FrozenCopies, run: "Run", streams: "Sequence[int]"
 ) -> None:
     _, _, _, _, _, address, number, changed, varied, first_word, is_debugged, _, guard = run
+    copies.begin_run()
     copies.listen(address)
     copies.are_programs_present = number >= 0
     noting = _begin_watching(copies, run)

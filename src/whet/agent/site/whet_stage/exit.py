@@ -41,6 +41,7 @@ def run_and_exit(
     forget: Callable[[], None],
     has_last_words: Callable[[], bool],
     at_end: Callable[[], None] | None = None,
+    leave: Callable[[int], None] | None = None,
 ) -> NoReturn:
     """Run the program and end the process as Python does, without taking itself apart.
 
@@ -51,6 +52,7 @@ def run_and_exit(
         has_last_words: whether something of the program's is called when they go, or hears of all
             that is done until then.
         at_end: is called when the program has done all else.
+        leave: is called with the exit code when nothing is left but to end the process at once.
     """
     code, number = 0, 0
     try:
@@ -74,6 +76,8 @@ def run_and_exit(
         # What is still in a buffer, and what is said by `__del__`, comes out of taking the
         # interpreter apart alone. Python does that when an audit hook raises this.
         raise SystemExit(code)
+    if leave is not None:
+        leave(code & 0xFF)
     os._exit(code & 0xFF)
 
 

@@ -24,6 +24,7 @@ from .edits import Functions
 from .exit import OWN_FILES, flush, run_and_exit
 from .freeze import fork_away, send
 from .hygiene import begin, hindrance
+from .leaving import tell_how_it_ends
 from .pace import Pace
 from .point import Point, stack_of
 from .private import hide_own, invalidate_caches, is_alone, is_import_replaced, show_own
@@ -425,6 +426,7 @@ class _Stage:
                 forget=self._script.forget,
                 has_last_words=self._has_last_words,
                 at_end=self._tell_pages,
+                leave=self._leave,
             )
         finally:
             self.sight.is_closed = True
@@ -435,6 +437,11 @@ class _Stage:
             was_closed, self.sight.is_closed = self.sight.is_closed, True
             self.tell("wrote", self._copy.written())
             self.sight.is_closed = was_closed
+
+    def _leave(self, code: int) -> None:
+        if self._copy is not None and os.getpid() == self._pid:
+            self.sight.is_closed = True
+            tell_how_it_ends(self._address, code)
 
     def _has_last_words(self) -> bool:
         return self.sight.is_over or any(source.has_last_words() for source in self._all_sources())

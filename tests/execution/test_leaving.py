@@ -1,0 +1,167 @@
+"""A warm run's result comes when the program has done all, not when its memory is gone."""
+
+import ctypes
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from workshop import SLOW, Workshop
+
+from whet.core.outcome import Outcome
+
+_SEIZE, _CONTINUE = 0x4206, 7  # linux/ptrace.h
+_TRACES_EXIT, _EXIT_STOP = 1 << 6, 6 << 16 | 5 << 8 | 0x7F
+_WALL = 0x40000000  # sys/wait.h
+
+_MEETS = """
+with open('met', 'w') as file:
+    file.write(str(os.getpid()))
+with open('go') as file:
+    file.read()
+"""
+
+
+class Held:
+    """Stops a process where it begins to end, before the kernel takes its memory apart."""
+
+    def __init__(self) -> None:
+        self.pid = 0
+        self.has_stopped = threading.Event()
+        self.may_end = threading.Event()
+
+    def hold(self, folder: Path) -> None:
+        """Meet the program, and hold it at its end; one thread does all of that."""
+        trace = ctypes.CDLL(None, use_errno=True).ptrace
+        trace.argtypes = [ctypes.c_long] * 4
+        self.pid = int((folder / "met").read_text())
+        assert trace(_SEIZE, self.pid, 0, _TRACES_EXIT) == 0, os.strerror(ctypes.get_errno())
+        (folder / "go").write_text("")
+        if os.waitpid(self.pid, _WALL)[1] == _EXIT_STOP:
+            self.has_stopped.set()
+            self.may_end.wait()
+            trace(_CONTINUE, self.pid, 0, 0)
+            os.waitpid(self.pid, _WALL)
+
+
+@contextmanager
+def held(workshop: Workshop) -> Iterator[Held]:
+    """Hold the next run at its end until this is left."""
+    held = Held()
+    thread = threading.Thread(target=held.hold, args=(workshop.folder,))
+    thread.start()
+    try:
+        yield held
+    finally:
+        held.may_end.set()
+        thread.join()
+
+
+def outcome_of(workshop: Workshop) -> Outcome:
+    outcome = workshop.warm.submit(workshop.trial()).result()
+    workshop.starts.append(workshop.runs.last)
+    return outcome
+
+
+def begun(workshop: Workshop, text: str) -> None:
+    """Leave snapshots of a script with an end of its own, and give it another one."""
+    os.mkfifo(workshop.folder / "met")
+    os.mkfifo(workshop.folder / "go")
+    workshop.write({"main.py": f"import os, sys\n{SLOW}print('first')\n"})
+    outcome_of(workshop)
+    workshop.write({"main.py": f"import os, sys\n{SLOW}{_MEETS}{text}"})
+
+
+@pytest.mark.parametrize(("end", "code"), [("print('done')\n", 0), ("sys.exit(7)\n", 7)])
+def test_the_result_is_there_before_the_memory_is_gone(
+    workshop: Workshop, end: str, code: int
+) -> None:
+    begun(workshop, f"held = bytearray(50_000_000)\n{end}")
+    with held(workshop) as process:
+        outcome = outcome_of(workshop)
+
+        assert process.has_stopped.wait(20)
+        assert Path(f"/proc/{process.pid}").exists()
+    assert workshop.starts[-1].place
+    assert outcome.exit_code == code
+    assert [(each.pid, each.exit_code) for each in outcome.processes] == [(process.pid, code)]
+    assert outcome.peak_rss_bytes > 50_000_000
+    assert outcome.cpu_seconds > 0
+
+
+def test_no_run_begins_before_the_last_one_is_gone(workshop: Workshop) -> None:
+    begun(workshop, "print('done')\n")
+    with held(workshop) as process:
+        outcome_of(workshop)
+        asks = (
+            f"try:\n    os.kill({process.pid}, 0)\nexcept ProcessLookupError:\n    print('gone')\n"
+        )
+        workshop.write({"main.py": f"import os, sys\n{SLOW}{asks}"})
+        future = workshop.warm.submit(workshop.trial())
+        with pytest.raises(TimeoutError):
+            future.result(timeout=0.3)
+
+    assert future.result().stdout.head(100) == b"gone\n"
+    assert workshop.runs.last.place
+
+
+def test_what_has_ended_between_two_runs_is_not_seen_any_more(workshop: Workshop) -> None:
+    begun(workshop, "print('done')\n")
+    with held(workshop) as process:
+        outcome_of(workshop)
+
+        assert Path(f"/proc/{process.pid}").exists()
+    deadline = time.monotonic() + 20
+    while Path(f"/proc/{process.pid}").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "import subprocess\nsubprocess.Popen(['sleep', '1000'])\n",
+        "import subprocess\nsubprocess.Popen(['sleep', '1000'], start_new_session=True)\n",
+        "if os.fork() == 0:\n    if os.fork() == 0:\n        os.execvp('sleep', ['sleep', '1000'])\n    os._exit(0)\nos.wait()\n",
+    ],
+)
+def test_a_process_that_is_left_behind_is_ended_and_told_of(workshop: Workshop, end: str) -> None:
+    workshop.write({"main.py": f"import os\n{SLOW}print('first')\n"})
+    outcome_of(workshop)
+    workshop.write({"main.py": f"import os\n{SLOW}{end}"})
+    outcome = outcome_of(workshop)
+
+    assert workshop.starts[-1].place
+    left = [each for each in outcome.processes if each.was_left_behind]
+    assert [each.signal for each in left] == [9]
+    assert not Path(f"/proc/{left[0].pid}").exists()
+
+
+@pytest.mark.parametrize(
+    "takes",
+    [
+        "import fcntl\nfile = open('lock', 'w')\nfcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)\n",
+        "import fcntl\nfile = open('lock', 'w')\nfcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)\n",
+        "import socket\nlistener = socket.socket()\nlistener.bind(('127.0.0.1', {port}))\nlistener.listen()\n",
+        "import socket\nlistener = socket.socket(socket.AF_UNIX)\nlistener.bind('\\0whet-{port}')\n",
+    ],
+)
+def test_what_a_run_has_taken_is_free_for_the_next_one(workshop: Workshop, takes: str) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    ballast = "held = bytearray(50_000_000)\n"  # so that its end takes some time
+    begin = f"import os\n{ballast}{SLOW}"
+    workshop.write({"main.py": f"{begin}print('first')\n"})
+    outcome_of(workshop)
+    for number in range(8):
+        text = takes.replace("{port}", str(port))
+        workshop.write({"main.py": f"{begin}{text}print({number})\n"})
+        outcome = outcome_of(workshop)
+
+        assert workshop.starts[-1].place
+        assert outcome.stdout.head(100) == b"%d\n" % number, outcome.stderr.head(1000)
