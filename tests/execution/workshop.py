@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -124,11 +124,15 @@ def _facts(outcome: Outcome) -> tuple[object, ...]:
 
 
 @contextmanager
-def opened(laboratory: Laboratory, early: EarlyLook | None = None) -> Iterator[Workshop]:
+def opened(
+    laboratory: Laboratory,
+    early: EarlyLook | None = None,
+    settle: Callable[[], object] = lambda: None,
+) -> Iterator[Workshop]:
     """Yield a workshop in a laboratory."""
     folder = laboratory.folder / "project"
     folder.mkdir()
-    runs = WarmRuns(laboratory.belongings, early=early)
+    runs = WarmRuns(laboratory.belongings, early=early, settle=settle)
 
     def executor(perform: WarmRuns | None) -> ColdExecutor:
         return ColdExecutor(

@@ -6,6 +6,7 @@ from threading import Thread
 import pytest
 
 from whet.execution.futures import TrialFuture
+from whet.host.marks import SLACK_NS
 from whet.host.saves import Saves
 from whet.workbench import loop
 
@@ -35,3 +36,22 @@ def test_a_save_overtakes_a_run_also_after_a_wake_that_was_of_something_else(
         waiting.join(_PATIENCE_SECONDS)
 
         assert found == [((str(tmp_path / "main.py"),), True)]
+
+
+@pytest.mark.slow
+def test_a_save_right_after_a_run_has_read_overtakes_it_though_the_clock_of_files_lags(
+    tmp_path: Path,
+) -> None:
+    future, path = TrialFuture(), tmp_path / "main.py"
+
+    with Saves(tmp_path, lambda _: True) as saves:
+        saves.wait_until_ready()
+        path.write_text("pass")
+        read_ns = path.stat().st_ctime_ns + SLACK_NS // 2
+
+        def give_up(_: tuple[str, ...]) -> None:
+            future.cancel()
+
+        found = loop._wait(future, saves, read_ns, (), give_up)
+
+    assert found == ((str(path),), True)

@@ -3,6 +3,7 @@
 import re
 import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -208,9 +209,8 @@ class ColdExecutor:
 
             def run(staged: Staged | None) -> Outcome:
                 nonlocal program, has_run
-                if has_run:  # it may have written to its payloads
-                    workplace.empty()
-                    program = self._program(trial, workplace)
+                if has_run:
+                    program = self._again(job, workplace)
                 has_run = True
                 outcome = slot.run(
                     program,
@@ -236,6 +236,17 @@ class ColdExecutor:
             if self._perform is None or program.limits.room is not None:
                 return run(None)
             return self._perform(slot, program, run)
+
+    def _again(self, job: "_Job", workplace: Workplace) -> Program:
+        """Return the program once more; it may have written to its payloads.
+
+        Raises:
+            CancelledError: if nobody wants it any more; an attempt that was refused has heard it.
+        """
+        if job.future.cancelled():
+            raise CancelledError
+        workplace.empty()
+        return self._program(job.trial, workplace)
 
     def _following(self, trial: Trial, agent_folder: Path) -> "tuple[Following, ...]":
         """Return what follows the system calls of a trial, if anything does."""

@@ -1,5 +1,6 @@
 """Running a program on from the deepest frozen copy that an edit cannot have touched."""
 
+from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -52,6 +53,10 @@ class Start:
     is_followed: bool = True
 
 
+def _nothing() -> None:
+    """Return at once."""
+
+
 class WarmRuns:
     """Runs one program again and again; satisfies `whet.execution.cold.Perform`.
 
@@ -70,6 +75,7 @@ class WarmRuns:
         most_snapshots: int = MOST_SNAPSHOTS,
         debugging: Debugging = Debugging.NEVER,
         early: EarlyLook | None = None,
+        settle: Callable[[], object] = _nothing,
     ) -> None:
         """Make it ready.
 
@@ -79,9 +85,12 @@ class WarmRuns:
             most_snapshots: how many are kept; none: each run is cold.
             debugging: when each run opens a debugger.
             early: looks at what is installed before the next run begins; None: nobody does.
+            settle: returns when the next run may look at files; until then a copy makes itself
+                ready with what they say so far.
         """
         self.last = Start()
         self._early = early
+        self._settle = settle
         self._belongings = belongings
         self._worth_seconds = worth_seconds
         self._most = most_snapshots
@@ -106,12 +115,10 @@ class WarmRuns:
         """Run ``program`` from as far on as is right."""
         if self._early is not None:
             self._early.begin_run()
-        if not self._most:
-            self.last = Start(halted="none are to be kept (`--snapshots 0`)")
-            return run(None)
-        if program.limits.starve:
-            self.last = Start(halted="limits hold from its start on, and not for a frozen copy")
-            return run(None)
+        never = self._why_never(program)
+        if never:
+            self.last = Start(halted=never)
+            return self._cold(run, None)
         ladder = self._ladder_for(slot, program)
         if self._failure is not None:
             return self._look_back(ladder, self._failure, run)
@@ -121,38 +128,63 @@ class WarmRuns:
             ladder.clear(why)
         # What was seen is looked at while the first copy makes itself ready, the reset steps done.
         is_settled = False
-        for snapshot in ladder.likeliest_first():
-            changed, hindrance = _fit(snapshot, is_settled=is_settled)
-            if changed is not None:
-                staged = Staged(
-                    stage=ladder.stage,
-                    since=snapshot,
-                    changed=changed,
-                    added=ladder.grow,
-                    debugging=self._debugging,
-                    # Reset steps come first and may change anything.
-                    look=None if program.reset or not self._early else self._early.spoilt_by,
-                )
+        waiting = deque(ladder.likeliest_first())
+        while waiting:
+            snapshot = waiting.popleft()
+            staged, hindrance = self._staged(ladder, snapshot, program, is_settled=is_settled)
+            if staged is not None:
                 try:
                     outcome = run(staged)
                 except OtherPastError:
-                    refusal = _refusal(staged, is_reset=bool(program.reset))
-                    why = why or f"not from {snapshot.place}: {refusal}"
-                    is_settled = True
-                    if staged.spoilt:
-                        ladder.remove(snapshot, refusal)
-                    else:
-                        ladder.refuse(snapshot, refusal)
+                    hindrance = _refusal(staged, is_reset=bool(program.reset))
+                else:
+                    ladder.accept(snapshot)
+                    self._note(slot, ladder, staged, why)
+                    return outcome
+                was_settled, is_settled = is_settled, True
+                if staged.spoilt in snapshot.sources and not was_settled:
+                    waiting.appendleft(snapshot)  # it was saved once more meanwhile
                     continue
-                ladder.accept(snapshot)
-                self._note(slot, ladder, staged, why)
-                return outcome
             why = why or f"not from {snapshot.place}: {hindrance}"
-            ladder.remove(snapshot, hindrance)
+            put_aside = ladder.remove if staged is None or staged.spoilt else ladder.refuse
+            put_aside(snapshot, hindrance)
         staged = Staged(stage=ladder.stage, added=ladder.grow, debugging=self._debugging)
-        outcome = run(staged)
+        outcome = self._cold(run, staged)
         self._note(slot, ladder, staged, why)
         return outcome
+
+    def _staged(
+        self, ladder: Ladder, snapshot: Snapshot, program: Program, *, is_settled: bool
+    ) -> tuple[Staged | None, str]:
+        """Return how a run goes on from a snapshot; None and why it cannot."""
+        changed, hindrance = _fit(snapshot, is_settled=is_settled)
+        if changed is None:
+            return None, hindrance
+        staged = Staged(
+            stage=ladder.stage,
+            since=snapshot,
+            changed=changed,
+            added=ladder.grow,
+            debugging=self._debugging,
+            # Reset steps come first and may change anything.
+            look=None if program.reset or not self._early else self._early.spoilt_by,
+            settle=self._settle,
+        )
+        return staged, ""
+
+    def _why_never(self, program: Program) -> str:
+        """Return why no copies are made at all; empty: they are."""
+        if not self._most:
+            return "none are to be kept (`--snapshots 0`)"
+        return (
+            "limits hold from its start on, and not for a frozen copy"
+            if program.limits.starve
+            else ""
+        )
+
+    def _cold(self, run: Callable[[Staged | None], Outcome], staged: Staged | None) -> Outcome:
+        self._settle()
+        return run(staged)
 
     def before(self, failure: Failure) -> list[Snapshot]:
         """Return the snapshots from before the failing function was entered, the deepest first."""
@@ -178,6 +210,7 @@ class WarmRuns:
         self, ladder: Ladder, failure: Failure, run: Callable[[Staged | None], Outcome]
     ) -> Outcome:
         """Run with a debugger: no snapshot is taken, and none is dropped."""
+        self._settle()
         at_once = Staged(stage=ladder.stage, debugging=Debugging.AT_ONCE)
         for snapshot in self.before(failure):
             changed, _ = _fit(snapshot, is_settled=True)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _READY_SECONDS = 5.0
 _IGNORED = (".whet", "whet-report")
-_STEP_MS, _DEBOUNCE_MS = 10, 100
-"""Files that are saved within 10 ms of each other are one change; a stream of them waits 100 ms."""
+_STEP_MS, _DEBOUNCE_MS = 4, 100
+"""Files that are saved within 4 ms of each other are one change; a stream of them waits 100 ms."""
 
 
 class Saves:

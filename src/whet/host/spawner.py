@@ -114,17 +114,17 @@ class _Tree:
                 return self._root_statuses[0]
             if is_command and not self.was_killed and self._is_all_but_over(root):
                 return self._root_statuses[0]
+            if self.was_killed:
+                self.kill()
+                killed_at = killed_at or time.monotonic()
+                if time.monotonic() - killed_at > _PATIENCE_SECONDS:
+                    return None
             self._wait_and_obey(root.pid, pause)
             # Not before the first pause: what a short run holds the kernel says at its end.
             if is_command and not self.was_killed and time.monotonic() >= look_at:
                 pause = max(pause, _LOOK_SHARE * self._look_at_memory())
                 pause = min((pause, *(each.pause_seconds() for each in self._watches)))
                 look_at = time.monotonic() + pause
-            if self.was_killed:
-                self.kill()
-                killed_at = killed_at or time.monotonic()
-                if time.monotonic() - killed_at > _PATIENCE_SECONDS:
-                    return None
             pause = min(pause * 1.5, _LONGEST_LOOK_SECONDS)
 
     def _is_all_but_over(self, command: Started) -> bool:

@@ -149,6 +149,7 @@ class Staged:
         debugging: when it opens a debugger.
         look: returns a path that is not what it was when a snapshot saw it, knowing some of it
             already; None: the snapshot itself looks.
+        settle: returns when the files may be looked at; None: they may be at any time.
     """
 
     stage: Stage
@@ -162,6 +163,7 @@ class Staged:
     first_sight: tuple[Frame, ...] = ()
     debugging: Debugging = Debugging.NEVER
     look: Callable[[Snapshot], str] | None = None
+    settle: Callable[[], object] | None = None
     _observing: Observing = field(default_factory=Observing)
 
     def on(self, program: Program) -> Program:
@@ -220,6 +222,8 @@ class Staged:
     def still_fits(self) -> bool:
         """Whether the snapshot may be run on from after the reset steps, as it might before."""
         since = self.since
+        if self.settle is not None:
+            self.settle()
         if since is not None:
             others = (
                 path

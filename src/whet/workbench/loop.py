@@ -3,6 +3,7 @@
 import fnmatch
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
@@ -22,7 +23,7 @@ from whet.execution.recording import RecordingExecutor
 from whet.execution.warm import Start, WarmRuns
 from whet.host.console import Console
 from whet.host.keys import END_OF_INPUT, TypedLines
-from whet.host.marks import wait_until_old
+from whet.host.marks import SLACK_NS, wait_until_old
 from whet.host.saves import Saves, changed_at
 from whet.host.stage import Debugging
 from whet.workbench.bench import RecordedExecutor, Workbench, oracle_of
@@ -106,6 +107,7 @@ class _Loop:
     saved: tuple[str, ...] = ()
     written: frozenset[str] = frozenset()
     typed: SimpleQueue[str] = field(default_factory=SimpleQueue[str])
+    has_settled: threading.Event = field(default_factory=threading.Event)
     _words: frozenset[str] = field(default_factory=frozenset[str])
 
     def end_if_told(self) -> None:
@@ -148,13 +150,14 @@ def loop(
     request = _with_input_again(request, console)
     root = Path(os.path.abspath(request.cwd or bench.project.folder))
     early = EarlyLook()
+    has_settled = threading.Event()
     runs = WarmRuns(
         bench.belongings, most_snapshots=options.most_snapshots, debugging=options.debugging,
-        early=early,
+        early=early, settle=has_settled.wait,
     )  # fmt: skip
     state = _Loop(
         bench=bench, request=request, options=options, runs=runs, root=root, console=console, tell=tell,
-        _words=frozenset(str(root / word) for word in request.command),
+        has_settled=has_settled, _words=frozenset(str(root / word) for word in request.command),
     )  # fmt: skip
     oracle = oracle_of(request.judging)
     record = recorder(bench, request, "loop")
@@ -201,7 +204,6 @@ def loop(
                 return
             state.saved = pause.saved
             noticed = time.monotonic()
-            _settle(state.saved)
 
 
 def _with_input_again(request: TrialRequest, console: Console | None) -> TrialRequest:
@@ -220,15 +222,21 @@ def _run(
     noticed: float,
 ) -> tuple[Cycle | None, int]:
     """Run once; return no cycle if a save has overtaken it, and when it ended."""
-    started_ns, began_ns = time.time_ns(), time.monotonic_ns()
+    began_ns = time.monotonic_ns()
+    state.has_settled.clear()
     future = executor.submit(trial)
+    try:
+        _settle(state.saved)
+        read_ns = time.time_ns()
+    finally:
+        state.has_settled.set()
 
     def give_up(saved: tuple[str, ...]) -> None:
         if state.console is not None:
             state.console.at_end(partial(_tell_of_end, state, saved, began_ns))
         future.cancel()
 
-    state.saved, overtaken = _wait(future, saves, started_ns, state.saved, give_up)
+    state.saved, overtaken = _wait(future, saves, read_ns, state.saved, give_up)
     saves.wait_until_ready()  # whoever sees the result may save at once
     state.written |= {effect.partition(" ")[2] for effect in state.runs.last.effects}
     ended_ns = time.time_ns()
@@ -342,15 +350,19 @@ def _settle(saved: tuple[str, ...]) -> None:
 def _wait(
     future: TrialFuture,
     saves: Saves,
-    started_ns: int,
+    read_ns: int,
     saved: tuple[str, ...],
     give_up: Callable[[tuple[str, ...]], None],
 ) -> tuple[tuple[str, ...], bool]:
-    """Wait for the end of a run, or for a save that makes it pointless; say which came first."""
+    """Wait for the end of a run, or for a save that makes it pointless; say which came first.
+
+    Files were read from ``read_ns`` on, and what had been saved by then is older than the clock of
+    files is behind.
+    """
     future.add_done_callback(lambda _: saves.wake())
     # A wake may be of something that was typed before the run: only its end ends the waiting.
     while (found := saves.next(since_ns=sys.maxsize)) or not future.done():
-        newer = {path for path in found if _is_newer(path, started_ns)}
+        newer = {path for path in found if _is_newer(path, read_ns - SLACK_NS)}
         if newer:
             give_up(tuple(sorted(newer)))
             _pass_over_wake(saves)

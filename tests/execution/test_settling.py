@@ -1,0 +1,85 @@
+"""What is saved while a copy makes itself ready for an earlier save."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from laboratory import Laboratory
+from workshop import SLOW, opened
+
+BEGIN = f"import other\n{SLOW}"
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        {"main.py": f"{BEGIN}print('later', other.said())\n"},
+        {"other.py": "def said():\n    return 'other'\n"},
+        {"main.py": f"{BEGIN}print('later'\n"},
+        {"other.py": "def said():\n    return open('data').read()\n", "data": "3\n"},
+        {"data": "2\n"},
+        {"data": None},
+        {"main.py": f"import os\n{BEGIN}print('later')\n"},
+    ],
+)
+def test_the_answer_is_that_of_what_was_saved_last(
+    laboratory: Laboratory, later: dict[str, str | None]
+) -> None:
+    to_do: list[Callable[[], None]] = []
+
+    def settle() -> None:
+        while to_do:
+            to_do.pop()()
+
+    with opened(laboratory, settle=settle) as workshop:
+        text = f"{BEGIN}print(other.said(), open('data').read())\n"
+        workshop.write({"main.py": text, "other.py": "def said():\n    return 1\n", "data": "1\n"})
+        workshop.run()
+        workshop.write({"main.py": f"{text}print('edited')\n"})
+        to_do.append(lambda: workshop.write(later))
+
+        workshop.run()
+
+        assert not to_do
+
+
+def test_the_copy_stays_that_made_itself_ready_for_the_earlier_one(laboratory: Laboratory) -> None:
+    to_do: list[Callable[[], None]] = []
+
+    def settle() -> None:
+        while to_do:
+            to_do.pop()()
+
+    with opened(laboratory, settle=settle) as workshop:
+        workshop.write({"main.py": f"{SLOW}print('first')\n"})
+        workshop.run()
+        workshop.write({"main.py": f"{SLOW}print('second')\n"})
+        to_do.append(lambda: workshop.write({"main.py": f"{SLOW}print('third')\n"}))
+        outcome = workshop.run()
+
+        assert outcome.stdout.head(100) == b"third\n"
+        assert workshop.starts[-1].place
+        assert not workshop.starts[-1].why_not_deeper
+
+
+def test_a_run_that_is_given_up_meanwhile_does_not_go_on(laboratory: Laboratory) -> None:
+    gates: list[threading.Event] = []
+
+    def settle() -> None:
+        for gate in gates:
+            gate.wait(20)
+
+    with opened(laboratory, settle=settle) as workshop:
+        workshop.write({"main.py": f"{SLOW}print('first')\n"})
+        workshop.run()
+        workshop.write({"main.py": f"{SLOW}print('second')\n"})
+        gates.append(threading.Event())
+        future = workshop.warm.submit(workshop.trial())
+        while not future.running():
+            pass
+        future.cancel()
+        workshop.write({"main.py": f"{SLOW}while True: pass\n", "other.py": "pass\n"})
+        gates[0].set()
+
+        # It waits until the other one is over.
+        assert workshop.warm.submit(workshop.trial("other.py")).result(timeout=20).exit_code == 0
