@@ -10,9 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from workshop import SLOW, Workshop
-
-from whet.core.outcome import Outcome
+from workshop import SLOW, Workshop, outcome_of
 
 _SEIZE, _CONTINUE = 0x4206, 7  # linux/ptrace.h
 _TRACES_EXIT, _EXIT_STOP = 1 << 6, 6 << 16 | 5 << 8 | 0x7F
@@ -59,12 +57,6 @@ def held(workshop: Workshop) -> Iterator[Held]:
     finally:
         held.may_end.set()
         thread.join()
-
-
-def outcome_of(workshop: Workshop) -> Outcome:
-    outcome = workshop.warm.submit(workshop.trial()).result()
-    workshop.starts.append(workshop.runs.last)
-    return outcome
 
 
 def begun(workshop: Workshop, text: str) -> None:

@@ -5,7 +5,10 @@ from collections.abc import Callable
 
 import pytest
 from laboratory import Laboratory
-from workshop import SLOW, opened
+from workshop import SLOW, opened, outcome_of
+
+from whet.core.limits import Limits
+from whet.core.room import Room
 
 BEGIN = f"import other\n{SLOW}"
 
@@ -41,6 +44,17 @@ def test_the_answer_is_that_of_what_was_saved_last(
         workshop.run()
 
         assert not to_do
+
+
+@pytest.mark.parametrize("limits", [Limits(), Limits(files=200), Limits(room=Room())])
+def test_a_run_from_the_start_begins_with_what_was_saved_last(
+    laboratory: Laboratory, limits: Limits
+) -> None:
+    with opened(laboratory, settle=lambda: workshop.write({"main.py": "print(2)\n"})) as workshop:
+        workshop.write({"main.py": "print(1)\n"})
+        workshop.limits = limits
+
+        assert outcome_of(workshop).stdout.head(100) == b"2\n"
 
 
 def test_the_copy_stays_that_made_itself_ready_for_the_earlier_one(laboratory: Laboratory) -> None:

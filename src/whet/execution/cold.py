@@ -232,10 +232,7 @@ class ColdExecutor:
                     outcome.with_failure(self._classify(trial, outcome)), program, staged
                 )
 
-            # What is frozen has seen the machine as it is, not a room.
-            if self._perform is None or program.limits.room is not None:
-                return run(None)
-            return self._perform(slot, program, run)
+            return run(None) if self._perform is None else self._perform(slot, program, run)
 
     def _again(self, job: "_Job", workplace: Workplace) -> Program:
         """Return the program once more; it may have written to its payloads.
