@@ -612,3 +612,49 @@ def _opened(path: Path) -> int:
         with suppress(OSError):
             return os.open(path, os.O_WRONLY | os.O_NONBLOCK)
         time.sleep(0.001)
+
+
+@pytest.mark.parametrize("size", [3, 3_000_000])
+def test_a_payload_that_is_not_varied_may_be_seen_first(search: Search, size: int) -> None:
+    fixed = PayloadBinding(
+        argument=3, text="fixed", name="fixed.txt", digest=search.laboratory.hold(b"x" * size)
+    )
+    search.trial = replace(
+        search.trial,
+        command=(*search.trial.command, "fixed"),
+        payloads=(search.trial.payloads[0], fixed),
+    )
+    search.write(f"import sys\nprint(len(open(sys.argv[2]).read()))\n{READS}")
+
+    outcomes = [
+        search.warm.submit(search.trial.with_payload(search.laboratory.hold(each), 0)).result(30)
+        for each in (b"good", b"bad", b"good", b"bad", b"worse", b"fine", b"bad")
+    ]
+
+    assert [bool(each.resumed_from) for each in outcomes[3:]] == [True] * 4
+    assert [each.exit_code for each in outcomes] == [0, 1, 0, 1, 0, 0, 1]
+    assert search.search.reasons == ()
+
+
+@pytest.mark.parametrize("how", ["w", "r+", "a"])
+def test_a_payload_that_a_run_has_written_to_is_itself_again_for_the_next_one(
+    search: Search, how: str
+) -> None:
+    fixed = PayloadBinding(
+        argument=3, text="fixed", name="fixed.txt", digest=search.laboratory.hold(b"123")
+    )
+    search.trial = replace(
+        search.trial,
+        command=(*search.trial.command, "fixed"),
+        payloads=(search.trial.payloads[0], fixed),
+    )
+    search.write(
+        f"import sys\n{READS}print(open(sys.argv[2]).read())\n"
+        f"with open(sys.argv[2], '{how}') as file: file.write('456')\n"
+    )
+
+    for payload in (b"1", b"2", b"3", b"4"):
+        digest = search.laboratory.hold(payload)
+        outcome = search.warm.submit(search.trial.with_payload(digest, 0)).result(30)
+
+        assert outcome.stdout.head(99) == b"fine\n123\n"

@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
@@ -127,14 +128,19 @@ def _allow(folder: Path) -> None:
         os.chmod(folder, stat.S_IRWXU)
 
 
-def empty_of_files(folder: Path) -> list[str]:
-    """Remove what is no folder from ``folder`` and return the names of the folders in it."""
+def empty_of_files(folder: Path, *, but: Collection[str] = ()) -> list[str]:
+    """Remove what is no folder from ``folder`` and return the names of the folders in it.
+
+    Args:
+        folder: the one that is emptied.
+        but: names of files that stay.
+    """
     folders: list[str] = []
     with os.scandir(folder) as entries:
         for entry in list(entries):
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.name)
-            else:
+            elif entry.name not in but:
                 with suppress(FileNotFoundError):
                     os.unlink(entry.path)
     return folders

@@ -4,12 +4,17 @@ import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from whet.core.errors import HostFailure
 from whet.core.trial import PayloadBinding
 from whet.host.belongings import Belongings
 from whet.host.files import empty_of_files, remove_tree, storage_error, write_all
 from whet.host.folders import unpack_folder
+from whet.host.marks import of_file
+
+if TYPE_CHECKING:  # what the spawner loads has no `typing` to make it with
+    from whet.host.marks import Mark
 
 _COPY_BYTES = 1 << 20
 _PROGRAM_MODE, _DATA_MODE = 0o755, 0o644
@@ -30,6 +35,8 @@ class Workplace:
         self._belongings = belongings
         self._folder: Path | None = None
         self._made: dict[str, tuple[int, ...]] = {}
+        self._lying: dict[Path, tuple[str, int, Mark]] = {}
+        self._placed: set[Path] = set()
 
     @property
     def folder(self) -> Path:
@@ -47,7 +54,7 @@ class Workplace:
     def one_trial(self) -> Generator[None]:
         """Give a trial an empty place, and empty it after."""
         if self._folder is not None and not all(
-            entry.name in self._made and not any(entry.iterdir())
+            entry.name in self._made and self._lying.keys() >= set(entry.iterdir())
             for entry in self._folder.iterdir()
         ):
             self._leave()
@@ -63,6 +70,7 @@ class Workplace:
         self._prepare()
 
     def _prepare(self) -> None:
+        self._placed.clear()
         with _storage(self.folder):
             self._make(self.agent_folder)
 
@@ -72,22 +80,32 @@ class Workplace:
             self._made[folder.name] = _mark(folder)
 
     def _clear(self) -> None:
-        """Empty the place. Folders that are as they were made stay: a new one takes longer."""
+        """Empty the place, but for what the next trial may have as it is.
+
+        Folders that are as they were made stay: a new one takes longer. So do payloads: a frozen
+        copy may have seen one that a search does not vary, and not another one in its place.
+        """
+        for path, (_, _, mark) in tuple(self._lying.items()):
+            if path not in self._placed or of_file(str(path)) != mark:
+                del self._lying[path]
         entries = tuple(self.folder.iterdir())
         names = {entry.name for entry in entries}
         self._made = {name: mark for name, mark in self._made.items() if name in names}
         for entry in entries:
             try:
-                if self._made.get(entry.name) == _mark(entry) and not empty_of_files(entry):
+                stay = {path.name for path in self._lying if path.parent == entry}
+                is_as_made = self._made.get(entry.name) == _mark(entry)
+                if is_as_made and not empty_of_files(entry, but=stay):
                     continue
                 self._made.pop(entry.name, None)
+                self._lying = {at: it for at, it in self._lying.items() if at.parent != entry}
                 remove_tree(entry)
             except OSError:  # a mount, for one: the next trial gets another folder
                 self._leave()
                 break
 
     def place(self, number: int, binding: PayloadBinding, content: bytes | Path) -> Path:
-        """Write a payload where the trial finds it and return its path.
+        """Write a payload where the trial finds it, if it does not lie there; return its path.
 
         Raises:
             DiskFull: if there is no space left.
@@ -104,12 +122,19 @@ class Workplace:
             # The first word of a command is started, so it has to be a program.
             is_program = any(place.argument == 0 for place in binding.places)
             mode = _PROGRAM_MODE if is_program else _DATA_MODE
+            self._placed.add(path)
+            here = (binding.digest, mode, of_file(str(path)))
+            if self._lying.pop(path, None) == here and _holds(path, content):
+                self._lying[path] = here
+                return path
+            path.unlink(missing_ok=True)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
             with open(os.open(path, flags, mode), "wb", buffering=0) as file:
                 if isinstance(content, bytes):
                     write_all(file.fileno(), content)
                 else:
                     _copy(content, file.fileno())
+            self._lying[path] = (binding.digest, mode, of_file(str(path)))
         return path
 
     def close(self) -> None:
@@ -120,9 +145,21 @@ class Workplace:
     def _leave(self) -> None:
         folder, self._folder = self._folder, None
         self._made.clear()
+        self._lying.clear()
         if folder is not None:
             with suppress(HostFailure):  # it stays written down, and the next whet tries again
                 self._belongings.discard(folder)
+
+
+def _holds(path: Path, content: bytes | Path) -> bool:
+    """Whether a file holds what was written to it: its times tell no change in the same tick."""
+    if isinstance(content, bytes):
+        return path.stat().st_size == len(content) and path.read_bytes() == content
+    with open(path, "rb", buffering=0) as file, open(content, "rb", buffering=0) as source:
+        while (part := file.read(_COPY_BYTES)) == source.read(_COPY_BYTES):
+            if not part:
+                return True
+    return False
 
 
 def _link_neighbours(binding: PayloadBinding, folder: Path) -> None:
