@@ -2,7 +2,9 @@
 
 import ctypes
 import os
+import shutil
 import socket
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -11,6 +13,8 @@ from pathlib import Path
 
 import pytest
 from workshop import SLOW, Workshop, outcome_of
+
+from whet.core.limits import Limits
 
 _SEIZE, _CONTINUE = 0x4206, 7  # linux/ptrace.h
 _TRACES_EXIT, _EXIT_STOP = 1 << 6, 6 << 16 | 5 << 8 | 0x7F
@@ -157,3 +161,134 @@ def test_what_a_run_has_taken_is_free_for_the_next_one(workshop: Workshop, takes
 
         assert workshop.starts[-1].place
         assert outcome.stdout.head(100) == b"%d\n" % number, outcome.stderr.head(1000)
+
+
+_THREAD = """
+import ctypes
+libc = ctypes.CDLL(None)
+meaning = (ctypes.c_char * 64)()
+started = libc.pthread_create(
+    ctypes.byref(ctypes.c_void_p()), None, ctypes.cast(libc.NAME, ctypes.c_void_p), meaning
+)
+while open(f'/proc/self/task/{max(os.listdir("/proc/self/task"), key=int)}/wchan').read() == '0':
+    pass
+"""
+
+
+def test_a_native_thread_that_waits_for_this_one_alone_is_not_waited_for(
+    workshop: Workshop,
+) -> None:
+    begun(workshop, _THREAD.replace("NAME", "sem_wait"))
+    with held(workshop) as process:
+        outcome = outcome_of(workshop)
+
+        assert process.has_stopped.wait(20)
+    assert outcome.exit_code == 0, outcome.stderr.head(1000)
+
+
+def test_the_end_of_a_native_thread_that_may_go_on_is_waited_for(workshop: Workshop) -> None:
+    begun(workshop, _THREAD.replace("NAME", "pause"))
+    with held(workshop) as process:
+        future = workshop.warm.submit(workshop.trial())
+
+        assert process.has_stopped.wait(20)
+        with pytest.raises(TimeoutError):
+            future.result(timeout=0.3)
+    assert future.result().exit_code == 0, future.result().stderr.head(1000)
+
+
+_NEEDS_ITS_FILE = """
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+static int file;
+static void *work(void *none) {
+    for (struct timespec step = {0, 10000};; nanosleep(&step, 0)) {
+        char byte;
+        if (pread(file, &byte, 1, 0) < 0) _exit(42);
+    }
+}
+int begin(int number) { pthread_t thread; file = number; return pthread_create(&thread, 0, work, 0); }
+"""
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_no_native_thread_finds_its_files_closed(workshop: Workshop, tmp_path: Path) -> None:
+    library = tmp_path / "needs.so"
+    command = ["cc", "-shared", "-fPIC", "-xc", "-", "-pthread", "-o", str(library)]
+    subprocess.run(command, input=_NEEDS_ITS_FILE.encode(), check=True)
+    begins = (
+        f"import ctypes\nctypes.CDLL({str(library)!r}).begin(os.open('main.py', os.O_RDONLY))\n"
+    )
+    # There is a while between the closing of its file and the end.
+    more = "for _ in range(200):\n    os.dup(0)\n"
+    begin = f"import os\n{SLOW}"
+    workshop.edit(f"{begin}print('first')\n", f"{begin}{begins}{more}")
+
+
+_RAISES = """
+def raises(_, frame):
+    while frame is not None:
+        if frame.f_code.co_name == 'tell_how_it_ends':
+            raise RuntimeError
+        frame = frame.f_back
+"""
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "os.times = lambda: 1 / 0\n",
+        "time.process_time = lambda: 1 / 0\n",
+        "time.process_time = lambda: 'long'\n",
+        "def end(code):\n    os.write(1, b'never')\nos._exit = end\n",
+        "sys.addaudithook(lambda name, _: name.startswith('socket') and os.write(1, name.encode()))\n",
+        "import warnings\nwarnings.simplefilter('always')\nwarnings.showwarning = lambda *_: os.mknod('warned')\n",
+        "sys.stdout.close()\n",
+    ],
+)
+def test_nothing_of_the_program_s_is_called_or_told(workshop: Workshop, end: str) -> None:
+    begin = f"import os, sys, time\n{SLOW}"
+    workshop.edit(f"{begin}print('first')\n", f"{begin}{end}")
+
+
+def test_a_child_that_would_not_say_that_it_ends_is_ended_and_told_of(workshop: Workshop) -> None:
+    begun(
+        workshop,
+        "import ctypes\n"
+        "clone = {'x86_64': 56, 'aarch64': 220}[os.uname().machine]\n"
+        "if ctypes.CDLL(None).syscall(clone, 0, 0, 0, 0, 0) == 0:\n"
+        "    os.execvp('sleep', ['sleep', '1000'])\n",
+    )
+    with held(workshop) as process:
+        future = workshop.warm.submit(workshop.trial())
+
+        assert process.has_stopped.wait(20)
+        with pytest.raises(TimeoutError):
+            future.result(timeout=0.3)
+    outcome = future.result()
+    left = [each for each in outcome.processes if each.was_left_behind]
+    assert [each.signal for each in left] == [9]
+    assert not Path(f"/proc/{left[0].pid}").exists()
+
+
+def test_a_time_limit_holds_while_files_are_being_closed(workshop: Workshop) -> None:
+    lingers = (
+        "import socket, struct\n"
+        "listener = socket.create_server(('127.0.0.1', 0))\n"
+        "line = socket.create_connection(listener.getsockname())\n"
+        "other, _ = listener.accept()\n"
+        "line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 100))\n"
+        "line.setblocking(False)\n"
+        "try:\n    while True:\n        line.send(bytes(65536))\n"
+        "except BlockingIOError:\n    pass\n"
+        "for each in line, other, listener:\n    os.dup(each.fileno())\n"
+    )
+    workshop.limits = Limits(wall_seconds=1)
+    workshop.write({"main.py": f"import os\n{SLOW}print('first')\n"})
+    outcome_of(workshop)
+    workshop.write({"main.py": f"import os\n{SLOW}{lingers}"})
+    outcome = outcome_of(workshop)
+
+    assert outcome.timed_out
+    assert outcome.wall_seconds < 5

@@ -509,3 +509,23 @@ def test_where_a_function_stands_is_known_once_its_code_was_taken(
     workshop.run()
     workshop.write({"own.py": f"x = 1\n\n\n{own}"})
     workshop.run()
+
+
+def test_a_function_may_be_called_again_while_its_first_call_is_noted(workshop: Workshop) -> None:
+    program = (
+        "import signal\n"
+        "calls = []\n"
+        "def again(number, _):\n"
+        "    calls.append(number)\n"
+        "    if len(calls) == 20:\n"
+        "        signal.setitimer(signal.ITIMER_REAL, 0)\n"
+        "signal.signal(signal.SIGALRM, again)\n"
+        "signal.setitimer(signal.ITIMER_REAL, 1e-5, 1e-5)\n"
+        "while len(calls) < 20:\n"
+        "    pass\n"
+        "print('done')\n"
+    )
+    workshop.write({"main.py": program})
+    outcome = workshop.run()
+
+    assert outcome.stdout.head(100) == b"done\n"

@@ -25,6 +25,8 @@ _LETS_GO = ("torch.library", "_del_library")
 that could be seen, for none of them is used again. A program that has imported torch has hundreds,
 which take longer than most edits' own work (15 ms)."""
 
+_end = os._exit  # the program may put something else in its place
+
 _SHOWN = (BaseException,)
 """What an exit handler may raise, and `atexit` shows."""
 
@@ -76,9 +78,11 @@ def run_and_exit(
         # What is still in a buffer, and what is said by `__del__`, comes out of taking the
         # interpreter apart alone. Python does that when an audit hook raises this.
         raise SystemExit(code)
-    if leave is not None:
-        leave(code & 0xFF)
-    os._exit(code & 0xFF)
+    try:
+        if leave is not None:
+            leave(code & 0xFF)
+    finally:
+        _end(code & 0xFF)  # also where a signal's handler has raised something
 
 
 @unseen
@@ -95,7 +99,7 @@ def _finish(code: int, has_last_words: Callable[[], bool]) -> int:
     _call_exit_handlers()
     for stream in _streams():
         try:
-            if type(stream) is _io.TextIOWrapper:
+            if type(stream) is _io.TextIOWrapper and not stream.closed:
                 stream.flush()
         except BaseException:  # noqa: BLE001 - Python says so with an exit code of its own
             code = 120

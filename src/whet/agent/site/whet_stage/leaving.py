@@ -14,10 +14,21 @@ import os
 import time
 
 from .freeze import send
-from .private import is_alone
+from .private import is_alone, private_import
+from .threads import are_all_at_rest
 from .unheld import close, entries, whole
 
-_waitid = os.waitid  # the program may put something else in its place
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+# The program may put something else in their place.
+_waitid, _times, _process_time = os.waitid, os.times, time.process_time
+_signal = private_import("_signal")
+_SIGNALS: Iterable[int] = _signal.valid_signals()
+_hold_back: Callable[[int, Iterable[int]], object] = _signal.pthread_sigmask
+_BLOCK = 0  # SIG_BLOCK, asm-generic/signal-defs.h
+_ALL_KINDS = 0x40000000  # __WALL, linux/wait.h: also of children that end without SIGCHLD
 _PEAK = b"VmHWM:"
 
 
@@ -31,25 +42,33 @@ def tell_how_it_ends(address: str, code: int) -> None:
         address: where whet listens.
         code: the exit code.
     """
-    if not is_alone() or _has_children():
-        return
     try:
-        line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-        # First, so that no native thread writes to it in the belief that it is another file.
-        line.connect(address)
-        peak_bytes, times = _peak_bytes(), os.times()
-        for name in entries("/proc/self/fd"):
-            _close_but(line.fileno(), int(name))
-        cpu_seconds = time.process_time() + times.children_user + times.children_system
-        send(line, ("leaves", code, cpu_seconds, peak_bytes))
+        # A handler of the program's would find its files closed.
+        _hold_back(_BLOCK, _SIGNALS)
+        if is_alone() and are_all_at_rest() and not _has_children():
+            _close_and_tell(address, code)
     except OSError:  # whet waits for the process itself
         return
+
+
+def _close_and_tell(address: str, code: int) -> None:
+    line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        peak_bytes, times = _peak_bytes(), _times()
+        for name in entries("/proc/self/fd"):
+            _close_but(line.fileno(), int(name))
+        cpu_seconds = _process_time() + times.children_user + times.children_system
+        # Not before: to close a file may take long, and whet waits for what comes on a line.
+        line.connect(address)
+        send(line, ("leaves", code, cpu_seconds, peak_bytes))
+    finally:
+        line.close()  # the program would be warned of one that is open
 
 
 def _has_children() -> bool:
     """Whether a process is left that whet has to end, or to tell of."""
     try:
-        _waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        _waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT | _ALL_KINDS)
     except ChildProcessError:
         return False
     return True

@@ -87,6 +87,7 @@ class Source:
         self._clean: dict[Key, CodeType | None] = {}
         self._calls: dict[str, set[str]] | None = None
         self.hooks: list[_Hook] = []
+        self._firsts: list[object] = []
         self.left: list[CodeType] = []
         for node in walk(tree):
             if isinstance(node, FUNCTIONS):
@@ -168,14 +169,17 @@ class Source:
         _, name, line = text.split(":")
         if not line:
             return _Hook(iter(self._fill, self))
-        made = _Hook(itertools.chain(self._first(name, int(line)), itertools.repeat(None)))
+        # No generator: a signal's handler, or another thread, may call the function meanwhile.
+        first = map(self._first, (name,), (int(line),))
+        made = _Hook(itertools.chain(first, itertools.repeat(None)))
         self.hooks.append(made)
+        self._firsts.append(first)  # the chain lets go of it while it may still be at work
         return made
 
     def _fill(self) -> None:
         self.spaces.append(id(caller().f_globals))
 
-    def _first(self, name: str, line: int) -> Iterator[None]:
+    def _first(self, name: str, line: int) -> None:
         self.used.add((name, line))
         begin_work()
         try:
@@ -184,7 +188,6 @@ class Source:
             pass
         finally:
             end_work()
-        yield None
 
     def _unhook(self, key: Key) -> None:
         """Spare a function its hook from now on, if it can be found."""

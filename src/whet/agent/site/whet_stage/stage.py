@@ -433,7 +433,9 @@ class _Stage:
 
     def _tell_pages(self) -> None:
         """Tell whet what this run has written to, so that the next one waits for no page."""
-        if self._copy is not None and self._copy.is_to_tell_pages and os.getpid() == self._pid:
+        if self._copy is None or self.sight.is_over:
+            return  # a hook that the program has added would hear of it
+        if self._copy.is_to_tell_pages and os.getpid() == self._pid:
             was_closed, self.sight.is_closed = self.sight.is_closed, True
             self.tell("wrote", self._copy.written())
             self.sight.is_closed = was_closed

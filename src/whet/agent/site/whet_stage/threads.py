@@ -27,11 +27,13 @@ _RUNTIME = (
 )  # fmt: skip
 _FUTEX = {"x86_64": 202, "aarch64": 98}.get(os.uname().machine, -1)
 _READ = {"x86_64": 0, "aarch64": 63}.get(os.uname().machine, -1)
+_WAITS = {0x80, 0x89}  # FUTEX_WAIT and FUTEX_WAIT_BITSET, private: linux/futex.h
 _STACK_BYTES, _TOP_BYTES = 1 << 16, 1 << 13
 _SYSCALL_FIELDS = 9  # number, six arguments, stack pointer, program counter; proc(5)
 _WAKER_FRAMES = 3
 
 OPENMP = ("libgomp", "libiomp", "libomp")
+_OPENBLAS = ("libopenblas", "libscipy_openblas")
 
 
 class NativeThread:
@@ -77,7 +79,7 @@ class NativeThread:
         """Whether its pool makes itself anew in a forked copy, as it is now."""
         if self._comm == "jemalloc_bg_thd":
             return True
-        if self.is_of(("libopenblas", "libscipy_openblas")):
+        if self.is_of(_OPENBLAS):
             return True  # Python waits for its work: between two statements there is none
         if self.is_of(("libarrow.",)):
             # What a worker had in hand would be lost: one waits for work if nothing but the
@@ -120,6 +122,29 @@ def native_threads(memory: Memory) -> list[NativeThread]:
             except (FileNotFoundError, ProcessLookupError):
                 continue  # it has ended
     return found
+
+
+def are_all_at_rest() -> bool:
+    """Whether no thread but this one does anything unless this one wants it to.
+
+    Raises:
+        OSError: if that cannot be told.
+    """
+    others = set(entries("/proc/self/task")) - {str(os.getpid())}
+    awake = [number for number in others if not _is_at_rest(number)]
+    if not awake:
+        return True
+    memory = Memory()
+    # Those look for more work for a while before they sleep.
+    return all(NativeThread(number, memory).is_of(OPENMP + _OPENBLAS) for number in awake)
+
+
+def _is_at_rest(number: str) -> bool:
+    words = whole(f"/proc/self/task/{number}/syscall").split()
+    if len(words) != _SYSCALL_FIELDS or int(words[0]) != _FUTEX:
+        return False
+    what, until = int(words[2], 16), int(words[4], 16)
+    return what & 0xFF in _WAITS and not until
 
 
 def _is_runtime(file: str) -> bool:
