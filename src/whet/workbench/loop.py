@@ -114,6 +114,7 @@ class _Loop:
     put_off: set[str] = field(default_factory=set[str])
     _heard: set[str] = field(default_factory=set[str])
     _strange: int = 0
+    _in_a_row: dict[str, int] = field(default_factory=dict[str, int])
     _words: frozenset[str] = field(default_factory=frozenset[str])
 
     def puts_off(self, path: str) -> bool:
@@ -133,6 +134,10 @@ class _Loop:
         if overtaken:
             self._heard.update(self.saved)
             self.put_off.clear()  # the next run sees it
+        # Nothing tells what a reset step writes but that it ends each run.
+        ended_by = self.saved if overtaken and self.request.reset else ()
+        self._in_a_row = {path: self._in_a_row.get(path, 0) + 1 for path in ended_by}
+        self.written |= {path for path, times in self._in_a_row.items() if times >= _MOST_STRANGE}
 
     def not_its_own(self) -> tuple[str, ...]:
         """Return what was put off and was saved by somebody else, now that the run is over."""
