@@ -5,9 +5,11 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from loop_command import SLOW, Loop, looping, on_screen, out_of, save, wait_until_gone
@@ -106,6 +108,40 @@ def test_files_that_are_saved_together_are_one_change(whet: Whet) -> None:
     assert out_of(last, whet) == "end\n"
 
 
+def test_the_code_that_is_recorded_is_what_was_run(whet: Whet) -> None:
+    whet.write("main.py", f"{SLOW}print(0)\n")
+    subprocess.run(["git", "init", "--quiet"], cwd=whet.folder, check=True)
+    with looping(whet, *PYTHON, options=("--verify", "off")) as loop:
+        told = loop.next()
+        for number in range(20):
+            whet.write("main.py", f"{SLOW}print( {number} )\n")
+            time.sleep(0.001 * number)  # as a formatter has it, at any moment of what comes of it
+            loop.save("main.py", f"{SLOW}print('{number}')\n")
+            while out_of(told, whet) != f"{number}\n" or "'" not in _code_of(told, whet):
+                told = loop.next()
+
+
+def _code_of(told: dict[str, Any], whet: Whet) -> str:
+    name = f"{told['spec']['code']['snapshot']}:main.py"
+    words = ["git", "cat-file", "-p", name]
+    return subprocess.run(words, cwd=whet.folder, check=True, capture_output=True).stdout.decode()
+
+
+def test_a_package_that_takes_the_place_of_another_ends_the_run(whet: Whet) -> None:
+    whet.write("main.py", f"{SLOW}import package\nprint(package.X)\nopen('up').read()\n")
+    whet.write("package/__init__.py", "X = 1\n")
+    whet.write("new/__init__.py", "X = 2\n")
+    os.mkfifo(whet.folder / "up")
+    with looping(whet, *PYTHON) as loop, (whet.folder / "up").open("w"):
+        (whet.folder / "up").unlink()
+        whet.write("up", "")
+        (whet.folder / "package").rename(whet.folder / ".git")  # there nobody looks
+        (whet.folder / "new").rename(whet.folder / "package")
+        told = loop.next()
+
+    assert out_of(told, whet) == "2\n"
+
+
 @pytest.mark.parametrize("how", ["written", "switched"])
 def test_a_file_behind_a_link_is_a_file(whet: Whet, how: str) -> None:
     whet.write("code/one.py", f"{SLOW}print(1)\n")
@@ -137,6 +173,19 @@ def test_what_the_program_writes_is_no_save(whet: Whet) -> None:
     assert len([line for line in ended if "GOOD" in line]) == 3
 
 
+def test_a_program_comes_to_its_end_that_writes_a_python_file_of_another_name_each_time(
+    whet: Whet,
+) -> None:
+    writing = "import time\nopen(f'made{time.time_ns()}.py', 'w').close()\n"
+    whet.write("main.py", f"{SLOW}{writing}time.sleep(0.5)\nprint(1)\n")
+    with looping(whet, *PYTHON) as loop:
+        first = loop.next()
+        loop.save("main.py", f"{SLOW}{writing}time.sleep(0.5)\nprint(2)\n")
+        second = loop.next()
+
+    assert [out_of(told, whet) for told in (first, second)] == ["1\n", "2\n"]
+
+
 def test_a_file_counts_while_the_program_runs_if_it_is_asked_for(whet: Whet) -> None:
     whet.write("main.py", f"{SLOW}print(open('conf.toml').read())\nopen('up').read()\n")
     whet.write("conf.toml", "old")
@@ -161,6 +210,12 @@ def test_reset_steps_come_before_each_run(whet: Whet) -> None:
         second = loop.next()
 
     assert [out_of(told, whet) for told in (first, second)] == ["x\n", "x\n2\n"]
+
+
+def test_a_run_comes_to_its_end_whose_reset_step_writes_a_python_file(whet: Whet) -> None:
+    whet.write("main.py", f"{SLOW}import made\nprint(made.X)\n")
+    with looping(whet, *PYTHON, options=("--reset", "sleep 0.05; echo X = 1 > made.py")) as loop:
+        assert loop.out() == "1\n"
 
 
 def test_a_folder_that_may_not_be_written_to_does_not_matter(whet: Whet) -> None:

@@ -1,5 +1,6 @@
 """Which saves are noticed."""
 
+import sys
 import threading
 import time
 from pathlib import Path
@@ -62,3 +63,41 @@ def test_a_link_that_leads_to_something_older_is_a_save(tmp_path: Path, target: 
         stop.cancel()
 
     assert str(tmp_path / "link") in found
+
+
+def test_a_folder_that_was_moved_here_is_a_save_of_the_files_in_it(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere" / "package").mkdir(parents=True)
+    (tmp_path / "elsewhere" / "package" / "module.py").write_text("1")
+    (tmp_path / "here").mkdir()
+
+    with Saves(tmp_path / "here", lambda path: path.endswith(".py")) as saves:
+        saves.wait_until_ready()
+        (tmp_path / "elsewhere" / "package").rename(tmp_path / "here" / "package")
+        found = saves.next(since_ns=sys.maxsize)
+
+    assert found == {str(tmp_path / "here" / "package")}
+
+
+def test_a_file_is_heard_of_that_is_written_as_soon_as_its_folder_is_made(tmp_path: Path) -> None:
+    heard: list[set[str]] = []
+
+    with Saves(tmp_path, lambda path: path.endswith(".py")) as saves:
+        saves.wait_until_ready()
+        for number in range(30):
+            folder = tmp_path / f"package{number}"
+            folder.mkdir()
+            (folder / "module.py").write_text("1")
+            while not any(path.startswith(str(folder)) for paths in heard for path in paths):
+                heard.append(saves.next(since_ns=sys.maxsize))
+
+
+def test_a_folder_in_which_nothing_counts_is_no_save(tmp_path: Path) -> None:
+    with Saves(tmp_path, lambda path: path.endswith(".py")) as saves:
+        saves.wait_until_ready()
+        (tmp_path / "data").mkdir()
+        (tmp_path / "data" / "one").write_text("1")
+        (tmp_path / "data" / "__pycache__").mkdir()
+        (tmp_path / "data" / "__pycache__" / "one.py").write_text("1")
+        (tmp_path / "main.py").write_text("1")
+
+        assert saves.next(since_ns=sys.maxsize) == {str(tmp_path / "main.py")}

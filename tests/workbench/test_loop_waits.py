@@ -28,7 +28,7 @@ def test_a_save_overtakes_a_run_also_after_a_wake_that_was_of_something_else(
             future.cancel()
 
         def wait() -> None:
-            found.append(loop._wait(future, saves, 0, (), give_up))
+            found.append(loop._wait(future, saves, lambda _: True, (), give_up))
 
         waiting = Thread(target=wait, daemon=True)
         waiting.start()
@@ -52,6 +52,25 @@ def test_a_save_right_after_a_run_has_read_overtakes_it_though_the_clock_of_file
         def give_up(_: tuple[str, ...]) -> None:
             future.cancel()
 
-        found = loop._wait(future, saves, read_ns, (), give_up)
+        known = loop._Known((), 0.0)
+
+        def overtakes(path: str) -> bool:
+            return known.is_older_than(path, read_ns - SLACK_NS)
+
+        found = loop._wait(future, saves, overtakes, (), give_up)
 
     assert found == ((str(path),), True)
+
+
+def test_what_was_known_of_a_save_is_older_than_the_next_one_alone(tmp_path: Path) -> None:
+    path = tmp_path / "main.py"
+    path.write_text("pass")
+    known = loop._Known((str(path),), 0.0)
+    was_outdated, was_older = known.is_outdated(), known.is_older_than(str(path), 0)
+    while path.stat().st_ctime_ns == known.changed[str(path)]:
+        path.write_text("...")  # the clock of files moves on in steps
+
+    assert (was_outdated, was_older) == (False, False)
+    assert known.is_outdated()
+    assert known.is_older_than(str(path), 0)
+    assert not known.is_older_than(str(path), path.stat().st_ctime_ns)

@@ -4,7 +4,7 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -17,11 +17,16 @@ _IGNORED = (".whet", "whet-report")
 _STEP_MS, _DEBOUNCE_MS = 4, 100
 """Files that are saved within 4 ms of each other are one change; a stream of them waits 100 ms."""
 
+_Content = dict[str, "int | None"]
+"""The files in a folder, each with when it changed last."""
+
 
 class Saves:
     """Watches a folder and all below it; a context manager.
 
     What tools leave beside the files (`.git`, caches, an editor's temporary files) does not count.
+    A folder counts if a file in it does: nothing tells of the files in one that was moved here, nor
+    of those that were written before anybody listened in a new one.
     """
 
     def __init__(self, root: Path, counts: Callable[[str], bool]) -> None:
@@ -64,7 +69,7 @@ class Saves:
                 they are watched while it runs, as do those that were removed.
         """
         while paths := self._changes.get():
-            found = {path for path in paths if self._counts(path) or _is_later(path, since_ns)}
+            found = {path for path in paths if self._matters(path) or _is_later(path, since_ns)}
             if found:
                 return found
         return set()
@@ -73,35 +78,42 @@ class Saves:
         """Let `next` return."""
         self._changes.put(set())
 
+    def _matters(self, path: str) -> bool:
+        return self._counts(path) or (
+            os.path.isdir(path) and any(map(self._counts, _files_below(path, _watched())))
+        )
+
     def _watch(self) -> None:
         from watchfiles import watch
 
+        watched, young = _watched(), dict[str, _Content]()
         changes = watch(
             self._root,
-            watch_filter=_watched(),
+            watch_filter=watched,
             step=_STEP_MS,
             debounce=_DEBOUNCE_MS,
             stop_event=self._stop,
             rust_timeout=200,
-            yield_on_timeout=False,
+            yield_on_timeout=True,
             raise_interrupt=False,
         )
         for batch in changes:
-            self._changes.put({path for _, path in batch})
+            # Somebody listens in a new folder by the time of the next batch, if not of the first.
+            paths = {path for path, then in young.items() if _content(path, watched) != then}
+            paths |= {path for _, path in batch}
+            young = {path: _content(path, watched) for path in paths if os.path.isdir(path)}
+            if paths:
+                self._changes.put(paths)
 
     def _catch_up(self) -> None:
         """Look for what was saved before anything was watched.
 
         On a busy machine a program may have said all that it has to say by then.
         """
-        from watchfiles import Change
-
         watched, found = _watched(), set[str]()
-        for folder, folders, files in os.walk(self._root):
-            folders[:] = [each for each in folders if watched(Change.added, f"{folder}/{each}")]
-            for path in (os.path.join(folder, name) for name in files):
-                if _is_later(path, self._began_ns) and watched(Change.modified, path):
-                    found.add(path)
+        for path in _files_below(self._root, watched):
+            if _is_later(path, self._began_ns):
+                found.add(path)
         if found:
             self._changes.put(found)
 
@@ -111,6 +123,21 @@ def _watched() -> "DefaultFilter":
     from watchfiles import DefaultFilter
 
     return DefaultFilter(ignore_dirs=(*DefaultFilter.ignore_dirs, *_IGNORED))
+
+
+def _files_below(top: str | Path, watched: "DefaultFilter") -> Iterator[str]:
+    """Yield the files in a folder that are watched; none if it is no folder."""
+    from watchfiles import Change
+
+    for folder, folders, files in os.walk(top):
+        folders[:] = [each for each in folders if watched(Change.added, f"{folder}/{each}")]
+        for path in (os.path.join(folder, name) for name in files):
+            if watched(Change.modified, path):
+                yield path
+
+
+def _content(folder: str, watched: "DefaultFilter") -> _Content:
+    return {path: changed_at(path) for path in _files_below(folder, watched)}
 
 
 class _Stop(threading.Event):

@@ -35,6 +35,9 @@ BACK, AGAIN, QUIT = "b", "r", "q"
 """What the user may type between two runs."""
 
 
+_MOST_STRANGE = 5
+
+
 _NOTHING_HAS_RUN = ("SyntaxError", "IndentationError", "TabError")
 
 
@@ -108,7 +111,39 @@ class _Loop:
     written: frozenset[str] = frozenset()
     typed: SimpleQueue[str] = field(default_factory=SimpleQueue[str])
     has_settled: threading.Event = field(default_factory=threading.Event)
+    put_off: set[str] = field(default_factory=set[str])
+    _heard: set[str] = field(default_factory=set[str])
+    _strange: int = 0
+    _in_a_row: dict[str, int] = field(default_factory=dict[str, int])
     _words: frozenset[str] = field(default_factory=frozenset[str])
+
+    def puts_off(self, path: str) -> bool:
+        """Whether a save waits for the end of the run, which says whose it was.
+
+        A program that writes a Python file of another name each time would never come to its end.
+        """
+        if self._strange < _MOST_STRANGE or path in self._heard:
+            return False
+        self.put_off.add(path)
+        return True
+
+    def count_strange(self, *, overtaken: bool) -> None:
+        """Count how many runs one after the other nothing but unheard-of files has ended."""
+        is_strange = overtaken and self._heard.isdisjoint(self.saved)
+        self._strange = self._strange + 1 if is_strange else 0
+        if overtaken:
+            self._heard.update(self.saved)
+            self.put_off.clear()  # the next run sees it
+        # Nothing tells what a reset step writes but that it ends each run.
+        ended_by = self.saved if overtaken and self.request.reset else ()
+        self._in_a_row = {path: self._in_a_row.get(path, 0) + 1 for path in ended_by}
+        self.written |= {path for path, times in self._in_a_row.items() if times >= _MOST_STRANGE}
+
+    def not_its_own(self) -> tuple[str, ...]:
+        """Return what was put off and was saved by somebody else, now that the run is over."""
+        found = self.put_off - self.written if self.runs.last.is_followed else set[str]()
+        self.put_off.clear()
+        return tuple(sorted(found))
 
     def end_if_told(self) -> None:
         """End whet if it was told to while a program ran."""
@@ -177,9 +212,10 @@ def loop(
         done, noticed = 0, time.monotonic()
         while options.most_runs is None or done < options.most_runs:
             cycle = None
+            known = _Known(state.saved, noticed)
             try:
                 trial = bench.build_trial(request, live=console is not None)
-                cycle, ended_ns = _run(state, executor, saves, trial, judge, noticed)
+                cycle, ended_ns = _run(state, executor, saves, trial, judge, known)
                 if cycle is None:
                     noticed = time.monotonic()
                     continue
@@ -195,12 +231,14 @@ def loop(
             state.end_if_told()
             done += 1
             pause = _Pause(saves, verifier, tell, state.typed, ended_ns)
+            pause.saved = state.not_its_own()
             if options.most_runs is not None and done >= options.most_runs:
                 pause.lasts_until_verified()
                 return
             offer(cycle, "")
-            look_back = partial(_look_back, state, executor, cycle)
-            if not pause.lasts_until_a_run(console, partial(offer, cycle), look_back):
+            if not pause.lasts_until_a_run(
+                console, partial(offer, cycle), partial(_look_back, state, executor, cycle)
+            ):
                 return
             state.saved = pause.saved
             noticed = time.monotonic()
@@ -219,31 +257,40 @@ def _run(
     saves: Saves,
     trial: Trial,
     judge: Callable[[Trial, TrialFuture], RunResult],
-    noticed: float,
+    known: "_Known",
 ) -> tuple[Cycle | None, int]:
     """Run once; return no cycle if a save has overtaken it, and when it ended."""
     began_ns = time.monotonic_ns()
     state.has_settled.clear()
-    future = executor.submit(trial)
     try:
+        future = executor.submit(trial)
         _settle(state.saved)
-        read_ns = time.time_ns()
+        # What was saved since the code was recorded is not in it, though it may be what is run.
+        read_ns = time.time_ns() if trial.code is None else known.at_ns
+        if trial.code is not None and known.is_outdated():
+            future.cancel()
+            state.end_if_told()
+            return None, read_ns
     finally:
-        state.has_settled.set()
+        state.has_settled.set()  # also if Ctrl-C comes just now: the run waits for it
 
     def give_up(saved: tuple[str, ...]) -> None:
         if state.console is not None:
             state.console.at_end(partial(_tell_of_end, state, saved, began_ns))
         future.cancel()
 
-    state.saved, overtaken = _wait(future, saves, read_ns, state.saved, give_up)
+    def overtakes(path: str) -> bool:
+        return known.is_older_than(path, read_ns - SLACK_NS) and not state.puts_off(path)
+
+    state.saved, overtaken = _wait(future, saves, overtakes, state.saved, give_up)
     saves.wait_until_ready()  # whoever sees the result may save at once
     state.written |= {effect.partition(" ")[2] for effect in state.runs.last.effects}
     ended_ns = time.time_ns()
+    state.count_strange(overtaken=overtaken)
     if overtaken:
         state.end_if_told()
         return None, ended_ns
-    return _cycle(state, trial, judge(trial, future), noticed), ended_ns
+    return _cycle(state, trial, judge(trial, future), known.noticed), ended_ns
 
 
 def _tell_of_end(state: _Loop, saved: tuple[str, ...], began_ns: int) -> None:
@@ -258,6 +305,33 @@ def _pass_over_wake(saves: Saves) -> set[str]:
     while paths := saves.next(since_ns=sys.maxsize):
         found |= paths
     return found
+
+
+class _Known:
+    """What a run is of: the files whose save brings it, before anything looks at them.
+
+    Attributes:
+        at_ns: when.
+        noticed: when their save was, on the monotonic clock.
+        changed: when each of them has changed last; None: it is not there.
+    """
+
+    def __init__(self, saved: tuple[str, ...], noticed: float) -> None:
+        self.at_ns = time.time_ns()
+        self.noticed = noticed
+        self.changed = {path: changed_at(path) for path in saved}
+
+    def is_outdated(self) -> bool:
+        """Whether one of them was saved once more since then."""
+        return any(changed_at(path) != then for path, then in self.changed.items())
+
+    def is_older_than(self, path: str, read_ns: int) -> bool:
+        """Whether a file was saved once more than is known here.
+
+        Files were read from ``read_ns`` on, less what the clock of files is behind.
+        """
+        changed_ns = changed_at(path)
+        return changed_ns is None or (changed_ns > read_ns and changed_ns != self.changed.get(path))
 
 
 class _Pause:
@@ -300,10 +374,10 @@ class _Pause:
             if word in {QUIT, END_OF_INPUT}:
                 return False
             if word == BACK and look_back():
+                self._since_ns = time.time_ns()
                 offer("")
             elif word:
                 offer(word)
-            self._since_ns = time.time_ns()
 
     def lasts_until_verified(self) -> None:
         """Wait until the run is verified, or a save makes that pointless."""
@@ -350,19 +424,15 @@ def _settle(saved: tuple[str, ...]) -> None:
 def _wait(
     future: TrialFuture,
     saves: Saves,
-    read_ns: int,
+    overtakes: Callable[[str], bool],
     saved: tuple[str, ...],
     give_up: Callable[[tuple[str, ...]], None],
 ) -> tuple[tuple[str, ...], bool]:
-    """Wait for the end of a run, or for a save that makes it pointless; say which came first.
-
-    Files were read from ``read_ns`` on, and what had been saved by then is older than the clock of
-    files is behind.
-    """
+    """Wait for the end of a run, or for a save that makes it pointless; say which came first."""
     future.add_done_callback(lambda _: saves.wake())
     # A wake may be of something that was typed before the run: only its end ends the waiting.
     while (found := saves.next(since_ns=sys.maxsize)) or not future.done():
-        newer = {path for path in found if _is_newer(path, read_ns - SLACK_NS)}
+        newer = {path for path in found if overtakes(path)}
         if newer:
             give_up(tuple(sorted(newer)))
             _pass_over_wake(saves)
@@ -380,11 +450,6 @@ def _back(state: _Loop, failure: Failure | None) -> str | None:
     if not state.runs.last.is_followed:
         return None  # it has no debugger
     return next((snapshot.place for snapshot in state.runs.before(failure)), "")
-
-
-def _is_newer(path: str, than_ns: int) -> bool:
-    changed_ns = changed_at(path)
-    return changed_ns is None or changed_ns > than_ns
 
 
 def _cycle(state: _Loop, trial: Trial, result: RunResult, noticed: float) -> Cycle:
