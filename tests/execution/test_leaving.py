@@ -226,15 +226,6 @@ def test_no_native_thread_finds_its_files_closed(workshop: Workshop, tmp_path: P
     workshop.edit(f"{begin}print('first')\n", f"{begin}{begins}{more}")
 
 
-_RAISES = """
-def raises(_, frame):
-    while frame is not None:
-        if frame.f_code.co_name == 'tell_how_it_ends':
-            raise RuntimeError
-        frame = frame.f_back
-"""
-
-
 @pytest.mark.parametrize(
     "end",
     [
