@@ -104,7 +104,8 @@ def test_what_pytest_keeps_of_a_run_makes_no_search_begin_anew(whet: Whet) -> No
     whet.write(".gitignore", "__pycache__/\n")
     whet.write("test_two.py", "seen = []\ndef test_a(): seen.append(1)\n"
                "def test_b(): pass\ndef test_c(): assert not seen\n")  # fmt: skip
-    search = ("shrink", "--tests", "--json", "--resume", "--",
+    # Without a limit of its own the second search may have another one, on a busy machine.
+    search = ("shrink", "--tests", "--json", "--resume", "--timeout", "60", "--",
               PYTHON, "-m", "pytest", "-p", "no:randomly", "-p", "no:xdist")  # fmt: skip
 
     first, again = (json_of(whet(*search).stdout) for _ in range(2))
