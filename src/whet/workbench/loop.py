@@ -34,9 +34,8 @@ from whet.workbench.verify import Verification, Verifier, Verify
 BACK, AGAIN, QUIT = "b", "r", "q"
 """What the user may type between two runs."""
 
-
 _MOST_STRANGE = 5
-
+"""So many runs in a row may be ended by files that were never saved before, or by the same file."""
 
 _NOTHING_HAS_RUN = ("SyntaxError", "IndentationError", "TabError")
 
