@@ -6,7 +6,6 @@ The other end of each line is `whet.agent.site.whet_stage`, in the copy itself.
 import _socket
 import marshal
 import os
-import select
 import time
 
 from whet.host.launch import CannotStartError, Started
@@ -148,10 +147,13 @@ class FrozenCopies:
     def begin_run(self) -> None:
         """Wait until what ran before is gone: a program may ask whether another one of it runs."""
         self._told.clear()
-        while self._leaving:
-            pid = self._leaving.pop()
-            if _is_over(pid, _ANSWER_SECONDS):
-                os.waitpid(pid, 0)
+        give_up_at, pause = time.monotonic() + _ANSWER_SECONDS, 0.0002
+        self.see_off()
+        while self._leaving and time.monotonic() < give_up_at:
+            time.sleep(pause)
+            pause = min(pause * 2, 0.005)
+            self.see_off()
+        self._leaving.clear()
 
     def see_off(self) -> None:
         """Let go of what has ended since: it would be seen among the processes."""
@@ -302,16 +304,6 @@ class FrozenCopies:
 def _peer_of(line: "_socket.socket") -> int:
     who = line.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, _CREDENTIALS_BYTES)
     return int.from_bytes(who[:_LENGTH_BYTES], "little")
-
-
-def _is_over(pid: int, seconds: float) -> bool:
-    """Wait for the end of a process, for some seconds at most."""
-    process = os.pidfd_open(pid)
-    poll = select.poll()
-    poll.register(process, select.POLLIN)
-    found = poll.poll(seconds * 1000)
-    os.close(process)
-    return bool(found)
 
 
 def _send(line: "_socket.socket", message: object, descriptors: "Sequence[int]" = ()) -> bool:
