@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -115,3 +116,27 @@ def _children() -> dict[int, str]:
             if command:  # a zombie has none: it is not running
                 found[int(pid)] = command.replace(b"\0", b" ").decode(errors="replace").strip()
     return found
+
+
+@pytest.fixture
+def mounted(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A folder on a file system whose clock goes in "ticks", or in "whole seconds"."""
+    kind, folder = request.param, tmp_path / "mounted"
+    folder.mkdir()
+    command: list[str | Path] = ["mount", "-t", "ramfs", "none", folder]
+    if kind == "whole seconds":
+        if not shutil.which("mkfs.ext4"):
+            pytest.skip("`mkfs.ext4` is not installed (Debian: e2fsprogs)")
+        image = tmp_path / "image"
+        with image.open("wb") as file:
+            file.truncate(4 << 20)
+        # An inode of 128 bytes has no room for parts of a second.
+        subprocess.run(["mkfs.ext4", "-q", "-I", "128", image], check=True, capture_output=True)
+        command = ["mount", "-o", "loop", image, folder]
+    if subprocess.run(command, capture_output=True, check=False).returncode != 0:
+        pytest.skip(f"cannot mount a file system with {kind} here")
+    try:
+        yield folder
+    finally:
+        # Lazily: a process that was killed may not have let go of it yet.
+        subprocess.run(["umount", "--lazy", folder], check=True)

@@ -62,6 +62,11 @@ class Loop:
         line, _, self._text = self._text.partition(b"\n")
         return line.decode()
 
+    def tells_nothing_for(self, seconds: float) -> None:
+        assert self.process.stdout is not None
+        ready, _, _ = select.select([self.process.stdout], [], [], seconds)
+        assert not ready, os.read(self.process.stdout.fileno(), 65536)
+
     @property
     def processes(self) -> list[int]:
         return [self.process.pid, *descendants_of(self.process.pid)]

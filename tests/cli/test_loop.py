@@ -78,6 +78,20 @@ def test_a_syntax_error_is_shown_and_the_next_good_save_is_warm(whet: Whet) -> N
     assert (mended["from"], out_of(mended, whet)) == ("main.py:3", "3\n")
 
 
+def test_a_save_is_waited_for_until_the_file_is_closed(whet: Whet) -> None:
+    whet.write("main.py", f"{SLOW}print(1)\n")
+    with looping(whet, *PYTHON) as loop:
+        loop.next()
+        with (whet.folder / "main.py").open("w") as file:
+            file.write(f"{SLOW}print(2")
+            file.flush()
+            loop.tells_nothing_for(0.3)
+            file.write(")\n")
+        told = loop.next()
+
+    assert out_of(told, whet) == "2\n"
+
+
 def test_a_script_that_is_removed_and_comes_back_is_run(whet: Whet) -> None:
     whet.write("main.py", f"{SLOW}print(1)\n")
     with looping(whet, *PYTHON) as loop:

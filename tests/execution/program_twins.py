@@ -25,7 +25,7 @@ from whet.execution.early_look import EarlyLook
 from whet.execution.warm import WarmRuns
 from whet.host.belongings import Belongings
 from whet.host.capture import keep_in_place
-from whet.host.observation import SLACK_NS
+from whet.host.file_times import SLACK_NS
 
 WARM, COLD = "warm", "cold"  # as long as each other: nothing depends on the length of a path
 FIRST = "first run"

@@ -2,7 +2,6 @@
 
 import stat
 import sys
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +15,7 @@ from workshop import SLOW, opened
 from whet.core.outcome import Outcome
 from whet.core.trial import ResetStep, Trial
 from whet.execution.warm import Start
-from whet.host.observation import SLACK_NS
+from whet.host.file_times import wait_until_settled
 
 pytestmark = pytest.mark.slow
 
@@ -49,8 +48,8 @@ class Twins:
     def run(self, reset: str = "") -> Outcome:
         """Run warm and cold; everything that can be seen afterwards must be the same."""
         steps = (ResetStep(command=reset, must_succeed=True),) if reset else ()
-        while any(_is_young(each) for each in self._folders):
-            time.sleep(0.001)
+        for folder in self._folders:
+            wait_until_settled(path.lstat() for path in folder.rglob("*"))
         both = [
             executor.submit(
                 Trial(command=(sys.executable, "main.py"), cwd=str(folder), reset=steps)
@@ -64,11 +63,6 @@ class Twins:
         assert warm == cold, self.starts[-1]
         assert _tree(self._folders[0]) == _tree(self._folders[1]), self.starts[-1]
         return both[0]
-
-
-def _is_young(folder: Path) -> bool:
-    changed = (path.lstat().st_ctime_ns for path in folder.rglob("*"))
-    return time.time_ns() < max(changed, default=0) + SLACK_NS
 
 
 def _tree(folder: Path) -> dict[str, tuple[int, bytes]]:

@@ -23,7 +23,7 @@ from whet.evidence.classify import classify
 from whet.execution.cold import ColdExecutor
 from whet.execution.warm_search import WarmSearch
 from whet.host.capture import keep_in_place
-from whet.host.observation import SLACK_NS
+from whet.host.file_times import wait_until_settled
 from whet.host.process_tree import children_of, descendants_of
 from whet.workbench.shrink_search import last_that
 
@@ -52,9 +52,7 @@ class Search:
         (self.folder / name).write_text(text)
         (self.folder / name).chmod(mode)
         # What is as young as a run may have been saved after the run had read it.
-        young_until_ns = time.time_ns() + SLACK_NS
-        while time.time_ns() < young_until_ns:
-            time.sleep(0.001)
+        wait_until_settled([(self.folder / name).stat()])
 
     def on(self, payload: str) -> Trial:
         digest = self.laboratory.hold(payload.encode())

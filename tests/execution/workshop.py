@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from whet.execution.cold import ColdExecutor
 from whet.execution.early_look import EarlyLook
 from whet.execution.warm import Start, WarmRuns
 from whet.host.capture import keep_in_place
-from whet.host.observation import SLACK_NS
+from whet.host.file_times import wait_until_settled
 from whet.host.python_interpreter import PythonFacts
 from whet.host.pythons import pythons_between
 
@@ -40,10 +39,6 @@ def python_of(minor: int) -> str:
 @cache
 def _pythons() -> Mapping[tuple[int, int], PythonFacts]:
     return pythons_between((3, 9), (3, 14), os.environ)
-
-
-def newest(folder: Path) -> int:
-    return max((path.stat().st_ctime_ns for path in folder.rglob("*")), default=0)
 
 
 @dataclass
@@ -70,8 +65,8 @@ class Workshop:
             beside = path.with_name(f".{path.name}.new")
             beside.write_text(text)
             beside.replace(path)
-        while time.time_ns() < newest(self.folder) + SLACK_NS:
-            time.sleep(0.001)  # what is as young as a run may have been saved after it was read
+        # What is as young as a run may have been saved after it was read.
+        wait_until_settled(path.stat() for path in self.folder.rglob("*"))
 
     def trial(self, *words: str) -> Trial:
         command = (self.python, *(words or ("main.py",)))

@@ -1,5 +1,7 @@
 """Which saves are noticed."""
 
+import os
+import subprocess
 import sys
 import threading
 import time
@@ -7,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from whet.host.saves import Saves
+from whet.host import saves as host_saves
+from whet.host.saves import Saves, is_open_for_writing, wait_until_written
 
 
 class LateSaves(Saves):
@@ -101,3 +104,67 @@ def test_a_folder_in_which_nothing_counts_is_no_save(tmp_path: Path) -> None:
         (tmp_path / "main.py").write_text("1")
 
         assert saves.next(since_ns=sys.maxsize) == {str(tmp_path / "main.py")}
+
+
+def test_a_file_that_somebody_writes_to_is_waited_for_until_it_is_closed(tmp_path: Path) -> None:
+    path = tmp_path / "main.py"
+    writing = path.open("w")
+    is_over = threading.Event()
+
+    def wait() -> None:
+        wait_until_written([str(path)])
+        is_over.set()
+
+    waiting = threading.Thread(target=wait, daemon=True)
+    waiting.start()
+    writing.write("print(")
+    writing.flush()
+    was_over_early = is_over.wait(0.1)
+    writing.write("1)")
+    writing.close()
+
+    assert not was_over_early
+    assert is_over.wait(10)
+
+
+def test_a_file_that_is_never_closed_is_waited_for_no_longer_than_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_saves, "_WRITING_SECONDS", 0.05)
+    with (tmp_path / "log").open("w"):
+        wait_until_written([str(tmp_path / "log")])
+
+        assert is_open_for_writing(str(tmp_path / "log"))
+
+
+def test_nobody_writes_to_what_is_read_or_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "read").write_text("")
+    os.mkfifo(tmp_path / "pipe")
+
+    with (tmp_path / "read").open():
+        assert not is_open_for_writing(str(tmp_path / "read"))
+    for each in ("pipe", "gone", "."):
+        assert not is_open_for_writing(str(tmp_path / each))
+
+
+def test_nobody_who_opens_a_file_meanwhile_notices_or_ends_this_process(tmp_path: Path) -> None:
+    """A lease tells its holder of somebody who wants to write, by a signal."""
+    path = tmp_path / "main.py"
+    path.write_text("")
+    program = (
+        "import sys\nprint(flush=True)\n"
+        "for _ in range(20_000):\n    open(sys.argv[1], 'r+').close()\n"
+    )
+    command = [sys.executable, "-c", program, str(path)]
+    asked = 0
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        assert writer.stderr is not None
+        writer.stdout.readline()
+        while writer.poll() is None:
+            is_open_for_writing(str(path))
+            asked += 1
+        complaint = writer.stderr.read()
+
+    assert writer.returncode == 0, complaint
+    assert asked > 1000

@@ -6,7 +6,7 @@ from threading import Thread
 import pytest
 
 from whet.execution.futures import TrialFuture
-from whet.host.marks import SLACK_NS
+from whet.host.file_times import SLACK_NS
 from whet.host.saves import Saves
 from whet.workbench import loop
 

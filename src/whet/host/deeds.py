@@ -9,8 +9,8 @@ there by now does not fit.
 import os
 import stat
 
+from whet.host.file_times import wait_until_settled
 from whet.host.mapped import Mapped, files_mapped_by
-from whet.host.marks import wait_until_old
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class Deeds:
             found = {path: os.lstat(path) for path in files if path in all_mapped}
         except OSError as error:
             raise CannotPutBackError(f"{error.filename}: {error.strerror}") from error
-        wait_until_old(max((each.st_ctime_ns for each in found.values()), default=0))
+        wait_until_settled(found.values())
         return {
             path: Mapped(path, each, is_written=all_mapped[path]) for path, each in found.items()
         }

@@ -1,7 +1,8 @@
 """What tells one state of a file, a link or a folder from another; imports next to nothing."""
 
 import os
-import time
+
+from whet.host.file_times import unsettled_ns
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:
@@ -11,9 +12,6 @@ if TYPE_CHECKING:
     Mark: TypeAlias = tuple["int | str", ...]
     # time of change (0: too young to be trusted), number, device, names with their kinds
     Listing: TypeAlias = tuple[int, int, int, "tuple[str, ...]"]
-
-SLACK_NS = 12_000_000
-"""The kernel's clock for files is a tick behind, 4 or 10 ms."""
 
 _KIND_BITS = 0o170000
 _FOLDER, _LINK, _FILE = 0o040000, 0o120000, 0o100000
@@ -75,16 +73,10 @@ def is_of_link(mark: "Mark") -> bool:
 
 def sure(mark: "Mark") -> "Mark":
     """Return a mark that was just taken, if a later change would show."""
-    newest = mark[0]
-    is_young = isinstance(newest, int) and newest >= time.time_ns() - SLACK_NS
-    return UNSURE if is_young else mark
-
-
-def wait_until_old(changed_ns: int) -> None:
-    """Wait until a change from now on has another time than an earlier one."""
-    left_ns = changed_ns + SLACK_NS - time.time_ns()
-    if left_ns > 0:
-        time.sleep(min(left_ns, SLACK_NS) / 1e9)
+    changed, device = mark[0], mark[-1]
+    if not isinstance(changed, int) or not isinstance(device, int) or changed <= 0:
+        return mark
+    return UNSURE if unsettled_ns(changed, device) else mark
 
 
 def listing(path: str) -> "Listing":
@@ -97,7 +89,7 @@ def listing(path: str) -> "Listing":
     except (OSError, ValueError) as error:
         return (-1, getattr(error, "errno", 0) or 0, 0, ())
     changed = found.st_mtime_ns
-    is_young = changed >= time.time_ns() - SLACK_NS
+    is_young = unsettled_ns(changed, found.st_dev) > 0
     return (0 if is_young else changed, found.st_ino, found.st_dev, names)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from whet.host.marks import SLACK_NS, UNSURE, first_other, is_of_link, listing
+from whet.host.marks import UNSURE, first_other, is_of_link, listing
 
 if TYPE_CHECKING:  # the processes beside whet have no `typing` to make them with
     from whet.host.channel import Sighted
@@ -13,8 +13,6 @@ if TYPE_CHECKING:  # the processes beside whet have no `typing` to make them wit
     from whet.host.noticed import Observed
 
 _Seen = TypeVar("_Seen")
-
-__all__ = ["SLACK_NS", "Observation", "Observing"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

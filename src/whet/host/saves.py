@@ -1,13 +1,18 @@
 """Noticing that a file was saved."""
 
+import fcntl
 import os
 import queue
+import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
+
+from whet.host import file_times
 
 if TYPE_CHECKING:
     from watchfiles import DefaultFilter
@@ -16,6 +21,10 @@ _READY_SECONDS = 5.0
 _IGNORED = (".whet", "whet-report")
 _STEP_MS, _DEBOUNCE_MS = 4, 100
 """Files that are saved within 4 ms of each other are one change; a stream of them waits 100 ms."""
+_WRITING_SECONDS, _ASK_AGAIN_SECONDS = 1.0, 0.002
+"""Who keeps a file open for longer than that may never close it."""
+
+_SET_SIGNAL = 10  # fcntl(2), F_SETSIG
 
 _Content = dict[str, "int | None"]
 """The files in a folder, each with when it changed last."""
@@ -171,3 +180,47 @@ def changed_at(path: str) -> int | None:
         return max(link_ns, os.stat(path).st_ctime_ns)
     except OSError:  # it leads nowhere
         return link_ns
+
+
+def wait_until_written(paths: Iterable[str]) -> None:
+    """Wait until nobody has one of these files open to write to it; a second at most."""
+    until = time.monotonic() + _WRITING_SECONDS
+    for path in paths:
+        while is_open_for_writing(path) and time.monotonic() < until:
+            time.sleep(_ASK_AGAIN_SECONDS)
+
+
+def is_open_for_writing(path: str) -> bool:
+    """Whether anybody has a file open to write to it; no where the system cannot tell.
+
+    A lease is given for a file that nobody writes to; it is given back at once. Source: fcntl(2).
+    """
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        if not file_times.is_of_this_kernel(os.fstat(file).st_dev):
+            return False  # NFS refuses a lease for reasons of its own
+        # Who opens it just now waits for the lease, and this process is told, by a signal that
+        # does nothing: the usual one would end it.
+        fcntl.fcntl(file, _SET_SIGNAL, signal.SIGURG)
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    else:
+        return False
+    finally:
+        os.close(file)
+
+
+def wait_until_settled(paths: Iterable[str]) -> None:
+    """Wait until a later save of one of these files would show in the time it has."""
+    seen: list[os.stat_result] = []
+    for path in paths:
+        for look in (os.lstat, os.stat):
+            with suppress(OSError):  # gone, or a link that leads nowhere
+                seen.append(look(path))
+    file_times.wait_until_settled(seen)

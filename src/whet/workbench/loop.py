@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
+from typing import Self
 
 from whet.core.errors import WhetError
 from whet.core.failure import Failure
@@ -22,9 +23,9 @@ from whet.execution.ladder import MOST_SNAPSHOTS, Rung
 from whet.execution.recording import RecordingExecutor
 from whet.execution.warm import Start, WarmRuns
 from whet.host.console import Console
+from whet.host.file_times import SLACK_NS, whole_seconds_ns
 from whet.host.keys import END_OF_INPUT, TypedLines
-from whet.host.marks import SLACK_NS, wait_until_old
-from whet.host.saves import Saves, changed_at
+from whet.host.saves import Saves, changed_at, wait_until_settled, wait_until_written
 from whet.host.stage import Debugging
 from whet.workbench.bench import RecordedExecutor, Workbench, oracle_of
 from whet.workbench.request import TrialRequest
@@ -211,7 +212,7 @@ def loop(
         done, noticed = 0, time.monotonic()
         while options.most_runs is None or done < options.most_runs:
             cycle = None
-            known = _Known(state.saved, noticed)
+            known = _Known.once_written(state.saved, noticed)
             try:
                 trial = bench.build_trial(request, live=console is not None)
                 cycle, ended_ns = _run(state, executor, saves, trial, judge, known)
@@ -263,7 +264,7 @@ def _run(
     state.has_settled.clear()
     try:
         future = executor.submit(trial)
-        _settle(state.saved)
+        wait_until_settled(state.saved)
         # What was saved since the code was recorded is not in it, though it may be what is run.
         read_ns = time.time_ns() if trial.code is None else known.at_ns
         if trial.code is not None and known.is_outdated():
@@ -320,6 +321,12 @@ class _Known:
         self.noticed = noticed
         self.changed = {path: changed_at(path) for path in saved}
 
+    @classmethod
+    def once_written(cls, saved: tuple[str, ...], noticed: float) -> Self:
+        """Wait until nobody writes to the files any more, but not for ever."""
+        wait_until_written(saved)
+        return cls(saved, noticed)
+
     def is_outdated(self) -> bool:
         """Whether one of them was saved once more since then."""
         return any(changed_at(path) != then for path, then in self.changed.items())
@@ -330,7 +337,11 @@ class _Known:
         Files were read from ``read_ns`` on, less what the clock of files is behind.
         """
         changed_ns = changed_at(path)
-        return changed_ns is None or (changed_ns > read_ns and changed_ns != self.changed.get(path))
+        if changed_ns is None:
+            return True
+        if doubt_ns := whole_seconds_ns(changed_ns):
+            return changed_ns + doubt_ns > read_ns
+        return changed_ns > read_ns and changed_ns != self.changed.get(path)
 
 
 class _Pause:
@@ -412,12 +423,6 @@ def _look_back(state: _Loop, executor: RecordedExecutor, cycle: Cycle | None) ->
         executor.inner.submit(cycle.trial).result()
     state.end_if_told()
     return True
-
-
-def _settle(saved: tuple[str, ...]) -> None:
-    """Wait until what is saved from now on has another time than what was saved."""
-    for path in saved:
-        wait_until_old(changed_at(path) or 0)
 
 
 def _wait(

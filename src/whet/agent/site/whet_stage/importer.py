@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from types import FrameType, FunctionType, ModuleType
 
 
-_SLACK_NS = 12_000_000  # as of `whet.host.marks`
+_SLACK_NS, _WHOLE_SLACK_NS = 12_000_000, 2_000_000_000  # as of `whet.host.file_times`
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 _KIND_BITS, _FILE = 0o170000, 0o100000
@@ -147,7 +147,8 @@ class Importer:
         mark: tuple[int, ...] = (
             changed, found.st_mtime_ns, found.st_size, found.st_ino, found.st_dev
         )  # fmt: skip
-        if changed >= time.time_ns() - _SLACK_NS or self.marks.get(path, mark) != mark:
+        slack = _SLACK_NS if changed % 1_000_000_000 else _WHOLE_SLACK_NS
+        if changed >= time.time_ns() - slack or self.marks.get(path, mark) != mark:
             mark = ()  # nothing is sure
         self.marks[path] = mark
         return found
