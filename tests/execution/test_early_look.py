@@ -1,5 +1,8 @@
 """Laws of looking at what is installed ahead of a run: no change is missed by it."""
 
+import os
+import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +14,7 @@ from test_warm_search import Search, search
 from workshop import SLOW, Workshop, opened
 
 from whet.execution.early_look import EarlyLook
+from whet.host import file_times
 from whet.host.stage import Snapshot
 
 __all__ = ["search"]
@@ -208,6 +212,133 @@ def test_a_look_that_is_too_old_is_made_again(laboratory: Laboratory) -> None:
         assert early.times_used == 0
 
 
+# ---- ahead of a save ----
+
+
+def _look_ahead(workshop: Workshop, early: EarlyLook, main: str = MAIN) -> None:
+    """Run a program, and have what is installed looked at for the next run."""
+    workshop.write({**START, "main.py": main, "lib2/python3/site-packages/package.py": OTHER})
+    workshop.run()
+    workshop.run()  # the first one has made a folder for byte code
+    _wait_until(lambda: early.is_ready)
+    early.look_ahead()
+    _wait_until(lambda: early.has_looked)
+
+
+@pytest.fixture
+def ahead(laboratory: Laboratory) -> Iterator[tuple[Workshop, EarlyLook]]:
+    """A program that has run, with what is installed looked at; a look at a save is too old."""
+    with EarlyLook(longest_seconds=0) as early, opened(laboratory, early) as workshop:
+        _look_ahead(workshop, early)
+        yield workshop, early
+
+
+@pytest.mark.slow
+def test_a_look_ahead_serves_runs_until_something_changes(
+    ahead: tuple[Workshop, EarlyLook],
+) -> None:
+    workshop, early = ahead
+    for number in range(3):
+        workshop.write({"main.py": f"{MAIN}print({number})\n"})
+        workshop.run()
+        assert workshop.starts[-1].place
+        assert early.times_used == number + 1
+        early.look_ahead()
+        _wait_until(lambda: early.has_looked)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", [_edited, _shadowed, _touched, _moved_away])
+def test_what_changes_among_the_installed_files_after_a_look_ahead_is_seen(
+    ahead: tuple[Workshop, EarlyLook], change: Callable[[Path], None]
+) -> None:
+    workshop, early = ahead
+    change(workshop.folder / "lib/python3/site-packages")
+    workshop.write({"main.py": f"{MAIN}print('end')\n"})
+
+    workshop.run()
+
+    assert early.times_used == 0
+
+
+@pytest.mark.slow
+def test_a_copy_that_has_seen_less_is_served_by_the_look_of_one_that_has_seen_more(
+    laboratory: Laboratory,
+) -> None:
+    main = f"{MAIN}import other\n{SLOW}print(other.number)\n"
+    with EarlyLook(longest_seconds=0) as early, opened(laboratory, early) as workshop:
+        workshop.write({"lib/python3/site-packages/other.py": OTHER})
+        _look_ahead(workshop, early, main)
+        workshop.write({"main.py": main.replace("import other\n", "import other as other\n")})
+
+        workshop.run()
+
+        assert workshop.starts[-1].place
+        assert early.times_used > 1
+
+
+@pytest.mark.slow
+def test_a_file_that_is_changed_by_another_name_is_seen_after_a_look_ahead(
+    laboratory: Laboratory,
+) -> None:
+    with EarlyLook(longest_seconds=0) as early, opened(laboratory, early) as workshop:
+        workshop.write(START)
+        package = workshop.folder / "lib/python3/site-packages/package.py"
+        other = workshop.folder / "cached"
+        other.hardlink_to(package)
+        workshop.write({"main.py": MAIN})
+        workshop.run()
+        workshop.run()
+        _wait_until(lambda: early.is_ready)
+        early.look_ahead()
+        _wait_until(lambda: early.has_looked)
+        other.write_text(OTHER)
+        workshop.write({"main.py": f"{MAIN}print('end')\n"})
+
+        workshop.run()
+
+        assert package.samefile(other)
+        assert early.times_used == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a file system")
+def test_what_is_mounted_over_an_installed_folder_is_seen_after_a_look_ahead(
+    ahead: tuple[Workshop, EarlyLook],
+) -> None:
+    workshop, early = ahead
+    here, other = (str(workshop.folder / lib / "python3") for lib in ("lib", "lib2"))
+    if subprocess.run(["mount", "--bind", other, here], check=False).returncode != 0:
+        pytest.skip("nothing can be mounted here")
+    try:
+        workshop.write({"main.py": f"{MAIN}print('end')\n"})
+
+        workshop.run()
+
+        assert early.times_used == 0
+    finally:
+        subprocess.run(["umount", here], check=True)
+
+
+@pytest.mark.slow
+def test_nothing_is_looked_at_ahead_that_another_machine_may_change(
+    laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device = laboratory.folder.stat().st_dev
+    monkeypatch.setitem(file_times._mounts, device, ("nfs4", "unknown"))
+    with EarlyLook() as early, opened(laboratory, early) as workshop:
+        workshop.write({**START, "main.py": MAIN})
+        workshop.run()
+        workshop.run()
+        _wait_until(lambda: early.is_ready)
+        early.look_ahead()
+        is_over = threading.Event()
+        early._stirrings.do_soon(is_over.set)
+        assert is_over.wait(PATIENCE_SECONDS)
+
+        assert not early.has_looked
+
+
 SEARCHED = """import sys
 sys.path.insert(0, 'lib/python3/site-packages')
 import package
@@ -264,7 +395,7 @@ class _KnownMeanwhile:
         self.sources: dict[str, bytes] = {}
         self._early = early
 
-    def spoilt_by(self) -> str:
+    def spoilt_by(self, **_: object) -> str:
         self._early.expect(cast("Snapshot", self))
         _wait_until(lambda: self._early.is_ready)
         return ""

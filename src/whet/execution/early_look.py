@@ -1,5 +1,8 @@
-"""Looking at what is installed once for several runs, or from the moment of a save on."""
+"""Looking at what is installed once for several runs, ahead of a save or from its moment on."""
 
+import math
+import os
+import stat
 import threading
 import time
 from contextlib import ExitStack
@@ -9,11 +12,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from whet.host.file_times import is_of_this_kernel
 from whet.host.stage import Snapshot
 from whet.host.stirrings import Stirrings
 
 LONGEST_SECONDS = 0.1
 """An earlier look than that is made again."""
+
+_LASTING_SECONDS = 1.0
+"""The same in a search, where each change is heard of."""
 
 _PAUSE_SECONDS = 1.0
 """Where it cannot be heard what changes, that is tried again after so long."""
@@ -29,15 +36,32 @@ class _Look:
     began: float = field(default_factory=time.monotonic)
     is_over: threading.Event = field(default_factory=threading.Event)
     is_right: bool = False
+    lasts_seconds: float = 0.0
+
+    @property
+    def is_recent(self) -> bool:
+        """Whether it is not too long ago."""
+        return time.monotonic() - self.began <= self.lasts_seconds
+
+    def covers(self, snapshot: Snapshot) -> bool:
+        """Whether all was looked at that a snapshot has seen of what is installed."""
+        return self.snapshot is snapshot or all(
+            any(each.is_part_of(mine) for mine in self.snapshot.seen if mine.is_installed)
+            for each in snapshot.seen
+            if each.is_installed
+        )
 
 
 class EarlyLook:
-    """Looks at what is installed as soon as something is saved; a context manager.
+    """Looks at what is installed before a run needs it; a context manager.
 
     A program with torch has looked at thousands of installed files, and asking for each of them
-    takes longer than a save takes to settle. Whatever is not installed is looked at when the copy
-    is ready to run on. So is all of it where something has changed meanwhile among the installed
-    files, where that cannot be known, and where nobody saved anything.
+    takes longer than anything else between a save and a run. Where each change of them is heard of,
+    they are looked at after a run, for the next one: no other machine can change them, and none of
+    them has another name by which it can be changed. Else that is done as soon as something is
+    saved. Whatever is not installed is looked at when the copy is ready to run on. So is all of it
+    where something has changed meanwhile among the installed files, where that cannot be known, and
+    where nobody saved anything.
 
     A search makes many runs in a tenth of a second: there the look of one serves the next ones.
 
@@ -63,6 +87,8 @@ class EarlyLook:
         self._look: _Look | None = None
         self._known: Snapshot | None = None
         self._heard_when_known = -1
+        self._is_remote = True
+        self._listened_to: set[tuple[int, int]] = set()
 
     def __enter__(self) -> Self:
         self._stack.enter_context(self._stirrings)
@@ -97,6 +123,10 @@ class EarlyLook:
         if snapshot is not None and not is_known:
             self._stirrings.do_soon(partial(self._get_to_know, snapshot))
 
+    def look_ahead(self) -> None:
+        """Look now for the next run, if each change from then on is heard of; nobody waits."""
+        self._stirrings.do_soon(partial(self._begin, is_ahead=True))
+
     def begin_run(self) -> None:
         """Say that a run begins: what changes from now on is its own doing."""
         with self._lock:
@@ -110,11 +140,18 @@ class EarlyLook:
         paths = {path for each in installed for path in (*each.files, *each.links)}
         folders = {path for each in installed for path in (*each.folders, *each.places)}
         near = {_folder(path) for path in snapshot.sources}
-        is_known = len({_folder(path) for path in paths} | folders) <= _most_folders()
-        is_known = is_known and self._stirrings.listen_in(near, paths, folders)
+        is_known, is_remote = (
+            len({_folder(path) for path in paths} | folders) <= _most_watches(),
+            True,
+        )
+        if is_known:
+            hearing = self._stirrings.listen_in(near, paths, folders)
+            is_known, is_remote = not hearing.is_deaf, hearing.is_remote
         with self._lock:
             self._known = snapshot if is_known else None
             self._heard_when_known = heard
+            self._is_remote = is_remote
+            self._listened_to.clear()  # one of them may be gone, and its number another's
         return is_known
 
     def _has_heard_nothing(self) -> bool:
@@ -129,25 +166,32 @@ class EarlyLook:
         """
         with self._lock:
             look = self._look
-            self._look = look if self._is_kept else None
-        if look is not None and look.snapshot is snapshot and self._still_holds(look):
+            self._look = look if look is not None and self._is_to_keep(look) else None
+        if look is not None and look.covers(snapshot) and self._still_holds(look):
             self.times_used += 1
             return snapshot.spoilt_by(is_installed=False)
         return self._look_for_many(snapshot) if self._is_kept else snapshot.spoilt_by()
 
+    def _is_to_keep(self, look: _Look) -> bool:
+        """Whether more than one run may rely on a look."""
+        return self._is_kept or look.lasts_seconds > self._longest_seconds
+
     def _still_holds(self, look: _Look) -> bool:
         look.is_over.wait()
-        is_recent = time.monotonic() - look.began <= self._longest_seconds
-        return look.is_right and is_recent and self._stirrings.heard() == look.heard
+        return look.is_right and look.is_recent and self._stirrings.heard() == look.heard
 
     def _look_for_many(self, snapshot: Snapshot) -> str:
         """Look at everything, and keep that if it can be heard what changes from then on."""
-        look = _Look(snapshot=snapshot, heard=self._stirrings.heard())
+        look = self._new_look(snapshot)
         with self._lock:
             # Not later: what changes while the folders are still being found is not heard of.
             was_known = snapshot is self._known and look.heard == self._heard_when_known
-        spoilt = snapshot.spoilt_by()
+        found: dict[str, os.stat_result] = {}
+        spoilt = snapshot.spoilt_by(is_installed=True, found=found)
+        spoilt = spoilt or snapshot.spoilt_by(is_installed=False)
         look.is_right = not spoilt
+        if was_known and not spoilt and self._hears_all(snapshot, found):
+            look.lasts_seconds = max(_LASTING_SECONDS, self._longest_seconds)
         look.is_over.set()
         with self._lock:
             is_known = was_known and snapshot is self._known
@@ -158,24 +202,62 @@ class EarlyLook:
             self._stirrings.do_soon(partial(self._get_to_know, snapshot))
         return spoilt
 
-    def _begin(self) -> None:
-        """Look now, if a run is expected and nobody has looked; by the thread that listens."""
+    def _new_look(self, snapshot: Snapshot) -> _Look:
+        # Before the first file is asked for: what changes from here on is heard of.
+        heard = self._stirrings.heard()
+        return _Look(snapshot=snapshot, heard=heard, lasts_seconds=self._longest_seconds)
+
+    def _begin(self, *, is_ahead: bool = False) -> None:
+        """Look now, if a run is expected and nobody has looked; by the thread that listens.
+
+        Args:
+            is_ahead: only if that will hold until the run begins, however long that takes.
+        """
+        heard = self._stirrings.heard()
         with self._lock:
             snapshot, look = self._expected, self._look
-            is_recent = look is not None and time.monotonic() - look.began < self._longest_seconds
-            if snapshot is None or snapshot is not self._known or is_recent:
+            has_looked = look is not None and look.is_recent and look.heard == heard
+            if snapshot is None or snapshot is not self._known or has_looked:
                 return
-            # Before the first file is asked for: what changes from here on is heard of.
-            look = self._look = _Look(snapshot=snapshot, heard=self._stirrings.heard())
+            if is_ahead and self._is_remote:
+                return
+            look = self._look = self._new_look(snapshot)
             is_known = look.heard == self._heard_when_known
         try:
+            found: dict[str, os.stat_result] = {}
             is_known = is_known or self._get_to_know(snapshot)
-            look.is_right = is_known and not snapshot.spoilt_by(is_installed=True)
+            look.is_right = is_known and not snapshot.spoilt_by(is_installed=True, found=found)
+            if is_ahead and look.is_right and self._hears_all(snapshot, found):
+                look.lasts_seconds = math.inf
         finally:
             look.is_over.set()
 
+    def _hears_all(self, snapshot: Snapshot, found: dict[str, os.stat_result]) -> bool:
+        """Listen to files that have other names too; say whether nothing can change unheard.
 
-def _most_folders() -> int:
+        Args:
+            snapshot: what has been looked at, and is once more if there is such a file.
+            found: what the look has found.
+        """
+        if self._is_remote or not all(is_of_this_kernel(each.st_dev) for each in found.values()):
+            return False
+        linked = {
+            (each.st_dev, each.st_ino): path
+            for path, each in found.items()
+            if each.st_nlink > 1 and stat.S_ISREG(each.st_mode)
+        }
+        unheard = linked.keys() - self._listened_to
+        if not unheard:
+            return True
+        if len(unheard) + len(self._listened_to) > _most_watches():
+            return False
+        if not self._stirrings.listen_to(linked[number] for number in unheard):
+            return False
+        self._listened_to |= unheard
+        return not snapshot.spoilt_by(is_installed=True)
+
+
+def _most_watches() -> int:
     try:
         return int(Path(_WATCHES).read_text(encoding="ascii")) // _SHARE
     except (OSError, ValueError):

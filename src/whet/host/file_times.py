@@ -24,15 +24,19 @@ _WHOLE_SLACK_NS = 2 * _SECOND_NS
 _OWN = frozenset({"ext4", "xfs", "btrfs", "tmpfs"})
 """They take times from the kernel that runs here, and since 6.13 look who has seen the last one."""
 
-_TICKS = frozenset({"ext2", "f2fs", "ramfs"})
+_TICKS = frozenset({"ext2", "ext3", "f2fs", "ramfs"})
 """They take times from the kernel that runs here, and nothing more."""
+
+_LAYERS = frozenset({"overlay", "squashfs", "erofs"})
+"""They belong to this kernel as well, and show the times of what lies below."""
 
 _FINE_SINCE = (6, 13)
 
 _COARSE = 5
 """CLOCK_REALTIME_COARSE, which files take their times from; `time` has no name for it."""
 
-_clocks: dict[int, "Clock"] = {}
+_mounts: dict[int, tuple[str, "Clock"]] = {}
+"""Kind and clock of each device that is mounted, or was."""
 
 
 def unsettled_ns(changed_ns: int, device: int) -> int:
@@ -47,7 +51,7 @@ def unsettled_ns(changed_ns: int, device: int) -> int:
         return max(changed_ns + doubt_ns - now_ns, 0)
     left_ns = max(changed_ns + SLACK_NS - now_ns, 0)
     if left_ns:
-        clock = _clock_of(device)
+        _, clock = _mount_of(device)
         if clock == "fine":  # a time that was looked at is given to no later change
             return 0
         if clock == "ticks":
@@ -73,8 +77,9 @@ def wait_until_settled(seen: "Iterable[os.stat_result]") -> None:
 
 
 def is_of_this_kernel(device: int) -> bool:
-    """Whether a file system is known to belong to nobody but the kernel that runs here."""
-    return _clock_of(device) != "unknown"
+    """Whether a file system is known to change by the kernel that runs here alone."""
+    kind, clock = _mount_of(device)
+    return clock != "unknown" or kind in _LAYERS
 
 
 def clock_of(kind: str, release: str) -> "Clock":
@@ -93,15 +98,15 @@ def clock_of(kind: str, release: str) -> "Clock":
     return "fine" if version >= _FINE_SINCE else "ticks"
 
 
-def _clock_of(device: int) -> "Clock":
-    if device not in _clocks:
-        _clocks.update(_mounted())
-    return _clocks.setdefault(device, "unknown")
+def _mount_of(device: int) -> "tuple[str, Clock]":
+    if device not in _mounts:
+        _mounts.update(_mounted())
+    return _mounts.setdefault(device, ("", "unknown"))
 
 
-def _mounted() -> "dict[int, Clock]":
-    """Return the clock of each device that is mounted; proc(5), `mountinfo`."""
-    found: dict[int, Clock] = {}
+def _mounted() -> "dict[int, tuple[str, Clock]]":
+    """Return kind and clock of each device that is mounted; proc(5), `mountinfo`."""
+    found: dict[int, tuple[str, Clock]] = {}
     release = os.uname().release
     try:
         with open("/proc/self/mountinfo", "rb") as file:
@@ -111,5 +116,5 @@ def _mounted() -> "dict[int, Clock]":
     for line in lines:
         major, _, minor = line.split(b" ", 3)[2].partition(b":")
         kind = line.partition(b" - ")[2].split(b" ")[0].decode()
-        found[os.makedev(int(major), int(minor))] = clock_of(kind, release)
+        found[os.makedev(int(major), int(minor))] = kind, clock_of(kind, release)
     return found

@@ -38,6 +38,13 @@ def of_file(path: str) -> "Mark":
     return _of_stat(found)
 
 
+def _stat(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except (OSError, ValueError):
+        return None
+
+
 def _of_stat(found: os.stat_result) -> "Mark":
     if found.st_dev in _VIRTUAL:
         return (0, "made by the kernel")
@@ -105,6 +112,7 @@ def first_other(
     folders: "Mapping[str, Listing]",
     places: "Mapping[str, Listing]",
     modules: "Collection[str]",
+    seen: "dict[str, os.stat_result] | None" = None,
 ) -> str:
     """Return the first path that is not what it was; empty if there is none.
 
@@ -117,17 +125,19 @@ def first_other(
         folders: path to entries, all of which count, as they come.
         places: path to entries of which those count that may be modules of these names.
         modules: the names.
+        seen: is given what the system says of each file and folder that is there.
     """
-    seen: dict[str, os.stat_result] = {}
+    seen = {} if seen is None else seen
     other = _other_link(links, seen) or _other_file(files, seen)
     if other:
         return other
-    for path, then in folders.items():
-        if has_other_entries(path, then, None, seen.get(path)):
-            return path
-    for path, then in places.items():
-        if has_other_entries(path, then, modules, seen.get(path)):
-            return path
+    for listings, names in ((folders, None), (places, modules)):
+        for path, then in listings.items():
+            found = seen.get(path) or _stat(path)
+            if has_other_entries(path, then, names, found):
+                return path
+            if found is not None:
+                seen[path] = found
     return ""
 
 

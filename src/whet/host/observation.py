@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 from whet.host.marks import UNSURE, first_other, is_of_link, listing
 
 if TYPE_CHECKING:  # the processes beside whet have no `typing` to make them with
+    import os
+
     from whet.host.channel import Sighted
     from whet.host.marks import Listing, Mark
     from whet.host.noticed import Observed
@@ -35,9 +37,23 @@ class Observation:
     modules: frozenset[str]
     is_installed: bool = False
 
-    def changed(self) -> str:
-        """Return the first path that is not what it was; empty if there is none."""
-        return first_other(self.files, self.links, self.folders, self.places, self.modules)
+    def changed(self, seen: "dict[str, os.stat_result] | None" = None) -> str:
+        """Return the first path that is not what it was; empty if there is none.
+
+        Args:
+            seen: is given what the system says of each file and folder that is there.
+        """
+        return first_other(self.files, self.links, self.folders, self.places, self.modules, seen)
+
+    def is_part_of(self, other: "Observation") -> bool:
+        """Whether nothing of this has changed if nothing of another one has."""
+        return (
+            self.files.items() <= other.files.items()
+            and self.links.items() <= other.links.items()
+            and self.folders.items() <= other.folders.items()
+            and self.places.items() <= other.places.items()
+            and self.modules <= other.modules
+        )
 
     def parted(self) -> "tuple[Observation, Observation]":
         """Return the part that belongs to installed packages or to Python, and the rest."""

@@ -1,5 +1,6 @@
 """The frozen copies of a program, as whet knows them: where each was taken and what it had seen."""
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -66,16 +67,22 @@ class Snapshot:
             for each in self.seen
         )
 
-    def spoilt_by(self, *, is_installed: bool | None = None) -> str:
+    def spoilt_by(
+        self,
+        *,
+        is_installed: bool | None = None,
+        found: dict[str, os.stat_result] | None = None,
+    ) -> str:
         """Return a path that is not what it was when the program saw it; empty if all are.
 
         A source is among them only if it was read by others than Python's import system.
 
         Args:
             is_installed: only what belongs to installed packages, or only the rest; None: all.
+            found: is given what the system says of each file and folder that is there.
         """
         changed = (
-            each.changed() for each in self.seen if is_installed in {None, each.is_installed}
+            each.changed(found) for each in self.seen if is_installed in {None, each.is_installed}
         )
         return next((path for path in changed if path), "")
 

@@ -12,18 +12,35 @@ import struct
 import threading
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
+
+from whet.host.file_times import is_of_this_kernel
 
 # linux/inotify.h
 _CLOSE_WRITE, _MOVED_TO, _OVERFLOW = 0x8, 0x80, 0x4000
 _SAVED = _CLOSE_WRITE | _MOVED_TO
+_WRITTEN = 0x2
 _ITSELF = 0x4 | 0x400 | 0x800
-_ANY_CHANGE = 0x2 | 0x40 | 0x100 | 0x200 | _SAVED | _ITSELF
+_ANY_CHANGE = _WRITTEN | 0x40 | 0x100 | 0x200 | _SAVED | _ITSELF
 _NO_LINK, _ADD = 0x02000000, 0x20000000
 _MOST_LINKS = 40
 _EVENT = struct.Struct("=iIII")
 _BUFFER_BYTES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """What can be heard of.
+
+    Attributes:
+        is_deaf: something that was asked for can be missed.
+        is_remote: something of it may be changed by another machine, of which nobody here hears.
+    """
+
+    is_deaf: bool
+    is_remote: bool
 
 
 class Stirrings:
@@ -45,6 +62,7 @@ class Stirrings:
         self._library = ctypes.CDLL(None, use_errno=True)
         begin = getattr(self._library, "inotify_init1", None)  # Linux alone has it
         self._events = -1 if begin is None else int(begin(os.O_NONBLOCK | os.O_CLOEXEC))
+        self._mounts = _Mounts()
         self._asked, self._asking = os.pipe()
         self._thread = threading.Thread(target=self._listen, name="whet-stirrings", daemon=True)
 
@@ -64,6 +82,7 @@ class Stirrings:
             self._thread.join()
             os.close(self._events)
         os.close(self._asked)
+        self._mounts.close()
 
     def do_soon(self, what: Callable[[], object]) -> None:
         """Have the thread do something that takes a while, between two stirrings."""
@@ -73,8 +92,8 @@ class Stirrings:
 
     def listen_in(
         self, near: Collection[str], paths: Iterable[str], folders: Iterable[str]
-    ) -> bool:
-        """Listen in more folders; say whether nothing that is asked for can be missed.
+    ) -> Hearing:
+        """Listen in more folders; say what can be heard of what is asked for.
 
         What was listened in may have been replaced by now: what `heard` counts afterwards tells
         that this is to be done again.
@@ -86,7 +105,7 @@ class Stirrings:
             folders: the same, and any change in them.
         """
         if self._events < 0:
-            return False
+            return Hearing(is_deaf=True, is_remote=True)
         for folder in near:
             self._add(folder, self._near, _SAVED)
         ways = _Ways(self._add_far, self._add_on_the_way)
@@ -94,13 +113,26 @@ class Stirrings:
             ways.listen_at(path)
         for folder in folders:
             ways.listen_below(folder)
-        return not ways.is_deaf
+        return Hearing(ways.is_deaf, ways.is_remote or not self._mounts.are_heard)
+
+    def listen_to(self, files: Iterable[str]) -> bool:
+        """Listen to files that have other names too, and may change by those; say if all can be.
+
+        Any change counts in `heard`.
+        """
+        return all(
+            self._add(path, self._on_the_way, _ITSELF | _WRITTEN | _CLOSE_WRITE) for path in files
+        )
 
     def heard(self) -> int:
-        """Return how often something has changed in the far folders, all until now included."""
+        """Return how often something has changed in the far folders, all until now included.
+
+        What is mounted counts, wherever it is.
+        """
         with self._lock:
             if self._events >= 0:
                 self._take()
+            self._heard += self._mounts.have_changed()
             return self._heard
 
     # ---- inside ----
@@ -153,6 +185,29 @@ class Stirrings:
         return is_near
 
 
+class _Mounts:
+    """Hears that something is mounted or unmounted; proc(5), `mountinfo`."""
+
+    def __init__(self) -> None:
+        try:
+            self._file = os.open("/proc/self/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            self._file = -1
+        self._poll = select.poll()
+        self.are_heard = self._file >= 0
+        if self.are_heard:
+            self._poll.register(self._file, select.POLLPRI)
+
+    def have_changed(self) -> bool:
+        """Whether anything has changed since this was asked last."""
+        return bool(self._poll.poll(0))
+
+    def close(self) -> None:
+        """Hear no more."""
+        if self.are_heard:
+            os.close(self._file)
+
+
 class _Ways:
     """Listens along the ways to paths, each folder and link on them once.
 
@@ -162,7 +217,7 @@ class _Ways:
     """
 
     def __init__(self, far: Callable[[str], bool], on_the_way: Callable[[str], bool]) -> None:
-        self.is_deaf = False
+        self.is_deaf = self.is_remote = False
         self._far = far
         self._on_the_way = on_the_way
         self._reached: dict[str, str] = {"": "/", "/": "/"}
@@ -217,6 +272,14 @@ class _Ways:
         if folder not in self._heard_in:
             self._heard_in.add(folder)
             self.is_deaf |= not self._far(folder)
+            self.is_remote |= not _is_local(folder)
+
+
+def _is_local(folder: str) -> bool:
+    try:
+        return is_of_this_kernel(os.stat(folder).st_dev)
+    except OSError:
+        return False
 
 
 def _target(path: str) -> str:

@@ -226,8 +226,8 @@ def loop(
                 tell(error)
             else:
                 tell(cycle)
-                if refusal := verifier.begin(trial, cycle.result, cycle.start, cycle.cold_seconds):
-                    tell(refusal)
+                early.look_ahead()
+                _verify(cycle, verifier, tell)
             state.end_if_told()
             done += 1
             pause = _Pause(saves, verifier, tell, state.typed, ended_ns)
@@ -242,6 +242,13 @@ def loop(
                 return
             state.saved = pause.saved
             noticed = time.monotonic()
+
+
+def _verify(cycle: Cycle, verifier: Verifier, tell: Callable[[Verification], None]) -> None:
+    """Begin to verify a run, or say why it will not be."""
+    refusal = verifier.begin(cycle.trial, cycle.result, cycle.start, cycle.cold_seconds)
+    if refusal:
+        tell(refusal)
 
 
 def _with_input_again(request: TrialRequest, console: Console | None) -> TrialRequest:
