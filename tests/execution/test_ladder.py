@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -75,11 +75,47 @@ def test_the_deepest_one_stays_whatever_comes() -> None:
 def test_one_that_was_refused_goes_first() -> None:
     builder = Builder()
     builder.take(1, 5, 9)
-    builder.ladder.refuse(builder.ladder.deepest_first()[0], "main.py has changed above")
+    builder.ladder.refuse(builder.ladder.deepest_first()[0], "main.py has changed above", {})
 
     builder.take(5.1)
 
     assert builder.kept == [1, 5, 5.1]
+
+
+def test_one_that_was_refused_for_an_edit_of_the_same_place_is_asked_last() -> None:
+    builder = Builder()
+    builder.take(1, 5, 9)
+    deepest = builder.ladder.deepest_first()[0]
+    builder.ladder.refuse(deepest, "main.py has changed above", {"main.py": 3})
+
+    def asked(edited: dict[str, int]) -> list[float]:
+        return [each.seconds for each in builder.ladder.likeliest_first(lambda _: edited)]
+
+    assert asked({"main.py": 3}) == [5, 1, 9]
+    assert asked({"main.py": 7}) == asked({}) == [9, 5, 1]
+
+
+@pytest.mark.slow
+def test_a_copy_is_asked_once_for_the_edits_of_one_place_and_again_for_another(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused: list[int] = []
+    refuse = Ladder.refuse
+
+    def noting(ladder: Ladder, snapshot: Snapshot, why: str, edited: Mapping[str, int]) -> None:
+        refused.append(snapshot.number)
+        refuse(ladder, snapshot, why, edited)
+
+    monkeypatch.setattr(Ladder, "refuse", noting)
+    for early, late in [(1, 1), (1, 2), (2, 2), (3, 2), (4, 2), (1, 3)]:
+        workshop.write({"main.py": f"{SLOW}print({early})\n{SLOW}print({late})\n"})
+        workshop.run()
+
+    assert [each.place for each in workshop.starts[1:]] == [
+        "main.py:6", "main.py:3", "main.py:3", "main.py:3", "main.py:6"
+    ]  # fmt: skip
+    assert len(refused) == len(set(refused)) == 4  # the first one, and what each edit has left
+    assert all("has changed above" in each.why_not_deeper for each in workshop.starts[2:])
 
 
 def test_where_no_memory_is_left_there_is_no_other_one_and_it_is_said() -> None:

@@ -1,7 +1,7 @@
 """Which frozen copies of a program are kept, and what became of the others."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from whet.core.quantity import shown_bytes
@@ -68,7 +68,7 @@ class Ladder:
         self._drop = drop
         self._most = most
         self._look = look
-        self._refused: dict[int, str] = {}
+        self._refused: dict[int, tuple[str, Mapping[str, int]]] = {}
         self._gone: list[Hindrance] = []
         self._has_grown = False
 
@@ -76,11 +76,15 @@ class Ladder:
         """Return the snapshots, the one that saves the most first."""
         return sorted(self.stage.snapshots.values(), key=lambda each: -each.seconds)
 
-    def likeliest_first(self) -> list[Snapshot]:
+    def likeliest_first(self, edited: Callable[[Snapshot], Mapping[str, int]]) -> list[Snapshot]:
         """Return the snapshots in the order in which a run is to ask them: the deepest first.
 
         One that was refused comes after those that were taken in its place since then: they are
-        of what the program says now, and it is of what it said before.
+        of what the program says now, and it is of what it said before. One that was refused for an
+        edit of the same place comes last: to ask it takes as long as many a run.
+
+        Args:
+            edited: says from which line on each file says something else than when it was taken.
         """
         instead: dict[int, float] = {}
         for each in self.deepest_first():
@@ -94,9 +98,10 @@ class Ladder:
                 ]
                 instead[each.number] = max(since, default=each.seconds)
 
-        def rank(each: Snapshot) -> tuple[float, bool]:
+        def rank(each: Snapshot) -> tuple[bool, float, bool]:
             seconds = min(each.seconds, instead.get(each.number, each.seconds))
-            return -seconds, self.is_refused(each)
+            _, then = self._refused.get(each.number, ("", None))
+            return then is not None and then == edited(each), -seconds, self.is_refused(each)
 
         return sorted(self.stage.snapshots.values(), key=rank)
 
@@ -116,7 +121,7 @@ class Ladder:
                 own_bytes=own_bytes(each.pid),
                 looks=each.looks,
                 is_start=each is start,
-                refused=self._refused.get(each.number, ""),
+                refused=self.why_refused(each),
             )
             for each in self.deepest_first()
         )
@@ -135,9 +140,27 @@ class Ladder:
         for snapshot in tuple(self.stage.snapshots.values()):
             self.remove(snapshot, why)
 
-    def refuse(self, snapshot: Snapshot, why: str) -> None:
-        """Note that a snapshot does not do now. It stays: the next save may take a slip back."""
-        self._refused[snapshot.number] = why
+    def refuse(self, snapshot: Snapshot, why: str, edited: Mapping[str, int]) -> None:
+        """Note that a snapshot does not do now. It stays: the next save may take a slip back.
+
+        Args:
+            snapshot: which.
+            why: what was edited, in words.
+            edited: from which line on each file said something else than when it was taken.
+        """
+        self._refused[snapshot.number] = why, edited
+
+    def why_not_deeper(self, snapshot: Snapshot) -> str:
+        """Return why a run does not go on from a deeper place than this; empty if there is none."""
+        for each in self.deepest_first():
+            is_deeper = each.seconds > snapshot.seconds and each.place != snapshot.place
+            if is_deeper and self.is_refused(each):
+                return f"not from {each.place}: {self.why_refused(each)}"
+        return ""
+
+    def why_refused(self, snapshot: Snapshot) -> str:
+        """Return why a snapshot did not do for the last run that asked for it; empty if it did."""
+        return self._refused.get(snapshot.number, ("", None))[0]
 
     def is_refused(self, snapshot: Snapshot) -> bool:
         """Whether a snapshot did not do for the last run that asked for it."""

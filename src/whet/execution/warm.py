@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 
 from whet.core.failure import Failure
@@ -122,16 +123,27 @@ class WarmRuns:
         ladder = self._ladder_for(slot, program)
         if self._failure is not None:
             return self._look_back(ladder, self._failure, run)
+        return self._from_deepest(slot, ladder, program, run)
+
+    def _from_deepest(
+        self,
+        slot: Slot,
+        ladder: Ladder,
+        program: Program,
+        run: Callable[[Staged | None], Outcome],
+    ) -> Outcome:
         why = self._distrusted
         self._distrusted = ""
         if why:
             ladder.clear(why)
         # What was seen is looked at while the first copy makes itself ready, the reset steps done.
         is_settled = False
-        waiting = deque(ladder.likeliest_first())
+        # Reset steps come first and may change anything.
+        look = Snapshot.spoilt_by if program.reset or not self._early else self._early.spoilt_by
+        waiting = deque(ladder.likeliest_first(_edited))
         while waiting:
             snapshot = waiting.popleft()
-            staged, hindrance = self._staged(ladder, snapshot, program, is_settled=is_settled)
+            staged, hindrance = self._staged(ladder, snapshot, look, is_settled=is_settled)
             if staged is not None:
                 try:
                     outcome = run(staged)
@@ -139,25 +151,32 @@ class WarmRuns:
                     hindrance = _refusal(staged, is_reset=bool(program.reset))
                 else:
                     ladder.accept(snapshot)
-                    self._note(slot, ladder, staged, why)
+                    self._note(slot, ladder, staged, why or ladder.why_not_deeper(snapshot))
                     return outcome
                 was_settled, is_settled = is_settled, True
                 if staged.spoilt in snapshot.sources and not was_settled:
                     waiting.appendleft(snapshot)  # it was saved once more meanwhile
                     continue
             why = why or f"not from {snapshot.place}: {hindrance}"
-            put_aside = ladder.remove if staged is None or staged.spoilt else ladder.refuse
-            put_aside(snapshot, hindrance)
+            if staged is None or staged.spoilt:
+                ladder.remove(snapshot, hindrance)
+            else:
+                ladder.refuse(snapshot, hindrance, _edited(snapshot))
         staged = Staged(stage=ladder.stage, added=ladder.grow, debugging=self._debugging)
         outcome = self._cold(run, staged)
         self._note(slot, ladder, staged, why)
         return outcome
 
     def _staged(
-        self, ladder: Ladder, snapshot: Snapshot, program: Program, *, is_settled: bool
+        self,
+        ladder: Ladder,
+        snapshot: Snapshot,
+        look: Callable[[Snapshot], str],
+        *,
+        is_settled: bool,
     ) -> tuple[Staged | None, str]:
         """Return how a run goes on from a snapshot; None and why it cannot."""
-        changed, hindrance = _fit(snapshot, is_settled=is_settled)
+        changed, hindrance = _fit(snapshot, look if is_settled else None)
         if changed is None:
             return None, hindrance
         staged = Staged(
@@ -166,8 +185,7 @@ class WarmRuns:
             changed=changed,
             added=ladder.grow,
             debugging=self._debugging,
-            # Reset steps come first and may change anything.
-            look=None if program.reset or not self._early else self._early.spoilt_by,
+            look=look,
             settle=self._settle,
         )
         return staged, ""
@@ -213,7 +231,7 @@ class WarmRuns:
         self._settle()
         at_once = Staged(stage=ladder.stage, debugging=Debugging.AT_ONCE)
         for snapshot in self.before(failure):
-            changed, _ = _fit(snapshot, is_settled=True)
+            changed, _ = _fit(snapshot, Snapshot.spoilt_by)
             if changed is not None:
                 with suppress(OtherPastError):
                     return run(replace(at_once, since=snapshot, changed=changed))
@@ -234,8 +252,11 @@ class WarmRuns:
         since = self._since = staged.since
         ladder.settle(since, staged.hindrances)
         likely = ladder.likely_start()
-        if likely is not None:
-            slot.prepare_ahead(likely.number)
+        # Where it was once more something above the deepest one that was edited, it will be again.
+        ahead = [each for each in (likely, since) if each is not None]
+        for number in dict.fromkeys(each.number for each in ahead):
+            if number in ladder.stage.snapshots:
+                slot.prepare_ahead(number)
         if self._early is not None:
             self._early.expect(likely)
         deepest = max((each.seconds for each in ladder.stage.snapshots.values()), default=-1.0)
@@ -253,14 +274,14 @@ class WarmRuns:
         )
 
 
-def hindrance_of(snapshot: Snapshot, *, is_settled: bool) -> str:
+def hindrance_of(snapshot: Snapshot, look: Callable[[Snapshot], str] | None) -> str:
     """Return why the same program cannot run on from a snapshot; empty if it can.
 
     Args:
         snapshot: where it would run on from.
-        is_settled: what it had seen is looked at too, not only the program's own files.
+        look: says what has changed of what it had seen; None: only its own files are looked at.
     """
-    changed, why = _fit(snapshot, is_settled=is_settled)
+    changed, why = _fit(snapshot, look)
     return f"{_name(next(iter(changed)))} has changed" if changed else why
 
 
@@ -284,9 +305,26 @@ def _is_inside(stack: tuple[tuple[str, str], ...], chain: list[tuple[str, str]])
     return bool(chain) and then[: len(chain)] == chain
 
 
-def _fit(snapshot: Snapshot, *, is_settled: bool) -> tuple[dict[str, bytes] | None, str]:
+def _edited(snapshot: Snapshot) -> dict[str, int]:
+    """Return from which line on each of its sources says something else now."""
+    changed, _ = _fit(snapshot, None)
+    return {
+        path: _first_difference(snapshot.sources[path], now)
+        for path, now in (changed or {}).items()
+    }
+
+
+def _first_difference(then: bytes, now: bytes) -> int:
+    """Return the number of the first line in which two texts differ."""
+    lines = zip(then.split(b"\n"), now.split(b"\n"), strict=False)
+    return 1 + sum(1 for _ in takewhile(lambda both: both[0] == both[1], lines))
+
+
+def _fit(
+    snapshot: Snapshot, look: Callable[[Snapshot], str] | None
+) -> tuple[dict[str, bytes] | None, str]:
     """Return what its sources say now that have changed, or None and why it cannot be used."""
-    spoilt = snapshot.spoilt_by() if is_settled else ""
+    spoilt = look(snapshot) if look is not None else ""
     if spoilt:
         return None, f"{_name(spoilt)} has changed"
     changed: dict[str, bytes] = {}

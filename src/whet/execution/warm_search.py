@@ -147,7 +147,7 @@ class WarmSearch:
             # Reset steps come first and may change anything.
             look = None if program.reset else self._places[slot].early.spoilt_by
             staged = Staged(stage=ladder.stage, since=snapshot, look=look)
-            why = hindrance_of(snapshot, is_settled=is_settled)
+            why = hindrance_of(snapshot, (look or Snapshot.spoilt_by) if is_settled else None)
             outcome = None
             if not why:
                 try:

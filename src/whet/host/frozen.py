@@ -60,7 +60,7 @@ class FrozenCopies:
         self._numbers: dict[int, int] = {}  # by pid
         self._ready: dict[int, int] = {}  # pids of their copies that wait for streams, by number
         self._spares: set[int] = set()  # all such pids, also of those that are about to end
-        self._asked_ahead = -1
+        self._asked_ahead: set[int] = set()
         self._runs: dict[int, int] = {}  # how many have gone on from each
         self._last = -1
         self._wrote: dict[int, bytes] = {}  # pages, until they have been handed on
@@ -157,9 +157,13 @@ class FrozenCopies:
 
     def see_off(self) -> None:
         """Let go of what has ended since: it would be seen among the processes."""
-        for pid in tuple(self._leaving):
-            if os.waitpid(pid, os.WNOHANG)[0]:
-                self._leaving.discard(pid)
+        for pid in (*self._leaving, *self._spares):
+            try:
+                has_ended = bool(os.waitpid(pid, os.WNOHANG)[0])
+            except ChildProcessError:  # it had ended before anybody knew of it
+                has_ended = True
+            if has_ended:
+                self.forget(pid)
 
     def let_go_on(self, number: int) -> None:
         """Let the program run on from which a copy was taken."""
@@ -181,19 +185,19 @@ class FrozenCopies:
 
         `is_ready` says whether it is.
         """
-        self._settle()
+        self._settle(number)
         if number not in self._ready or changed or is_debugged:
             self._ready.pop(number, None)
             self._ask_ahead(number, changed, is_debugged=is_debugged)
 
     def is_ready(self, number: int) -> bool:
         """Whether a copy is there and its past is what it would be with the files as they are."""
-        self._settle()
+        self._settle(number)
         return number in self._ready
 
     def prepare_ahead(self, number: int) -> None:
         """Let a copy make itself ready, as it is, for a run to come: a fork takes long."""
-        self._settle()
+        self._settle(number)
         self._ask_ahead(number)
 
     def _ask_ahead(
@@ -202,19 +206,21 @@ class FrozenCopies:
         order: Order = (changed or {}, _NOTHING, is_debugged, self._wrote.pop(number, b""))
         line = self._lines.get(number)
         if line is not None and _send(line, order):
-            self._asked_ahead = number
+            self._asked_ahead.add(number)
 
-    def _settle(self) -> None:
-        """Take in what became of what was asked for ahead."""
-        number, self._asked_ahead = self._asked_ahead, -1
-        if number >= 0:
-            self._note_ready(number, self._answer(number))
+    def _settle(self, number: int = -1) -> None:
+        """Take in what became of a copy that was asked ahead, or of all of them."""
+        asked = self._asked_ahead if number < 0 else self._asked_ahead & {number}
+        self._asked_ahead = self._asked_ahead - asked
+        for each in asked:
+            self._note_ready(each, self._answer(each))
 
     def _note_ready(self, number: int, pid: int) -> None:
         self._ready.pop(number, None)
-        if pid:
+        if pid > 0:
             self._ready[number] = pid
-            self._spares.add(pid)
+        if pid:
+            self._spares.add(abs(pid))
 
     def resume(
         self, number: int, streams: "Sequence[int]", terminal: int, words: "list[bytes]"
@@ -247,7 +253,7 @@ class FrozenCopies:
         order: "Order",
         streams: "Sequence[int]" = (),
     ) -> int:
-        """Return a copy's answer; 0 if there is none."""
+        """Return a copy's answer, the pid of one of its own; 0 if there is none."""
         line = self._lines.get(number)
         if line is None or not _send(line, order, streams):
             return 0
@@ -264,8 +270,7 @@ class FrozenCopies:
 
     def drop(self, number: int) -> None:
         """Let a copy end."""
-        if number == self._asked_ahead:
-            self._settle()  # whoever waits for processes has to know of that one too
+        self._settle(number)  # whoever waits for processes has to know of that one too
         self._ready.pop(number, None)
         self._runs.pop(number, None)
         self._wrote.pop(number, None)

@@ -19,6 +19,7 @@ from whet.host.wiring import Keyboard, Wiring
 
 if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make it with
     from whet.host.ceilings.watches import Noted
+    from whet.host.channel import Taken
 
 _GRACE_SECONDS = 5.0  # between a SIGTERM that is passed on and the kill
 _SPAWNER_SECONDS = 20.0  # a spawner that has not killed its tree by then stands still itself
@@ -75,7 +76,7 @@ class Relay:
     wall_seconds: float | None
     before_kill: Callable[[int], None]
     on_full: "Callable[[Noted], None] | None" = None
-    on_copy: Callable[[bytes, dict[str, bytes]], None] | None = None
+    on_copy: "Callable[[Taken, dict[str, bytes]], None] | None" = None
     on_halt: Callable[[str], None] | None = None
     on_hindrance: Callable[[str, float, str], None] | None = None
     on_effects: Callable[[tuple[str, ...]], None] | None = None
@@ -288,9 +289,11 @@ class Relay:
             while flow.is_open and flow.pull(buffer):
                 pass
             past[name] = bytes(flow.past or b"")
+        taken = as_taken(body)
+        # The user waits for the program, and nobody for what becomes of its copy.
+        self._tell("on", taken[0])
         if self.on_copy is not None:
-            self.on_copy(body, past)
-        self._tell("on", as_taken(body)[0])
+            self.on_copy(taken, past)
 
     def _end(self, answer: Answer) -> None:
         self._answer = answer

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from whet.core.failure import Frame
-from whet.host.channel import as_taken
 from whet.host.observation import Observation, Observing
 from whet.host.spawner_process import Freezing, Program
+
+if TYPE_CHECKING:
+    from whet.host.channel import Taken
 
 STAGE_VARIABLE = "WHET_STAGE"
 DEBUGGING_VARIABLE = "WHET_PDB"
@@ -197,9 +200,9 @@ class Staged:
             is_debugged=self.debugging is Debugging.AT_ONCE,
         )
 
-    def note(self, body: bytes, past: Mapping[str, bytes]) -> None:
+    def note(self, taken: "Taken", past: Mapping[str, bytes]) -> None:
         """Take a snapshot of this run in."""
-        number, pid, kind, place, seconds, sighted, sources, stack, observed = as_taken(body)
+        number, pid, kind, place, seconds, sighted, sources, stack, observed = taken
         self._observing.add(sighted, observed)
         earlier = () if self.since is None else self.since.seen
         snapshot = self.stage.snapshots[number] = Snapshot(

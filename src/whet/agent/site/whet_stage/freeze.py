@@ -29,13 +29,14 @@ def take_streams(held: Streams, streams: list[int], terminal: int) -> None:
         os.close(stream)
 
 
-def fork_away() -> int:
+def fork_away() -> tuple[int, int]:
     """Fork a process that is nobody's child: its parent is whet's spawner, the next subreaper.
 
-    A program that waits for any child of its own must not find it.
+    It is the child of one that is about to end, which takes long where there is much memory. That
+    one has to be waited for: a program that waits for any child of its own must find neither.
 
     Returns:
-        its number; in the new process 0.
+        its number, and that of its parent; zeros in the new process.
 
     Raises:
         OSError: if there can be no other process.
@@ -57,14 +58,14 @@ def fork_away() -> int:
             os._exit(0)
         os.close(told)
         os.close(tell)
-        return 0
+        return 0, 0
     os.close(tell)
     pid = int.from_bytes(os.read(told, _INT_BYTES), "little")
     os.close(told)
-    os.waitpid(middle, 0)
     if not pid:
+        os.waitpid(middle, 0)
         raise BlockingIOError
-    return pid
+    return pid, middle
 
 
 def send(line: _socket.socket, facts: tuple[object, ...] | int) -> None:
@@ -99,7 +100,7 @@ class Ready:
 
     def __init__(self) -> None:
         self.is_fresh = False
-        self._pid = 0
+        self._pid = self._middle = 0
         self._line: _socket.socket | None = None
 
     # ---- in the snapshot ----
@@ -110,7 +111,7 @@ class Ready:
             self._line.close()
         here, there = _socket.socketpair()
         try:
-            self._pid = fork_away()
+            self._pid, self._middle = fork_away()
         except OSError:
             os._exit(0)  # whet starts anew, or from another one
         self._line, other = (here, there) if self._pid else (there, here)
@@ -119,14 +120,21 @@ class Ready:
         return self._pid != 0
 
     def tell(self, order: bytes, *, is_to_change: bool) -> int:
-        """Hand an order on; return its pid, 0 if it cannot be done."""
+        """Hand an order on; return its pid, that below zero if it cannot be done; 0: it is gone."""
         assert self._line is not None
         self.is_fresh = not is_to_change
+        answer = b""
         try:
             self._line.sendall(len(order).to_bytes(_LENGTH_BYTES, "little") + order)
-        except OSError:
+            answer, _ = receive(self._line)
+        except OSError:  # it was killed
+            pass
+        if self._middle:
+            os.waitpid(self._middle, 0)
+            self._middle = 0
+        if not answer:
             return 0
-        return self._pid if receive(self._line)[0] else 0
+        return self._pid if marshal.loads(answer) else -self._pid
 
     def go(self, streams: list[int], given: tuple[int, list[bytes], bool]) -> int:
         """Let it run on; return its pid once it is of a session of its own."""
@@ -169,10 +177,10 @@ class Ready:
             pass
         return True
 
-    def answer(self) -> None:
-        """Say that it has been done."""
+    def answer(self, *, is_done: bool) -> None:
+        """Say that it has been done, or that it cannot be: to end takes longer than to say so."""
         assert self._line is not None
-        send(self._line, 1)
+        send(self._line, int(is_done))
 
     def become(self, held: Streams, streams: list[int], terminal: int) -> None:
         """Take the streams, and be a process that runs on."""

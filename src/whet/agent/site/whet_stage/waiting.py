@@ -139,9 +139,9 @@ class Waiting:
             changed, _, is_debugged, _ = _wish(order)
             if changed:
                 prepared = self._prepared(changed, functions, at_point=at_point)
+            ready.answer(is_done=bool(prepared))
             if not prepared:
                 os._exit(0)
-            ready.answer()
             if is_new and self._pages is not None:
                 self._pages.prefault(ready.is_asked)
             is_new = False
