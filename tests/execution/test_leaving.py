@@ -43,7 +43,10 @@ class Held:
         self.pid = int((folder / "met").read_text())
         assert trace(_SEIZE, self.pid, 0, _TRACES_EXIT) == 0, os.strerror(ctypes.get_errno())
         (folder / "go").write_text("")
-        if os.waitpid(self.pid, _WALL)[1] == _EXIT_STOP:
+        # Before that it may be told that what it has forked for a copy is gone.
+        while (status := os.waitpid(self.pid, _WALL)[1]) != _EXIT_STOP and os.WIFSTOPPED(status):
+            trace(_CONTINUE, self.pid, 0, os.WSTOPSIG(status))
+        if status == _EXIT_STOP:
             self.has_stopped.set()
             self.may_end.wait()
             trace(_CONTINUE, self.pid, 0, 0)

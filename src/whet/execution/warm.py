@@ -4,13 +4,13 @@ from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from pathlib import Path
 
 from whet.core.failure import Failure
 from whet.core.outcome import Outcome
 from whet.execution.early_look import EarlyLook
 from whet.execution.ladder import MOST_SNAPSHOTS, Ladder, Rung
+from whet.execution.worth import Worth, first_difference
 from whet.host.belongings import Belongings
 from whet.host.channel import NOT_FOLLOWED
 from whet.host.slot import Slot
@@ -93,7 +93,8 @@ class WarmRuns:
         self._early = early
         self._settle = settle
         self._belongings = belongings
-        self._worth_seconds = worth_seconds
+        self._worth = Worth(seconds=worth_seconds)
+        self._left, self._had = set[int](), set[int]()
         self._most = most_snapshots
         self._ladder: Ladder | None = None
         self._same: tuple[Program, int] | None = None
@@ -145,12 +146,15 @@ class WarmRuns:
             snapshot = waiting.popleft()
             staged, hindrance = self._staged(ladder, snapshot, look, is_settled=is_settled)
             if staged is not None:
+                worth = self._worth_of(ladder, staged, was_refused=bool(why))
+                staged.worth_seconds = worth.here
                 try:
                     outcome = run(staged)
                 except OtherPastError:
                     hindrance = _refusal(staged, is_reset=bool(program.reset))
                 else:
                     ladder.accept(snapshot)
+                    self._worth = worth
                     self._note(slot, ladder, staged, why or ladder.why_not_deeper(snapshot))
                     return outcome
                 was_settled, is_settled = is_settled, True
@@ -164,8 +168,22 @@ class WarmRuns:
                 ladder.refuse(snapshot, hindrance, _edited(snapshot))
         staged = Staged(stage=ladder.stage, added=ladder.grow, debugging=self._debugging)
         outcome = self._cold(run, staged)
+        self._worth = Worth(seconds=self._worth.seconds)
         self._note(slot, ladder, staged, why)
         return outcome
+
+    def _worth_of(self, ladder: Ladder, staged: Staged, *, was_refused: bool) -> Worth:
+        """Return how long a stretch of a run is worth a copy."""
+        assert staged.since is not None
+        number, kept = staged.since.number, ladder.stage.snapshots
+        serving = {
+            each for each in self._left if each in kept and not ladder.is_refused(kept[each])
+        }
+        return self._worth.after(
+            {**staged.since.sources, **staged.changed},
+            was_refused=was_refused,
+            were_in_vain=bool(self._left) and number not in self._left and not serving,
+        )
 
     def _staged(
         self,
@@ -240,7 +258,7 @@ class WarmRuns:
     def _ladder_for(self, slot: Slot, program: Program) -> Ladder:
         if self._ladder is None:
             folder = self._belongings.temporary_folder("whet-")
-            stage = Stage(address=str(folder / "stage"), worth_seconds=self._worth_seconds)
+            stage = Stage(address=str(folder / "stage"), worth_seconds=self._worth.seconds)
             self._ladder = Ladder(stage, slot.drop, most=self._most)
         same = (program, slot.spawner)
         if same != self._same:
@@ -251,6 +269,10 @@ class WarmRuns:
     def _note(self, slot: Slot, ladder: Ladder, staged: Staged, why: str) -> None:
         since = self._since = staged.since
         ladder.settle(since, staged.hindrances)
+        self._left, self._had = (
+            ladder.stage.snapshots.keys() - self._had,
+            set(ladder.stage.snapshots),
+        )
         likely = ladder.likely_start()
         # Where it was once more something above the deepest one that was edited, it will be again.
         ahead = [each for each in (likely, since) if each is not None]
@@ -309,15 +331,8 @@ def _edited(snapshot: Snapshot) -> dict[str, int]:
     """Return from which line on each of its sources says something else now."""
     changed, _ = _fit(snapshot, None)
     return {
-        path: _first_difference(snapshot.sources[path], now)
-        for path, now in (changed or {}).items()
+        path: first_difference(snapshot.sources[path], now) for path, now in (changed or {}).items()
     }
-
-
-def _first_difference(then: bytes, now: bytes) -> int:
-    """Return the number of the first line in which two texts differ."""
-    lines = zip(then.split(b"\n"), now.split(b"\n"), strict=False)
-    return 1 + sum(1 for _ in takewhile(lambda both: both[0] == both[1], lines))
 
 
 def _fit(

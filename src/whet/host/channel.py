@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     # argv, environment, cwd, reset steps (command, must succeed), index of the terminal or -1,
     # where snapshots report (empty: none are taken), number of the snapshot to resume or -1, what
     # the program's own files say now that have changed since, paths of what a search varies,
-    # which words of argv from one on it varies (0: none), whether it is resumed in a debugger, the folder below which looks are noted and git's folder of it (empty:
+    # which words of argv from one on it varies (0: none), whether it is resumed in a debugger, how long a
+    # stretch of it is worth a copy (below zero: as it was told when it began), the folder below which looks are noted and git's folder of it (empty:
     # they are not); the limits around it: steps, probes, watches
     Run: TypeAlias = tuple[
         "list[bytes]",
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         "list[str]",
         int,
         bool,
+        float,
         "tuple[str, str]",
         "Guard",
     ]

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     Hindered: TypeAlias = "tuple[str, float, str]"  # place, seconds, why there was no copy
     Leaving: TypeAlias = "tuple[int, float, int]"  # exit code, CPU seconds, peak bytes
     # which stream is a terminal, the arguments that a search varies, whether it is to tell what
-    # pages it has written to
-    Given: TypeAlias = "tuple[int, list[bytes], bool]"
+    # pages it has written to, how long a stretch is worth a copy
+    Given: TypeAlias = "tuple[int, list[bytes], bool, float]"
     # what files say now; what it is given; whether a debugger is to open; the pages that a run
     # from there has written to
     Order: TypeAlias = "tuple[dict[str, bytes], Given, bool, bytes]"
 
-_NOTHING: "Given" = (-1, [], False)
+_NOTHING: "Given" = (-1, [], False, -1.0)
 _RUNS_THAT_TELL = frozenset(4**power for power in range(16))
 """Of those from one copy: what they write to may change, and telling takes milliseconds."""
 
@@ -223,7 +223,12 @@ class FrozenCopies:
             self._spares.add(abs(pid))
 
     def resume(
-        self, number: int, streams: "Sequence[int]", terminal: int, words: "list[bytes]"
+        self,
+        number: int,
+        streams: "Sequence[int]",
+        terminal: int,
+        words: "list[bytes]",
+        worth_seconds: float,
     ) -> Started:
         """Run on from a copy that has been prepared.
 
@@ -232,6 +237,7 @@ class FrozenCopies:
             streams: what it gets.
             terminal: which of them is its controlling terminal; -1: none.
             words: the arguments that a search varies.
+            worth_seconds: how long a stretch is worth a copy; below zero: as it was.
 
         Raises:
             CannotStartError: if it is gone.
@@ -240,7 +246,9 @@ class FrozenCopies:
         runs = self._runs[number] = self._runs.get(number, 0) + 1
         self._last = number
         is_to_tell = runs in _RUNS_THAT_TELL
-        pid = self._asked(number, ({}, (terminal, words, is_to_tell), False, b""), streams)
+        pid = self._asked(
+            number, ({}, (terminal, words, is_to_tell, worth_seconds), False, b""), streams
+        )
         self._ready.pop(number, None)
         self._spares.discard(pid)
         if not pid:

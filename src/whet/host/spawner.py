@@ -369,7 +369,7 @@ def _next_message(
 def _run(
     channel: Channel, woken: int, copies: FrozenCopies, run: "Run", streams: "Sequence[int]"
 ) -> None:
-    _, _, _, _, _, address, number, changed, varied, first_word, is_debugged, _, guard = run
+    _, _, _, _, _, address, number, changed, varied, first_word, is_debugged, _, _, guard = run
     copies.begin_run()
     copies.listen(address)
     copies.are_programs_present = number >= 0
@@ -464,9 +464,8 @@ def _guard(tree: _Tree, guard: "Guard") -> None:
 
 def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequence[int]") -> Started:
     """Start the program, or run on from a copy of it."""
-    argv, environment, cwd, _, terminal, address, number, _, varied, first_word, _, looks, guard = (
-        run
-    )
+    argv, environment, cwd, _, terminal, address, number, _, varied, first_word, *_ = run
+    *_, worth_seconds, looks, guard = run
     watching = copies.watching if address or looks[0] else None
     if watching is not None and address:
         cache = environment.get(_PYCACHE_VARIABLE, b"")
@@ -478,7 +477,7 @@ def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequenc
             raise CannotStartError(("put back", 0, b""))
         channel.send("resuming")
         words = argv[first_word:] if first_word else []
-        return copies.resume(number, streams[:3], terminal, words)
+        return copies.resume(number, streams[:3], terminal, words, worth_seconds)
     command = start(argv, environment, cwd, (streams[:3], terminal), watching, steps=guard[0])
     if watching is not None and watching.refusal:
         channel.send("halted", f"{_CANNOT_SEE}: {watching.refusal}")

@@ -69,6 +69,8 @@ class Freezing:
         varied: paths of what a search varies: it runs on from the same copy again and again.
         first_word: the first word of its command that a search varies, with all behind it; 0: none.
         is_debugged: it opens a debugger where it goes on.
+        worth_seconds: a stretch as long of a run from a copy is worth another one; below zero: as
+            the program was told when it began.
         looks: the folder below which it is noted what the program looks at, and git's own folder
             of that; empty: it is not noted.
     """
@@ -79,6 +81,7 @@ class Freezing:
     varied: tuple[str, ...] = ()
     first_word: int = 0
     is_debugged: bool = False
+    worth_seconds: float = -1.0
     looks: tuple[str, str] = ("", "")
 
 
@@ -178,6 +181,7 @@ class SpawnerProcess:
                     list(freezing.varied),
                     freezing.first_word,
                     freezing.is_debugged,
+                    freezing.worth_seconds,
                     freezing.looks,
                     (around.steps, around.probes, around.watches),
                 ),

@@ -149,7 +149,7 @@ class Staged:
         stage: where its snapshots go.
         since: the snapshot to run on from; None: from the start.
         changed: what sources of the program say now that have changed.
-        added: is called when there is another snapshot; the program waits for it.
+        added: is called when there is another snapshot.
         halted: why it could leave no snapshots at all; empty: it could.
         hindrances: where it could leave none, in the order in which it came there.
         effects: what it has done to the world and left there, and what it was told by the user
@@ -160,6 +160,8 @@ class Staged:
         look: returns a path that is not what it was when a snapshot saw it, knowing some of it
             already; None: the snapshot itself looks.
         settle: returns when the files may be looked at; None: they may be at any time.
+        worth_seconds: a stretch as long is worth a snapshot, if it runs on from one; below zero: as
+            in the run from the start.
     """
 
     stage: Stage
@@ -174,6 +176,7 @@ class Staged:
     debugging: Debugging = Debugging.NEVER
     look: Callable[[Snapshot], str] | None = None
     settle: Callable[[], object] | None = None
+    worth_seconds: float = -1.0
     _observing: Observing = field(default_factory=Observing)
 
     def on(self, program: Program) -> Program:
@@ -198,6 +201,7 @@ class Staged:
             varied=self.stage.awaited,
             first_word=self.stage.first_word,
             is_debugged=self.debugging is Debugging.AT_ONCE,
+            worth_seconds=self.worth_seconds,
         )
 
     def note(self, taken: "Taken", past: Mapping[str, bytes]) -> None:

@@ -136,7 +136,7 @@ class Ready:
             return 0
         return self._pid if marshal.loads(answer) else -self._pid
 
-    def go(self, streams: list[int], given: tuple[int, list[bytes], bool]) -> int:
+    def go(self, streams: list[int], given: tuple[int, list[bytes], bool, float]) -> int:
         """Let it run on; return its pid once it is of a session of its own."""
         assert self._line is not None
         body = marshal.dumps(given)

@@ -364,6 +364,8 @@ class _Stage:
         skip_stdin(read_bytes)
         self._anew()
         inherit_again()
+        if self._copy.worth_seconds >= 0:
+            self._pace.worth_seconds = self._copy.worth_seconds
         self._began = time.perf_counter() - seconds
         if is_debugged:
             self._debug(are_frames_new=are_frames_new)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .sight import Sight
     from .sources import Source
 
-    Given = tuple[int, list[bytes], bool]
+    Given = tuple[int, list[bytes], bool, float]
     Place = tuple[str, str, float]
 else:
     pass
@@ -40,6 +40,7 @@ class Waiting:
 
     Attributes:
         is_to_tell_pages: whether whet wants to know what the copy that runs on has written to.
+        worth_seconds: how long a stretch is worth another snapshot; below zero: as it was.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Waiting:
                 comes right after the last one, and nothing is done ahead of it.
         """
         self.is_to_tell_pages = False
+        self.worth_seconds = -1.0
         # What a copy that it comes from has written to was mapped otherwise.
         self._pages: Pages | None = None
         self._sources = sources
@@ -132,7 +134,7 @@ class Waiting:
             order, streams = ready.wait()
             if streams:
                 functions.forget()
-                terminal, words, self.is_to_tell_pages = _given(order)
+                terminal, words, self.is_to_tell_pages, self.worth_seconds = _given(order)
                 self._awaited.words.become(list(map(os.fsdecode, words)))
                 ready.become(held, streams, terminal)
                 return prepared == "changed", is_debugged
@@ -215,7 +217,7 @@ def _wish(order: bytes) -> tuple[dict[str, bytes], Given, bool, bytes]:
 
 
 def _given(order: bytes) -> Given:
-    """Return which stream is a terminal, what arguments a search varies, if pages are to be told."""
+    """Return which stream is a terminal, what varies, if pages are to be told, what is worth it."""
     given: Given = marshal.loads(order)
     return given
 
