@@ -1,6 +1,7 @@
 """What a change can be told by: the times of files, on file systems that have several clocks."""
 
 import os
+import subprocess
 import time
 from pathlib import Path
 
@@ -49,6 +50,25 @@ def test_so_has_one_where_the_clock_of_files_goes_in_ticks(mounted: Path) -> Non
     assert file_times._mount_of(device) == ("ramfs", "ticks")
     # There is something to wait for.
     assert any(unsettled_ns(overwrite(path, byte).st_ctime_ns, device) for byte in range(_TRIES))
+
+
+@NEEDS_ROOT
+@pytest.mark.parametrize("mounted", ["ticks"], indirect=True)
+def test_a_device_that_has_the_number_of_an_earlier_one_is_known_by_what_it_is(
+    mounted: Path,
+) -> None:
+    numbers = set[int]()
+    for _ in range(5):  # somebody else may take the number
+        for kind in ("tmpfs", "ramfs"):
+            subprocess.run(["mount", "-t", kind, "none", mounted], check=True)
+            try:
+                device = mounted.stat().st_dev
+                numbers.add(device)
+
+                assert file_times._mount_of(device)[0] == kind
+            finally:
+                subprocess.run(["umount", mounted], check=True)
+    assert len(numbers) < 10
 
 
 @NEEDS_ROOT

@@ -95,7 +95,7 @@ def listing(path: str) -> "Listing":
             names = tuple(f"{_kind(entry)}{entry.name}" for entry in entries)
     except (OSError, ValueError) as error:
         return (-1, getattr(error, "errno", 0) or 0, 0, ())
-    changed = found.st_mtime_ns
+    changed = found.st_ctime_ns  # the other one can be set back, as `tar` and `rsync` do
     is_young = unsettled_ns(changed, found.st_dev) > 0
     return (0 if is_young else changed, found.st_ino, found.st_dev, names)
 
@@ -192,7 +192,7 @@ def has_other_entries(
         found = found or os.stat(path)
     except (OSError, ValueError):
         return then[0] != -1
-    if then[0] > 0 and (found.st_mtime_ns, found.st_ino, found.st_dev) == then[:3]:
+    if then[0] > 0 and (found.st_ctime_ns, found.st_ino, found.st_dev) == then[:3]:
         return False
     now = listing(path)
     if (now[0] == -1) != (then[0] == -1):
