@@ -102,6 +102,7 @@ def test_what_is_two_seconds_old_is_sure_where_times_are_whole_seconds() -> None
         ("ext4", "6.12.57+deb13-amd64", "ticks"),
         ("xfs", "5.14.0-503.el9.x86_64", "ticks"),
         ("ramfs", "6.18.2", "ticks"),
+        ("devtmpfs", "6.18.2", "ticks"),
         ("nfs4", "6.18.2", "unknown"),
         ("overlay", "6.18.2", "unknown"),
         ("fuse.sshfs", "5.15.0", "unknown"),

@@ -26,7 +26,7 @@ _WHOLE_SLACK_NS = 2 * _SECOND_NS
 _OWN = frozenset({"ext4", "xfs", "btrfs", "tmpfs"})
 """They take times from the kernel that runs here, and since 6.13 look who has seen the last one."""
 
-_TICKS = frozenset({"ext2", "ext3", "f2fs", "ramfs"})
+_TICKS = frozenset({"ext2", "ext3", "f2fs", "ramfs", "rootfs", "devtmpfs"})
 """They take times from the kernel that runs here, and nothing more."""
 
 _LAYERS = frozenset({"overlay", "squashfs", "erofs"})
