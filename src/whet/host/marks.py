@@ -50,7 +50,7 @@ def _of_stat(found: os.stat_result) -> "Mark":
         return (0, "made by the kernel")
     if found.st_mode & _KIND_BITS != _FILE:
         # A folder's times change with each file in it, which whoever looks it up does not see.
-        return (0, found.st_mode, found.st_ino, found.st_dev)
+        return (0, found.st_mode, found.st_uid, found.st_gid, found.st_ino, found.st_dev)
     return (found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino, found.st_dev)
 
 
@@ -103,7 +103,9 @@ def listing(path: str) -> "Listing":
 def _kind(entry: "os.DirEntry[str]") -> str:
     if entry.is_symlink():
         return "@"
-    return "/" if entry.is_dir(follow_symlinks=False) else "."
+    if entry.is_dir(follow_symlinks=False):
+        return "/"
+    return "." if entry.is_file(follow_symlinks=False) else "?"  # a pipe, a socket
 
 
 def first_other(
