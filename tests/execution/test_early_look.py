@@ -324,8 +324,7 @@ def test_what_is_mounted_over_an_installed_folder_is_seen_after_a_look_ahead(
 def test_nothing_is_looked_at_ahead_that_another_machine_may_change(
     laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    device = laboratory.folder.stat().st_dev
-    monkeypatch.setitem(file_times._mounts, device, ("nfs4", "unknown"))
+    monkeypatch.setattr(file_times, "_mount_of", lambda _: ("nfs4", "unknown"))
     with EarlyLook() as early, opened(laboratory, early) as workshop:
         workshop.write({**START, "main.py": MAIN})
         workshop.run()

@@ -30,3 +30,50 @@ def test_files_of_one_size_that_are_saved_in_place_one_after_the_other_are_told_
             with (workshop.folder / name).open("r+") as file:
                 file.write(texts[name].format(number))
         workshop.run()
+
+
+@pytest.mark.slow
+def test_a_file_that_appears_in_a_folder_whose_time_is_set_back_is_seen(tmp_path: Path) -> None:
+    """As `tar` and `rsync` do."""
+    with opened(Laboratory(tmp_path)) as workshop:
+        folder = workshop.folder / "listed"
+        workshop.write(
+            {"main.py": f"import os\nfound = os.listdir('listed')\n{SLOW}print(found)\n"}
+        )
+        workshop.write({"listed/one": "1"})
+        workshop.run()
+        workshop.run()
+        then = folder.stat()
+        (folder / "two").write_text("2")
+        os.utime(folder, ns=(then.st_atime_ns, then.st_mtime_ns))
+
+        workshop.run()  # compares with a cold run
+
+
+@pytest.mark.slow
+def test_a_pipe_that_takes_the_place_of_a_file_in_a_listed_folder_is_seen(tmp_path: Path) -> None:
+    with opened(Laboratory(tmp_path)) as workshop:
+        place = workshop.folder / "listed" / "one"
+        main = "import os\nfound = [each.is_file() for each in os.scandir('listed')]\n"
+        workshop.write({"main.py": f"{main}{SLOW}print(found)\n", "listed/one": "1"})
+        workshop.run()
+        workshop.run()
+        place.unlink()
+        os.mkfifo(place)
+
+        outcome = workshop.warm.submit(workshop.trial()).result()
+
+    assert outcome.stdout.head(99) == b"[False]\n"
+
+
+@pytest.mark.slow
+@NEEDS_ROOT
+def test_a_folder_that_is_given_to_another_user_is_seen(tmp_path: Path) -> None:
+    with opened(Laboratory(tmp_path)) as workshop:
+        main = f"import os\nfound = os.stat('folder').st_uid\n{SLOW}print(found)\n"
+        workshop.write({"main.py": main, "folder/one": "1"})
+        workshop.run()
+        workshop.run()
+        os.chown(workshop.folder / "folder", 1, 1)
+
+        workshop.run()  # compares with a cold run

@@ -1,6 +1,7 @@
 """What a change can be told by: the times of files, on file systems that have several clocks."""
 
 import os
+import subprocess
 import time
 from pathlib import Path
 
@@ -52,6 +53,25 @@ def test_so_has_one_where_the_clock_of_files_goes_in_ticks(mounted: Path) -> Non
 
 
 @NEEDS_ROOT
+@pytest.mark.parametrize("mounted", ["ticks"], indirect=True)
+def test_a_device_that_has_the_number_of_an_earlier_one_is_known_by_what_it_is(
+    mounted: Path,
+) -> None:
+    numbers = set[int]()
+    for _ in range(5):  # somebody else may take the number
+        for kind in ("tmpfs", "ramfs"):
+            subprocess.run(["mount", "-t", kind, "none", mounted], check=True)
+            try:
+                device = mounted.stat().st_dev
+                numbers.add(device)
+
+                assert file_times._mount_of(device)[0] == kind
+            finally:
+                subprocess.run(["umount", mounted], check=True)
+    assert len(numbers) < 10
+
+
+@NEEDS_ROOT
 @pytest.mark.parametrize("mounted", ["whole seconds"], indirect=True)
 def test_nothing_is_sure_for_two_seconds_where_times_are_whole_seconds(mounted: Path) -> None:
     path = mounted / "file"
@@ -82,6 +102,7 @@ def test_what_is_two_seconds_old_is_sure_where_times_are_whole_seconds() -> None
         ("ext4", "6.12.57+deb13-amd64", "ticks"),
         ("xfs", "5.14.0-503.el9.x86_64", "ticks"),
         ("ramfs", "6.18.2", "ticks"),
+        ("devtmpfs", "6.18.2", "ticks"),
         ("nfs4", "6.18.2", "unknown"),
         ("overlay", "6.18.2", "unknown"),
         ("fuse.sshfs", "5.15.0", "unknown"),

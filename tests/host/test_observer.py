@@ -144,7 +144,7 @@ def test_a_file_that_may_change_unseen_has_no_mark(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "data"
-    monkeypatch.setitem(file_times._mounts, tmp_path.stat().st_dev, ("", "unknown"))
+    monkeypatch.setattr(file_times, "_mount_of", lambda _: ("", "unknown"))
     path.write_text("")
     assert sure(of_file(str(path))) == UNSURE
     settled(path)

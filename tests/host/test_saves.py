@@ -147,6 +147,26 @@ def test_nobody_writes_to_what_is_read_or_is_no_file(tmp_path: Path) -> None:
         assert not is_open_for_writing(str(tmp_path / each))
 
 
+def test_who_waits_for_a_reader_of_a_pipe_goes_on_waiting(tmp_path: Path) -> None:
+    pipe = tmp_path / "main.py"
+    os.mkfifo(pipe)
+    program = "import sys\nprint(flush=True)\nopen(sys.argv[1], 'w').write('heard')\n"
+    command = [sys.executable, "-c", program, str(pipe)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        # Asked often enough to be asked while the other one waits.
+        for _ in range(50):
+            assert not is_open_for_writing(str(pipe))
+            time.sleep(0.002)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        writer.wait(timeout=20)
+        heard = os.read(reader, 99)
+        os.close(reader)
+
+    assert (writer.returncode, heard) == (0, b"heard")
+
+
 def test_nobody_who_opens_a_file_meanwhile_notices_or_ends_this_process(tmp_path: Path) -> None:
     """A lease tells its holder of somebody who wants to write, by a signal."""
     path = tmp_path / "main.py"

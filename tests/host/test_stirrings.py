@@ -1,11 +1,15 @@
 """Laws of hearing that something is written in a folder."""
 
+import os
 import queue
+import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from whet.host import file_times
 from whet.host.stirrings import Stirrings
 
 PATIENCE_SECONDS = 60.0
@@ -123,6 +127,87 @@ def test_what_happens_beside_the_way_to_a_far_path_does_not_count(
     (tmp_path / "above" / "beside").unlink()
 
     assert stirrings.heard() == before
+
+
+def test_a_far_folder_that_is_removed_while_a_process_stands_in_it_counts_at_once(
+    stirrings: Stirrings, tmp_path: Path
+) -> None:
+    """Until the process has left it, the folder itself tells of nothing."""
+    folder = tmp_path / "above" / "far"
+    folder.mkdir(parents=True)
+    assert not stirrings.listen_in([], [str(folder / "file")], []).is_deaf
+    before = stirrings.heard()
+    standing = os.open(folder, os.O_RDONLY)
+    try:
+        folder.rmdir()
+        folder.mkdir()
+
+        assert stirrings.heard() > before
+    finally:
+        os.close(standing)
+
+
+@contextmanager
+def _mounted(*arguments: "str | Path") -> Iterator[None]:
+    if os.geteuid() != 0:
+        pytest.skip("only root may mount a file system")
+    if subprocess.run(["mount", *arguments], capture_output=True, check=False).returncode != 0:
+        pytest.skip("nothing can be mounted here")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", arguments[-1]], check=True)
+
+
+def test_a_file_that_is_mounted_over_another_counts_by_each_of_its_names(
+    stirrings: Stirrings, tmp_path: Path
+) -> None:
+    source, target = tmp_path / "source" / "file", tmp_path / "a target" / "file"
+    for each in (source, target):
+        each.parent.mkdir()
+        each.write_text("1")
+    with _mounted("--bind", source, target):
+        assert not stirrings.listen_in([], [str(target)], []).is_deaf
+        for name in (source, target):
+            before = stirrings.heard()
+
+            name.write_text("2")
+
+            assert stirrings.heard() > before
+
+
+def test_a_folder_that_is_mounted_over_another_counts_itself(
+    stirrings: Stirrings, tmp_path: Path
+) -> None:
+    source, target = tmp_path / "from" / "folder", tmp_path / "to" / "folder"
+    source.mkdir(parents=True)
+    target.mkdir(parents=True)
+    with _mounted("--bind", source, target):
+        assert not stirrings.listen_in([], [str(target)], []).is_deaf
+        before = stirrings.heard()
+
+        source.chmod(0o700)
+
+        assert stirrings.heard() > before
+
+
+def test_a_link_on_the_way_that_another_machine_may_change_makes_what_it_leads_to_remote(
+    stirrings: Stirrings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote, local = tmp_path / "remote", tmp_path / "local"
+    remote.mkdir()
+    local.mkdir()
+    with _mounted("-t", "tmpfs", "none", remote):
+        device, kind_of = remote.stat().st_dev, file_times._mount_of
+        monkeypatch.setattr(
+            file_times,
+            "_mount_of",
+            lambda each: ("nfs4", "unknown") if each == device else kind_of(each),
+        )
+        (remote / "link").symlink_to(local)
+
+        assert stirrings.listen_in([], [str(remote / "link" / "file")], []).is_remote
+        assert not stirrings.listen_in([], [str(local / "file")], []).is_remote
 
 
 def test_links_that_lead_in_a_circle_cannot_be_listened_to(

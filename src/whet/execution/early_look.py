@@ -239,7 +239,8 @@ class EarlyLook:
             snapshot: what has been looked at, and is once more if there is such a file.
             found: what the look has found.
         """
-        if self._is_remote or not all(is_of_this_kernel(each.st_dev) for each in found.values()):
+        devices = {each.st_dev for each in found.values()}
+        if self._is_remote or not all(map(is_of_this_kernel, devices)):
             return False
         linked = {
             (each.st_dev, each.st_ino): path

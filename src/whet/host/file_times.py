@@ -4,7 +4,9 @@ Imports next to nothing: the processes beside whet need it too. Sources: the doc
 kernel, `filesystems/multigrain-ts`; `CLOCK_REALTIME_COARSE` in clock_gettime(2).
 """
 
+import _thread
 import os
+import select
 import time
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
@@ -24,7 +26,7 @@ _WHOLE_SLACK_NS = 2 * _SECOND_NS
 _OWN = frozenset({"ext4", "xfs", "btrfs", "tmpfs"})
 """They take times from the kernel that runs here, and since 6.13 look who has seen the last one."""
 
-_TICKS = frozenset({"ext2", "ext3", "f2fs", "ramfs"})
+_TICKS = frozenset({"ext2", "ext3", "f2fs", "ramfs", "rootfs", "devtmpfs"})
 """They take times from the kernel that runs here, and nothing more."""
 
 _LAYERS = frozenset({"overlay", "squashfs", "erofs"})
@@ -32,11 +34,10 @@ _LAYERS = frozenset({"overlay", "squashfs", "erofs"})
 
 _FINE_SINCE = (6, 13)
 
+_MOUNTS = "/proc/self/mountinfo"
+
 _COARSE = 5
 """CLOCK_REALTIME_COARSE, which files take their times from; `time` has no name for it."""
-
-_mounts: dict[int, tuple[str, "Clock"]] = {}
-"""Kind and clock of each device that is mounted, or was."""
 
 
 def unsettled_ns(changed_ns: int, device: int) -> int:
@@ -98,23 +99,80 @@ def clock_of(kind: str, release: str) -> "Clock":
     return "fine" if version >= _FINE_SINCE else "ticks"
 
 
+def mount_points() -> "set[str]":
+    """Return where something is mounted, over a folder or over a single file."""
+    # Blanks and the like are escaped, as ``\\040``.
+    names = (line.split(b" ", 5)[4].decode("unicode_escape") for line in _lines())
+    return {os.fsdecode(name.encode("latin-1")) for name in names}
+
+
+class MountChanges:
+    """Hears that something is mounted or unmounted; proc(5), `mountinfo`.
+
+    Attributes:
+        are_heard: it can be heard.
+    """
+
+    def __init__(self) -> None:
+        """Hear of what changes from now on."""
+        try:
+            self._file = os.open(_MOUNTS, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            self._file = -1
+        self._poll = select.poll()
+        self.are_heard = self._file >= 0
+        if self.are_heard:
+            self._poll.register(self._file, select.POLLPRI)
+
+    def have_come(self) -> bool:
+        """Whether anything has changed since this was asked last."""
+        return bool(self._poll.poll(0))
+
+    def close(self) -> None:
+        """Hear no more."""
+        if self.are_heard:
+            os.close(self._file)
+
+
+class _Kinds:
+    """Kind and clock of each device that is mounted: the next one may have the same number."""
+
+    def __init__(self) -> None:
+        self._changes = MountChanges()
+        self._lock = _thread.allocate_lock()
+        self._kinds = _mounted()
+
+    def of(self, device: int) -> "tuple[str, Clock]":
+        with self._lock:
+            if self._changes.have_come():
+                self._kinds = _mounted()
+            return self._kinds.get(device, ("", "unknown"))
+
+
+_kinds_by_process: dict[int, _Kinds] = {}
+"""A process that is forked asks for itself: what the one has heard of, the other would not."""
+
+
 def _mount_of(device: int) -> "tuple[str, Clock]":
-    if device not in _mounts:
-        _mounts.update(_mounted())
-    return _mounts.setdefault(device, ("", "unknown"))
+    pid = os.getpid()
+    if pid not in _kinds_by_process:
+        _kinds_by_process[pid] = _Kinds()
+    return _kinds_by_process[pid].of(device)
 
 
 def _mounted() -> "dict[int, tuple[str, Clock]]":
-    """Return kind and clock of each device that is mounted; proc(5), `mountinfo`."""
-    found: dict[int, tuple[str, Clock]] = {}
     release = os.uname().release
-    try:
-        with open("/proc/self/mountinfo", "rb") as file:
-            lines = file.read().splitlines()
-    except OSError:
-        return found
-    for line in lines:
+    found: dict[int, tuple[str, Clock]] = {}
+    for line in _lines():
         major, _, minor = line.split(b" ", 3)[2].partition(b":")
         kind = line.partition(b" - ")[2].split(b" ")[0].decode()
         found[os.makedev(int(major), int(minor))] = kind, clock_of(kind, release)
     return found
+
+
+def _lines() -> "list[bytes]":
+    try:
+        with open(_MOUNTS, "rb") as file:
+            return file.read().splitlines()
+    except OSError:
+        return []

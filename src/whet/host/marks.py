@@ -50,7 +50,7 @@ def _of_stat(found: os.stat_result) -> "Mark":
         return (0, "made by the kernel")
     if found.st_mode & _KIND_BITS != _FILE:
         # A folder's times change with each file in it, which whoever looks it up does not see.
-        return (0, found.st_mode, found.st_ino, found.st_dev)
+        return (0, found.st_mode, found.st_uid, found.st_gid, found.st_ino, found.st_dev)
     return (found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino, found.st_dev)
 
 
@@ -95,7 +95,7 @@ def listing(path: str) -> "Listing":
             names = tuple(f"{_kind(entry)}{entry.name}" for entry in entries)
     except (OSError, ValueError) as error:
         return (-1, getattr(error, "errno", 0) or 0, 0, ())
-    changed = found.st_mtime_ns
+    changed = found.st_ctime_ns  # the other one can be set back, as `tar` and `rsync` do
     is_young = unsettled_ns(changed, found.st_dev) > 0
     return (0 if is_young else changed, found.st_ino, found.st_dev, names)
 
@@ -103,7 +103,9 @@ def listing(path: str) -> "Listing":
 def _kind(entry: "os.DirEntry[str]") -> str:
     if entry.is_symlink():
         return "@"
-    return "/" if entry.is_dir(follow_symlinks=False) else "."
+    if entry.is_dir(follow_symlinks=False):
+        return "/"
+    return "." if entry.is_file(follow_symlinks=False) else "?"  # a pipe, a socket
 
 
 def first_other(
@@ -192,7 +194,7 @@ def has_other_entries(
         found = found or os.stat(path)
     except (OSError, ValueError):
         return then[0] != -1
-    if then[0] > 0 and (found.st_mtime_ns, found.st_ino, found.st_dev) == then[:3]:
+    if then[0] > 0 and (found.st_ctime_ns, found.st_ino, found.st_dev) == then[:3]:
         return False
     now = listing(path)
     if (now[0] == -1) != (then[0] == -1):

@@ -4,6 +4,7 @@ import fcntl
 import os
 import queue
 import signal
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -196,6 +197,8 @@ def is_open_for_writing(path: str) -> bool:
     A lease is given for a file that nobody writes to; it is given back at once. Source: fcntl(2).
     """
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return False  # who opens a pipe lets in who waits to write to it
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return False

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from whet.host.file_times import is_of_this_kernel
+from whet.host.file_times import MountChanges, is_of_this_kernel, mount_points
 
 # linux/inotify.h
 _CLOSE_WRITE, _MOVED_TO, _OVERFLOW = 0x8, 0x80, 0x4000
 _SAVED = _CLOSE_WRITE | _MOVED_TO
-_WRITTEN = 0x2
+_WRITTEN, _DELETED = 0x2, 0x200
 _ITSELF = 0x4 | 0x400 | 0x800
-_ANY_CHANGE = _WRITTEN | 0x40 | 0x100 | 0x200 | _SAVED | _ITSELF
+_ANY_CHANGE = _WRITTEN | 0x40 | 0x100 | _DELETED | _SAVED | _ITSELF
 _NO_LINK, _ADD = 0x02000000, 0x20000000
 _MOST_LINKS = 40
 _EVENT = struct.Struct("=iIII")
@@ -57,12 +57,12 @@ class Stirrings:
         self._lock = threading.Lock()
         self._near: set[int] = set()
         self._far: set[int] = set()
-        self._on_the_way: set[int] = set()
+        self._on_the_way: set[tuple[int, bytes]] = set()
         self._to_do: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
         self._library = ctypes.CDLL(None, use_errno=True)
         begin = getattr(self._library, "inotify_init1", None)  # Linux alone has it
         self._events = -1 if begin is None else int(begin(os.O_NONBLOCK | os.O_CLOEXEC))
-        self._mounts = _Mounts()
+        self._mounts = MountChanges()
         self._asked, self._asking = os.pipe()
         self._thread = threading.Thread(target=self._listen, name="whet-stirrings", daemon=True)
 
@@ -107,8 +107,8 @@ class Stirrings:
         if self._events < 0:
             return Hearing(is_deaf=True, is_remote=True)
         for folder in near:
-            self._add(folder, self._near, _SAVED)
-        ways = _Ways(self._add_far, self._add_on_the_way)
+            self._add(folder, self._near.add, _SAVED)
+        ways = _Ways(self._add_far, self._add_on_the_way, self._add_itself)
         for path in paths:
             ways.listen_at(path)
         for folder in folders:
@@ -120,9 +120,7 @@ class Stirrings:
 
         Any change counts in `heard`.
         """
-        return all(
-            self._add(path, self._on_the_way, _ITSELF | _WRITTEN | _CLOSE_WRITE) for path in files
-        )
+        return all(map(self._add_itself, files))
 
     def heard(self) -> int:
         """Return how often something has changed in the far folders, all until now included.
@@ -132,18 +130,29 @@ class Stirrings:
         with self._lock:
             if self._events >= 0:
                 self._take()
-            self._heard += self._mounts.have_changed()
+            self._heard += self._mounts.have_come()
             return self._heard
 
     # ---- inside ----
 
     def _add_far(self, folder: str) -> bool:
-        return self._add(folder, self._far, _ANY_CHANGE)
+        return self._add(folder, self._far.add, _ANY_CHANGE)
 
     def _add_on_the_way(self, path: str) -> bool:
-        return self._add(path, self._on_the_way, _ITSELF | _NO_LINK)
+        folder, name = os.path.split(path)
+        # A folder in which a process stands tells of its end when that has left it.
+        return self._add_named(folder, os.fsencode(name), _DELETED) and self._add_named(
+            path, b"", _ITSELF | _NO_LINK
+        )
 
-    def _add(self, path: str, kind: set[int], mask: int) -> bool:
+    def _add_itself(self, path: str) -> bool:
+        return self._add_named(path, b"", _ITSELF | _WRITTEN | _CLOSE_WRITE)
+
+    def _add_named(self, path: str, name: bytes, mask: int) -> bool:
+        """Listen to what becomes of one name in a folder; empty: of the path itself."""
+        return self._add(path, lambda number: self._on_the_way.add((number, name)), mask)
+
+    def _add(self, path: str, note: Callable[[int], object], mask: int) -> bool:
         name = ctypes.c_char_p(os.fsencode(path))
         with self._lock:
             # What two names lead to is one folder, with one number.
@@ -151,7 +160,7 @@ class Stirrings:
                 self._library.inotify_add_watch(self._events, name, ctypes.c_uint32(mask | _ADD))
             )
             if number >= 0:
-                kind.add(number)
+                note(number)
         return number >= 0
 
     def _listen(self) -> None:
@@ -179,33 +188,11 @@ class Stirrings:
                     number, mask, _, length = _EVENT.unpack_from(events, place)
                     place += _EVENT.size + length
                     is_near |= number in self._near and bool(mask & _SAVED)
-                    # A folder on the way counts itself, and not what is in it: that has a name.
-                    is_itself = number in self._on_the_way and not length
-                    self._heard += number in self._far or is_itself or bool(mask & _OVERFLOW)
+                    # Of a folder on the way counts what is on the way itself.
+                    name = events[place - length : place].rstrip(b"\0")
+                    is_on_the_way = (number, name) in self._on_the_way
+                    self._heard += number in self._far or is_on_the_way or bool(mask & _OVERFLOW)
         return is_near
-
-
-class _Mounts:
-    """Hears that something is mounted or unmounted; proc(5), `mountinfo`."""
-
-    def __init__(self) -> None:
-        try:
-            self._file = os.open("/proc/self/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            self._file = -1
-        self._poll = select.poll()
-        self.are_heard = self._file >= 0
-        if self.are_heard:
-            self._poll.register(self._file, select.POLLPRI)
-
-    def have_changed(self) -> bool:
-        """Whether anything has changed since this was asked last."""
-        return bool(self._poll.poll(0))
-
-    def close(self) -> None:
-        """Hear no more."""
-        if self.are_heard:
-            os.close(self._file)
 
 
 class _Ways:
@@ -216,10 +203,17 @@ class _Ways:
     it after that is heard of.
     """
 
-    def __init__(self, far: Callable[[str], bool], on_the_way: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        far: Callable[[str], bool],
+        on_the_way: Callable[[str], bool],
+        itself: Callable[[str], bool],
+    ) -> None:
         self.is_deaf = self.is_remote = False
         self._far = far
         self._on_the_way = on_the_way
+        self._itself = itself
+        self._mount_points = mount_points()
         self._reached: dict[str, str] = {"": "/", "/": "/"}
         self._heard_in: set[str] = set()
 
@@ -229,7 +223,10 @@ class _Ways:
         folder = self._reach(above, links)
         if folder:
             self._listen_in(folder)
-            target = _target(os.path.join(folder, name))
+            place = os.path.join(folder, name)
+            if place in self._mount_points:  # what is there tells another folder
+                self.is_deaf |= not self._itself(place)
+            target = _target(place)
             if target:
                 self.listen_at(os.path.join(folder, target), links - 1)
 
@@ -256,6 +253,7 @@ class _Ways:
 
     def _step(self, folder: str, name: str, links: int) -> str:
         place = os.path.join(folder, name)
+        self.is_remote |= not _is_local(folder)
         is_heard = self._on_the_way(place)
         target = _target(place)
         if target:
@@ -265,7 +263,7 @@ class _Ways:
             self.is_deaf |= not is_heard
             return place
         self._listen_in(folder)
-        self.is_deaf |= os.path.isdir(place)  # it has come just now
+        self.is_deaf |= os.path.isdir(place) or os.path.islink(place)  # it has come just now
         return ""
 
     def _listen_in(self, folder: str) -> None:
