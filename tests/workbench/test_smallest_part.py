@@ -29,6 +29,7 @@ LONG = "".join(f"line{number} = {number}\n" for number in range(40))
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "r").mkdir()
     monkeypatch.chdir(tmp_path / "r")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # nobody discards what `parts_of` has made there
     return tmp_path / "r"
 
 
