@@ -29,14 +29,14 @@ def take_streams(held: Streams, streams: list[int], terminal: int) -> None:
         os.close(stream)
 
 
-def fork_away() -> tuple[int, int]:
+def fork_away() -> int:
     """Fork a process that is nobody's child: its parent is whet's spawner, the next subreaper.
 
-    It is the child of one that is about to end, which takes long where there is much memory. That
-    one has to be waited for: a program that waits for any child of its own must find neither.
+    A program that waits for any child of its own, also in a handler of SIGCHLD, must not find it,
+    nor the one between: that is waited for at once.
 
     Returns:
-        its number, and that of its parent; zeros in the new process.
+        its number; in the new process 0.
 
     Raises:
         OSError: if there can be no other process.
@@ -58,14 +58,14 @@ def fork_away() -> tuple[int, int]:
             os._exit(0)
         os.close(told)
         os.close(tell)
-        return 0, 0
+        return 0
     os.close(tell)
     pid = int.from_bytes(os.read(told, _INT_BYTES), "little")
     os.close(told)
+    os.waitpid(middle, 0)
     if not pid:
-        os.waitpid(middle, 0)
         raise BlockingIOError
-    return pid, middle
+    return pid
 
 
 def send(line: _socket.socket, facts: tuple[object, ...] | int) -> None:
@@ -100,7 +100,7 @@ class Ready:
 
     def __init__(self) -> None:
         self.is_fresh = False
-        self._pid = self._middle = 0
+        self._pid = 0
         self._line: _socket.socket | None = None
 
     # ---- in the snapshot ----
@@ -111,7 +111,7 @@ class Ready:
             self._line.close()
         here, there = _socket.socketpair()
         try:
-            self._pid, self._middle = fork_away()
+            self._pid = fork_away()
         except OSError:
             os._exit(0)  # whet starts anew, or from another one
         self._line, other = (here, there) if self._pid else (there, here)
@@ -129,9 +129,6 @@ class Ready:
             answer, _ = receive(self._line)
         except OSError:  # it was killed
             pass
-        if self._middle:
-            os.waitpid(self._middle, 0)
-            self._middle = 0
         if not answer:
             return 0
         return self._pid if marshal.loads(answer) else -self._pid

@@ -328,7 +328,7 @@ class _Stage:
         except OSError as error:  # the program has all descriptors that it may have
             return f"nothing can be opened: {error.strerror}"
         try:
-            is_original, parent = fork_away()
+            is_original = bool(fork_away())
         except OSError as error:  # no memory, or too many processes
             os.close(waiting)
             os.close(woken)
@@ -339,7 +339,6 @@ class _Stage:
             if os.read(waiting, 1):
                 self.sight.ended_by = "whet has said so"
             os.close(waiting)
-            os.waitpid(parent, 0)
             return ""
         os.close(waiting)
         is_to_run_on = False
