@@ -198,7 +198,7 @@ def test_a_breakpoint_in_a_warm_run_is_what_it_is_cold(
 ) -> None:
     terminals.save(_HELPER, "helper.py")
     terminals.save(_program())
-    loop = terminals.loop()
+    loop = terminals.loop("--verify", "off")  # else trials of its own have numbers, too
     loop.wait_for(b"trial 1")
     _settle(loop)
     start = len(loop.shown)
