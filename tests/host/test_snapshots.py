@@ -375,6 +375,26 @@ def test_state_inside_the_tree_by_another_name_is_not_in_it(user: UserRepository
     assert taken.code.snapshot is None
 
 
+@pytest.mark.parametrize("name", [".gitignore", "noise", "link"])
+def test_what_is_written_and_ignored_at_once_leaves(user: UserRepository, name: str) -> None:
+    def write(text: str, *, ignored: str) -> None:
+        user.write(".gitignore", f"/{ignored}\n")
+        if name == "noise":
+            user.write(name, text)
+        elif name == "link":
+            (user.top / name).unlink(missing_ok=True)
+            (user.top / name).symlink_to(text)
+
+    write("1", ignored="nothing")
+    check_sound(user)
+    write("2", ignored=name)
+    code = code_of(user)
+
+    (user.top.parent / "then").mkdir()
+    restore(Repository(user.top), code, user.top.parent / "then")
+    assert not os.path.lexists(user.top.parent / "then" / name)
+
+
 def test_a_file_that_is_no_longer_tracked_and_now_ignored_leaves(user: UserRepository) -> None:
     user.write("secrets.env", "KEY=1")
     user.commit("a mistake")

@@ -110,7 +110,12 @@ class FileChoice:
         listing = user.get("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
         tracked = set(self._not_own(listing.split("\0")[:-1]))
         mine = self.shadow.ignored()
-        chosen.removed.extend(mine - tracked)
+        ignored = mine - tracked
+        chosen.removed.extend(ignored)
+        # What was written and is ignored since then has been sorted in by now.
+        chosen.added[:] = [path for path in chosen.added if path not in ignored]
+        for path in ignored & files.keys():
+            del files[path]
         for path in tracked - mine:
             if os.path.lexists(self._full(path)):
                 self._sort(path, chosen, files)
