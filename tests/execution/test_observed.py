@@ -313,6 +313,7 @@ def _both(before: set[int]) -> tuple[int, int]:
 def test_many_trials_leave_no_descriptor_process_or_listener(workshop: Workshop) -> None:
     workshop.write({"main.py": "pass\n"})
     trial = Trial(command=(sys.executable, "-S", "main.py"), cwd=str(workshop.folder))
+    workshop.cold.submit(trial).result()  # its processes have started now, too
     workshop.warm.submit(trial).result()
     before = _counted()
     for _ in range(60):
