@@ -1,14 +1,35 @@
 """A program finds no child that it has not made, however it looks for any."""
 
 import pytest
-from workshop import SLOW, Workshop
+from workshop import SLOW, Workshop, every_python, python_of
+
+SEES_OFF = "import signal\nfound = []\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+REAPS = """import os, signal
+found = []
+def reap(*_):
+    found.append('was told')
+    try:
+        found.append(os.waitpid(-1, os.WNOHANG)[0])
+    except ChildProcessError:
+        pass
+signal.signal(signal.SIGCHLD, reap)
+signal.siginterrupt(signal.SIGCHLD, False)
+"""
 
 
 @pytest.mark.slow
-def test_a_program_that_has_its_children_seen_off_is_answered_as_from_the_start(
-    workshop: Workshop,
+@every_python
+@pytest.mark.parametrize("begin", [SEES_OFF, REAPS])
+def test_a_program_is_told_of_the_end_of_no_child_but_its_own(
+    workshop: Workshop, begin: str, minor: int
 ) -> None:
+    workshop.python = python_of(minor)
     for number in range(3):
-        begin = "import signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
-        workshop.write({"main.py": f"{begin}{SLOW}{SLOW}print({number})\n"})
+        own = "if not os.fork():\n    os._exit(3)\nwhile len(found) < 2:\n    time.sleep(0.001)\n"
+        end = f"print(found[:1], {number})\n" + (own if begin == REAPS else "")
+        workshop.write(
+            {"main.py": f"{begin}{SLOW}{SLOW}{end}print(len(found), found.count('was told'))\n"}
+        )
         workshop.run()  # compares with a cold run
+
+    assert workshop.starts[-1].place

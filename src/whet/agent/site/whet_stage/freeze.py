@@ -14,6 +14,9 @@ from .descriptors import Streams
 from .private import private_import
 from .typed import cast
 
+_signal = private_import("_signal")
+_ACTION_BYTES = 256  # `struct sigaction` has less, in each C library
+
 _LENGTH_BYTES = 4
 _INT_BYTES = 4
 _MOST_DESCRIPTORS = 8
@@ -32,8 +35,9 @@ def take_streams(held: Streams, streams: list[int], terminal: int) -> None:
 def fork_away() -> int:
     """Fork a process that is nobody's child: its parent is whet's spawner, the next subreaper.
 
-    A program that waits for any child of its own, also in a handler of SIGCHLD, must not find it,
-    nor the one between: that is waited for at once.
+    A program that waits for any child of its own must not find it, nor the one between. That is
+    waited for at once, and the program is not told of its end: a handler of its own may wait for
+    any child, too.
 
     Returns:
         its number; in the new process 0.
@@ -41,6 +45,14 @@ def fork_away() -> int:
     Raises:
         OSError: if there can be no other process.
     """
+    action = _unhear()
+    try:
+        return _fork_away()
+    finally:
+        _hear(action)
+
+
+def _fork_away() -> int:
     told, tell = os.pipe()
     try:
         middle = fork()
@@ -66,6 +78,30 @@ def fork_away() -> int:
     if not pid:
         raise BlockingIOError
     return pid
+
+
+def _unhear() -> bytes:
+    """Let nobody hear of children that end; return what is to be done again when one does.
+
+    Empty where the program does nothing. To hold the signal back would not do: another thread, of a
+    native pool, would take it.
+    """
+    if _signal.getsignal(_signal.SIGCHLD) is _signal.SIG_DFL:
+        return b""
+    before = bytes(bytearray(_ACTION_BYTES))  # of its own: the system writes to it
+    _set_action(bytes(_ACTION_BYTES), before)  # nothing but zeros: SIG_DFL
+    return before
+
+
+def _hear(action: bytes) -> None:
+    if action:
+        _set_action(action, None)
+
+
+def _set_action(action: bytes, before: bytes | None) -> None:
+    ctypes = private_import("_ctypes")
+    function: int = ctypes.dlsym(ctypes.dlopen(None, os.RTLD_NOW), "sigaction")
+    ctypes.call_function(function, (int(_signal.SIGCHLD), action, before))
 
 
 def send(line: _socket.socket, facts: tuple[object, ...] | int) -> None:
