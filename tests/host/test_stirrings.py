@@ -115,13 +115,18 @@ def test_whatever_changes_on_the_way_to_a_far_path_counts_at_once(
     assert stirrings.heard() > before
 
 
-def test_what_happens_beside_the_way_to_a_far_path_does_not_count(
-    stirrings: Stirrings, tmp_path: Path
-) -> None:
+def _heard_in_far_folder(stirrings: Stirrings, tmp_path: Path) -> tuple[Path, int]:
+    """Listen at a path in a folder; return the folder, and how much has been heard by then."""
     folder = tmp_path / "above" / "far"
     folder.mkdir(parents=True)
     assert not stirrings.listen_in([], [str(folder / "file")], []).is_deaf
-    before = stirrings.heard()
+    return folder, stirrings.heard()
+
+
+def test_what_happens_beside_the_way_to_a_far_path_does_not_count(
+    stirrings: Stirrings, tmp_path: Path
+) -> None:
+    _, before = _heard_in_far_folder(stirrings, tmp_path)
 
     (tmp_path / "above" / "beside").write_text("1")
     (tmp_path / "above" / "beside").unlink()
@@ -133,10 +138,7 @@ def test_a_far_folder_that_is_removed_while_a_process_stands_in_it_counts_at_onc
     stirrings: Stirrings, tmp_path: Path
 ) -> None:
     """Until the process has left it, the folder itself tells of nothing."""
-    folder = tmp_path / "above" / "far"
-    folder.mkdir(parents=True)
-    assert not stirrings.listen_in([], [str(folder / "file")], []).is_deaf
-    before = stirrings.heard()
+    folder, before = _heard_in_far_folder(stirrings, tmp_path)
     standing = os.open(folder, os.O_RDONLY)
     try:
         folder.rmdir()

@@ -14,7 +14,7 @@ from typing import Self
 
 from whet.host.file_times import is_of_this_kernel
 from whet.host.stage import Snapshot
-from whet.host.stirrings import Stirrings
+from whet.host.stirrings import Hearing, Stirrings
 
 LONGEST_SECONDS = 0.1
 """An earlier look than that is made again."""
@@ -140,19 +140,18 @@ class EarlyLook:
         paths = {path for each in installed for path in (*each.files, *each.links)}
         folders = {path for each in installed for path in (*each.folders, *each.places)}
         near = {_folder(path) for path in snapshot.sources}
-        is_known, is_remote = (
-            len({_folder(path) for path in paths} | folders) <= _most_watches(),
-            True,
+        is_too_much = len({_folder(path) for path in paths} | folders) > _most_watches()
+        hearing = (
+            Hearing(is_deaf=True, is_remote=True)
+            if is_too_much
+            else self._stirrings.listen_in(near, paths, folders)
         )
-        if is_known:
-            hearing = self._stirrings.listen_in(near, paths, folders)
-            is_known, is_remote = not hearing.is_deaf, hearing.is_remote
         with self._lock:
-            self._known = snapshot if is_known else None
+            self._known = None if hearing.is_deaf else snapshot
             self._heard_when_known = heard
-            self._is_remote = is_remote
+            self._is_remote = hearing.is_remote
             self._listened_to.clear()  # one of them may be gone, and its number another's
-        return is_known
+        return not hearing.is_deaf
 
     def _has_heard_nothing(self) -> bool:
         """Whether what is listened in is still what a snapshot has looked at."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _STREAMS = (0, 1, 2)
 _ITIMERS = (0, 1, 2)  # ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF
+_MOST_LOOKS = 100
 _at_start: list[tuple[object, ...]] = []
 
 
@@ -33,7 +34,7 @@ def hindering_state() -> str:
     me = os.getpid()
     if _of_timers():
         return "a timer is set"
-    if any(whole(f"/proc/self/task/{thread}/children") for thread in entries("/proc/self/task")):
+    if _has_child():
         return "a process that it has started runs"
     if os.getpgrp() != me:
         return "its process group is another one"
@@ -46,6 +47,25 @@ def hindering_state() -> str:
     if [_terminal(held.of(stream)) for stream in _STREAMS] != _at_start:
         return "the terminal's state was changed"
     return ""
+
+
+def _has_child() -> bool:
+    """Whether any thread has started a process that is still there.
+
+    Raises:
+        OSError: if that cannot be told.
+    """
+    for _ in range(_MOST_LOOKS):
+        try:
+            return _is_child_listed()
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # a thread has just ended: what it has started is another one's from now on
+    return _is_child_listed()
+
+
+def _is_child_listed() -> bool:
+    threads = entries("/proc/self/task")
+    return any(whole(f"/proc/self/task/{thread}/children") for thread in threads)
 
 
 def _of_timers() -> bytes:
