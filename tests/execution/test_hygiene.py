@@ -134,77 +134,103 @@ def test_what_is_over_or_harmless_hinders_nothing(doing: str, tmp_path: Path) ->
     assert hindrance_of(doing, tmp_path) == ""
 
 
-@pytest.mark.parametrize(
-    ("past", "rest"),
-    [
-        pytest.param(
-            "import threading, os", "print(threading.main_thread().native_id == os.getpid(), threading.main_thread().ident == threading.get_ident(), threading.get_native_id() == os.getpid(), threading.active_count())",
-            id="the number of the main thread",
-        ),
-        pytest.param(
-            "import os, random, logging\nn = []\nos.register_at_fork(before=lambda: n.append('before'), after_in_parent=lambda: n.append('parent'), after_in_child=lambda: n.append('child'))\nrandom.seed(3)", "print(n, random.random(), os.waitpid(os.fork() or os._exit(len(n)), 0)[1], n)",
-            id="handlers of forks",
-        ),
-        pytest.param(
-            "import sys, os", "print(sorted(sys.modules), sorted(map(int, os.listdir('/proc/self/fd'))), open(os.devnull).fileno())",
-            id="modules and descriptors",
-        ),
-        pytest.param(
-            "import os\nf = os.scandir(os.path.dirname(os.__file__))\ng = next(f).name", "print(sorted([g, *(e.name for e in f)]))",
-            id="a folder that is being listed",
-        ),
-        pytest.param(
-            "import os\nf = os.open('.', os.O_RDONLY)", "print(sorted(os.listdir(f)), os.lseek(f, 0, os.SEEK_CUR) > 0)",
-            id="a folder that is open",
-        ),
-        pytest.param(
-            "import signal, os\nsignal.signal(signal.SIGUSR1, lambda *_: print('got it'))\nsignal.pthread_sigmask(signal.SIG_BLOCK, [12])", "os.kill(os.getpid(), signal.SIGUSR1); print(signal.pthread_sigmask(signal.SIG_BLOCK, []))",
-            id="signals",
-        ),
-        pytest.param(
-            "import os, resource\nos.umask(0o27)\nresource.setrlimit(resource.RLIMIT_NOFILE, (99, 99))\nos.nice(1)", "print(os.umask(0), resource.getrlimit(resource.RLIMIT_NOFILE), os.nice(0), os.getpgrp() == os.getsid(0) == os.getpid())",
-            id="mask, limits, group",
-        ),
-        pytest.param(
-            "import logging\nlogging.basicConfig()\nlogging.getLogger().handlers[0].acquire()\nlogging._acquireLock() if hasattr(logging, '_acquireLock') else logging._lock.acquire()", "logging.getLogger().handlers[0].release()\nlogging._releaseLock() if hasattr(logging, '_releaseLock') else logging._lock.release()\nlogging.error('x')",
-            id="locks that are held",
-        ),
-        pytest.param(
-            "import warnings\nwarnings.simplefilter('error')\nimport threading\nn = len(warnings.filters)", "print(n == len(warnings.filters), warnings.filters[0])",
-            id="filters of warnings",
-        ),
-        pytest.param(
-            "import faulthandler, signal, sys\nfaulthandler.enable()\nfaulthandler.register(signal.SIGUSR2, chain=False)", "import os\nprint(faulthandler.is_enabled(), faulthandler.unregister(signal.SIGUSR2))",
-            id="faulthandler",
-        ),
-        pytest.param(
-            "import tempfile, weakref\nclass C: pass\nc = C()\nf = weakref.finalize(c, print, 'finalized')", "del c\ng = weakref.finalize(C, print, 'at exit')",
-            id="finalizers",
-        ),
-        pytest.param(
-            "import os, tempfile\nd = tempfile.TemporaryDirectory()", "print(os.listdir(d.name), os.path.isdir(d.name))",
-            id="a temporary folder",
-        ),
-        pytest.param(
-            "import multiprocessing\np = multiprocessing.get_context('fork').Process(target=print, args=('started',))", "p.start()\np.join()\nprint(p.exitcode)",
-            id="a process that has not been started",
-        ),
-        pytest.param(
-            "import multiprocessing.util\nf = multiprocessing.util.Finalize(None, print, args=('tidied up',), exitpriority=1)", "print('end')",
-            id="what multiprocessing does at the end",
-        ),
-        pytest.param(
-            "import ctypes.util\nx = ctypes.c_int(3)", "import ctypes, _ctypes\nprint(isinstance(x, ctypes._SimpleCData), isinstance(x, _ctypes._SimpleCData))",
-            id="ctypes",
-        ),
-        pytest.param(
-            "import asyncio\nprint(asyncio.run(asyncio.sleep(0, 1)))", "print(asyncio.run(asyncio.sleep(0, 2)))",
-            id="an event loop before and after",
-        ),
-    ],
-)  # fmt: skip
+OF_A_PROCESS = [
+    pytest.param(
+        "import threading, os", "print(threading.main_thread().native_id == os.getpid(), threading.main_thread().ident == threading.get_ident(), threading.get_native_id() == os.getpid(), threading.active_count())",
+        id="the number of the main thread",
+    ),
+    pytest.param(
+        "import os, random, logging\nn = []\nos.register_at_fork(before=lambda: n.append('before'), after_in_parent=lambda: n.append('parent'), after_in_child=lambda: n.append('child'))\nrandom.seed(3)", "print(n, random.random(), os.waitpid(os.fork() or os._exit(len(n)), 0)[1], n)",
+        id="handlers of forks",
+    ),
+    pytest.param(
+        "import sys, os", "print(sorted(sys.modules), sorted(map(int, os.listdir('/proc/self/fd'))), open(os.devnull).fileno())",
+        id="modules and descriptors",
+    ),
+    pytest.param(
+        "import os\nf = os.scandir(os.path.dirname(os.__file__))\ng = next(f).name", "print(sorted([g, *(e.name for e in f)]))",
+        id="a folder that is being listed",
+    ),
+    pytest.param(
+        "import os\nf = os.open('.', os.O_RDONLY)", "print(sorted(os.listdir(f)), os.lseek(f, 0, os.SEEK_CUR) > 0)",
+        id="a folder that is open",
+    ),
+    pytest.param(
+        "import signal, os\nsignal.signal(signal.SIGUSR1, lambda *_: print('got it'))\nsignal.pthread_sigmask(signal.SIG_BLOCK, [12])", "os.kill(os.getpid(), signal.SIGUSR1); print(signal.pthread_sigmask(signal.SIG_BLOCK, []))",
+        id="signals",
+    ),
+    pytest.param(
+        "import os, resource\nos.umask(0o27)\nresource.setrlimit(resource.RLIMIT_NOFILE, (99, 99))\nos.nice(1)", "print(os.umask(0), resource.getrlimit(resource.RLIMIT_NOFILE), os.nice(0), os.getpgrp() == os.getsid(0) == os.getpid())",
+        id="mask, limits, group",
+    ),
+    pytest.param(
+        "import logging\nlogging.basicConfig()\nlogging.getLogger().handlers[0].acquire()\nlogging._acquireLock() if hasattr(logging, '_acquireLock') else logging._lock.acquire()", "logging.getLogger().handlers[0].release()\nlogging._releaseLock() if hasattr(logging, '_releaseLock') else logging._lock.release()\nlogging.error('x')",
+        id="locks that are held",
+    ),
+    pytest.param(
+        "import warnings\nwarnings.simplefilter('error')\nimport threading\nn = len(warnings.filters)", "print(n == len(warnings.filters), warnings.filters[0])",
+        id="filters of warnings",
+    ),
+    pytest.param(
+        "import faulthandler, signal, sys\nfaulthandler.enable()\nfaulthandler.register(signal.SIGUSR2, chain=False)", "import os\nprint(faulthandler.is_enabled(), faulthandler.unregister(signal.SIGUSR2))",
+        id="faulthandler",
+    ),
+    pytest.param(
+        "import tempfile, weakref\nclass C: pass\nc = C()\nf = weakref.finalize(c, print, 'finalized')", "del c\ng = weakref.finalize(C, print, 'at exit')",
+        id="finalizers",
+    ),
+    pytest.param(
+        "import os, tempfile\nd = tempfile.TemporaryDirectory()", "print(os.listdir(d.name), os.path.isdir(d.name))",
+        id="a temporary folder",
+    ),
+    pytest.param(
+        "import multiprocessing\np = multiprocessing.get_context('fork').Process(target=print, args=('started',))", "p.start()\np.join()\nprint(p.exitcode)",
+        id="a process that has not been started",
+    ),
+    pytest.param(
+        "import multiprocessing.util\nf = multiprocessing.util.Finalize(None, print, args=('tidied up',), exitpriority=1)", "print('end')",
+        id="what multiprocessing does at the end",
+    ),
+    pytest.param(
+        "import ctypes.util\nx = ctypes.c_int(3)", "import ctypes, _ctypes\nprint(isinstance(x, ctypes._SimpleCData), isinstance(x, _ctypes._SimpleCData))",
+        id="ctypes",
+    ),
+    pytest.param(
+        "import asyncio\nprint(asyncio.run(asyncio.sleep(0, 1)))", "print(asyncio.run(asyncio.sleep(0, 2)))",
+        id="an event loop before and after",
+    ),
+    pytest.param(
+        "import threading\nt = threading.Thread(target=print, args=('in a thread',))\nu = threading.Thread(target=print)\nu.start()\nu.join()", "t.start()\nt.join()\nprint(t.is_alive(), u.is_alive(), threading.active_count())",
+        id="a thread that has not been started",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("past", "rest"), OF_A_PROCESS)
 def test_a_copy_is_what_a_fresh_process_would_be(workshop: Workshop, past: str, rest: str) -> None:
     text = f"{past}\n{SLOW}{rest}\n"
+    workshop.edit(text, f"{text}print('more')\n")
+
+
+@pytest.mark.long
+@every_python
+@pytest.mark.parametrize(("past", "rest"), OF_A_PROCESS)
+def test_a_copy_is_what_a_fresh_process_would_be_of_each_python(
+    workshop: Workshop, past: str, rest: str, minor: int
+) -> None:
+    workshop.python = python_of(minor)
+    text = f"{past}\n{SLOW}{rest}\n"
+    workshop.edit(text, f"{text}print('more')\n")
+
+
+@every_python
+def test_a_thread_can_be_started_that_had_not_been_before_the_copy(
+    workshop: Workshop, minor: int
+) -> None:
+    """The first releases of Python 3.13 take it for ended in each process that is forked."""
+    workshop.python = python_of(minor)
+    making = "import threading\nt = threading.Thread(target=print, args=('in a thread',))\n"
+    text = f"{making}{SLOW}t.start()\nt.join()\nprint(t.is_alive())\n"
     workshop.edit(text, f"{text}print('more')\n")
 
 

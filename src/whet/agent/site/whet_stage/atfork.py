@@ -63,9 +63,22 @@ def fork() -> int:
     if pid == 0 and threading is not None:
         # As in any process, the number of the main thread is the process's.
         vars(threading.main_thread())["_native_id"] = os.getpid()
+        _renew_handles(vars(threading)["_dangling"])
     if pid == 0:
         _renumber_processes(number)
     return pid
+
+
+def _renew_handles(threads: Iterable[object]) -> None:
+    """Let threads be started that have not been yet.
+
+    The first releases of Python 3.13 take them for ended after a fork (issue 134381 of CPython).
+    """
+    for thread in tuple(threads):
+        names = vars(thread)
+        handle = names.get("_handle")
+        if handle is not None and not names["_started"].is_set() and handle.is_done():
+            names["_handle"] = type(handle)()
 
 
 def _renumber_processes(number: int) -> None:
