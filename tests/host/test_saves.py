@@ -5,12 +5,17 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from whet.host import saves as host_saves
-from whet.host.saves import Saves, is_open_for_writing, wait_until_written
+from whet.host.saves import Saves, is_later, is_open_for_writing, wait_until_written
+
+
+def _never(_: str) -> bool:
+    return False
 
 
 class LateSaves(Saves):
@@ -36,7 +41,7 @@ def test_what_was_saved_before_anything_was_watched_is_caught_up_with(tmp_path: 
         ended_ns = (tmp_path / "data").stat().st_ctime_ns
         saves.gate.set()
         saves.wait_until_ready()
-        found = saves.next(since_ns=ended_ns)
+        found = saves.next(partial(is_later, than_ns=ended_ns))
 
     assert found == {str(tmp_path / "main.py")}
 
@@ -62,7 +67,7 @@ def test_a_link_that_leads_to_something_older_is_a_save(tmp_path: Path, target: 
         (tmp_path / "new").rename(tmp_path / "link")
         stop = threading.Timer(20, saves.wake)
         stop.start()
-        found = saves.next(since_ns=began_ns)
+        found = saves.next(partial(is_later, than_ns=began_ns))
         stop.cancel()
 
     assert str(tmp_path / "link") in found
@@ -76,7 +81,7 @@ def test_a_folder_that_was_moved_here_is_a_save_of_the_files_in_it(tmp_path: Pat
     with Saves(tmp_path / "here", lambda path: path.endswith(".py")) as saves:
         saves.wait_until_ready()
         (tmp_path / "elsewhere" / "package").rename(tmp_path / "here" / "package")
-        found = saves.next(since_ns=sys.maxsize)
+        found = saves.next(_never)
 
     assert found == {str(tmp_path / "here" / "package")}
 
@@ -91,7 +96,7 @@ def test_a_file_is_heard_of_that_is_written_as_soon_as_its_folder_is_made(tmp_pa
             folder.mkdir()
             (folder / "module.py").write_text("1")
             while not any(path.startswith(str(folder)) for paths in heard for path in paths):
-                heard.append(saves.next(since_ns=sys.maxsize))
+                heard.append(saves.next(_never))
 
 
 def test_a_folder_in_which_nothing_counts_is_no_save(tmp_path: Path) -> None:
@@ -103,7 +108,7 @@ def test_a_folder_in_which_nothing_counts_is_no_save(tmp_path: Path) -> None:
         (tmp_path / "data" / "__pycache__" / "one.py").write_text("1")
         (tmp_path / "main.py").write_text("1")
 
-        assert saves.next(since_ns=sys.maxsize) == {str(tmp_path / "main.py")}
+        assert saves.next(_never) == {str(tmp_path / "main.py")}
 
 
 def test_a_file_that_somebody_writes_to_is_waited_for_until_it_is_closed(tmp_path: Path) -> None:

@@ -41,6 +41,8 @@ class Start:
             what it was told by the user.
         missing: where there is no snapshot though there might have been one.
         is_followed: it was a Python that whet can follow, or freeze and step through.
+        changed_files: files that it has written, made or removed, with folders for all that is in
+            them; None: there may be more.
     """
 
     place: str = ""
@@ -52,6 +54,7 @@ class Start:
     effects: tuple[str, ...] = ()
     missing: tuple[Hindrance, ...] = ()
     is_followed: bool = True
+    changed_files: frozenset[str] | None = None
 
 
 def _nothing() -> None:
@@ -98,14 +101,32 @@ class WarmRuns:
         self._most = most_snapshots
         self._ladder: Ladder | None = None
         self._same: tuple[Program, int] | None = None
-        self._since: Snapshot | None = None
+        self._last: Staged | None = None
         self._distrusted = ""
         self._debugging = debugging
         self._failure: Failure | None = None
 
     def rungs(self) -> tuple[Rung, ...]:
         """Return the snapshots as they are shown, between two runs."""
-        return () if self._ladder is None else self._ladder.rungs(self._since)
+        start = None if self._last is None else self._last.since
+        return () if self._ladder is None else self._ladder.rungs(start)
+
+    def why_outdated(self) -> str:
+        """Return what has changed since the last run has seen it; empty: nothing, as far as known.
+
+        What it has seen after its deepest snapshot is not known.
+        """
+        staged = self._last
+        if staged is None:
+            return ""
+        kept = staged.stage.snapshots
+        own = [kept[number] for number in self._left & kept.keys()]
+        own += [] if staged.since is None else [staged.since]
+        deepest = max(own, key=lambda each: each.seconds, default=None)
+        if deepest is None:
+            return ""
+        sources = {**deepest.sources, **(staged.changed if deepest is staged.since else {})}
+        return hindrance_of(replace(deepest, sources=sources), Snapshot.spoilt_by)
 
     def distrust(self, why: str) -> None:
         """Let the next run be cold, without any of the snapshots that there are."""
@@ -267,7 +288,7 @@ class WarmRuns:
         return self._ladder
 
     def _note(self, slot: Slot, ladder: Ladder, staged: Staged, why: str) -> None:
-        since = self._since = staged.since
+        self._last, since = staged, staged.since
         ladder.settle(since, staged.hindrances)
         self._left, self._had = (
             ladder.stage.snapshots.keys() - self._had,
@@ -293,6 +314,7 @@ class WarmRuns:
             effects=tuple(staged.effects),
             missing=ladder.missing,
             is_followed=staged.halted != NOT_FOLLOWED,
+            changed_files=None if staged.halted else staged.changed_files,
         )
 
 

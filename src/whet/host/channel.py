@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     # why nothing may be concluded from the rest (empty: it may); paths named, folders opened, folders
     # moved, from the top folder; how many calls, and for how many seconds they were held
     Looked: TypeAlias = "tuple[str, list[str], list[str], list[str], int, float]"
+    # what a program has left in the world, in words; what it has changed, with folders for all that is
+    # in them (None: there may be more)
+    Done: TypeAlias = "tuple[tuple[str, ...], tuple[str, ...] | None]"
     Guard: TypeAlias = "tuple[list[Order], list[Order], list[Order]]"
     # since the program started or was resumed: folders in which it looked for modules, and which;
     # how often the importer listed which folder; how often a source was opened, and looked up, in
@@ -80,7 +83,7 @@ if TYPE_CHECKING:
     Begun: TypeAlias = "tuple[str, str, str, list[str]]"
 
     Simple: TypeAlias = "tuple[str, ...] | int | str | None"
-    Body: TypeAlias = "Run | Taken | Hindered | Ended | Failed | Noted | Observed | Begun | Looked | tuple[int, int] | Simple"
+    Body: TypeAlias = "Run | Taken | Hindered | Ended | Failed | Noted | Observed | Begun | Looked | Done | tuple[int, int] | Simple"
 
 NOT_FOLLOWED = "it is not run by a Python that whet can follow"
 """Why there are no copies of a program that is none of Python's, nor can be stepped through."""
@@ -237,6 +240,12 @@ def as_text(packed: bytes) -> str:
 
 
 def as_texts(packed: bytes) -> tuple[str, ...]:
-    """Return the body of a `did` message."""
+    """Return the body of a `begin looks` message."""
     body: tuple[str, ...] = marshal.loads(packed)
+    return body
+
+
+def as_done(packed: bytes) -> "Done":
+    """Return the body of a `did` message."""
+    body: Done = marshal.loads(packed)
     return body

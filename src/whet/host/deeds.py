@@ -86,6 +86,10 @@ class Deeds:
             if not (deed.kind == "gone" and deed.was_absent)
         ]
 
+    def paths(self) -> list[str]:
+        """Return what the run has made or removed, with folders for all that is in them."""
+        return [*self._made]
+
     def owns(self, path: str) -> bool:
         """Whether what is at a path is the run's own work, and nothing that it found there."""
         return bool(self._made) and (_key(path) in self._made or self.is_inside(path))

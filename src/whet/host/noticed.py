@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
+    from whet.host.channel import Done
     from whet.host.marks import Listing, Mark
     from whet.host.syscalls import Call
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         "dict[str, int]",
     ]
 
+_MOST_CHANGED = 10_000
 _ANEW = os.O_CREAT | os.O_TRUNC
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _O_TMPFILE = 0o20000000
@@ -56,6 +58,7 @@ class Noticed:
         }  # fmt: skip
         self._own_socket = ""
         self._ended = ""
+        self._changed: set[str] | None = set()
         self._deeds = Deeds()
         self._seen = Seen(self._deeds)
         self._first_sight = FirstSight(self._seen, _status)
@@ -69,7 +72,7 @@ class Noticed:
             cwd: the folder in which the run begins.
             varied: paths at whose first sight the program is asked where it is.
         """
-        self._own_socket, self._ended = own_socket, ""
+        self._own_socket, self._ended, self._changed = own_socket, "", set()
         self._deeds.begin()
         self._seen.begin(cache)
         self._seen.see(cwd)
@@ -86,12 +89,18 @@ class Noticed:
             try:
                 self._deeds.keep(number, pid)
             except CannotPutBackError as error:
-                self.ends(str(error))
+                self.ends(str(error), ())
         return (self._ended, *self._seen.take())
 
-    def effects(self) -> tuple[str, ...]:
-        """Return what the run has done so far and left in the world, in words."""
-        return (*((self._ended,) if self._ended else ()), *self._deeds.left())
+    def done(self) -> "Done":
+        """Return what the run has done so far and left in the world.
+
+        Returns:
+            in words; and the files and folders that it has changed, None: there may be others.
+        """
+        effects = (*((self._ended,) if self._ended else ()), *self._deeds.left())
+        changed = None if self._changed is None else (*self._changed, *self._deeds.paths())
+        return effects, changed
 
     def put_back(self, number: int) -> str:
         """Make again what was made by the time of a snapshot; return why not, empty if it is."""
@@ -117,9 +126,18 @@ class Noticed:
         except UnreadableError as error:
             self.ends(f"{call[0]} that could not be looked into: {error}")
 
-    def ends(self, effect: str) -> None:
-        """Note an effect that cannot be taken back."""
+    def ends(self, effect: str, changed: "Sequence[str] | None" = None) -> None:
+        """Note an effect that cannot be taken back.
+
+        Args:
+            effect: in words.
+            changed: files that it changes; None: it may be any.
+        """
         self._ended = self._ended or effect
+        if changed is None or self._changed is None or len(self._changed) > _MOST_CHANGED:
+            self._changed = None
+        else:
+            self._changed.update(changed)
 
     # ---- what is seen ----
 
@@ -179,7 +197,7 @@ class Noticed:
             if is_plain(found) and flags & _ANEW == _ANEW and flags & (os.O_WRONLY | os.O_RDWR):
                 self._makes(pid, path, mode, was_absent=False)
             else:
-                self.ends(f"writes {path}")
+                self.ends(f"writes {path}", [path] if stat.S_ISREG(found.st_mode) else None)
 
     def _makes(self, pid: int, path: str, mode: int, *, was_absent: bool) -> None:
         self._seen.see(os.path.dirname(path))
@@ -231,7 +249,7 @@ class Noticed:
         if found is None:
             self._seen.see_link(path)
         elif self._deeds.deed(path) is None:
-            self.ends(f"removes {path}")
+            self.ends(f"removes {path}", [path])
         elif not stat.S_ISDIR(found.st_mode) or not os.listdir(path):
             removes_folder = call[0] == "rmdir" or (call[0] == "unlinkat" and bool(arguments[2]))
             if removes_folder == stat.S_ISDIR(found.st_mode):
@@ -259,7 +277,7 @@ class Noticed:
             or not _can_make(target)
             or not (other is None or is_plain(other))
         ):
-            self.ends(f"{name} {target}")
+            self.ends(f"{name} {target}", [source, target])
         elif source != target:
             self._seen.see(os.path.dirname(target))
             self._seen.was_absent(source)  # or what takes the place would have the mode of that
@@ -283,13 +301,13 @@ class Noticed:
             return
         deed, found = self._deeds.deed(path), _status_of(path, follow=False)
         if deed is None or found is None or not is_plain(found):
-            self.ends(f"{name} {path}")
+            self.ends(f"{name} {path}", [path])
         elif "chmod" in name:
             deed.sets_mode = True
         elif "utime" in name:
             deed.sets_times = True
         elif name != "truncate":
-            self.ends(f"{name} {path}")
+            self.ends(f"{name} {path}", [path])
 
     def _bare(self, _pid: int, call: "Call", _arguments: "Sequence[int]") -> None:
         self.ends(call[0])

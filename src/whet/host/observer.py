@@ -98,7 +98,7 @@ def _serve(channel: Channel) -> None:
         elif kind == "facts":
             channel.send("facts", noticed.facts(*as_numbers(body)))
         elif kind == "did":
-            channel.send("did", noticed.effects())
+            channel.send("did", noticed.done())
         elif kind == "put back":
             channel.send("put back", noticed.put_back(as_number(body)))
         elif kind == "drop":

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from whet.host.ceilings.felling import HELD
-from whet.host.channel import Channel, as_hindered, as_noted, as_number, as_taken, as_text, as_texts
+from whet.host.channel import Channel, as_done, as_hindered, as_noted, as_number, as_taken, as_text
 from whet.host.console import Console
 from whet.host.control import Control
 from whet.host.idleness import LOOK_SECONDS, Idleness
@@ -60,7 +60,8 @@ class Relay:
         on_halt: is told why no copies can be taken.
         on_hindrance: is told of a place where none could be taken, the seconds, and why.
         on_looks: is told what the run has looked at.
-        on_effects: is told what the program has left in the world, or was told by the user.
+        on_done: is told what the program has left in the world, and what it has changed.
+        on_told: is told what the user has told the program, in words.
         still_fits: is asked after the reset steps whether a copy may be resumed.
         errors_first: of two streams that wait, errors came first: a debugger asks after them.
         is_shell: Ctrl-C and Ctrl-Z are the program's alone, however often.
@@ -79,7 +80,8 @@ class Relay:
     on_copy: "Callable[[Taken, dict[str, bytes]], None] | None" = None
     on_halt: Callable[[str], None] | None = None
     on_hindrance: Callable[[str, float, str], None] | None = None
-    on_effects: Callable[[tuple[str, ...]], None] | None = None
+    on_done: Callable[[tuple[str, ...], tuple[str, ...] | None], None] | None = None
+    on_told: Callable[[str], None] | None = None
     on_looks: Callable[[bytes], None] | None = None
     still_fits: Callable[[], bool] = lambda: True
     errors_first: bool = False
@@ -277,8 +279,8 @@ class Relay:
             self.on_halt(as_text(body))
         elif kind == "hindered" and self.on_hindrance is not None:
             self.on_hindrance(*as_hindered(body))
-        elif kind == "did" and self.on_effects is not None:
-            self.on_effects(as_texts(body))
+        elif kind == "did" and self.on_done is not None:
+            self.on_done(*as_done(body))
         elif kind == "looked" and self.on_looks is not None:
             self.on_looks(body)
 
@@ -308,7 +310,7 @@ class Relay:
             keyboard.pump()
         if keyboard.descriptor in ready and keyboard.is_open:
             typed = keyboard.pull()
-            self._note_effect("was typed into")
+            self._note_told("was typed into")
             self._obey_keys(keyboard, typed)
 
     def _obey_keys(self, keyboard: Keyboard, typed: bytes) -> None:
@@ -334,12 +336,12 @@ class Relay:
             else:
                 self._forward(request)
 
-    def _note_effect(self, what: str) -> None:
-        if self.on_effects is not None:
-            self.on_effects((what,))
+    def _note_told(self, what: str) -> None:
+        if self.on_told is not None:
+            self.on_told(what)
 
     def _forward(self, number: int) -> None:
-        self._note_effect("was sent a signal")
+        self._note_told("was sent a signal")
         if number == signal.SIGINT:
             if self._answer is not None:
                 self._let_go_of_the_reader()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from watchfiles import DefaultFilter
 
 _READY_SECONDS = 5.0
+_OUTPUTS = (1, 2)
 _IGNORED = (".whet", "whet-report")
 _STEP_MS, _DEBOUNCE_MS = 4, 100
 """Files that are saved within 4 ms of each other are one change; a stream of them waits 100 ms."""
@@ -34,7 +35,8 @@ _Content = dict[str, "int | None"]
 class Saves:
     """Watches a folder and all below it; a context manager.
 
-    What tools leave beside the files (`.git`, caches, an editor's temporary files) does not count.
+    What tools leave beside the files (`.git`, caches, an editor's temporary files) does not count,
+    nor does a file to which whet's own output goes.
     A folder counts if a file in it does: nothing tells of the files in one that was moved here, nor
     of those that were written before anybody listened in a new one.
     """
@@ -49,6 +51,7 @@ class Saves:
         self._root = root
         self._counts = counts
         self._began_ns = 0
+        self._outputs = _own_outputs()
         self._changes: queue.SimpleQueue[set[str]] = queue.SimpleQueue()
         self._stop = _Stop(self._catch_up)
         self._thread = threading.Thread(target=self._watch, name="whet-saves", daemon=True)
@@ -71,15 +74,15 @@ class Saves:
         """Wait until no save can be missed; it takes a moment after the start."""
         self._stop.is_asked.wait(_READY_SECONDS)
 
-    def next(self, *, since_ns: int) -> set[str]:
+    def next(self, is_meant: Callable[[str], bool]) -> set[str]:
         """Wait for a save and return its paths; nothing after `wake`.
 
         Args:
-            since_ns: files of an earlier time were written by the program and count only if
-                they are watched while it runs, as do those that were removed.
+            is_meant: says whether a file counts that is not watched while the program runs.
         """
         while paths := self._changes.get():
-            found = {path for path in paths if self._matters(path) or _is_later(path, since_ns)}
+            paths = {path for path in paths if not self._is_own_output(path)}
+            found = {path for path in paths if self.matter(path) or is_meant(path)}
             if found:
                 return found
         return set()
@@ -88,10 +91,14 @@ class Saves:
         """Let `next` return."""
         self._changes.put(set())
 
-    def _matters(self, path: str) -> bool:
+    def matter(self, path: str) -> bool:
+        """Whether a file is watched even while the program runs, or one below it."""
         return self._counts(path) or (
             os.path.isdir(path) and any(map(self._counts, _files_below(path, _watched())))
         )
+
+    def _is_own_output(self, path: str) -> bool:
+        return bool(self._outputs) and _number_of(path) in self._outputs
 
     def _watch(self) -> None:
         from watchfiles import watch
@@ -122,10 +129,24 @@ class Saves:
         """
         watched, found = _watched(), set[str]()
         for path in _files_below(self._root, watched):
-            if _is_later(path, self._began_ns):
+            if is_later(path, self._began_ns):
                 found.add(path)
         if found:
             self._changes.put(found)
+
+
+def _own_outputs() -> set[tuple[int, int]]:
+    """Return the files to which whet's own output goes, which is no save."""
+    statuses = [os.fstat(stream) for stream in _OUTPUTS]
+    return {(each.st_dev, each.st_ino) for each in statuses if stat.S_ISREG(each.st_mode)}
+
+
+def _number_of(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _watched() -> "DefaultFilter":
@@ -165,7 +186,8 @@ class _Stop(threading.Event):
         return super().is_set()
 
 
-def _is_later(path: str, than_ns: int) -> bool:
+def is_later(path: str, than_ns: int) -> bool:
+    """Whether a file is there and has changed after a time."""
     changed_ns = changed_at(path)
     # Removed: by the program, for all that is known.
     return changed_ns is not None and changed_ns > than_ns

@@ -488,7 +488,7 @@ def _tell_what_it_did(channel: Channel, copies: FrozenCopies, address: bytes) ->
     if address and copies.watching is not None and not copies.watching.refusal:
         if not copies.are_programs_present:
             channel.send("halted", NOT_FOLLOWED)
-        channel.send("did", copies.watching.effects())
+        channel.send("did", copies.watching.done())
 
 
 def _reset(

@@ -154,6 +154,8 @@ class Staged:
         hindrances: where it could leave none, in the order in which it came there.
         effects: what it has done to the world and left there, and what it was told by the user
             meanwhile, in words.
+        changed_files: what it has changed of files, with folders for all that is in them; None:
+            there may be more.
         spoilt: what a reset step has changed that the snapshot had seen.
         first_sight: the stack at the first sight of what a search varies; empty: not known.
         debugging: when it opens a debugger.
@@ -171,6 +173,7 @@ class Staged:
     halted: str = ""
     hindrances: list[Hindrance] = field(default_factory=list[Hindrance])
     effects: list[str] = field(default_factory=list[str])
+    changed_files: frozenset[str] | None = None
     spoilt: str = ""
     first_sight: tuple[Frame, ...] = ()
     debugging: Debugging = Debugging.NEVER
@@ -251,6 +254,11 @@ class Staged:
     def halt(self, why: str) -> None:
         """Note why this run can leave no snapshots."""
         self.halted = self.halted or why
+
+    def note_done(self, effects: tuple[str, ...], changed: tuple[str, ...] | None) -> None:
+        """Note what this run has left in the world."""
+        self.effects.extend(effects)
+        self.changed_files = None if changed is None else frozenset(changed)
 
     def hinder(self, place: str, seconds: float, why: str) -> None:
         """Note why this run has left no snapshot at a place."""

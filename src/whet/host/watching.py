@@ -3,7 +3,7 @@
 import _socket
 import os
 
-from whet.host.channel import Channel, as_looked, as_observed, as_text, as_texts
+from whet.host.channel import Channel, as_done, as_looked, as_observed, as_text
 from whet.host.seccomp import Filter, why_not
 from whet.host.syscalls import MAGIC_FLAGS
 
@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spa
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from whet.host.channel import Body, Looked
+    from whet.host.channel import Body, Done, Looked
     from whet.host.noticed import Observed
 
 _INT_BYTES = 4
@@ -103,13 +103,13 @@ class Watching:
         """
         return as_observed(self._asked("facts", (number, pid)))
 
-    def effects(self) -> "tuple[str, ...]":
+    def done(self) -> "Done":
         """Return what the program has done to the world and left there.
 
         Raises:
             ObserverIsGoneError: if nobody knows.
         """
-        return as_texts(self._asked("did", 0))
+        return as_done(self._asked("did", 0))
 
     def put_back(self, number: int) -> str:
         """Make again what was made by the time of a copy; return why not, empty if it is.

@@ -1,8 +1,6 @@
 """`whet loop`: the same program again at each save, from as far on as the edit allows."""
 
-import fnmatch
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -25,18 +23,16 @@ from whet.execution.warm import Start, WarmRuns
 from whet.host.console import Console
 from whet.host.file_times import SLACK_NS, whole_seconds_ns
 from whet.host.keys import END_OF_INPUT, TypedLines
-from whet.host.saves import Saves, changed_at, wait_until_settled, wait_until_written
+from whet.host.saves import Saves, changed_at, is_later, wait_until_settled, wait_until_written
 from whet.host.stage import Debugging
 from whet.workbench.bench import RecordedExecutor, Workbench, oracle_of
+from whet.workbench.meanwhile import Meanwhile
 from whet.workbench.request import TrialRequest
 from whet.workbench.run import RunResult, judged, recorder
 from whet.workbench.verify import Verification, Verifier, Verify
 
 BACK, AGAIN, QUIT = "b", "r", "q"
 """What the user may type between two runs."""
-
-_MOST_STRANGE = 5
-"""So many runs in a row may be ended by files that were never saved before, or by the same file."""
 
 _NOTHING_HAS_RUN = ("SyntaxError", "IndentationError", "TabError")
 
@@ -103,61 +99,18 @@ class _Loop:
     request: TrialRequest
     options: LoopOptions
     runs: WarmRuns
-    root: Path
     console: Console | None
+    meanwhile: Meanwhile
     tell: Callable[[Overtaken], None]
     cold_seconds: float = 0.0
     saved: tuple[str, ...] = ()
-    written: frozenset[str] = frozenset()
     typed: SimpleQueue[str] = field(default_factory=SimpleQueue[str])
     has_settled: threading.Event = field(default_factory=threading.Event)
-    put_off: set[str] = field(default_factory=set[str])
-    _heard: set[str] = field(default_factory=set[str])
-    _strange: int = 0
-    _in_a_row: dict[str, int] = field(default_factory=dict[str, int])
-    _words: frozenset[str] = field(default_factory=frozenset[str])
-
-    def puts_off(self, path: str) -> bool:
-        """Whether a save waits for the end of the run, which says whose it was.
-
-        A program that writes a Python file of another name each time would never come to its end.
-        """
-        if self._strange < _MOST_STRANGE or path in self._heard:
-            return False
-        self.put_off.add(path)
-        return True
-
-    def count_strange(self, *, overtaken: bool) -> None:
-        """Count how many runs one after the other nothing but unheard-of files has ended."""
-        is_strange = overtaken and self._heard.isdisjoint(self.saved)
-        self._strange = self._strange + 1 if is_strange else 0
-        if overtaken:
-            self._heard.update(self.saved)
-            self.put_off.clear()  # the next run sees it
-        # Nothing tells what a reset step writes but that it ends each run.
-        ended_by = self.saved if overtaken and self.request.reset else ()
-        self._in_a_row = {path: self._in_a_row.get(path, 0) + 1 for path in ended_by}
-        self.written |= {path for path, times in self._in_a_row.items() if times >= _MOST_STRANGE}
-
-    def not_its_own(self) -> tuple[str, ...]:
-        """Return what was put off and was saved by somebody else, now that the run is over."""
-        found = self.put_off - self.written if self.runs.last.is_followed else set[str]()
-        self.put_off.clear()
-        return tuple(sorted(found))
 
     def end_if_told(self) -> None:
         """End whet if it was told to while a program ran."""
         if self.console is not None:
             self.console.end_if_told()
-
-    def counts(self, path: str) -> bool:
-        """Whether a save matters also while the program runs: it is no output of the program."""
-        if path in self.written:
-            return False
-        relative = os.path.relpath(path, self.root)
-        return path in self._words or any(
-            fnmatch.fnmatch(relative, pattern) for pattern in (*self.options.watch, "*.py")
-        )
 
 
 def loop(
@@ -191,8 +144,9 @@ def loop(
         early=early, settle=has_settled.wait,
     )  # fmt: skip
     state = _Loop(
-        bench=bench, request=request, options=options, runs=runs, root=root, console=console, tell=tell,
-        has_settled=has_settled, _words=frozenset(str(root / word) for word in request.command),
+        bench=bench, request=request, options=options, runs=runs, console=console, tell=tell,
+        meanwhile=Meanwhile(root, request.command, options.watch, is_reset=bool(request.reset)),
+        has_settled=has_settled,
     )  # fmt: skip
     oracle = oracle_of(request.judging)
     record = recorder(bench, request, "loop")
@@ -202,10 +156,10 @@ def loop(
 
     with (
         early,
-        Saves(root, state.counts) as saves,
+        Saves(root, state.meanwhile.counts) as saves,
         Verifier(
             bench=bench, oracle=oracle, mode=options.verify, console=console,
-            wake=saves.wake, distrust=runs.distrust,
+            wake=saves.wake, distrust=runs.distrust, why_outdated=runs.why_outdated,
         ) as verifier,
         bench.executor(record, console=console, perform=runs) as executor,
     ):  # fmt: skip
@@ -227,11 +181,14 @@ def loop(
             else:
                 tell(cycle)
                 early.look_ahead()
-                _verify(cycle, verifier, tell)
             state.end_if_told()
             done += 1
-            pause = _Pause(saves, verifier, tell, state.typed, ended_ns)
-            pause.saved = state.not_its_own()
+            pause = _Pause(
+                saves, verifier, tell, state.typed,
+                _Later(ended_ns, state.meanwhile), state.meanwhile.by_others(),
+            )  # fmt: skip
+            if not pause.saved:
+                _verify(cycle, verifier, tell)
             if options.most_runs is not None and done >= options.most_runs:
                 pause.lasts_until_verified()
                 return
@@ -244,8 +201,10 @@ def loop(
             noticed = time.monotonic()
 
 
-def _verify(cycle: Cycle, verifier: Verifier, tell: Callable[[Verification], None]) -> None:
-    """Begin to verify a run, or say why it will not be."""
+def _verify(cycle: Cycle | None, verifier: Verifier, tell: Callable[[Verification], None]) -> None:
+    """Begin to verify a run that could be started, or say why it will not be."""
+    if cycle is None:
+        return
     refusal = verifier.begin(cycle.trial, cycle.result, cycle.start, cycle.cold_seconds)
     if refusal:
         tell(refusal)
@@ -286,14 +245,16 @@ def _run(
             state.console.at_end(partial(_tell_of_end, state, saved, began_ns))
         future.cancel()
 
+    meanwhile = state.meanwhile
+    meanwhile.begin(lambda path: known.is_older_than(path, read_ns - SLACK_NS))
+
     def overtakes(path: str) -> bool:
-        return known.is_older_than(path, read_ns - SLACK_NS) and not state.puts_off(path)
+        return meanwhile.ends_the_run(path, counts=saves.matter(path))
 
     state.saved, overtaken = _wait(future, saves, overtakes, state.saved, give_up)
     saves.wait_until_ready()  # whoever sees the result may save at once
-    state.written |= {effect.partition(" ")[2] for effect in state.runs.last.effects}
     ended_ns = time.time_ns()
-    state.count_strange(overtaken=overtaken)
+    meanwhile.end(state.runs.last, state.saved if overtaken else ())
     if overtaken:
         state.end_if_told()
         return None, ended_ns
@@ -309,7 +270,7 @@ def _tell_of_end(state: _Loop, saved: tuple[str, ...], began_ns: int) -> None:
 def _pass_over_wake(saves: Saves) -> set[str]:
     """Take what comes up to the wake that the end of a run brings; return what was saved."""
     found = set[str]()
-    while paths := saves.next(since_ns=sys.maxsize):
+    while paths := saves.next(lambda _: False):
         found |= paths
     return found
 
@@ -351,6 +312,25 @@ class _Known:
         return changed_ns > read_ns and changed_ns != self.changed.get(path)
 
 
+class _Later:
+    """Says of a file that was saved, and might be an output of the program, whether it is none."""
+
+    def __init__(self, than_ns: int, meanwhile: Meanwhile | None = None) -> None:
+        """Make it ready.
+
+        Args:
+            than_ns: when the program has ended.
+            meanwhile: knows more of it; None: nobody does.
+        """
+        self._than_ns = than_ns
+        self._meanwhile = meanwhile
+
+    def __call__(self, path: str) -> bool:
+        return is_later(path, self._than_ns) or (
+            self._meanwhile is not None and self._meanwhile.is_by_others(path)
+        )
+
+
 class _Pause:
     """The time between two runs: the user saves a file or types a word; the last run is verified.
 
@@ -364,13 +344,14 @@ class _Pause:
         verifier: Verifier,
         tell: Callable[[Verification], None],
         typed: SimpleQueue[str],
-        since_ns: int,
+        is_later: "_Later",
+        saved: tuple[str, ...],
     ) -> None:
-        self.saved: tuple[str, ...] = ()
+        self.saved = saved
         self._saves = saves
         self._verifier = verifier
         self._tell = tell
-        self._since_ns = since_ns
+        self._is_later = is_later
         self._typed = typed  # who types several words at once means them one after the other
 
     def lasts_until_a_run(
@@ -391,7 +372,7 @@ class _Pause:
             if word in {QUIT, END_OF_INPUT}:
                 return False
             if word == BACK and look_back():
-                self._since_ns = time.time_ns()
+                self._is_later = _Later(time.time_ns())
                 offer("")
             elif word:
                 offer(word)
@@ -403,7 +384,7 @@ class _Pause:
         self._stop_verifying()
 
     def _wait(self) -> None:
-        self.saved = tuple(sorted(self._saves.next(since_ns=self._since_ns)))
+        self.saved = tuple(sorted(self._saves.next(self._is_later)))
         verification = None if self.saved else self._verifier.step()
         if verification is not None:
             self._tell(verification)
@@ -442,7 +423,7 @@ def _wait(
     """Wait for the end of a run, or for a save that makes it pointless; say which came first."""
     future.add_done_callback(lambda _: saves.wake())
     # A wake may be of something that was typed before the run: only its end ends the waiting.
-    while (found := saves.next(since_ns=sys.maxsize)) or not future.done():
+    while (found := saves.next(lambda _: True)) or not future.done():
         newer = {path for path in found if overtakes(path)}
         if newer:
             give_up(tuple(sorted(newer)))

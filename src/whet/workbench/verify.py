@@ -100,6 +100,7 @@ class Verifier:
         console: the loop's own; None: it has none.
         wake: is called when one has ended, by any thread; then ask `step`.
         distrust: is told why no snapshot may be used any more.
+        why_outdated: says what has changed since the warm run has seen it; empty: nothing.
     """
 
     bench: Workbench
@@ -108,6 +109,7 @@ class Verifier:
     console: Console | None
     wake: Callable[[], None]
     distrust: Callable[[str], None]
+    why_outdated: Callable[[], str]
     _stack: ExitStack = field(default_factory=ExitStack)
     _executor: RecordedExecutor | None = None
     _began: float = field(default_factory=time.monotonic)
@@ -187,7 +189,8 @@ class Verifier:
         if self._disagreements(case) and len(case.outcomes) < _RUNS:
             self._run()
             return None
-        return self._ended(case)
+        # Of what is saved in another folder nobody else tells.
+        return self._ended(case, why_not=self.why_outdated() if self._disagreements(case) else "")
 
     # ---- inside ----
 

@@ -1,0 +1,118 @@
+"""Whose doing a save was that came while the program ran: the user's, or its own."""
+
+import fnmatch
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from whet.execution.warm import Start
+from whet.host.saves import changed_at
+
+_MOST_STRANGE = 5
+"""So many runs in a row may be ended by files that were never saved before, or be due to the same
+file."""
+
+
+class Meanwhile:
+    """Tells the user's saves from what the program writes, over the runs of a loop.
+
+    A save of the program's code, or of what the user has named, ends a run at once. Of any other
+    file, and once too many of unheard-of names have ended one, the end of the run says whose it
+    was, if all that the program has changed is known by then. Nothing tells what reset steps do.
+    """
+
+    def __init__(
+        self, root: Path, command: Sequence[str], watch: Sequence[str], *, is_reset: bool
+    ) -> None:
+        """Begin with a program of which nothing is known.
+
+        Args:
+            root: the folder that is watched.
+            command: what is run; a file that it names is the user's.
+            watch: patterns of other such files.
+            is_reset: steps are run before the program that may change any file.
+        """
+        self._root = root
+        self._words = frozenset(str(root / word) for word in command)
+        self._patterns = (*watch, "*.py")
+        self._is_reset = is_reset
+        self._written = frozenset[str]()
+        self._heard = set[str]()
+        self._put_off = set[str]()
+        self._found = set[str]()
+        self._in_a_row = dict[str, int]()
+        self._strange = 0
+        self._is_newer: Callable[[str], bool] = lambda _: False
+        self._changed: frozenset[str] | None = None
+
+    def counts(self, path: str) -> bool:
+        """Whether a save matters also while the program runs: it is no output of the program."""
+        if path in self._written:
+            return False
+        relative = os.path.relpath(path, self._root)
+        return path in self._words or any(
+            fnmatch.fnmatch(relative, pattern) for pattern in self._patterns
+        )
+
+    def begin(self, is_newer: Callable[[str], bool]) -> None:
+        """Say that a run begins.
+
+        Args:
+            is_newer: whether a file was saved after the program might have read it first.
+        """
+        self._is_newer = is_newer
+        self._changed = None
+        self._put_off.clear()
+
+    def ends_the_run(self, path: str, *, counts: bool) -> bool:
+        """Whether the run is of no use any more, now that a file was saved.
+
+        A program that writes a Python file of another name each time would never come to its end.
+
+        Args:
+            path: the file.
+            counts: it matters while the program runs, or a file below it does.
+        """
+        if not self._is_newer(path):
+            return False
+        if counts and (self._strange < _MOST_STRANGE or path in self._heard):
+            return True
+        self._put_off.add(path)
+        return False
+
+    def end(self, start: Start, ended_by: Sequence[str]) -> None:
+        """Say that the run is over.
+
+        Args:
+            start: what is known of it.
+            ended_by: the saves that have ended it; none: it has come to its end.
+        """
+        self._written |= {effect.partition(" ")[2] for effect in start.effects}
+        is_strange = bool(ended_by) and self._heard.isdisjoint(ended_by)
+        self._strange = self._strange + 1 if is_strange else 0
+        self._heard.update(ended_by)
+        # Nothing tells what a reset step writes but that it ends each run.
+        due_to = {*self._found, *(ended_by if self._is_reset else ())}
+        self._in_a_row = {path: self._in_a_row.get(path, 0) + 1 for path in due_to}
+        self._written |= {path for path, times in self._in_a_row.items() if times >= _MOST_STRANGE}
+        self._found.clear()
+        self._changed = None if ended_by or self._is_reset else start.changed_files
+
+    def by_others(self) -> tuple[str, ...]:
+        """Return what was put off and was saved by somebody else, now that the run is over."""
+        found = {path for path in self._put_off if self.is_by_others(path)}
+        self._put_off.clear()
+        return tuple(sorted(found))
+
+    def is_by_others(self, path: str) -> bool:
+        """Whether somebody else than the program has saved a file since it began, for certain."""
+        is_so = (
+            self._changed is not None
+            and path not in self._written
+            and self._changed.isdisjoint((path, *map(str, Path(path).parents)))
+            and changed_at(path) is not None
+            and self._is_newer(path)
+        )
+        if is_so:
+            self._found.add(path)
+        return is_so

@@ -1,0 +1,194 @@
+"""What is saved while the program runs: by the user, by the program, and by whet."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from loop_command import PATIENCE_SECONDS, SLOW, Loop, looping, out_of
+from whet_command import Whet
+
+pytestmark = pytest.mark.slow
+
+PYTHON = (sys.executable, "main.py")
+_RUNS = 3
+ALL_WAYS = """
+import mmap, os, shutil, sqlite3, subprocess, sys, threading
+open("log", "a").write("x")
+subprocess.run("echo 1 >> by-a-shell; mkdir -p made; echo 1 > made/inside", shell=True, check=True)
+thread = threading.Thread(target=lambda: open("by-a-thread", "w").close())
+thread.start()
+thread.join()
+open("part", "w").close()
+os.replace("part", "renamed")
+shutil.copy(sys.argv[0], "copied")
+with sqlite3.connect("base") as base:
+    base.execute("create table if not exists t (a)")
+with open("mapped", "w+b") as file:
+    file.write(b"12")
+    file.flush()
+    mmap.mmap(file.fileno(), 2)[0] = 50
+os.path.islink("link") or os.symlink("log", "link")
+os.utime("log")
+os.chmod("log", 0o600)
+"""
+
+
+@pytest.fixture
+def gate(whet: Whet) -> "Gate":
+    """Hold programs up that call `gate()`."""
+    return Gate(whet.folder.parent)
+
+
+class Gate:
+    """Lets a test act while a program is at a certain place; the program leaves nothing there."""
+
+    def __init__(self, folder: Path) -> None:
+        self._opened = folder / "opened"
+        self.text = f"""
+def gate():
+    import os, time
+    open("/proc/self/comm", "w").write("gate")
+    while not os.path.exists({str(self._opened)!r}):
+        time.sleep(0.001)
+"""
+
+    @contextmanager
+    def held(self, loop: Loop) -> Iterator[None]:
+        """Wait until the program is there; let it on afterwards, and never hold it again."""
+        until = time.monotonic() + PATIENCE_SECONDS
+        while not any(map(_is_at_gate, loop.processes)):
+            assert time.monotonic() < until
+            time.sleep(0.001)
+        yield
+        self._opened.write_text("")
+
+
+def _is_at_gate(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text() == "gate\n"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("reading", ["open('conf.toml').read()", "'not at all'"])
+def test_what_is_saved_while_the_program_runs_brings_a_run_when_it_is_over(
+    whet: Whet, gate: "Gate", reading: str
+) -> None:
+    whet.write("conf.toml", "old")
+    whet.write("main.py", f"{gate.text}{SLOW}print({reading})\ngate()\n")
+    with looping(whet, *PYTHON) as loop:
+        with gate.held(loop):
+            loop.save("conf.toml", "new")
+        first, second = loop.next(), loop.next()
+
+    assert [Path(path).name for path in second["saved"]] == ["conf.toml"]
+    if "open" in reading:
+        assert [out_of(told, whet) for told in (first, second)] == ["old\n", "new\n"]
+
+
+def test_no_warm_answer_is_called_wrong_for_what_was_saved_meanwhile(
+    whet: Whet, gate: "Gate"
+) -> None:
+    whet.write("conf.toml", "old")
+    whet.write("main.py", f"{SLOW}print(1)\n")
+    with looping(whet, *PYTHON, options=("--verify", "always")) as loop:
+        loop.next()
+        loop.save("main.py", f"{SLOW}{gate.text}print(open('conf.toml').read())\ngate()\n")
+        with gate.held(loop):
+            loop.save("conf.toml", "new")
+        told = [json.loads(loop.line()) for _ in range(2)]
+
+    assert [each["event"] for each in told] == ["run", "run"]
+    assert told[0]["is_warm"]
+    assert [out_of(each, whet) for each in told] == ["old\n", "new\n"]
+
+
+def test_no_warm_answer_is_called_wrong_for_what_was_saved_elsewhere_meanwhile(
+    whet: Whet, gate: "Gate"
+) -> None:
+    """Nobody tells of files in other folders."""
+    data = whet.folder.parent / "conf.toml"
+    data.write_text("old")
+    whet.write("main.py", f"{SLOW}print(1)\n")
+    with looping(whet, *PYTHON, options=("--verify", "always")) as loop:
+        loop.next()
+        reading = f"import time\nprint(open({str(data)!r}).read())\n{SLOW}"
+        loop.save("main.py", f"{SLOW}{gate.text}{reading}gate()\n")
+        with gate.held(loop):
+            data.write_text("new")
+        assert out_of(loop.next(), whet) == "old\n"
+        told = loop.next("verification")
+
+    assert told["differs_in"] == []
+    assert told["why_not"] == "conf.toml has changed"
+
+
+def test_what_the_program_writes_in_whatever_way_brings_no_run(whet: Whet) -> None:
+    whet.write("log", "x")
+    text = f"{SLOW}{ALL_WAYS}{SLOW}"
+    whet.write("main.py", f"{text}print(1)\n")
+    with looping(whet, *PYTHON, options=("--runs", "3", "--verify", "off")) as loop:
+        found = [loop.out()]
+        for number in (2, 3):
+            loop.save("main.py", f"{text}print({number})\n")
+            found.append(loop.out())
+        assert loop.process.wait(PATIENCE_SECONDS) == 0
+
+    assert found == ["1\n", "2\n", "3\n"]
+
+
+def test_what_another_process_may_write_at_the_program_s_wish_brings_no_run(whet: Whet) -> None:
+    address = str(whet.folder.parent / "s")
+    ask = f"import socket\nline = socket.socket(socket.AF_UNIX)\nline.connect({address!r})\nline.recv(1)\n"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(address)
+        server.listen()
+        writing = threading.Thread(target=_write_for_each, args=(server, whet.folder), daemon=True)
+        writing.start()
+        whet.write("main.py", f"{SLOW}{ask}print(1)\n")
+        with looping(whet, *PYTHON, options=("--runs", str(_RUNS))) as loop:
+            found = [loop.out()]
+            for number in range(2, _RUNS + 1):
+                loop.save("main.py", f"{SLOW}{ask}print({number})\n")
+                found.append(loop.out())
+
+    assert found == ["1\n", "2\n", "3\n"]
+
+
+def _write_for_each(server: socket.socket, folder: Path) -> None:
+    for _ in range(_RUNS):
+        line, _ = server.accept()
+        with line:
+            (folder / "written").write_text(str(time.time_ns()))
+            line.sendall(b".")
+
+
+def test_whet_s_own_output_is_no_save(whet: Whet) -> None:
+    whet.write("main.py", f"{SLOW}print(1)\n")
+    out = whet.folder / "out.json"
+    with out.open("wb") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "whet", "loop", "--json", "--runs", "3", "--", *PYTHON],
+            cwd=whet.folder, env={**os.environ, **whet.environment}, stdout=file,
+        )  # fmt: skip
+        for number in (1, 2):
+            until = time.monotonic() + PATIENCE_SECONDS
+            while len(_runs(out)) < number and time.monotonic() < until:
+                time.sleep(0.001)
+            Loop(whet, process).save("data", str(number))
+        assert process.wait(PATIENCE_SECONDS) == 0
+
+    assert [Path(path).name for run in _runs(out) for path in run["saved"]] == ["data", "data"]
+
+
+def _runs(out: Path) -> list[dict[str, list[str]]]:
+    told = [json.loads(line) for line in out.read_text().splitlines() if line.endswith("}")]
+    return [each for each in told if each["event"] == "run"]

@@ -1,0 +1,106 @@
+"""Whose doing a save was that came while the program ran."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+
+from whet.execution.warm import Start
+from whet.workbench.meanwhile import Meanwhile
+
+
+def _learnt(
+    meanwhile: Meanwhile, path: Path, changed: Collection[str] | None = (), *, is_newer: bool = True
+) -> tuple[str, ...]:
+    """Let a file be saved during a run; return what the loop learns when that is over.
+
+    Args:
+        meanwhile: of the loop.
+        path: the file.
+        changed: what the run has changed; None: there may be more.
+        is_newer: it was saved after the program might have read it.
+    """
+    meanwhile.begin(lambda _: is_newer)
+    assert not meanwhile.ends_the_run(str(path), counts=meanwhile.counts(str(path)))
+    meanwhile.end(Start(changed_files=None if changed is None else frozenset(changed)), ())
+    return meanwhile.by_others()
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    path = tmp_path / "made" / "data"
+    path.parent.mkdir()
+    path.write_text("1")
+    return path
+
+
+def _of(folder: Path, *, is_reset: bool = False) -> Meanwhile:
+    return Meanwhile(folder, ("python", "main.py"), (), is_reset=is_reset)
+
+
+def test_what_the_run_has_not_changed_was_saved_by_somebody_else(
+    tmp_path: Path, saved: Path
+) -> None:
+    assert _learnt(_of(tmp_path), saved, [str(tmp_path / "made" / "other")]) == (str(saved),)
+
+
+@pytest.mark.parametrize(
+    "changed", [["made/data"], ["made"], None], ids=["the file", "its folder", "who knows"]
+)
+def test_what_the_run_may_have_changed_is_its_own(
+    tmp_path: Path, saved: Path, changed: list[str] | None
+) -> None:
+    paths = None if changed is None else [str(tmp_path / each) for each in changed]
+
+    assert _learnt(_of(tmp_path), saved, paths) == ()
+
+
+def test_what_was_saved_before_the_program_could_read_it_is_known_to_it(
+    tmp_path: Path, saved: Path
+) -> None:
+    assert _learnt(_of(tmp_path), saved, is_newer=False) == ()
+
+
+def test_a_file_that_is_gone_was_nobody_s(tmp_path: Path, saved: Path) -> None:
+    saved.unlink()
+
+    assert _learnt(_of(tmp_path), saved) == ()
+
+
+def test_what_is_saved_while_reset_steps_may_write_is_nobody_s(tmp_path: Path, saved: Path) -> None:
+    assert _learnt(_of(tmp_path, is_reset=True), saved) == ()
+
+
+def test_a_file_that_brings_one_run_after_the_other_is_the_program_s_in_the_end(
+    tmp_path: Path, saved: Path
+) -> None:
+    meanwhile = _of(tmp_path)
+    found = [_learnt(meanwhile, saved) for _ in range(8)]
+
+    assert found == [(str(saved),)] * 5 + [()] * 3
+
+
+def test_a_file_that_is_saved_now_and_then_is_the_user_s_for_ever(
+    tmp_path: Path, saved: Path
+) -> None:
+    meanwhile, other = _of(tmp_path), tmp_path / "other"
+    other.write_text("1")
+    found = [_learnt(meanwhile, path) for _ in range(8) for path in (saved, other)]
+
+    assert all(found)
+
+
+def test_a_save_is_learnt_of_once(tmp_path: Path, saved: Path) -> None:
+    meanwhile = _of(tmp_path)
+
+    assert _learnt(meanwhile, saved)
+    assert meanwhile.by_others() == ()
+
+
+def test_what_is_heard_of_late_counts_as_well(tmp_path: Path, saved: Path) -> None:
+    meanwhile = _of(tmp_path)
+    meanwhile.begin(lambda _: True)
+    meanwhile.end(Start(changed_files=frozenset({str(tmp_path / "out")})), ())
+
+    assert meanwhile.is_by_others(str(saved))
+    assert not meanwhile.is_by_others(str(tmp_path / "out"))
