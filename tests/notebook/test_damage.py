@@ -122,7 +122,7 @@ def test_a_cached_outcome_of_the_wrong_shape_names_its_trial(tmp_path: Path) -> 
         Notebook.open(tmp_path) as notebook,
         pytest.raises(NotebookDamaged, match=f"trial {number} cannot be read"),
     ):
-        notebook.outcome_for(a_trial().key)
+        notebook.outcome_for(a_trial())
 
 
 def held(path: Path) -> sqlite3.Connection:

@@ -13,6 +13,7 @@ from whet.core.budget import StopReason
 from whet.core.errors import UnknownTrial
 from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput
+from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.notebook.notebook import FILE_NAME, Notebook
 
@@ -217,15 +218,49 @@ def test_a_search_is_answered_with_what_a_search_has_seen(notebook: Notebook) ->
     record(failing(b"by hand"), by_search=False)
     record(None, by_search=True)
     record(Outcome(interrupted=True), by_search=True)
-    assert notebook.outcome_for(trial.key) is None
+    assert notebook.outcome_for(trial) is None
 
     record(failing(b"first"), by_search=True)
     record(failing(b"second"), by_search=True)
     record(Outcome(interrupted=True), by_search=True)
     record(failing(b"by hand"), by_search=False)
 
-    assert same(failing(b"second"), notebook.outcome_for(trial.key))
-    assert notebook.outcome_for(a_trial("other").key) is None
+    assert same(failing(b"second"), notebook.outcome_for(trial))
+    assert notebook.outcome_for(a_trial("other")) is None
+
+
+@pytest.mark.parametrize(
+    ("limit", "wanted", "outcome", "is_told"),
+    [
+        (16.0, 32.0, Outcome(exit_code=1, wall_seconds=3.0), True),
+        (32.0, 16.0, Outcome(exit_code=1, wall_seconds=3.0), True),
+        (32.0, 16.0, Outcome(exit_code=1, wall_seconds=20.0), False),
+        (None, 16.0, Outcome(exit_code=1, wall_seconds=3.0), True),
+        (16.0, None, Outcome(exit_code=1, wall_seconds=3.0), True),
+        (16.0, 16.0, Outcome(timed_out=True, wall_seconds=16.1), True),
+        (32.0, 16.0, Outcome(timed_out=True, wall_seconds=32.1), True),
+        (16.0, 32.0, Outcome(timed_out=True, wall_seconds=16.1), False),
+        (16.0, None, Outcome(timed_out=True, wall_seconds=16.1), False),
+        (16.0, 32.0, Outcome(timed_out=True, hung_seconds=2.0, wall_seconds=3.0), True),
+    ],
+)
+def test_a_search_is_told_of_what_was_seen_under_another_limit_if_that_decides_nothing(
+    notebook: Notebook,
+    limit: float | None,
+    wanted: float | None,
+    outcome: Outcome,
+    *,
+    is_told: bool,
+) -> None:
+    def under(seconds: float | None) -> Trial:
+        trial = a_trial()
+        return replace(trial, limits=replace(trial.limits, wall_seconds=seconds))
+
+    number = notebook.begin(under(limit), verb="shrink", investigation=search(notebook))
+    notebook.finish(number, outcome)
+
+    assert (notebook.outcome_for(under(wanted)) is not None) is is_told
+    assert bool(notebook.outcomes_for(under(wanted))) is is_told
 
 
 def test_an_outcome_whose_streams_are_gone_answers_nothing(notebook: Notebook) -> None:
@@ -233,7 +268,7 @@ def test_an_outcome_whose_streams_are_gone_answers_nothing(notebook: Notebook) -
     notebook.finish(number, failing(b"out"))
     notebook.blobs.path_of(BytesOutput(b"out").digest).unlink()
 
-    assert notebook.outcome_for(a_trial().key) is None
+    assert notebook.outcome_for(a_trial()) is None
     assert notebook.trial(number).outcome is not None
 
 

@@ -148,7 +148,7 @@ class NotebookAgreesWithAList(RuleBasedStateMachine):
                 and each.outcome is not None
                 and not each.outcome.interrupted
             ]
-            found = self.notebook.outcome_for(wanted.trial.key)
+            found = self.notebook.outcome_for(wanted.trial)
             assert (found is None) is (not known)
             assert not known or same(known[-1], found)
 

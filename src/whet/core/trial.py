@@ -209,6 +209,11 @@ class Trial:
         canonical = json.dumps(data.to_json(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode("utf-8", "surrogateescape")).hexdigest()
 
+    @property
+    def untimed_key(self) -> str:
+        """The same for whatever limit of time: that decides nothing of a run that ends before it."""
+        return replace(self, limits=replace(self.limits, wall_seconds=None)).key
+
     def to_json(self) -> dict[str, object]:
         """Return this trial as JSON data; payload and code stand there by digest."""
         return {

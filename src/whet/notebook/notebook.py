@@ -94,7 +94,7 @@ class Notebook(RecordedTrials):
         Raises:
             DiskFull, CannotWrite, NotebookBusy: if it cannot be written; it must not start then.
         """
-        key, data = trial.key, _json(trial.to_json())
+        key, data = trial.untimed_key, _json(trial.to_json())
         with self._database.transaction() as transaction:
             return transaction.insert(
                 "trial",

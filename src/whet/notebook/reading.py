@@ -156,28 +156,16 @@ class RecordedTrials:
             values.append(before)
         return next(self._entries(1, conditions, values), None)
 
-    def outcome_for(self, key: str) -> Outcome | None:
-        """Return what came of the last trial of that key that a search ran, if it is whole.
+    def outcome_for(self, trial: Trial) -> Outcome | None:
+        """Return what came of the last such trial that a search ran, if it is whole.
 
-        Trials that were given up prove nothing and are left out, as are those whose captured
-        streams are not there any more.
+        Trials that were given up prove nothing and are left out. Another limit of time makes no
+        other trial of one that has ended before both, or was cut off by the longer of them.
+        Captured streams that are not there any more make it none.
         """
-        rows = self._database.query(
-            "SELECT outcome.trial, outcome.outcome FROM trial"
-            " JOIN outcome ON outcome.trial = trial.number"
-            " WHERE trial.key = ? AND trial.investigation IS NOT NULL AND NOT outcome.interrupted"
-            " ORDER BY trial.number DESC LIMIT 1",
-            [key],
-        )
-        for row in rows:
-            try:
-                outcome = read_outcome(text(row, "outcome"), self.blobs.output_of)
-            except (ValueError, MalformedRecordError) as error:
-                raise damaged(
-                    self._database.path, f"trial {row['trial']} cannot be read: {error}"
-                ) from error
-            if self.blobs.holds(outcome.stdout) and self.blobs.holds(outcome.stderr):
-                return outcome
+        for outcome in self._newest_first(trial):
+            is_whole = self.blobs.holds(outcome.stdout) and self.blobs.holds(outcome.stderr)
+            return outcome if is_whole else None
         return None
 
     def evidence_of(self, number: int, kind: str) -> tuple[Evidence, ...]:
@@ -198,18 +186,31 @@ class RecordedTrials:
             found.append(Evidence(kind=text(row, "kind"), detail=detail, data=data))
         return tuple(found)
 
-    def outcomes_for(self, key: str) -> list[Outcome]:
-        """Return what came of each trial of that key that a search ran, the oldest first.
+    def outcomes_for(self, trial: Trial) -> list[Outcome]:
+        """Return what came of each such trial that a search ran, the oldest first.
 
         For what fails only sometimes each of them counts. Their captured streams may be gone.
         """
+        return [*self._newest_first(trial)][::-1]
+
+    def _newest_first(self, trial: Trial) -> Iterator[Outcome]:
         rows = self._database.query(
-            "SELECT outcome.outcome FROM trial JOIN outcome ON outcome.trial = trial.number"
+            "SELECT outcome.trial, trial.trial AS asked, outcome.outcome FROM trial"
+            " JOIN outcome ON outcome.trial = trial.number"
             " WHERE trial.key = ? AND trial.investigation IS NOT NULL AND NOT outcome.interrupted"
-            " ORDER BY trial.number",
-            [key],
+            " ORDER BY trial.number DESC",
+            [trial.untimed_key],
         )
-        return [read_outcome(text(row, "outcome"), self.blobs.output_of) for row in rows]
+        for row in rows:
+            try:
+                outcome = read_outcome(text(row, "outcome"), self.blobs.output_of)
+                limits = Trial.from_json(json.loads(text(row, "asked"))).limits
+            except (ValueError, MalformedRecordError) as error:
+                raise damaged(
+                    self._database.path, f"trial {row['trial']} cannot be read: {error}"
+                ) from error
+            if _tells_of(outcome, limits.wall_seconds, trial.limits.wall_seconds):
+                yield outcome
 
     def _entries(
         self, limit: int | None, conditions: Sequence[str], values: Sequence[SqlValue]
@@ -229,6 +230,13 @@ class RecordedTrials:
             if len(rows) < wanted:
                 return
             left = None if left is None else left - wanted
+
+
+def _tells_of(outcome: Outcome, limit: float | None, wanted: float | None) -> bool:
+    """Whether an outcome under one limit of time is that under another one."""
+    if outcome.timed_out and outcome.hung_seconds is None:
+        return limit is not None and wanted is not None and wanted <= limit
+    return wanted is None or wanted == limit or outcome.wall_seconds < wanted
 
 
 def command_digest(trial: Trial) -> str:

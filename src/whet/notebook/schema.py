@@ -52,7 +52,7 @@ CREATE TABLE investigation_end (
 CREATE TABLE trial (
     number INTEGER PRIMARY KEY,   -- what the user calls it by
     started_at TEXT NOT NULL,
-    key TEXT NOT NULL,            -- digest of all that decides the outcome
+    key TEXT NOT NULL,            -- digest of all that decides the outcome of a run that ends in time
     command_digest TEXT NOT NULL, -- of command and folder: finds the trial before this one
     trial TEXT NOT NULL,          -- JSON
     verb TEXT NOT NULL,           -- who ran it, such as run

@@ -186,7 +186,7 @@ class Workbench:
         self.notebook.finish(number, outcome)
 
     def _known(self, trial: Trial) -> Outcome | None:
-        return self.notebook.outcome_for(trial.key)
+        return self.notebook.outcome_for(trial)
 
     def _known_cold(self, trial: Trial) -> Outcome | None:
         outcome = None if self.recalled is None else self.recalled(trial)

@@ -225,10 +225,10 @@ class _NoisyHunt:
             return
         known: list[tuple[str, Verdict]] = []
         for version in suspects:
-            key = self.versions.on(self.hunt.trial, version).key
+            trial = self.versions.on(self.hunt.trial, version)
             known += [
                 (version, self.terms.for_search(oracle.judge(outcome)))
-                for outcome in self.hunt.bench.notebook.outcomes_for(key)
+                for outcome in self.hunt.bench.notebook.outcomes_for(trial)
             ]
         if known:
             versions, verdicts = zip(*known, strict=True)

@@ -99,8 +99,8 @@ def reproduce(
 def patience(wall_seconds: float) -> float:
     """Return the limit of time for another run of something that takes so long.
 
-    It is a power of two: a slightly faster or slower run then gives the same limit, hence the
-    same keys, and a search that is resumed finds its earlier trials.
+    It is a power of two: a slightly faster or slower run then gives the same limit, and a search
+    that is resumed runs nothing again of what has met it.
     """
     seconds = max(_LEAST_SECONDS, _PATIENCE * wall_seconds)
     return float(2.0 ** math.ceil(math.log2(seconds)))
