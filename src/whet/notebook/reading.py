@@ -234,9 +234,11 @@ class RecordedTrials:
 
 def _tells_of(outcome: Outcome, limit: float | None, wanted: float | None) -> bool:
     """Whether an outcome under one limit of time is that under another one."""
+    if wanted == limit:
+        return True
     if outcome.timed_out and outcome.hung_seconds is None:
-        return limit is not None and wanted is not None and wanted <= limit
-    return wanted is None or wanted == limit or outcome.wall_seconds < wanted
+        return limit is not None and wanted is not None and wanted < limit
+    return wanted is None or outcome.wall_seconds < wanted
 
 
 def command_digest(trial: Trial) -> str:
