@@ -242,6 +242,7 @@ def test_a_thread_can_be_started_that_had_not_been_before_the_copy(
         pytest.param("import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()", id="a thread"),
         pytest.param("import os, signal; signal.pthread_sigmask(signal.SIG_BLOCK, [10]); signal.raise_signal(10)", id="a signal that is held back"),
         pytest.param("import sys; sys.addaudithook(lambda *_: None)", id="a listener to all events"),
+        pytest.param("import mmap; m = mmap.mmap(-1, 9, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS); m.madvise(mmap.MADV_DONTFORK)", id="memory that no fork gets"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_copied_is_not(workshop: Workshop, doing: str) -> None:

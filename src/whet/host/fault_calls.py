@@ -25,7 +25,6 @@ _TABLE = """
     pipe             22   -1 -1
     mremap           25  216 -1
     msync            26  227 -1
-    madvise          28  233 -1
     dup              32   23  0
     dup2             33   -1  0
     dup3            292   24  0

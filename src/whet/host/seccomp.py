@@ -33,6 +33,7 @@ _ALLOW, _ASK, _TELL = 0x7FFF0000, 0x7FC00000, 0x7FF00000
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 _SET_MODE_FILTER, _NEW_LISTENER, _WAIT_KILLABLE = 1, 1 << 3, 1 << 5
 _PR_SET_NO_NEW_PRIVS = 38
+_DONTFORK = 10  # madvise(2): a copy has nothing there
 _X32 = 0x40000000
 
 
@@ -95,6 +96,7 @@ def instructions() -> "list[Instruction]":
         numbers["readlinkat"]: _tagged(0, MAGIC_FOLDER),
         numbers["sendmsg"]: _tagged(2, MAGIC_FLAGS),
         numbers["sendto"]: _addressed(),
+        numbers["madvise"]: _only_with(2, _DONTFORK),
     }
     program: list[Instruction] = [
         (_LOAD, 0, 0, _ARCHITECTURE),
@@ -165,6 +167,15 @@ def _tagged(argument: int, tag: int) -> "list[Instruction]":
     return [
         (_LOAD, 0, 0, _ARGUMENTS + 8 * argument),
         (_EQUAL, 0, 1, tag),
+        (_RETURN, 0, 0, _ALLOW),
+        (_RETURN, 0, 0, _ASK),
+    ]
+
+
+def _only_with(argument: int, value: int) -> "list[Instruction]":
+    return [
+        (_LOAD, 0, 0, _ARGUMENTS + 8 * argument),
+        (_EQUAL, 1, 0, value),
         (_RETURN, 0, 0, _ALLOW),
         (_RETURN, 0, 0, _ASK),
     ]

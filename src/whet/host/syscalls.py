@@ -31,6 +31,7 @@ ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 # name, number on x86_64, number on aarch64 (-1: not there), kind, folder, path, more
 #   open: more is the index of the flags      make: as `open`, for writing
 #   look: more is the index of the flags; -1: follows links, -2: does not
+#   madvise: only if no fork is to get the memory
 #   effect: more is the index of a second folder (-1: working folder) if the name ends on `+`
 _TABLE = """
     open               2   -1 open    -1 0  1
@@ -122,6 +123,7 @@ _TABLE = """
     chroot           161   51 bare    -1 -1 -1
     unshare          272   97 bare    -1 -1 -1
     setns            308  268 bare    -1 -1 -1
+    madvise           28  233 bare    -1 -1 -1
 """
 _SECCOMP = {"x86_64": 317, "aarch64": 277}
 
