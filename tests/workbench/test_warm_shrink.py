@@ -1,12 +1,15 @@
 """A warm shrink finds what a cold one finds, and its result fails in a run from the start."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +17,7 @@ from whet.core.budget import StopReason
 from whet.core.event import Event, Notice, PayloadReduced, TrialFinished
 from whet.core.verdict import Verdict
 from whet.host.process_tree import descendants_of
-from whet.workbench.bench import open_workbench
+from whet.workbench.bench import Workbench, open_workbench
 from whet.workbench.investigation import ShrunkPayload
 from whet.workbench.request import Judging, TrialRequest
 from whet.workbench.shrink import ShrinkOptions, shrink
@@ -103,6 +106,26 @@ def test_warm_and_cold_take_the_same_steps_to_the_same_result(run: Run) -> None:
     # All but the first, the first of each verdict, the result, and what passes beside it.
     assert warm.result.warm >= warm.result.trials - 6
     assert (warm.result.cold_because, cold.result.warm) == ("", 0)
+
+
+def test_ctrl_c_while_the_workers_of_a_search_end_gives_the_best_so_far(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ending = Workbench.executor
+
+    @contextmanager
+    def executor(bench: Workbench, *words: Any, **options: Any) -> Iterator[Any]:
+        with ending(bench, *words, **options) as found:
+            yield found
+        if options.get("perform") is not None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Workbench, "executor", executor)
+    shrunk = run(PARSES, TABLE)
+
+    assert shrunk.result.stopped is StopReason.INTERRUPTED
+    assert len(shrunk.result.content) < len(TABLE)
+    assert "was not run from the start yet" in shrunk.said
 
 
 def test_the_number_of_jobs_changes_nothing_warm(run: Run) -> None:
@@ -205,17 +228,21 @@ def _is_alive(pid: int) -> bool:
         return False
 
 
-def test_a_warm_search_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
-    import json
+def _result(whet: "subprocess.Popen[bytes]") -> dict[str, Any]:
+    told, _ = whet.communicate(timeout=100)
+    last: dict[str, Any] = json.loads(told.splitlines()[-1])
+    assert "payloads" in last, (whet.returncode, told[-5000:])
+    result: dict[str, Any] = last["payloads"][0]
+    return result
 
+
+def test_a_warm_search_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     with _start(tmp_path) as whet:
         _frozen_below(whet.pid, tmp_path)
         os.kill(whet.pid, signal.SIGINT)
-        told, _ = whet.communicate(timeout=30)
-    first = json.loads(told.splitlines()[-1])["payloads"][0]
+        first = _result(whet)
     with _start(tmp_path) as whet:
-        told, _ = whet.communicate(timeout=100)
-    second = json.loads(told.splitlines()[-1])["payloads"][0]
+        second = _result(whet)
 
     assert first["stopped"] == "interrupted"
     assert second["stopped"] == "minimal"

@@ -87,20 +87,19 @@ class ShrinkSearch:
         return result
 
     def _searched(self) -> ShrunkPayload:
-        reason = self._search(self.warm, cached=not self.floor)
+        is_confirmed = False
         try:
-            if reason is StopReason.INTERRUPTED:
-                if not self.work.is_proven:
-                    self._say(
-                        "the result was not run from the start yet; the same command does that"
-                    )
-            elif not self._is_confirmed():
+            reason = self._search(self.warm, cached=not self.floor)
+            if reason is not StopReason.INTERRUPTED and not self._is_confirmed():
                 reason = self._search(None, cached=False)
+            is_confirmed = reason is not StopReason.INTERRUPTED
             if reason is StopReason.MINIMAL:
                 self._confirm_nearest()
                 self._lay_out()
         except KeyboardInterrupt:
             reason = StopReason.INTERRUPTED
+        if not is_confirmed and not self.work.is_proven:
+            self._say("the result was not run from the start yet; the same command does that")
         announce(self.bench.emit, self._ended(), reason)
         return self._result(reason)
 
