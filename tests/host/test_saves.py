@@ -99,13 +99,14 @@ def test_a_file_is_heard_of_that_is_written_as_soon_as_its_folder_is_made(tmp_pa
                 heard.append(saves.next(_never))
 
 
-def test_a_folder_in_which_nothing_counts_is_no_save(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["__pycache__", ".ruff_cache", ".ipynb_checkpoints", ".whet"])
+def test_a_folder_in_which_nothing_counts_is_no_save(tmp_path: Path, name: str) -> None:
     with Saves(tmp_path, lambda path: path.endswith(".py")) as saves:
         saves.wait_until_ready()
         (tmp_path / "data").mkdir()
         (tmp_path / "data" / "one").write_text("1")
-        (tmp_path / "data" / "__pycache__").mkdir()
-        (tmp_path / "data" / "__pycache__" / "one.py").write_text("1")
+        (tmp_path / "data" / name).mkdir()
+        (tmp_path / "data" / name / "one.py").write_text("1")
         (tmp_path / "main.py").write_text("1")
 
         assert saves.next(_never) == {str(tmp_path / "main.py")}

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 _READY_SECONDS = 5.0
 _OUTPUTS = (1, 2)
-_IGNORED = (".whet", "whet-report")
+_IGNORED = (
+    ".whet", "whet-report",
+    ".ruff_cache", ".nox", ".jj", ".vscode", ".ipynb_checkpoints", ".pytype", ".pyre",
+)  # fmt: skip
 _STEP_MS, _DEBOUNCE_MS = 4, 100
 """Files that are saved within 4 ms of each other are one change; a stream of them waits 100 ms."""
 _WRITING_SECONDS, _ASK_AGAIN_SECONDS = 1.0, 0.002
