@@ -131,6 +131,37 @@ def test_no_warm_answer_is_called_wrong_for_what_was_saved_elsewhere_meanwhile(
     assert told["why_not"] == "conf.toml has changed"
 
 
+@pytest.mark.parametrize("gone", ["data", "package"])
+def test_what_the_program_has_found_and_somebody_removes_brings_a_run(
+    whet: Whet, gone: str
+) -> None:
+    whet.write("data", "old")
+    whet.write("package/__init__.py", "")
+    whet.write("package/part.py", "x = 1")
+    whet.write("main.py", f"import package.part\nopen('data').read()\n{SLOW}print(1)\n")
+    with looping(whet, *PYTHON) as loop:
+        first = loop.next()
+        (whet.folder / gone).rename(whet.folder.parent / "elsewhere")
+        second = loop.next()
+
+    assert (first["verdict"], second["verdict"]) == ("good", "bad")
+
+
+def test_what_the_program_removes_itself_brings_no_run(whet: Whet) -> None:
+    text = f"import os, tempfile\n{SLOW}for name in os.listdir('inbox'):\n    print(open(f'inbox/{{name}}').read())\n    os.remove(f'inbox/{{name}}')\nwith tempfile.NamedTemporaryFile(dir='.') as file:\n    os.stat(file.name)\n{SLOW}"  # fmt: skip
+    for number in (1, 2):
+        whet.write(f"inbox/{number}", "found")
+    whet.write("main.py", f"{text}print(1)\n")
+    with looping(whet, *PYTHON, options=("--runs", "3", "--verify", "off")) as loop:
+        found = [loop.out()]
+        for number in (2, 3):
+            loop.save("main.py", f"{text}print({number})\n")
+            found.append(loop.out())
+        assert loop.process.wait(PATIENCE_SECONDS) == 0
+
+    assert found == ["found\nfound\n1\n", "2\n", "3\n"]
+
+
 def test_what_the_program_writes_in_whatever_way_brings_no_run(whet: Whet) -> None:
     whet.write("log", "x")
     text = f"{SLOW}{ALL_WAYS}{SLOW}"

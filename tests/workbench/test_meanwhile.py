@@ -26,6 +26,9 @@ def _learnt(
     return meanwhile.by_others()
 
 
+_FOUND = set[str]()
+
+
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
     path = tmp_path / "made" / "data"
@@ -35,7 +38,9 @@ def saved(tmp_path: Path) -> Path:
 
 
 def _of(folder: Path, *, is_reset: bool = False) -> Meanwhile:
-    return Meanwhile(folder, ("python", "main.py"), (), is_reset=is_reset)
+    return Meanwhile(
+        folder, ("python", "main.py"), (), is_reset=is_reset, has_found=lambda path: path in _FOUND
+    )
 
 
 def test_what_the_run_has_not_changed_was_saved_by_somebody_else(
@@ -65,6 +70,16 @@ def test_a_file_that_is_gone_was_nobody_s(tmp_path: Path, saved: Path) -> None:
     saved.unlink()
 
     assert _learnt(_of(tmp_path), saved) == ()
+
+
+def test_a_file_that_is_gone_and_was_found_was_removed_by_somebody_else(
+    tmp_path: Path, saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved.unlink()
+    monkeypatch.setitem(globals(), "_FOUND", {str(saved)})
+
+    assert _learnt(_of(tmp_path), saved) == (str(saved),)
+    assert _learnt(_of(tmp_path), saved, [str(saved)]) == ()
 
 
 def test_what_is_saved_while_reset_steps_may_write_is_nobody_s(tmp_path: Path, saved: Path) -> None:

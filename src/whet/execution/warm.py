@@ -111,6 +111,14 @@ class WarmRuns:
         start = None if self._last is None else self._last.since
         return () if self._ladder is None else self._ladder.rungs(start)
 
+    def has_found(self, path: str) -> bool:
+        """Whether there was a file when the program looked, or one in a folder of that name.
+
+        What it has seen after its deepest snapshot is not known.
+        """
+        ladder = self._ladder
+        return ladder is not None and any(each.has_found(path) for each in ladder.deepest_first())
+
     def why_outdated(self) -> str:
         """Return what has changed since the last run has seen it; empty: nothing, as far as known.
 

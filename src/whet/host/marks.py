@@ -78,6 +78,11 @@ def is_of_link(mark: "Mark") -> bool:
     return len(mark) > 1 and isinstance(mark[1], str)
 
 
+def is_of_nothing(mark: "Mark") -> bool:
+    """Whether a mark says that nothing was there, or nothing that could be looked at."""
+    return mark[:1] == (-1,)
+
+
 def sure(mark: "Mark") -> "Mark":
     """Return a mark that was just taken, if a later change would show."""
     changed, device = mark[0], mark[-1]

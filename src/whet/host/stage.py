@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whet.core.failure import Frame
+from whet.host.marks import is_of_nothing
 from whet.host.observation import Observation, Observing
 from whet.host.spawner_process import Freezing, Program
 
@@ -96,6 +97,17 @@ class Snapshot:
             known == path or known.startswith(below)
             for known in chain(self.sources, *((*each.files, *each.links) for each in self.seen))
         )
+
+    def has_found(self, path: str) -> bool:
+        """Whether there was a file by then, or one in a folder of that name, that is not installed.
+
+        As far as the program knows, by whatever code.
+        """
+        below = path + "/"
+        own = [each for each in self.seen if not each.is_installed]
+        looks = chain(*((*each.files.items(), *each.links.items()) for each in own))
+        found = (known for known, mark in looks if not is_of_nothing(mark))
+        return any(known == path or known.startswith(below) for known in (*self.sources, *found))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -145,7 +145,10 @@ def loop(
     )  # fmt: skip
     state = _Loop(
         bench=bench, request=request, options=options, runs=runs, console=console, tell=tell,
-        meanwhile=Meanwhile(root, request.command, options.watch, is_reset=bool(request.reset)),
+        meanwhile=Meanwhile(
+            root, request.command, options.watch,
+            is_reset=bool(request.reset), has_found=runs.has_found,
+        ),
         has_settled=has_settled,
     )  # fmt: skip
     oracle = oracle_of(request.judging)

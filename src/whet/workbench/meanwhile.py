@@ -22,7 +22,13 @@ class Meanwhile:
     """
 
     def __init__(
-        self, root: Path, command: Sequence[str], watch: Sequence[str], *, is_reset: bool
+        self,
+        root: Path,
+        command: Sequence[str],
+        watch: Sequence[str],
+        *,
+        is_reset: bool,
+        has_found: Callable[[str], bool],
     ) -> None:
         """Begin with a program of which nothing is known.
 
@@ -31,11 +37,13 @@ class Meanwhile:
             command: what is run; a file that it names is the user's.
             watch: patterns of other such files.
             is_reset: steps are run before the program that may change any file.
+            has_found: whether the program has seen that a file was there, or one below.
         """
         self._root = root
         self._words = frozenset(str(root / word) for word in command)
         self._patterns = (*watch, "*.py")
         self._is_reset = is_reset
+        self._has_found = has_found
         self._written = frozenset[str]()
         self._heard = set[str]()
         self._put_off = set[str]()
@@ -105,13 +113,16 @@ class Meanwhile:
         return tuple(sorted(found))
 
     def is_by_others(self, path: str) -> bool:
-        """Whether somebody else than the program has saved a file since it began, for certain."""
+        """Whether somebody else than the program has saved a file since it began, for certain.
+
+        Or has removed one that the program had found: of others it may be a temporary file.
+        """
         is_so = (
             self._changed is not None
             and path not in self._written
             and self._changed.isdisjoint((path, *map(str, Path(path).parents)))
-            and changed_at(path) is not None
             and self._is_newer(path)
+            and (changed_at(path) is not None or self._has_found(path))
         )
         if is_so:
             self._found.add(path)
