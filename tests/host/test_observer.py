@@ -1,6 +1,7 @@
 """The observer answers every held call at once, whatever the call is about and whoever makes it."""
 
 import ast
+import mmap
 import os
 import struct
 import sys
@@ -42,7 +43,15 @@ def verdict(number: int, *arguments: int, architecture: int | None = None) -> in
 
 def test_each_watched_call_is_held_and_no_other() -> None:
     for number in range(500):
-        assert (verdict(number, 3, 1, 0, 0, 1) == ASK) == (number in calls()), number
+        assert (verdict(number, 3, 1, 10, 0, 1) == ASK) == (number in calls()), number
+
+
+def test_advice_on_memory_is_held_if_no_fork_is_to_get_it() -> None:
+    (number,) = (number for number, call in calls().items() if call[0] == "madvise")
+
+    for advice in range(30):
+        held = verdict(number, 4096, 4096, advice) == ASK
+        assert held == (advice == mmap.MADV_DONTFORK)
 
 
 def test_a_call_of_another_architecture_is_held() -> None:
