@@ -11,13 +11,14 @@ from typing import Any
 import openpyxl
 import pyarrow as pa
 import pyarrow.feather
+import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 from odd_oracles import Judge, fails_if, shrunk, shrunk_ahead
 
 from whet.core.verdict import Verdict
 from whet.reduction.catalogue import KINDS, kinds_of, readable
-from whet.reduction.formats.arrow_tables import ARROW, PARQUET
+from whet.reduction.formats.arrow_tables import ARROW, ARROW_STREAM, PARQUET
 from whet.reduction.formats.csv_table import parse_csv
 from whet.reduction.formats.excel import EXCEL
 from whet.testing.reduction import check_format, check_pass
@@ -52,9 +53,18 @@ def feather(table: Any) -> bytes:
     return file.getvalue()
 
 
+def stream(table: Any) -> bytes:
+    file = io.BytesIO()
+    with pyarrow.ipc.new_stream(file, table.schema) as writer:
+        writer.write_table(table, max_chunksize=1000)
+    return file.getvalue()
+
+
 def table_of(payload: bytes) -> Any:
     if payload.startswith(b"PAR1"):
         return pyarrow.parquet.read_table(io.BytesIO(payload))
+    if not payload.startswith(b"ARROW1"):
+        return pyarrow.ipc.open_stream(payload).read_all()
     return pyarrow.feather.read_table(io.BytesIO(payload))
 
 
@@ -98,7 +108,7 @@ def has_twins(payload: bytes) -> bool:
     return len(set(found)) < len(found)
 
 
-@pytest.mark.parametrize("write", [parquet, feather])
+@pytest.mark.parametrize("write", [parquet, feather, stream])
 def test_two_rows_of_thousands_that_interact(write: Callable[[Any], bytes]) -> None:
     assert left_of(write(people()), has_twins, 60) == "id: int64\n0\n0"
 
@@ -196,6 +206,15 @@ def test_how_a_file_is_stored_is_kept_only_where_it_matters() -> None:
     assert left_of(parquet(people(30)), is_packed, 60) == "id: int64"
 
 
+def test_a_stream_of_record_batches_keeps_as_many_as_matter() -> None:
+    def has_three(it: bytes) -> bool:
+        with pyarrow.ipc.open_stream(it) as batches:
+            found = list(batches)
+        return len(found) > 2 and "id" in found[0].schema.names
+
+    assert left_of(stream(people()), has_three, 100) == "id: int64\n0\n0\n0"
+
+
 @pytest.mark.slow
 def test_two_cells_of_a_workbook() -> None:
     def holds(it: bytes) -> bool:
@@ -289,11 +308,12 @@ def rugged(table_: Any) -> Any:
 EXAMPLES = {
     "parquet": [parquet(rugged(people(12)))],
     "arrow": [feather(rugged(people(12)))],
+    "arrow stream": [stream(rugged(people(12)))],
     "excel": [workbook()],
 }
 
 
-@pytest.mark.parametrize("layout", [PARQUET, ARROW, EXCEL], ids=lambda it: it.name)
+@pytest.mark.parametrize("layout", [PARQUET, ARROW, ARROW_STREAM, EXCEL], ids=lambda it: it.name)
 def test_formats_keep_their_promises(layout: Any) -> None:
     examples = [payload for payloads in EXAMPLES.values() for payload in payloads]
 
@@ -301,7 +321,7 @@ def test_formats_keep_their_promises(layout: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["parquet", "arrow"])
+@pytest.mark.parametrize("name", ["parquet", "arrow", "arrow stream"])
 def test_passes_keep_their_promises(name: str) -> None:
     kind = KINDS[name]
     for each in kind.passes:
@@ -335,10 +355,10 @@ def test_the_number_of_jobs_changes_nothing() -> None:
 def test_a_broken_table_is_no_table() -> None:
     whole = parquet(people(30))
     broken = [whole[:400] + whole[-8:], b"PAR1PAR1", b"ARROW1ARROW1", workbook()[:3000]]
+    broken += [b"\xff\xff\xff\xff", stream(people(30))[:-400], stream(people(30))[:9]]
+    names = {"parquet", "arrow", "arrow stream", "excel"}
 
-    assert [kinds_of(each)[0].name in {"parquet", "arrow", "excel"} for each in broken] == [
-        False
-    ] * len(broken)
+    assert [kinds_of(each)[0].name in names for each in broken] == [False] * len(broken)
 
 
 def test_a_number_that_a_column_cannot_hold_is_no_candidate() -> None:

@@ -1,7 +1,7 @@
-"""Parquet, Feather and Arrow files, through pyarrow; what is written is of the same format."""
+"""Parquet and Feather, and files and streams of Arrow, through pyarrow; what is written is of the same format."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ SINGLE_GROUPS = 1000
 
 _PARQUET_MAGIC = b"PAR1"
 _ARROW_MAGIC = b"ARROW1"
+_STREAM_MAGIC = b"\xff\xff\xff\xff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,13 +192,34 @@ def _read_arrow(payload: bytes) -> list[Sheet]:
     return [ArrowSheet(file.read_all(), Stored("", size))]
 
 
+def _read_stream(payload: bytes) -> list[Sheet]:
+    from pyarrow import ipc
+
+    read: Any = ipc
+    with read.open_stream(io.BytesIO(payload)) as reader:
+        schema, batches = reader.schema, list(reader)
+    size = max(batches[0].num_rows, 1) if len(batches) > 1 else 0
+    return [ArrowSheet(pyarrow().Table.from_batches(batches, schema), Stored("", size))]
+
+
 def _write_arrow(sheets: Sequence[Sheet]) -> bytes:
     from pyarrow import ipc
 
-    write: Any = ipc
+    file: Any = ipc
+    return _written(sheets, file.new_file)
+
+
+def _write_stream(sheets: Sequence[Sheet]) -> bytes:
+    from pyarrow import ipc
+
+    stream: Any = ipc
+    return _written(sheets, stream.new_stream)
+
+
+def _written(sheets: Sequence[Sheet], new: Callable[[io.BytesIO, Any], Any]) -> bytes:
     stream = io.BytesIO()
     sheet = _only(sheets)
-    with write.new_file(stream, sheet.table.schema) as writer:
+    with new(stream, sheet.table.schema) as writer:
         writer.write_table(
             sheet.table.combine_chunks(), max_chunksize=sheet.stored.group_rows or None
         )
@@ -223,4 +245,11 @@ ARROW = TableLayout(
     claims=lambda payload: payload.startswith(_ARROW_MAGIC) and payload.endswith(_ARROW_MAGIC),
     read=_read_arrow,
     write=_write_arrow,
+)
+ARROW_STREAM = TableLayout(
+    name="arrow stream",
+    library="pyarrow",
+    claims=lambda payload: payload.startswith(_STREAM_MAGIC),
+    read=_read_stream,
+    write=_write_stream,
 )

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from whet.reduction.formats.arrow_tables import ARROW, PARQUET
+from whet.reduction.formats.arrow_tables import ARROW, ARROW_STREAM, PARQUET
 from whet.reduction.formats.excel import EXCEL
 from whet.reduction.formats.table_passes import TABLE_PASSES, texts_in_tables
 from whet.reduction.formats.table_text import sheet_text
@@ -35,4 +35,4 @@ def _kind(layout: TableLayout) -> Kind:
     )
 
 
-TABLE_KINDS = tuple(map(_kind, (PARQUET, ARROW, EXCEL)))
+TABLE_KINDS = tuple(map(_kind, (PARQUET, ARROW, ARROW_STREAM, EXCEL)))
