@@ -40,6 +40,22 @@ os.utime("log")
 os.chmod("log", 0o600)
 """
 
+HELD = 'held = os.open(".", os.O_RDONLY)\n'
+READ = 'read = os.open("log", os.O_RDONLY)\n'
+NAMELESS = 'made = os.dup2(os.open(".", os.O_TMPFILE | os.O_RDWR), 200)\nlink = __import__("ctypes").CDLL(None).linkat\nos.path.exists("linked") and os.unlink("linked")\n'
+ROUNDABOUT_WAYS = {
+    "up": 'os.makedirs("sub", exist_ok=True)\nopen("sub/../log", "a").write("x")',
+    "by the working folder": 'open("/proc/self/cwd/log", "a").write("x")',
+    "by the top folder": 'open(f"/proc/self/root{os.getcwd()}/log", "a").write("x")',
+    "by a folder": f'{HELD}open(f"/proc/self/fd/{{held}}/log", "a").write("x")',
+    "by a folder of the device": f'{HELD}open(f"/dev/fd/{{held}}/log", "a").write("x")',
+    "cut": f'{READ}os.truncate(f"/proc/self/fd/{{read}}", 1)',
+    "may": f'{READ}os.chmod(f"/dev/fd/{{read}}", 0o600)',
+    "what a link leads to": 'os.path.islink("to") or os.symlink("log", "to")\nos.chmod("to", 0o600)',
+    "without a name": f'{NAMELESS}link(-100, b"/proc/self/fd/200", -100, b"linked", 0x400)',
+    "by a number alone": f'{NAMELESS}link(200, b"", -100, b"linked", 0x1000)',
+}
+
 
 @pytest.fixture
 def gate(whet: Whet) -> "Gate":
@@ -131,9 +147,14 @@ def test_no_warm_answer_is_called_wrong_for_what_was_saved_elsewhere_meanwhile(
     assert told["why_not"] == "conf.toml has changed"
 
 
-def test_what_the_program_writes_in_whatever_way_brings_no_run(whet: Whet) -> None:
+@pytest.mark.parametrize(
+    "ways",
+    [ALL_WAYS, *(f"import os\n{way}\n" for way in ROUNDABOUT_WAYS.values())],
+    ids=["plain", *ROUNDABOUT_WAYS],
+)
+def test_what_the_program_writes_in_whatever_way_brings_no_run(whet: Whet, ways: str) -> None:
     whet.write("log", "x")
-    text = f"{SLOW}{ALL_WAYS}{SLOW}"
+    text = f"{SLOW}{ways}{SLOW}"
     whet.write("main.py", f"{text}print(1)\n")
     with looping(whet, *PYTHON, options=("--runs", "3", "--verify", "off")) as loop:
         found = [loop.out()]
