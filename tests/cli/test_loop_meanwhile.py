@@ -19,6 +19,7 @@ pytestmark = pytest.mark.slow
 
 PYTHON = (sys.executable, "main.py")
 _RUNS = 3
+_QUIET_SECONDS = 0.4
 ALL_WAYS = """
 import mmap, os, shutil, sqlite3, subprocess, sys, threading
 open("log", "a").write("x")
@@ -158,6 +159,7 @@ def test_what_the_program_writes_in_whatever_way_brings_no_run(whet: Whet, ways:
     whet.write("main.py", f"{text}print(1)\n")
     with looping(whet, *PYTHON, options=("--runs", "3", "--verify", "off")) as loop:
         found = [loop.out()]
+        loop.tells_nothing_for(_QUIET_SECONDS)
         for number in (2, 3):
             loop.save("main.py", f"{text}print({number})\n")
             found.append(loop.out())
