@@ -168,6 +168,17 @@ def test_what_the_program_writes_in_whatever_way_brings_no_run(whet: Whet, ways:
     assert found == ["1\n", "2\n", "3\n"]
 
 
+def test_a_file_that_comes_and_goes_while_a_run_is_verified_brings_no_run(whet: Whet) -> None:
+    text = f"import os\n{SLOW}open('lock', 'w').close()\ntime.sleep(0.3)\nos.unlink('lock')\n"
+    whet.write("main.py", f"{text}print(1)\n")
+    with looping(whet, *PYTHON, options=("--verify", "always")) as loop:
+        loop.next()
+        loop.save("main.py", f"{text}print(2)\n")
+        told = [json.loads(loop.line())["event"] for _ in range(2)]
+
+    assert told == ["run", "verification"]
+
+
 def test_what_another_process_may_write_at_the_program_s_wish_brings_no_run(whet: Whet) -> None:
     address = str(whet.folder.parent / "s")
     ask = f"import socket\nline = socket.socket(socket.AF_UNIX)\nline.connect({address!r})\nline.recv(1)\n"

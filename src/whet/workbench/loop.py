@@ -326,6 +326,8 @@ class _Later:
         self._meanwhile = meanwhile
 
     def __call__(self, path: str) -> bool:
+        if self._meanwhile is not None and self._meanwhile.is_passing(path):
+            return False
         return is_later(path, self._than_ns) or (
             self._meanwhile is not None and self._meanwhile.is_by_others(path)
         )
