@@ -98,7 +98,9 @@ class Meanwhile:
         self._written |= {path for path, times in self._in_a_row.items() if times >= _MOST_STRANGE}
         self._found.clear()
         self._changed = None if ended_by or self._is_reset else start.changed_files
-        self._passing = frozenset() if start.effects else start.changed_files or frozenset()
+        self._passing = (
+            frozenset[str]() if start.effects else start.changed_files or frozenset[str]()
+        )
 
     def is_passing(self, path: str) -> bool:
         """Whether the program makes and removes a file: while a run is verified, it does so again."""
