@@ -19,6 +19,7 @@ pytestmark = pytest.mark.slow
 
 PYTHON = (sys.executable, "main.py")
 _RUNS = 3
+_QUIET_SECONDS = 0.4
 ALL_WAYS = """
 import mmap, os, shutil, sqlite3, subprocess, sys, threading
 open("log", "a").write("x")
@@ -39,6 +40,22 @@ os.path.islink("link") or os.symlink("log", "link")
 os.utime("log")
 os.chmod("log", 0o600)
 """
+
+HELD = 'held = os.open(".", os.O_RDONLY)\n'
+READ = 'read = os.open("log", os.O_RDONLY)\n'
+NAMELESS = 'made = os.dup2(os.open(".", os.O_TMPFILE | os.O_RDWR), 200)\nlink = __import__("ctypes").CDLL(None).linkat\nos.path.exists("linked") and os.unlink("linked")\n'
+ROUNDABOUT_WAYS = {
+    "up": 'os.makedirs("sub", exist_ok=True)\nopen("sub/../log", "a").write("x")',
+    "by the working folder": 'open("/proc/self/cwd/log", "a").write("x")',
+    "by the top folder": 'open(f"/proc/self/root{os.getcwd()}/log", "a").write("x")',
+    "by a folder": f'{HELD}open(f"/proc/self/fd/{{held}}/log", "a").write("x")',
+    "by a folder of the device": f'{HELD}open(f"/dev/fd/{{held}}/log", "a").write("x")',
+    "cut": f'{READ}os.truncate(f"/proc/self/fd/{{read}}", 1)',
+    "may": f'{READ}os.chmod(f"/dev/fd/{{read}}", 0o600)',
+    "what a link leads to": 'os.path.islink("to") or os.symlink("log", "to")\nos.chmod("to", 0o600)',
+    "without a name": f'{NAMELESS}link(-100, b"/proc/self/fd/200", -100, b"linked", 0x400)',
+    "by a number alone": f'{NAMELESS}link(200, b"", -100, b"linked", 0x1000)',
+}
 
 
 @pytest.fixture
@@ -162,18 +179,44 @@ def test_what_the_program_removes_itself_brings_no_run(whet: Whet) -> None:
     assert found == ["found\nfound\n1\n", "2\n", "3\n"]
 
 
-def test_what_the_program_writes_in_whatever_way_brings_no_run(whet: Whet) -> None:
+_IN_LONG = [
+    pytest.param(f"import os\n{way}\n", id=name, marks=pytest.mark.long)
+    for name, way in ROUNDABOUT_WAYS.items()
+]
+
+
+@pytest.mark.parametrize(
+    "ways",
+    [
+        pytest.param(ALL_WAYS, id="plain"),
+        pytest.param("\n".join(["import os", *ROUNDABOUT_WAYS.values(), ""]), id="roundabout"),
+        *_IN_LONG,
+    ],
+)
+def test_what_the_program_writes_in_whatever_way_brings_no_run(whet: Whet, ways: str) -> None:
     whet.write("log", "x")
-    text = f"{SLOW}{ALL_WAYS}{SLOW}"
+    text = f"{SLOW}{ways}{SLOW}"
     whet.write("main.py", f"{text}print(1)\n")
     with looping(whet, *PYTHON, options=("--runs", "3", "--verify", "off")) as loop:
         found = [loop.out()]
+        loop.tells_nothing_for(_QUIET_SECONDS)
         for number in (2, 3):
             loop.save("main.py", f"{text}print({number})\n")
             found.append(loop.out())
         assert loop.process.wait(PATIENCE_SECONDS) == 0
 
     assert found == ["1\n", "2\n", "3\n"]
+
+
+def test_a_file_that_comes_and_goes_while_a_run_is_verified_brings_no_run(whet: Whet) -> None:
+    text = f"import os\n{SLOW}open('lock', 'w').close()\ntime.sleep(0.3)\nos.unlink('lock')\n"
+    whet.write("main.py", f"{text}print(1)\n")
+    with looping(whet, *PYTHON, options=("--verify", "always")) as loop:
+        loop.next()
+        loop.save("main.py", f"{text}print(2)\n")
+        told = [json.loads(loop.line())["event"] for _ in range(2)]
+
+    assert told == ["run", "verification"]
 
 
 def test_what_another_process_may_write_at_the_program_s_wish_brings_no_run(whet: Whet) -> None:

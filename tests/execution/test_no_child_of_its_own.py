@@ -15,11 +15,22 @@ def reap(*_):
 signal.signal(signal.SIGCHLD, reap)
 signal.siginterrupt(signal.SIGCHLD, False)
 """
+HEARS_IN_C = """import ctypes, signal
+found = []
+hear = ctypes.CFUNCTYPE(None, ctypes.c_int)(found.append)
+hears = ctypes.CDLL(None).signal
+hears.argtypes = [ctypes.c_int, ctypes.c_void_p]
+hears(signal.SIGCHLD, ctypes.cast(hear, ctypes.c_void_p))
+"""
+SEES_OFF_IN_C = """import ctypes, signal
+found = []
+ctypes.CDLL(None).signal(signal.SIGCHLD, 1)
+"""
 
 
 @pytest.mark.slow
 @every_python
-@pytest.mark.parametrize("begin", [SEES_OFF, REAPS])
+@pytest.mark.parametrize("begin", [SEES_OFF, REAPS, HEARS_IN_C, SEES_OFF_IN_C])
 def test_a_program_is_told_of_the_end_of_no_child_but_its_own(
     workshop: Workshop, begin: str, minor: int
 ) -> None:

@@ -149,6 +149,19 @@ def test_marks_are_of_the_moment_before(tmp_path: Path) -> None:
     assert observed[1][f"{tmp_path}/data"] == mark
 
 
+@pytest.mark.parametrize(
+    "way", ["/proc/self/cwd", "/proc/self/root{cwd}", "/proc/self/fd/{held}", "/dev/fd/{held}"]
+)
+def test_a_file_is_seen_also_by_way_of_what_a_process_holds(tmp_path: Path, way: str) -> None:
+    (tmp_path / "data").write_text("old")
+    names = "cwd=os.getcwd(), held=os.open('.', os.O_RDONLY)"
+    text = f"import os\nopen({way + '/data'!r}.format({names})).close()"
+
+    _, observed = watched(tmp_path, text)
+
+    assert f"{tmp_path}/data" in observed[1]
+
+
 def test_a_file_that_may_change_unseen_has_no_mark(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

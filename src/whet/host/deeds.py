@@ -71,7 +71,7 @@ class Deeds:
 
     def deed(self, path: str) -> "Deed | None":
         """Return what the run has made of a path; None: it is not its own."""
-        return self._made.get(_key(path)) if self._made else None
+        return self._made.get(key_of(path)) if self._made else None
 
     def made_where_none_was(self, path: str) -> bool:
         """Whether the run has made a path where nothing was."""
@@ -92,11 +92,11 @@ class Deeds:
 
     def owns(self, path: str) -> bool:
         """Whether what is at a path is the run's own work, and nothing that it found there."""
-        return bool(self._made) and (_key(path) in self._made or self.is_inside(path))
+        return bool(self._made) and (key_of(path) in self._made or self.is_inside(path))
 
     def is_inside(self, path: str) -> bool:
         """Whether a path is below a folder that the run has made."""
-        folder = os.path.dirname(_key(path))
+        folder = os.path.dirname(key_of(path))
         while len(folder) > 1:
             if (deed := self._made.get(folder)) is not None:
                 return deed.kind == "folder"
@@ -105,16 +105,16 @@ class Deeds:
 
     def makes(self, path: str, kind: str, mode: int, *, was_absent: bool = True) -> None:
         """Note that a path is made."""
-        before = self._made.get(_key(path))
+        before = self._made.get(key_of(path))
         if before is not None and before.kind == "gone" and kind == "file":
             kind = "moved"  # it is new, whatever was there at first
         deed = Deed(kind, mode)
         deed.was_absent = was_absent
-        self._made[_key(path)] = deed
+        self._made[key_of(path)] = deed
 
     def removes(self, path: str) -> None:
         """Note that a file or folder of its own is removed."""
-        key = _key(path)
+        key = key_of(path)
         if self._made[key].kind == "folder" or self.is_inside(path):
             del self._made[key]
         else:
@@ -124,10 +124,10 @@ class Deeds:
 
     def moves(self, path: str, to: str) -> None:
         """Note that a file of its own takes another place."""
-        moved = self._made[_key(path)].copy()
+        moved = self._made[key_of(path)].copy()
         moved.kind = "moved"
         self.removes(path)
-        self._made[_key(to)] = moved
+        self._made[key_of(to)] = moved
 
     # ---- snapshots ----
 
@@ -215,7 +215,7 @@ class Deeds:
         self._made = {path: deed.copy() for path, deed in self._at.get(number, {}).items()}
 
 
-def _key(path: str) -> str:
+def key_of(path: str) -> str:
     """Return a path that is the same for all ways to a file; a link at its end is not followed."""
     folder, name = os.path.split(path.rstrip("/"))
     if name in {"", ".", ".."}:

@@ -6,7 +6,7 @@ What else is done to the world ends the ladder of snapshots, by its name.
 import os
 import stat
 
-from whet.host.deeds import CannotPutBackError, Deeds, is_plain
+from whet.host.deeds import CannotPutBackError, Deeds, is_plain, key_of
 from whet.host.first_sight import FirstSight
 from whet.host.onlooker import Onlooker, UnreadableError
 from whet.host.seen import Seen, is_byte_code
@@ -137,7 +137,10 @@ class Noticed:
         if changed is None or self._changed is None or len(self._changed) > _MOST_CHANGED:
             self._changed = None
         else:
-            self._changed.update(changed)
+            # The name itself, and what a link there leads to.
+            self._changed.update(
+                way(path) for path in changed for way in (key_of, os.path.realpath)
+            )
 
     # ---- what is seen ----
 
@@ -259,18 +262,22 @@ class Noticed:
         name, _, folder, path, _ = call
         source = self._path(pid, call, arguments)
         target = self._path(pid, (name, "", -1 if folder < 0 else 2, path * 2 + 1, 0), arguments)
-        if self._is_exempt(source, target):
+        is_link = name.startswith("link")
+        is_nameless = is_link and (not source or source.startswith(_MADE_UP_LINKS))
+        if self._is_exempt(*(() if is_nameless else (source,)), target):
             return
         found, other = _status_of(source, follow=False), _status_of(target, follow=False)
         flags = arguments[4] if name == "renameat2" else 0
         if flags == _RENAME_NOREPLACE:
             self._seen.see_link(target)
-        if found is None:
+        if is_nameless:
+            self.ends(f"{name} {target}", [target])
+        elif found is None:
             self._seen.see_link(source)
         elif flags == _RENAME_NOREPLACE and other is not None:
             return  # it will fail
         elif (
-            name.startswith("link")
+            is_link
             or flags not in {0, _RENAME_NOREPLACE}
             or not self._deeds.made_where_none_was(source)
             or not is_plain(found)
@@ -288,7 +295,7 @@ class Noticed:
         if not arguments[path] and folder >= 0:  # futimens(3)
             self._changes(name, self._onlooker.target_of(pid, arguments[folder]))
         else:
-            self._changes(name, self._path(pid, call, arguments))
+            self._changes(name, self._held(pid, self._path(pid, call, arguments)))
 
     def _change_held(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
         path = self._onlooker.target_of(pid, arguments[0])
@@ -357,6 +364,9 @@ _HARMLESS = (
     "/proc/self/", "/proc/thread-self/", "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts/",
     "/dev/stdout", "/dev/stderr", "/dev/stdin",
 )  # fmt: skip
+
+_MADE_UP_LINKS = ("/proc/", "/dev/fd/")
+"""Where a file may be that has no other name."""
 
 
 def _status_of(path: str, *, follow: bool = True) -> "os.stat_result | None":

@@ -1,11 +1,17 @@
 """Reads what held system calls are about: paths and numbers in the memory of another process."""
 
 import os
+import re
 
 from whet.host.syscalls import AT_FDCWD
 
 _WORD = 1 << 32
 _MOST_PATH_BYTES = 4096  # PATH_MAX; the kernel itself refuses what is longer
+_BY_PROCESS = re.compile(
+    r"/proc/(self|thread-self|[0-9]+)(?:/task/[0-9]+)?/(?:(cwd|root)(?![^/])|fd/([0-9]+)(?=/))"
+    r"|/dev/fd/([0-9]+)(?=/)"
+)
+"""Ways to files that begin at what a process holds: its folders, or another that it has opened."""
 
 
 class UnreadableError(Exception):
@@ -68,9 +74,15 @@ class Onlooker:
             UnreadableError: if it cannot be read.
         """
         path = self.text_at(pid, address)
-        if path[:1] == "/" or not path:
+        if path[:1] != "/" and path:
+            path = f"{self.target_of(pid, folder)}/{path}"
+        way = _BY_PROCESS.match(path)
+        if way is None:
             return path
-        return f"{self.target_of(pid, folder)}/{path}"
+        process, of_kernel, held, of_device = way.groups()
+        holder = int(process) if process and process.isdigit() else pid
+        found = _followed(f"/proc/{holder}/{of_kernel or f'fd/{held or of_device}'}")
+        return f"{found.rstrip('/')}{path[way.end() :]}" or "/"
 
     def target_of(self, pid: int, descriptor: int) -> str:
         """Return what a descriptor of a process leads to: a path, or what the kernel calls it.
@@ -80,7 +92,11 @@ class Onlooker:
         """
         number = descriptor % _WORD
         of = "cwd" if number == AT_FDCWD % _WORD else f"fd/{number}"
-        try:
-            return os.readlink(f"/proc/{pid}/{of}")
-        except OSError as error:
-            raise UnreadableError(str(error)) from error
+        return _followed(f"/proc/{pid}/{of}")
+
+
+def _followed(link: str) -> str:
+    try:
+        return os.readlink(link)
+    except OSError as error:
+        raise UnreadableError(str(error)) from error

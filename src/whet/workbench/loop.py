@@ -328,6 +328,10 @@ class _Later:
         self._than_ns = than_ns
         self._meanwhile = meanwhile
 
+    def is_passing(self, path: str) -> bool:
+        """Whether it may come from the program's being run once more, to verify it."""
+        return self._meanwhile is not None and self._meanwhile.is_passing(path)
+
     def __call__(self, path: str) -> bool:
         return is_later(path, self._than_ns) or (
             self._meanwhile is not None and self._meanwhile.is_by_others(path)
@@ -387,10 +391,14 @@ class _Pause:
         self._stop_verifying()
 
     def _wait(self) -> None:
-        self.saved = tuple(sorted(self._saves.next(self._is_later)))
+        self.saved = tuple(sorted(self._saves.next(self._is_meant)))
         verification = None if self.saved else self._verifier.step()
         if verification is not None:
             self._tell(verification)
+
+    def _is_meant(self, path: str) -> bool:
+        is_verified = self._verifier.is_busy and self._is_later.is_passing(path)
+        return not is_verified and self._is_later(path)
 
     def _stop_verifying(self) -> None:
         if self._verifier.cancel():

@@ -52,6 +52,7 @@ class Meanwhile:
         self._strange = 0
         self._is_newer: Callable[[str], bool] = lambda _: False
         self._changed: frozenset[str] | None = None
+        self._passing = frozenset[str]()
 
     def counts(self, path: str) -> bool:
         """Whether a save matters also while the program runs: it is no output of the program."""
@@ -105,6 +106,13 @@ class Meanwhile:
         self._written |= {path for path, times in self._in_a_row.items() if times >= _MOST_STRANGE}
         self._found.clear()
         self._changed = None if ended_by or self._is_reset else start.changed_files
+        self._passing = (
+            frozenset[str]() if start.effects else start.changed_files or frozenset[str]()
+        )
+
+    def is_passing(self, path: str) -> bool:
+        """Whether the program makes and removes a file: while a run is verified, it does so again."""
+        return not self._passing.isdisjoint((path, *map(str, Path(path).parents)))
 
     def by_others(self) -> tuple[str, ...]:
         """Return what was put off and was saved by somebody else, now that the run is over."""

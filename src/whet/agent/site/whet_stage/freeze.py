@@ -13,6 +13,7 @@ from .atfork import fork
 from .descriptors import Streams
 from .private import private_import
 from .typed import cast
+from .unheld import whole
 
 _signal = private_import("_signal")
 _ACTION_BYTES = 256  # `struct sigaction` has less, in each C library
@@ -86,11 +87,20 @@ def _unhear() -> bytes:
     Empty where the program does nothing. To hold the signal back would not do: another thread, of a
     native pool, would take it.
     """
-    if _signal.getsignal(_signal.SIGCHLD) is _signal.SIG_DFL:
+    if not _is_heard():
         return b""
     before = bytes(bytearray(_ACTION_BYTES))  # of its own: the system writes to it
     _set_action(bytes(_ACTION_BYTES), before)  # nothing but zeros: SIG_DFL
     return before
+
+
+def _is_heard() -> bool:
+    """Whether the end of a child is heard or ignored; Python knows of no handler but its own."""
+    child = 1 << (_signal.SIGCHLD - 1)
+    lines = whole("/proc/self/status").splitlines()
+    return any(
+        int(line.split()[1], 16) & child for line in lines if line[:7] in {b"SigIgn:", b"SigCgt:"}
+    )
 
 
 def _hear(action: bytes) -> None:
