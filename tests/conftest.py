@@ -7,10 +7,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from whet.host import mounts
 
 DEBIAN_PACKAGES = {
     "gdb": "gdb",
@@ -40,10 +43,14 @@ settings.load_profile(
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker ``needs`` known."""
+    """Make the marker ``needs`` known; keep what is mounted from other tests that run beside."""
     config.addinivalue_line(
         "markers", "needs(*programs): skip, saying which package brings it, where one is missing"
     )
+    # The kernel refuses an ordinary user's overlay of `/tmp` while something is mounted below it.
+    with suppress(OSError):
+        mounts.unshare(mounts.CLONE_NEWNS)
+        mounts.keep_mounts_private()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

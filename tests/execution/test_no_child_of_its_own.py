@@ -28,13 +28,28 @@ ctypes.CDLL(None).signal(signal.SIGCHLD, 1)
 """
 
 
-@pytest.mark.slow
+BEGINS = pytest.mark.parametrize("begin", [SEES_OFF, REAPS, HEARS_IN_C, SEES_OFF_IN_C])
+
+
+@pytest.mark.long
 @every_python
-@pytest.mark.parametrize("begin", [SEES_OFF, REAPS, HEARS_IN_C, SEES_OFF_IN_C])
-def test_a_program_is_told_of_the_end_of_no_child_but_its_own(
+@BEGINS
+def test_a_program_is_told_of_the_end_of_no_child_but_its_own_by_any_python(
     workshop: Workshop, begin: str, minor: int
 ) -> None:
     workshop.python = python_of(minor)
+    _compare(workshop, begin)
+
+
+@pytest.mark.slow
+@BEGINS
+def test_a_program_is_told_of_the_end_of_no_child_but_its_own(
+    workshop: Workshop, begin: str
+) -> None:
+    _compare(workshop, begin)
+
+
+def _compare(workshop: Workshop, begin: str) -> None:
     for number in range(3):
         own = "if not os.fork():\n    os._exit(3)\nwhile len(found) < 2:\n    time.sleep(0.001)\n"
         end = f"print(found[:1], {number})\n" + (own if begin == REAPS else "")
