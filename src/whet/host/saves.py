@@ -140,8 +140,13 @@ class Saves:
 
 def _own_outputs() -> set[tuple[int, int]]:
     """Return the files to which whet's own output goes, which is no save."""
-    statuses = [os.fstat(stream) for stream in _OUTPUTS]
-    return {(each.st_dev, each.st_ino) for each in statuses if stat.S_ISREG(each.st_mode)}
+    found = set[tuple[int, int]]()
+    for stream in _OUTPUTS:
+        with suppress(OSError):  # it may be closed: `>&-`
+            status = os.fstat(stream)
+            if stat.S_ISREG(status.st_mode):
+                found.add((status.st_dev, status.st_ino))
+    return found
 
 
 def _number_of(path: str) -> tuple[int, int] | None:
