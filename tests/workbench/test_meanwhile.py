@@ -105,6 +105,16 @@ def test_a_file_that_is_saved_now_and_then_is_the_user_s_for_ever(
     assert all(found)
 
 
+def test_what_an_earlier_run_has_written_may_be_saved_by_somebody_else_later(
+    tmp_path: Path, saved: Path
+) -> None:
+    meanwhile = _of(tmp_path)
+    meanwhile.begin(lambda _: True)
+    meanwhile.end(Start(effects=(f"writes {saved}",), changed_files=frozenset({str(saved)})), ())
+
+    assert _learnt(meanwhile, saved) == (str(saved),)
+
+
 def test_a_save_is_learnt_of_once(tmp_path: Path, saved: Path) -> None:
     meanwhile = _of(tmp_path)
 

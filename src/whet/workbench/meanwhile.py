@@ -44,7 +44,8 @@ class Meanwhile:
         self._patterns = (*watch, "*.py")
         self._is_reset = is_reset
         self._has_found = has_found
-        self._written = frozenset[str]()
+        self._written = set[str]()
+        self._recurring = set[str]()
         self._heard = set[str]()
         self._put_off = set[str]()
         self._found = set[str]()
@@ -103,7 +104,8 @@ class Meanwhile:
         # Nothing tells what a reset step writes but that it ends each run.
         due_to = {*self._found, *(ended_by if self._is_reset else ())}
         self._in_a_row = {path: self._in_a_row.get(path, 0) + 1 for path in due_to}
-        self._written |= {path for path, times in self._in_a_row.items() if times >= _MOST_STRANGE}
+        self._recurring |= {path for path, many in self._in_a_row.items() if many >= _MOST_STRANGE}
+        self._written |= self._recurring
         self._found.clear()
         self._changed = None if ended_by or self._is_reset else start.changed_files
         self._passing = (
@@ -127,7 +129,7 @@ class Meanwhile:
         """
         is_so = (
             self._changed is not None
-            and path not in self._written
+            and path not in self._recurring
             and self._changed.isdisjoint((path, *map(str, Path(path).parents)))
             and self._is_newer(path)
             and (changed_at(path) is not None or self._has_found(path))
