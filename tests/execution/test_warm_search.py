@@ -217,6 +217,18 @@ def test_what_native_code_sees_is_frozen_just_before_its_call(search: Search, te
     assert search.search.reasons == ()
 
 
+def test_a_slow_first_trial_leaves_no_snapshot_that_passes_for_a_later_one(search: Search) -> None:
+    awaits = f"import time\ntime.sleep(max(0.06, {time.time() + 0.8} - time.time()))\n"
+    search.write(
+        f"{FOPEN}{awaits}import json\nassert b'bad' not in text_of(sys.argv[1].encode())\n"
+    )
+
+    outcomes = search.run(*PAYLOADS, "good", "bad", "fine")
+
+    # That of the first trial lies before the place, however many seconds it took to get there.
+    assert {outcome.resumed_from for outcome in outcomes[-3:]} == {f"main.py:{OPENS_AT}"}
+
+
 @every_python
 def test_every_python_is_right_where_native_code_sees_the_payload_first(
     search: Search, minor: int

@@ -32,6 +32,9 @@ _CHECK_STEP = 16
 MOST_LOST_SECONDS, _MOST_LOST_SHARE, _CHECKS_FOR_LOSS = 0.3, 0.5, 2
 """So much longer may copies take in so many of these checks before no more of them are used."""
 
+_AWAITS = "awaits"
+"""The kind of a snapshot that lies just before what is varied is seen: none is deeper."""
+
 ITS_ARGUMENTS = "its arguments"  # as of `whet_stage.words`
 
 
@@ -267,7 +270,7 @@ class WarmSearch:
         for snapshot in _deepest_first(ladder)[_MOST_KEPT:]:
             self._drop(slot, ladder, snapshot)
         ladder.scouts += 1
-        is_found = any(each.kind == "awaits" for each in stage.snapshots.values())
+        is_found = any(each.kind == _AWAITS for each in stage.snapshots.values())
         is_hindered = staged.was_hindered_before(stage.awaited or (ITS_ARGUMENTS,))
         is_known = is_found or stage.place or is_hindered
         if self._first_word and not is_known:
@@ -301,7 +304,9 @@ class WarmSearch:
 
 
 def _deepest_first(ladder: _Ladder) -> list[Snapshot]:
-    return sorted(ladder.stage.snapshots.values(), key=lambda each: -each.seconds)
+    # How long it took to get to places says which of them is deeper within one run only.
+    kept = ladder.stage.snapshots.values()
+    return sorted(kept, key=lambda each: (each.kind != _AWAITS, -each.seconds))
 
 
 def _is_due(count: int) -> bool:
