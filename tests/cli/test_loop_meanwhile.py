@@ -9,10 +9,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
-from loop_command import PATIENCE_SECONDS, SLOW, Loop, looping, out_of
+from loop_command import PATIENCE_SECONDS, SLOW, Loop, looping, out_of, save
 from whet_command import Whet
 
 pytestmark = pytest.mark.slow
@@ -245,24 +247,66 @@ def _write_for_each(server: socket.socket, folder: Path) -> None:
             line.sendall(b".")
 
 
-def test_whet_s_own_output_is_no_save(whet: Whet) -> None:
+@pytest.mark.parametrize("way", ["> out.json", "| tee out.json >/dev/null", "| cat | tee -a out.json | cat >/dev/null"])  # fmt: skip
+def test_whet_s_own_output_is_no_save(whet: Whet, way: str) -> None:
     whet.write("main.py", f"{SLOW}print(1)\n")
-    out = whet.folder / "out.json"
-    with out.open("wb") as file:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "whet", "loop", "--json", "--runs", "3", "--", *PYTHON],
-            cwd=whet.folder, env={**os.environ, **whet.environment}, stdout=file,
-        )  # fmt: skip
+    with _kept_by_the_shell(whet, way, runs=3) as loop:
         for number in (1, 2):
-            until = time.monotonic() + PATIENCE_SECONDS
-            while len(_runs(out)) < number and time.monotonic() < until:
-                time.sleep(0.001)
-            Loop(whet, process).save("data", str(number))
+            loop.save_after(number, "data")
+
+    assert _saved(loop.out) == [[], ["data"], ["data"]]
+
+
+def test_what_is_written_because_a_run_has_ended_brings_a_few_runs_and_then_none(
+    whet: Whet,
+) -> None:
+    whet.write("main.py", f"{SLOW}print(1)\n")
+    way = '| while read line; do echo "$line" >> out.json; done'
+    with _kept_by_the_shell(whet, way, runs=8) as loop:
+        loop.save_after(6, "data")
+        time.sleep(_QUIET_SECONDS)
+        loop.save_after(7, "data")
+
+    saved = _saved(loop.out)
+    assert saved == [[], *[["out.json"]] * 5, ["data"], ["data"]]
+    notes = [each for each in _told(loop.out) if each["event"] == "note"]
+    assert [Path(path).name for note in notes for path in note["files"]] == ["out.json"]
+
+
+@dataclass
+class _Kept:
+    """A loop whose output is kept in the folder itself."""
+
+    whet: Whet
+    out: Path
+
+    def save_after(self, number: int, name: str) -> None:
+        """Save a file once so many runs are told of."""
+        until = time.monotonic() + PATIENCE_SECONDS
+        while len(_runs(self.out)) < number and time.monotonic() < until:
+            time.sleep(0.001)
+        save(self.whet, name, str(number))
+
+
+@contextmanager
+def _kept_by_the_shell(whet: Whet, way: str, runs: int) -> Iterator[_Kept]:
+    command = f"{sys.executable} -m whet loop --json --runs {runs} -- {' '.join(PYTHON)} {way}"
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", command], cwd=whet.folder, env={**os.environ, **whet.environment}
+    )
+    with process:
+        yield _Kept(whet, whet.folder / "out.json")
         assert process.wait(PATIENCE_SECONDS) == 0
 
-    assert [Path(path).name for run in _runs(out) for path in run["saved"]] == ["data", "data"]
+
+def _saved(out: Path) -> list[list[str]]:
+    return [[Path(path).name for path in run["saved"]] for run in _runs(out)]
 
 
-def _runs(out: Path) -> list[dict[str, list[str]]]:
-    told = [json.loads(line) for line in out.read_text().splitlines() if line.endswith("}")]
-    return [each for each in told if each["event"] == "run"]
+def _runs(out: Path) -> list[dict[str, Any]]:
+    return [each for each in _told(out) if each["event"] == "run"]
+
+
+def _told(out: Path) -> list[dict[str, Any]]:
+    lines = out.read_text().splitlines() if out.exists() else []
+    return [json.loads(line) for line in lines if line.endswith("}")]

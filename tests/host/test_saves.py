@@ -99,20 +99,6 @@ def test_a_file_is_heard_of_that_is_written_as_soon_as_its_folder_is_made(tmp_pa
                 heard.append(saves.next(_never))
 
 
-def test_a_stream_that_is_closed_is_no_output(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    closed = os.dup(1)
-    os.close(closed)
-    monkeypatch.setattr(host_saves, "_OUTPUTS", (closed,))
-
-    with Saves(tmp_path, lambda _: True) as saves:
-        saves.wait_until_ready()
-        (tmp_path / "main.py").write_text("1")
-
-        assert saves.next(_never) == {str(tmp_path / "main.py")}
-
-
 @pytest.mark.parametrize("name", ["__pycache__", ".ruff_cache", ".ipynb_checkpoints", ".whet"])
 def test_a_folder_in_which_nothing_counts_is_no_save(tmp_path: Path, name: str) -> None:
     with Saves(tmp_path, lambda path: path.endswith(".py")) as saves:

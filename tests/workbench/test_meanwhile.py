@@ -129,3 +129,26 @@ def test_what_is_heard_of_late_counts_as_well(tmp_path: Path, saved: Path) -> No
 
     assert meanwhile.is_by_others(str(saved))
     assert not meanwhile.is_by_others(str(tmp_path / "out"))
+
+
+def test_what_is_written_soon_after_each_end_brings_five_runs_and_is_told_once(
+    tmp_path: Path, saved: Path
+) -> None:
+    meanwhile, brings, news = _of(tmp_path), list[bool](), list[tuple[str, ...]]()
+    for _ in range(8):
+        meanwhile.begin(lambda _: False)
+        meanwhile.end(Start(changed_files=frozenset()), ())
+        news.append(meanwhile.news())
+        brings.append(not meanwhile.is_echo(str(saved), 1_000_000))
+
+    assert brings == [True] * 5 + [False] * 3
+    assert list(filter(None, news)) == [(str(saved),)]
+    assert not meanwhile.is_echo(str(saved), 2_000_000_000)  # somebody had to think first
+
+
+def test_what_is_watched_is_no_echo(tmp_path: Path) -> None:
+    meanwhile = _of(tmp_path)
+    for _ in range(8):
+        meanwhile.begin(lambda _: False)
+        meanwhile.end(Start(changed_files=frozenset()), ())
+        assert not meanwhile.is_echo(str(tmp_path / "main.py"), 1_000_000)

@@ -24,7 +24,7 @@ from whet.host.agent_tasks import AgentTasks
 from whet.host.console import Console
 from whet.host.stage import Debugging
 from whet.workbench.bench import open_workbench
-from whet.workbench.loop import BACK, Cycle, LoopOptions, Overtaken, loop
+from whet.workbench.loop import BACK, Cycle, LoopOptions, Overtaken, Recurring, Told, loop
 from whet.workbench.verify import Disagreement, Verification, Verify
 
 
@@ -143,7 +143,7 @@ class _Show:
     _halted: str = ""
     _has_said_how: bool = False
 
-    def __call__(self, told: Cycle | Overtaken | Verification | WhetError) -> None:
+    def __call__(self, told: Told) -> None:
         if self.as_json:
             self._answer(told)
         elif isinstance(told, WhetError):
@@ -152,15 +152,20 @@ class _Show:
             self._say_cycle(told)
         elif isinstance(told, Overtaken):
             say(f"whet: the run was ended: {_names_of(told.saved)} was saved")
+        elif isinstance(told, Recurring):
+            say(f"whet: note: {_recurring_words(told)}")
         else:
             self._say_verification(told)
 
-    def _answer(self, told: Cycle | Overtaken | Verification | WhetError) -> None:
+    def _answer(self, told: Told) -> None:
         if isinstance(told, Overtaken):
             return  # nobody has seen anything of it
         if isinstance(told, Cycle):
             ladder = ladder_json(told) if self.explains else {}
             answer_json({**_facts(told), **ladder}, on_one_line=True)
+        elif isinstance(told, Recurring):
+            words = {"event": "note", "note": _recurring_words(told), "files": told.files}
+            answer_json(words, on_one_line=True)
         elif isinstance(told, Verification):
             answer_json(_verification_facts(told), on_one_line=True)
         else:
@@ -212,6 +217,14 @@ def _listed(numbers: tuple[int, ...]) -> str:
 def _names_of(paths: tuple[str, ...]) -> str:
     first = Path(paths[0]).name if paths else "a file"
     return f"{first} (of {len(paths)} files)" if len(paths) > 1 else first
+
+
+def _recurring_words(told: Recurring) -> str:
+    name = _names_of(told.files)
+    return (
+        f"{name} changes after each run, so that this brings no run any more;"
+        " name it with `--watch` to have one whenever it is saved"
+    )
 
 
 _NO_PROGRAM = ("SyntaxError", "IndentationError", "TabError")

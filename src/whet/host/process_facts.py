@@ -71,14 +71,20 @@ def is_of_trial(pid: int) -> bool:
     return False
 
 
-def matching(pattern: "re.Pattern[str]") -> list[int]:
-    """Return the processes whose command line matches, but those that led to this one."""
-    own: set[int] = set()
-    above: int | None = os.getpid()
+def with_those_above(pid: int) -> set[int]:
+    """Return a process and those that led to it."""
+    found: set[int] = set()
+    above: int | None = pid
     while above:
-        own.add(above)
+        found.add(above)
         facts = facts_of(above)
         above = None if facts is None else facts.parent
+    return found
+
+
+def matching(pattern: "re.Pattern[str]") -> list[int]:
+    """Return the processes whose command line matches, but those that led to this one."""
+    own = with_those_above(os.getpid())
     found: list[int] = []
     for pid in all_pids():
         facts = None if pid in own else facts_of(pid)

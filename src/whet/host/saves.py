@@ -14,12 +14,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from whet.host import file_times
+from whet.host.own_outputs import OwnOutputs
 
 if TYPE_CHECKING:
     from watchfiles import DefaultFilter
 
 _READY_SECONDS = 5.0
-_OUTPUTS = (1, 2)
 _IGNORED = (
     ".whet", "whet-report",
     ".ruff_cache", ".nox", ".jj", ".vscode", ".ipynb_checkpoints", ".pytype", ".pyre",
@@ -54,7 +54,7 @@ class Saves:
         self._root = root
         self._counts = counts
         self._began_ns = 0
-        self._outputs = _own_outputs()
+        self._outputs = OwnOutputs()
         self._changes: queue.SimpleQueue[set[str]] = queue.SimpleQueue()
         self._stop = _Stop(self._catch_up)
         self._thread = threading.Thread(target=self._watch, name="whet-saves", daemon=True)
@@ -84,7 +84,7 @@ class Saves:
             is_meant: says whether a file counts that is not watched while the program runs.
         """
         while paths := self._changes.get():
-            paths = {path for path in paths if not self._is_own_output(path)}
+            paths = {path for path in paths if not self._outputs.has(path)}
             found = {path for path in paths if self.matter(path) or is_meant(path)}
             if found:
                 return found
@@ -99,9 +99,6 @@ class Saves:
         return self._counts(path) or (
             os.path.isdir(path) and any(map(self._counts, _files_below(path, _watched())))
         )
-
-    def _is_own_output(self, path: str) -> bool:
-        return bool(self._outputs) and _number_of(path) in self._outputs
 
     def _watch(self) -> None:
         from watchfiles import watch
@@ -136,25 +133,6 @@ class Saves:
                 found.add(path)
         if found:
             self._changes.put(found)
-
-
-def _own_outputs() -> set[tuple[int, int]]:
-    """Return the files to which whet's own output goes, which is no save."""
-    found = set[tuple[int, int]]()
-    for stream in _OUTPUTS:
-        with suppress(OSError):  # it may be closed: `>&-`
-            status = os.fstat(stream)
-            if stat.S_ISREG(status.st_mode):
-                found.add((status.st_dev, status.st_ino))
-    return found
-
-
-def _number_of(path: str) -> tuple[int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def _watched() -> "DefaultFilter":

@@ -93,6 +93,21 @@ class Overtaken:
     saved: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recurring:
+    """Files have changed at or after the end of each run, so that they bring none any more.
+
+    Attributes:
+        files: the files.
+    """
+
+    files: tuple[str, ...]
+
+
+Told = Cycle | Overtaken | Recurring | Verification | WhetError
+"""What a loop tells."""
+
+
 @dataclass(slots=True, kw_only=True)
 class _Loop:
     bench: Workbench
@@ -101,7 +116,7 @@ class _Loop:
     runs: WarmRuns
     console: Console | None
     meanwhile: Meanwhile
-    tell: Callable[[Overtaken], None]
+    tell: Callable[[Overtaken | Recurring], None]
     cold_seconds: float = 0.0
     saved: tuple[str, ...] = ()
     typed: SimpleQueue[str] = field(default_factory=SimpleQueue[str])
@@ -118,7 +133,7 @@ def loop(
     request: TrialRequest,
     options: LoopOptions,
     console: Console | None,
-    tell: Callable[[Cycle | Overtaken | Verification | WhetError], None],
+    tell: Callable[[Told], None],
     offer: Callable[[Cycle | None, str], None],
 ) -> None:
     """Run the command now and after each save, until Ctrl-C while nothing runs.
@@ -258,6 +273,8 @@ def _run(
     saves.wait_until_ready()  # whoever sees the result may save at once
     ended_ns = time.time_ns()
     meanwhile.end(state.runs.last, state.saved if overtaken else ())
+    if files := meanwhile.news():
+        state.tell(Recurring(files=files))
     if overtaken:
         state.end_if_told()
         return None, ended_ns
@@ -333,9 +350,11 @@ class _Later:
         return self._meanwhile is not None and self._meanwhile.is_passing(path)
 
     def __call__(self, path: str) -> bool:
-        return is_later(path, self._than_ns) or (
-            self._meanwhile is not None and self._meanwhile.is_by_others(path)
-        )
+        if self._meanwhile is None:
+            return is_later(path, self._than_ns)
+        if is_later(path, self._than_ns):
+            return not self._meanwhile.is_echo(path, time.time_ns() - self._than_ns)
+        return self._meanwhile.is_by_others(path)
 
 
 class _Pause:

@@ -12,6 +12,9 @@ _MOST_STRANGE = 5
 """So many runs in a row may be ended by files that were never saved before, or be due to the same
 file."""
 
+_ECHO_NS = 250_000_000
+"""Nobody saves a file that soon after the end of each run: it is written because of the run."""
+
 
 class Meanwhile:
     """Tells the user's saves from what the program writes, over the runs of a loop.
@@ -46,6 +49,7 @@ class Meanwhile:
         self._has_found = has_found
         self._written = set[str]()
         self._recurring = set[str]()
+        self._news = set[str]()
         self._heard = set[str]()
         self._put_off = set[str]()
         self._found = set[str]()
@@ -104,13 +108,33 @@ class Meanwhile:
         # Nothing tells what a reset step writes but that it ends each run.
         due_to = {*self._found, *(ended_by if self._is_reset else ())}
         self._in_a_row = {path: self._in_a_row.get(path, 0) + 1 for path in due_to}
-        self._recurring |= {path for path, many in self._in_a_row.items() if many >= _MOST_STRANGE}
+        recurring = {path for path, many in self._in_a_row.items() if many >= _MOST_STRANGE}
+        self._news |= recurring - self._recurring
+        self._recurring |= recurring
         self._written |= self._recurring
         self._found.clear()
         self._changed = None if ended_by or self._is_reset else start.changed_files
         self._passing = (
             frozenset[str]() if start.effects else start.changed_files or frozenset[str]()
         )
+
+    def news(self) -> tuple[str, ...]:
+        """Return the files, each once, that bring no run any more, as they did after each."""
+        found = tuple(sorted(self._news))
+        self._news.clear()
+        return found
+
+    def is_echo(self, path: str, after_ns: int) -> bool:
+        """Whether a file is written because a run has ended: by who reads what whet says, for one.
+
+        Args:
+            path: a file that was saved between two runs.
+            after_ns: so long after the end of the run.
+        """
+        if self.counts(path) or after_ns > _ECHO_NS:
+            return False
+        self._found.add(path)
+        return path in self._recurring
 
     def is_passing(self, path: str) -> bool:
         """Whether the program makes and removes a file: while a run is verified, it does so again."""
