@@ -125,6 +125,36 @@ def test_two_rows_that_are_equal_are_found_in_hundreds() -> None:
     assert left_of(npy(array), has_twins, 70) == "float64 (2, 1)\n[[0], [0]]"
 
 
+def test_what_follows_an_array_is_kept_where_it_matters() -> None:
+    array, rest = noise(300, 40), bytes(range(200)) * 5
+
+    def holds(it: bytes) -> bool:
+        return array_of(it).ndim > 0 and it.endswith(b"\xc7")
+
+    done = after(npy(array) + rest, fails_if(holds), 60)
+    assert readable(done.reduction.payload) == "float64 (0,)\n[]\nthe rest: b'\\xc7'"
+
+
+def test_axes_inside_a_type_are_shortened_too() -> None:
+    kind = np.dtype([("id", "i4"), ("x", "f8", (30, 40)), ("tag", "S4", (5,))])
+    array = np.zeros(6, kind)
+    array["x"] = noise(6, 30, 40)
+    array["x"][3, 17, 4] = np.nan
+
+    left = left_of(npy(array), lambda it: it.shape and np.isnan(it["x"]).any(), 80)
+    assert left == "void64 (1,)\n[(nan,)]"
+
+
+def test_many_values_stand_in_lines_that_can_be_read() -> None:
+    shown = str(readable(npy(np.arange(1000.0))))
+
+    assert max(map(len, shown.splitlines())) <= 80
+    assert shown.splitlines()[1].startswith("[0, 1, 2, 3,")
+    assert (
+        "".join(shown.splitlines()[1:]).replace(" ", "") == f"[{','.join(map(str, range(1000)))}]"
+    )
+
+
 def test_a_square_matrix_stays_square() -> None:
     array = noise(50, 50)
     array = array @ array.T
@@ -313,6 +343,66 @@ def test_links_stay_links_and_packing_stays_where_it_matters(
     assert readable(after(hdf5(fill_linked), fails_if(is_bad), 60).reduction.payload) == left
 
 
+def fill_odd(file: Any, many: int = 30) -> None:
+    file["data/x"] = noise(many, 3)
+    file["data/y"] = np.arange(many)
+    file["empty"] = h5py.Empty("f4")
+    file["nothing"] = h5py.Empty("i8")
+    file["leads"] = [file["data/x"].ref, file.ref, h5py.Reference()]
+    ragged = file.create_dataset("ragged", many, h5py.vlen_dtype("f8"))
+    for at in range(many):
+        ragged[at] = noise(at)
+    ragged.attrs["unit"] = h5py.Empty("S1")
+    pairs = np.dtype([("name", h5py.string_dtype()), ("to", h5py.ref_dtype), ("n", "i4")])
+    file.create_dataset("pairs", data=np.array([(f"é{n}", file["data"].ref, n) for n in range(many)], pairs))  # fmt: skip
+    dimensions = np.empty(2, object)
+    dimensions[:] = [np.array([file["data/y"].ref], h5py.ref_dtype)] * 2
+    file["data/x"].attrs.create("DIMENSION_LIST", dimensions, dtype=h5py.vlen_dtype(h5py.ref_dtype))
+
+
+ODD = {
+    "an empty dataset": (
+        lambda file: isinstance(file["empty"][()], h5py.Empty),
+        "empty: empty dataset",
+    ),
+    "an empty attribute": (
+        lambda file: isinstance(file["ragged"].attrs["unit"], h5py.Empty),
+        "ragged: ragged dataset\nragged/@unit: empty attribute",
+    ),
+    "a reference": (
+        lambda file: file[file["leads"][0]].shape[0] > 2,
+        "data: group\ndata/x: float64 (3, 0) []\nleads: str224 (1,) ['/data/x']",
+    ),
+    "a row of a length": (
+        lambda file: any(len(row) == 7 for row in file["ragged"]),
+        "ragged: ragged dataset\nragged/0: float64 (7,) [0, 0, 0, 0, 0, 0, 0]",
+    ),
+    "a field beside others": (
+        lambda file: any(row["name"] == "é7".encode() and row["n"] > 1 for row in file["pairs"]),
+        "pairs: void96 (1,) [('é7', 7)]",
+    ),
+    "a reference in a list in an attribute": (
+        lambda file: file[file["data/x"].attrs["DIMENSION_LIST"][1][0]].ndim == 1,
+        (
+            "data: group\ndata/x: float64 (0,) []\ndata/x/@DIMENSION_LIST: ragged attribute\n"
+            "data/x/@DIMENSION_LIST/0: str32 (0,) []\n"
+            "data/x/@DIMENSION_LIST/1: str224 (1,) ['/data/y']\ndata/y: int64 (0,) []"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("holds", "left"), ODD.values(), ids=ODD)
+def test_what_numpy_has_no_type_for_is_kept_where_it_matters(
+    holds: Callable[[Any], object], left: str
+) -> None:
+    def is_bad(it: bytes) -> bool:
+        with h5py.File(io.BytesIO(it)) as file:
+            return bool(holds(file))
+
+    assert readable(after(hdf5(fill_odd), fails_if(is_bad), 80).reduction.payload) == left
+
+
 def test_what_does_not_matter_of_packing_goes_at_once() -> None:
     def is_bad(it: bytes) -> bool:
         with h5py.File(io.BytesIO(it)) as file:
@@ -457,13 +547,21 @@ def test_formats_keep_their_promises(layout: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_passes_keep_their_promises(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "payloads"),
+    [
+        *EXAMPLES.items(),
+        pytest.param(
+            "hdf5", [hdf5(lambda file: fill_odd(file, 1))], marks=pytest.mark.long, id="odd hdf5"
+        ),
+    ],
+)
+def test_passes_keep_their_promises(name: str, payloads: list[bytes]) -> None:
     kind = KINDS[name]
     for each in kind.passes:
         check_pass(
             each,
-            EXAMPLES[name],
+            payloads,
             is_valid=lambda payload: not payload or kind.claims(payload, ""),
             order=kind.order,
         )

@@ -211,6 +211,60 @@ def _keep_fields(view: Arrays, place: int, names: tuple[str, ...]) -> PassSearch
     return view.searched(len(names), render)
 
 
+def _shorten_fields(view: Arrays) -> PassSearch:
+    """Shorten the axes that each record's field has, and drop those of length 1."""
+    for place, entry in enumerate(view.entries):
+        names = None if entry.array is None else entry.array.dtype.names
+        for name in names or ():
+            for axis in range(len(_field_shape(view, place, name))):
+                view = view.after((yield from _shorten_field(view, place, name, axis)))
+    return (yield from view.changed(list(_with_flat_fields(view))))
+
+
+def _field_shape(view: Arrays, place: int, name: str) -> tuple[int, ...]:
+    array = view.entries[place].array
+    assert array is not None, "a folder has no fields"
+    return tuple(array.dtype[name].shape)
+
+
+def _shorten_field(view: Arrays, place: int, name: str, axis: int) -> PassSearch:
+    entry = view.entries[place]
+    array = entry.array
+    assert array is not None, "a folder has no fields"
+
+    def render(kept: Kept) -> Iterator[Entry]:
+        blocks = (*kept.blocks[: kept.start], *kept.blocks[kept.stop :])
+        shorter = _with_field(array, name, _taken(array[name], array.ndim + axis, blocks))
+        changed = entry.with_array(shorter)
+        return (changed if at == place else each for at, each in enumerate(view.entries))
+
+    return view.searched(_field_shape(view, place, name)[axis], render)
+
+
+def _with_flat_fields(view: Arrays) -> Iterator[tuple[int, Entry]]:
+    for place, entry in enumerate(view.entries):
+        array = entry.array
+        for name in () if array is None else array.dtype.names or ():
+            assert array is not None, "it has fields"
+            shape = [length for length in array.dtype[name].shape if length != 1]
+            if len(shape) < len(array.dtype[name].shape):
+                array = _with_field(array, name, array[name].reshape((*array.shape, *shape)))
+        if array is not None and array is not entry.array:
+            yield place, entry.with_array(array)
+
+
+def _with_field(array: "NDArray[Any]", name: str, column: "NDArray[Any]") -> "NDArray[Any]":
+    """Return records with another column in the place of a field."""
+    import numpy as np
+
+    columns = {each: array[each] for each in array.dtype.names or ()} | {name: column}
+    types = [(each, found.dtype, found.shape[array.ndim :]) for each, found in columns.items()]
+    changed = np.zeros(array.shape, np.dtype(types))
+    for each, found in columns.items():
+        changed[each] = found
+    return changed
+
+
 def _store_plainly(view: Arrays) -> PassSearch:
     """Drop what only says how arrays are stored, such as a compression."""
     plain = ((at, view.layout.plainer(each)) for at, each in enumerate(view.entries))
@@ -224,6 +278,7 @@ SHAPE_PASSES = (
     ReductionPass(name="shorten axes", stage=Stage.STRUCTURE, search=_shorten_axes),
     ReductionPass(name="drop axes", stage=Stage.STRUCTURE, search=_drop_axes),
     ReductionPass(name="drop fields", stage=Stage.STRUCTURE, search=_drop_fields),
+    ReductionPass(name="shorten fields", stage=Stage.STRUCTURE, search=_shorten_fields),
     ReductionPass(name="delete indices", stage=Stage.LOOKS, search=_delete_indices),
     ReductionPass(name="plain types", stage=Stage.TOKENS, search=_plain_types),
 )

@@ -42,7 +42,8 @@ def _array_text(entry: Entry) -> str:
     if entry.array is None:
         return f"{name}: {entry.note}" if entry.note else f"{name}/"
     if entry.is_fixed:
-        return f"{name}: {entry.array.item()!r}"
+        is_one = entry.array.ndim == 0
+        return f"{name}: {entry.array.item() if is_one else entry.array.tobytes()!r}"
     head = f"{entry.dtype} {_shape(entry.shape)}"
     values = _values(entry.values())
     gap = " " if name and "\n" not in values and len(values) <= SHORT else "\n"
@@ -69,8 +70,10 @@ def _values(values: "NDArray[Any]") -> str:
 
 def _lines(values: "NDArray[Any]") -> list[str]:
     line = _on_one_line(values.tolist())
-    if len(line) <= LINE or values.ndim <= 1:
+    if len(line) <= LINE or values.ndim == 0:
         return [line]
+    if values.ndim == 1:
+        return _wrapped(list(map(_on_one_line, values.tolist())))
     found: list[str] = []
     for row in values:
         *lines, last = _lines(row)
@@ -78,9 +81,30 @@ def _lines(values: "NDArray[Any]") -> list[str]:
     return [f"[{found[0][1:]}", *found[1:-1], f"{found[-1][:-1]}]"]
 
 
+def _wrapped(words: list[str]) -> list[str]:
+    lines = [f"[{words[0]}"]
+    for word in words[1:]:
+        if len(lines[-1]) + len(word) + len(", ,") > LINE:
+            lines[-1] += ","
+            lines.append(f" {word}")
+        else:
+            lines[-1] += f", {word}"
+    lines[-1] += "]"
+    return lines
+
+
 def _on_one_line(value: object) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_on_one_line, cast('list[object]', value)))}]"
+    if isinstance(value, tuple):  # a record, which may hold arrays
+        words = [_on_one_line(_listed(each)) for each in cast("tuple[object, ...]", value)]
+        return f"({', '.join(words)}{',' if len(words) == 1 else ''})"
     if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
         return str(int(value))
     return repr(value)
+
+
+def _listed(value: object) -> object:
+    import numpy as np
+
+    return cast("NDArray[Any]", value).tolist() if isinstance(value, np.ndarray) else value

@@ -2,58 +2,40 @@
 
 How a dataset is packed (chunks, compression) is kept until it is found not to matter. A link is
 kept as a link: nothing that it leads to is opened, in this file or another one. What cannot be
-written again (references, lists of many lengths) is not in the view, so that the first candidate
-already lacks it.
+written again (references to regions, lists of lists in several dimensions) is not in the view, so
+that the first candidate already lacks it.
 """
 
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 from whet.reduction.formats.arrays import Entry, Layout, is_bomb, is_installed
+from whet.reduction.formats.hdf5_values import (
+    ATTRIBUTE,
+    DATASET,
+    Held,
+    Path,
+    Writer,
+    entries_of,
+    h5py_library,
+    held_of,
+)
 from whet.reduction.formats.npy import convert
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 MAGIC = b"\x89HDF\r\n\x1a\n"
 DEEPEST = 50
 """Groups may hold themselves."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """What an entry is.
-
-    Attributes:
-        kind: a group, a dataset, an attribute or a link.
-        target: what a link names: a path, or a file and a path in it.
-        packing: how a dataset is packed, as h5py takes it.
-    """
-
-    kind: str
-    target: tuple[str, ...] = ()
-    packing: tuple[tuple[str, Any], ...] = ()
-
-    def __str__(self) -> str:
-        return " -> ".join((self.kind, ":".join(self.target))) if self.target else self.kind
-
-
-_GROUP = _Held("group")
-_ATTRIBUTE = _Held("attribute")
-
-
-def _h5py() -> Any:
-    import h5py
-
-    return h5py
+_GROUP = Held("group")
 
 
 def _read(payload: bytes) -> Sequence[Entry] | None:
     if not payload.startswith(MAGIC) or not is_installed("h5py"):
         return None
-    with _h5py().File(io.BytesIO(payload), "r") as file:
+    with h5py_library().File(io.BytesIO(payload), "r") as file:
         room = _Room(payload)
         return [*_attributes((), file), *_members((), file, room)]
 
@@ -70,8 +52,8 @@ class _Room:
             raise ValueError("the file expands to more than fits into memory")
 
 
-def _members(path: tuple[str | int, ...], group: Any, room: _Room) -> Iterator[Entry]:
-    h5py = _h5py()
+def _members(path: Path, group: Any, room: _Room) -> Iterator[Entry]:
+    h5py = h5py_library()
     if len(path) > DEEPEST:
         raise ValueError("a nesting without an end")
     for name in group:
@@ -80,7 +62,7 @@ def _members(path: tuple[str | int, ...], group: Any, room: _Room) -> Iterator[E
         if not isinstance(link, h5py.HardLink):
             is_inner = isinstance(link, h5py.SoftLink)
             target = (link.path,) if is_inner else (link.filename, link.path)
-            yield Entry(path=inner, note=_Held("link", target))
+            yield Entry(path=inner, note=Held("link", target))
             continue
         found = group[name]
         if isinstance(found, h5py.Group):
@@ -89,10 +71,12 @@ def _members(path: tuple[str | int, ...], group: Any, room: _Room) -> Iterator[E
             yield from _members(inner, found, room)
         elif isinstance(found, h5py.Dataset) and not found.external and not found.is_virtual:
             room.take(found.nbytes)
-            is_text = h5py.check_string_dtype(found.dtype) is not None
-            array = _array(found.asstr(errors="surrogateescape")[()] if is_text else found[()])
-            if array is not None:
-                yield Entry(path=inner, array=array, note=_Held("dataset", packing=_packing(found)))
+            is_text = h5py.check_string_dtype(found.dtype) is not None and found.shape is not None
+            value = found.asstr(errors="surrogateescape")[()] if is_text else found[()]
+            held = Held(DATASET, packing=_packing(found))
+            held_here = list(entries_of(inner, value, found.dtype, held, group.file))
+            if held_here:
+                yield from held_here
                 yield from _attributes(inner, found)
 
 
@@ -110,62 +94,38 @@ def _packing(dataset: Any) -> tuple[tuple[str, Any], ...]:
 
 
 def _plainer(entry: Entry) -> Entry | None:
-    is_packed = isinstance(entry.note, _Held) and entry.note.packing
-    return replace(entry, note=_Held("dataset")) if is_packed else None
+    held = held_of(entry)
+    return replace(entry, note=replace(held, packing=())) if held.packing else None
 
 
-def _attributes(path: tuple[str | int, ...], owner: Any) -> Iterator[Entry]:
+def _attributes(path: Path, owner: Any) -> Iterator[Entry]:
     for name in owner.attrs:
-        array = _array(owner.attrs[name])
-        if array is not None:
-            yield Entry(path=(*path, f"@{name}"), array=array, note=_ATTRIBUTE)
-
-
-def _array(found: Any) -> "NDArray[Any] | None":
-    """Return the array of what h5py gives; None if it is of no type that can be written again."""
-    import numpy as np
-
-    array: NDArray[Any] = np.asarray(found)
-    if array.dtype.hasobject:
-        texts = list(array.flat)
-        if not all(isinstance(each, str) for each in texts):
-            return None
-        array = np.array(texts, dtype=str).reshape(array.shape)
-    return array
+        dtype = owner.attrs.get_id(name).dtype
+        inner = (*path, f"@{name}")
+        yield from entries_of(inner, owner.attrs[name], dtype, Held(ATTRIBUTE), owner.file)
 
 
 def _write(entries: Sequence[Entry]) -> bytes:
     stream = io.BytesIO()
-    with _h5py().File(stream, "w") as file:
+    with h5py_library().File(stream, "w") as file:
+        writer = Writer(file)
         for entry in entries:
-            *folder, last = map(str, entry.path)
-            owner = file["/".join(folder)] if folder else file
-            held = entry.note
-            assert isinstance(held, _Held), "it was read here"
+            *folders, last = map(str, entry.path)
+            folder = f"/{'/'.join(folders)}"
+            held = held_of(entry)
             if held.kind == "group":
-                owner.create_group(last)
+                file[folder].create_group(last)
             elif held.kind == "link":
-                owner[last] = _link(held.target)
-            elif held.kind == "attribute":
-                owner.attrs.create(last.removeprefix("@"), *_stored(entry))
+                file[folder][last] = _link(held.target)
             else:
-                data, dtype = _stored(entry)[0], _stored(entry)[-1]
-                packing = dict(held.packing) if data.size else {}  # an empty one has no chunks
-                owner.create_dataset(last, data=data, dtype=dtype, **(packing if data.ndim else {}))
+                writer.add(folder, entry)
+        writer.finish()
     return stream.getvalue()
 
 
 def _link(target: tuple[str, ...]) -> Any:
-    h5py = _h5py()
+    h5py = h5py_library()
     return h5py.SoftLink(*target) if len(target) == 1 else h5py.ExternalLink(*target)
-
-
-def _stored(entry: Entry) -> "tuple[NDArray[Any], None, Any]":
-    """Return what h5py is given: the data, a shape (that of the data) and a type."""
-    assert entry.array is not None, "a dataset and an attribute hold something"
-    if entry.array.dtype.kind == "U":
-        return entry.array.astype(object), None, _h5py().string_dtype()
-    return entry.array, None, entry.array.dtype
 
 
 HDF5 = Layout(

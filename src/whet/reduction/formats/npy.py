@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 MAGIC = b"\x93NUMPY"
 ZIP_MAGIC = b"PK\x03\x04"
 _SUFFIX = ".npy"
+_REST = "the rest"
+"""The name of the bytes that follow the last array; they have no type."""
 
 
 def read_array(payload: bytes) -> "NDArray[Any] | None":
@@ -83,19 +85,32 @@ def convert(entry: Entry, name: str) -> Entry | None:
 
 
 def _read_npy(payload: bytes) -> Sequence[Entry] | None:
-    """Read the array, or those that several calls of `numpy.save` put one behind another."""
+    """Read the array, or those that several calls of `numpy.save` put one behind another.
+
+    Other bytes may follow: those of a pickle, or of an array that was not written to its end.
+    """
     arrays: list[NDArray[Any]] = []
     end = 0
     while (found := _array_at(payload, end)) is not None:
         array, end = found
         arrays.append(array)
-    if len(arrays) == 1:
-        return [Entry(path=("",), array=arrays[0])]
-    return [Entry(path=(str(at),), array=each) for at, each in enumerate(arrays)] or None
+    if not arrays:
+        return None
+    names = [""] if len(arrays) == 1 else map(str, range(len(arrays)))
+    entries = [Entry(path=(name,), array=each) for name, each in zip(names, arrays, strict=True)]
+    rest = _bytes_from(payload, end)
+    return [*entries, Entry(path=(_REST,), array=rest, is_fixed=True)] if rest.size else entries
+
+
+def _bytes_from(payload: bytes, start: int) -> "NDArray[Any]":
+    import numpy as np
+
+    return np.frombuffer(payload, np.uint8, offset=start)
 
 
 def _write_npy(entries: Sequence[Entry]) -> bytes:
-    return b"".join(write_array(each.array) for each in entries if each.array is not None)
+    held = [(each.array, each.is_fixed) for each in entries if each.array is not None]
+    return b"".join(array.tobytes() if is_rest else write_array(array) for array, is_rest in held)
 
 
 def _read_npz(payload: bytes) -> Sequence[Entry] | None:
