@@ -1,6 +1,6 @@
 """Which kinds of payload there are, and of which of them a payload is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import TypeVar
 
@@ -32,7 +32,13 @@ from whet.reduction.formats.markup_passes import (
 )
 from whet.reduction.formats.markup_tree import HTML, XML, is_html, is_xml
 from whet.reduction.formats.names import NAME_PASSES
-from whet.reduction.formats.picture import IMAGE, IMAGE_ORDER, IMAGE_PASSES, parse_picture
+from whet.reduction.formats.picture import (
+    IMAGE,
+    IMAGE_ORDER,
+    IMAGE_PASSES,
+    parse_picture,
+    picture_again,
+)
 from whet.reduction.formats.pieces import (
     BYTES,
     DELETE_BYTES,
@@ -57,7 +63,7 @@ from whet.reduction.formats.sections import (
     is_toml,
 )
 from whet.reduction.formats.shown import picture_text, sound_text
-from whet.reduction.formats.sound import WAV, WAV_ORDER, WAV_PASSES, parse_wav
+from whet.reduction.formats.sound import WAV, WAV_ORDER, WAV_PASSES, parse_wav, sound_again
 from whet.reduction.formats.source import SOURCE_KINDS
 from whet.reduction.formats.source_passes import source_passes
 from whet.reduction.formats.sql_passes import SQL_ONLY_PASSES
@@ -118,6 +124,7 @@ STRUCTURED = (
         order=IMAGE_ORDER,
         is_text=False,
         shown=_showing(parse_picture, picture_text),
+        again=picture_again,
     ),
     Kind(
         name="wav",
@@ -126,6 +133,7 @@ STRUCTURED = (
         order=WAV_ORDER,
         is_text=False,
         shown=_showing(parse_wav, sound_text),
+        again=sound_again,
     ),
     Kind(
         name="diff",
@@ -206,13 +214,16 @@ PLAIN = (
 KINDS = {each.name: each for each in (*STRUCTURED, *PLAIN)}
 
 
-def kinds_of(payload: bytes, *, name: str = "", format_name: str | None = None) -> tuple[Kind, ...]:
+def kinds_of(
+    payload: bytes, *, name: str = "", format_name: str | None = None, but: Collection[str] = ()
+) -> tuple[Kind, ...]:
     """Return the kinds whose passes a payload gets, its own first.
 
     Args:
         payload: its content decides.
         name: its file name: it decides between kinds that fit.
         format_name: this kind alone, whatever the content.
+        but: names of kinds of which it is none, for all that is known.
 
     Raises:
         UnknownFormat: if there is no format called ``format_name``.
@@ -223,7 +234,8 @@ def kinds_of(payload: bytes, *, name: str = "", format_name: str | None = None) 
                 f"there is no format `{format_name}`", hint=f"choose one of {', '.join(KINDS)}"
             )
         return (KINDS[format_name],)
-    own = next((each for each in STRUCTURED if each.claims(payload, name)), None)
+    others = (each for each in STRUCTURED if each.name not in but)
+    own = next((each for each in others if each.claims(payload, name)), None)
     if own is None:
         return PLAIN
     return (own, *PLAIN) if own.is_text else (own,)

@@ -25,6 +25,7 @@ class Kind:
         shown: what a person reads instead of its bytes; None: these are what they read.
         pretty: the same payload as it reads best, which may be longer; None where there is none.
         exact: what of a payload must stay as it is for a program that knows the format.
+        again: the same payload as the passes write it; None where they edit its own bytes.
         detours: larger payloads that say the same, from which a smaller one may be reached.
     """
 
@@ -37,6 +38,7 @@ class Kind:
     shown: Callable[[bytes], str] | None = None
     pretty: Callable[[bytes], bytes | None] | None = None
     exact: "Callable[[bytes], Exactness | None] | None" = None
+    again: Callable[[bytes], bytes] | None = None
     detours: Callable[[bytes], Iterator[bytes]] | None = None
 
 

@@ -64,6 +64,11 @@ class ReductionProblem:
         """Note that the payload of this digest does not fail the same way."""
         self._tried.add(digest)
 
+    def judge_by(self, order: Order) -> None:
+        """Take another order."""
+        self.order = order
+        self._weight = -1
+
     def adopt(self, payload: bytes) -> None:
         """Note that ``payload`` fails the same way."""
         self.best = payload

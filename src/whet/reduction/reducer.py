@@ -23,7 +23,7 @@ from whet.search.batch import LazyBatch
 from whet.search.delta import BATCH_WIDTH
 from whet.search.proposal import Search
 
-_PROBING = "probe the format"
+_PROBING, _WRITING = "probe the format", "write it again"
 _OPENING = (b"{", b"[", b"<")
 
 MUCH_LESS = 0.75
@@ -78,17 +78,25 @@ def reducer_of(
         UnknownFormat: if there is no format of that name.
     """
     preference = preference or Preference()
-    kinds = kinds_of(payload, name=name, format_name=format_name)
-    problem = ReductionProblem(payload, preference.order_within(kinds[0].order))
+    problem = ReductionProblem(payload)
     if preference.keep:
         problem.allows = preference.allows
-    grow = kinds[0].detours
-    return Reducer(
-        problem=problem,
-        passes=[each for kind in kinds for each in _passes_of(kind, depth)],
-        exact=kinds[0].exact,
-        detours=None if grow is None or not may_grow else Detours(grow),
-    )
+    reducer = Reducer(problem=problem, passes=(), may_grow=may_grow)
+    tried = list[str]()
+
+    def choose_kind() -> None:
+        kinds = kinds_of(payload, name=name, format_name=format_name, but=tried)
+        tried.append(kinds[0].name)
+        problem.judge_by(preference.order_within(kinds[0].order))
+        reducer.passes = [each for kind in kinds for each in _passes_of(kind, depth)]
+        reducer.exact = kinds[0].exact
+        reducer.again = kinds[0].again if format_name is None else None
+        grow = kinds[0].detours
+        reducer.detours = None if grow is None or not may_grow else Detours(grow)
+
+    choose_kind()
+    reducer.choose_kind = choose_kind
+    return reducer
 
 
 def _passes_of(kind: Kind, depth: int) -> Iterator[ReductionPass[bytes]]:
@@ -126,6 +134,9 @@ class Reducer:
         exact: what of a payload must stay as it is if the program knows its format.
         detours: larger payloads from which a better one may be reached.
         size_of: how many bytes of a payload count as saved when they go.
+        again: the same payload as the passes write it.
+        choose_kind: takes the passes of another kind, as those of this one can do nothing.
+        may_grow: what is larger may be proposed too, as a step.
     """
 
     problem: ReductionProblem
@@ -133,16 +144,47 @@ class Reducer:
     exact: Callable[[bytes], Exactness | None] | None = None
     detours: Detours | None = None
     size_of: Callable[[bytes], int] = len
+    again: Callable[[bytes], bytes] | None = None
+    choose_kind: Callable[[], None] = lambda: None
+    may_grow: bool = False
     _turns: dict[str, Turns] = field(default_factory=dict[str, Turns])
 
     def reduce(self) -> Search[Reduced, Reduction]:
         """Propose until no pass gains anything."""
+        while not (yield from self._fails_when_written_again()):
+            self.choose_kind()
         for each in self.passes:
             self._turns[each.name] = Turns()
         yield from self._settle_all()
         while (yield from self._has_gained_by_detour()):
             yield from self._settle_all()
         return self.so_far(is_minimal=True)
+
+    def _fails_when_written_again(self) -> Search[Reduced, bool]:
+        """Find out whether the failure needs what the passes of this kind do not know of.
+
+        Such as how numbers are packed: then nothing that they write would fail.
+        """
+        best, again = (
+            self.problem.best,
+            b"" if self.again is None else self.again(self.problem.best),
+        )
+        if self.again is None or again == best:
+            return True
+        is_step = not self.problem.order.is_better(again, best)
+        if not again or not self.problem.allows(again) or (is_step and not self.may_grow):
+            return bool(again)
+        turns = self._turns.setdefault(_WRITING, Turns())
+        turns.candidates += 1
+        verdicts = yield [Reduced(again, _WRITING, is_step=is_step)]
+        if verdicts[-1] is not Verdict.BAD:
+            self.problem.reject(hash(again))
+            return False
+        turns.successes += 1
+        if not is_step:
+            turns.saved_bytes = self.size_of(best) - self.size_of(again)
+            self.problem.adopt(again)
+        return True
 
     def _settle_all(self) -> Search[Reduced, None]:
         """Run the passes of all stages in turn, round by round, until none gains anything.

@@ -29,6 +29,10 @@ def _kind(layout: Layout) -> Kind:
         view = format_.parse(payload)
         return "" if view is None else arrays_text(view.entries)
 
+    def again(payload: bytes) -> bytes:
+        view = format_.parse(payload)
+        return payload if view is None else view.written(view.entries)
+
     return Kind(
         name=layout.name,
         claims=lambda payload, _name: format_.parse(payload) is not None,
@@ -36,6 +40,7 @@ def _kind(layout: Layout) -> Kind:
         order=order_of(format_),
         is_text=False,
         shown=shown,
+        again=again,
     )
 
 

@@ -243,6 +243,12 @@ def _dump(picture: Picture) -> bytes:
 _parse = last_view(parse_picture)
 
 
+def picture_again(payload: bytes) -> bytes:
+    """Return the same picture as it is written here."""
+    picture = parse_picture(payload)
+    return payload if picture is None else _saved(picture, picture.frames)
+
+
 def _weight(payload: bytes) -> float:
     picture = _parse(payload)
     if picture is None:

@@ -18,6 +18,10 @@ def _kind(layout: TableLayout) -> Kind:
         view = format_.parse(payload)
         return "" if view is None else "\n\n".join(map(sheet_text, view.sheets))
 
+    def again(payload: bytes) -> bytes:
+        view = format_.parse(payload)
+        return payload if view is None else view.written(lambda: view.sheets)
+
     def inside(payload: bytes) -> list[Part]:
         return texts_in_tables(format_.parse(payload))
 
@@ -32,6 +36,7 @@ def _kind(layout: TableLayout) -> Kind:
         is_text=False,
         inside=inside,
         shown=shown,
+        again=again,
     )
 
 
