@@ -64,7 +64,9 @@ def answers_for(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("size", "seed"), [(40, 1), (400, 2), (600, 4)])
+@pytest.mark.parametrize(
+    ("size", "seed"), [(40, 1), pytest.param(400, 2, marks=pytest.mark.long), (600, 4)]
+)
 def test_the_same_commits_are_tested_in_the_same_order_as_git_tests_them(
     tmp_path: Path, size: int, seed: int
 ) -> None:
