@@ -179,7 +179,11 @@ def test_a_worktree_that_is_just_being_added_is_not_left(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "number", [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.long)]
+    "number",
+    [
+        signal.SIGINT,
+        *(pytest.param(each, marks=pytest.mark.long) for each in (signal.SIGTERM, signal.SIGHUP)),
+    ],
 )
 def test_nothing_disturbs_the_clean_up(whet: Whet, number: signal.Signals) -> None:
     log = slow_history(whet)

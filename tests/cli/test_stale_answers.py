@@ -64,7 +64,7 @@ def test_a_result_from_memory_is_run_once_more(whet: Whet) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("in_git", [False, True])
+@pytest.mark.parametrize("in_git", [pytest.param(False, marks=pytest.mark.long), True])
 def test_a_shrink_goes_on_where_it_stopped(whet: Whet, *, in_git: bool) -> None:
     whet.write("prog.py", LOOKS_FOR.format("BOOM"))
     whet.write("data.txt", "a\nb\nBOOM\nBANG\n" * 3)

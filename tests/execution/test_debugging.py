@@ -304,7 +304,7 @@ def test_pdb_needs_a_terminal(terminals: Terminals) -> None:
     assert refused.whet.wait(20) == os.EX_USAGE
 
 
-@pytest.mark.parametrize("is_edited", [False, True])
+@pytest.mark.parametrize("is_edited", [pytest.param(False, marks=pytest.mark.long), True])
 def test_a_failure_is_stepped_into_from_before_the_failing_function_was_called(
     terminals: Terminals, *, is_edited: bool
 ) -> None:

@@ -128,6 +128,7 @@ EDITS = [
             {"main.py": SHARES.format(rest.format(2))},
             False,  # where the variable is an outer one's Python has another name for that error
             id=f"a variable that inner functions share and that is {state}",
+            marks=() if state == "deleted later" else pytest.mark.long,
         )
         for state, rest in UNSET.items()
     ),

@@ -89,7 +89,11 @@ def test_every_candidate_is_json(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("opening", "closing"),
-    [(b"[", b"]"), (b'{"a":', b"}"), pytest.param(b'[{"a":', b"}]", marks=pytest.mark.long)],
+    [
+        pytest.param(b"[", b"]", marks=pytest.mark.long),
+        (b'{"a":', b"}"),
+        pytest.param(b'[{"a":', b"}]", marks=pytest.mark.long),
+    ],
 )
 def test_a_nesting_of_100_000_levels_is_searched(opening: bytes, closing: bytes) -> None:
     levels = 100_000 // opening.count(b"[") if opening != b'{"a":' else 100_000

@@ -52,7 +52,7 @@ def _is_json(payload: bytes) -> bool:
 
 
 # All have passes of the same make; in the long run each of them on the grammar of each language.
-LIKE_OTHERS = {each.name for each in LANGUAGES} - {"bash", "c", "kotlin", "php"}
+LIKE_OTHERS = {each.name for each in LANGUAGES} - {"c", "kotlin", "php"}
 VALID: dict[str, Callable[[bytes], bool]] = {"json": _is_json}
 
 

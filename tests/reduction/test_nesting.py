@@ -10,7 +10,12 @@ DEPTH = 100_000
     ("name", "parts", "smallest"),
     [
         ("deep.py", (b"x = ", b"(", b"1/0", b")"), b"1/0"),
-        ("deep.c", (b"int main() ", b"{", b"int a = needle;", b"}"), b"needle"),
+        pytest.param(
+            "deep.c",
+            (b"int main() ", b"{", b"int a = needle;", b"}"),
+            b"needle",
+            marks=pytest.mark.long,
+        ),
         pytest.param(
             "deep.sql", (b"select ", b"(", b"needle", b")"), b"needle", marks=pytest.mark.long
         ),
