@@ -311,7 +311,7 @@ STATES: list[Callable[[UserRepository], None]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
+# In the long run alone.
 RARE = [
     remove_from_index, folder_becomes_file, folder_becomes_link, file_becomes_pipe,
     tracked_then_ignored, line_ends, ident, failing_filter, skip_worktree, sparse_index,
@@ -319,6 +319,7 @@ RARE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [pytest.param(each, marks=pytest.mark.long) if each in RARE else each for each in STATES],
