@@ -64,7 +64,9 @@ def answers_for(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("size", "seed"), [(40, 1), (400, 2), (600, 4)])
+@pytest.mark.parametrize(
+    ("size", "seed"), [(40, 1), pytest.param(400, 2, marks=pytest.mark.long), (600, 4)]
+)
 def test_the_same_commits_are_tested_in_the_same_order_as_git_tests_them(
     tmp_path: Path, size: int, seed: int
 ) -> None:
@@ -81,7 +83,9 @@ def test_the_same_commits_are_tested_in_the_same_order_as_git_tests_them(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("size", "step_seconds"), [(5000, 60), (400, 0)], ids=["thousands", "all in the same second"]
+    ("size", "step_seconds"),
+    [pytest.param(5000, 60, marks=pytest.mark.long), (400, 0)],
+    ids=["thousands", "all in the same second"],
 )
 def test_where_the_ways_part_from_gits_whet_takes_no_more_tests(
     tmp_path: Path, size: int, step_seconds: int

@@ -203,7 +203,7 @@ def test_a_good_end_that_fails(whet: Whet) -> None:
             code=65, value="KeyError")  # fmt: skip
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", [pytest.param("1", marks=pytest.mark.long), "2"])
 def test_a_wrong_end_of_a_long_history_costs_few_runs(whet: Whet, jobs: str) -> None:
     whet.git("init", "--quiet")
     calls = whet.folder / "calls"

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from crossed import crossed
 from whet_command import Whet
 
 PYTHON = sys.executable
@@ -76,8 +77,10 @@ def nothing_is_left(whet: Whet) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("verb", [("bisect", "HEAD"), ("investigate",)], ids=["bisect", "all"])
+@crossed(
+    verb={"bisect": ("bisect", "HEAD"), "all": ("investigate",)},
+    number={"SIGTERM": signal.SIGTERM, "SIGHUP": signal.SIGHUP},
+)
 def test_a_search_that_is_told_to_end_cleans_up(
     whet: Whet, number: signal.Signals, verb: tuple[str, ...]
 ) -> None:
@@ -93,8 +96,10 @@ def test_a_search_that_is_told_to_end_cleans_up(
     nothing_is_left(whet)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("handles", [False, True], ids=["dies", "ends well"])
+@crossed(
+    handles={"dies": False, "ends well": True},
+    number={"SIGTERM": signal.SIGTERM, "SIGHUP": signal.SIGHUP},
+)
 def test_a_loop_that_is_told_to_end_while_a_program_runs_ends_with_it(
     whet: Whet, number: signal.Signals, *, handles: bool
 ) -> None:
@@ -135,7 +140,7 @@ def test_a_shrink_that_is_told_to_end_keeps_the_best(whet: Whet) -> None:
 
 @pytest.mark.slow
 def test_a_hangup_that_was_ignored_stays_ignored(whet: Whet) -> None:
-    log = slow_history(whet, seconds=0.5)
+    log = slow_history(whet, seconds=0.2)
 
     def ignore() -> None:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -173,7 +178,13 @@ def test_a_worktree_that_is_just_being_added_is_not_left(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGINT,
+        *(pytest.param(each, marks=pytest.mark.long) for each in (signal.SIGTERM, signal.SIGHUP)),
+    ],
+)
 def test_nothing_disturbs_the_clean_up(whet: Whet, number: signal.Signals) -> None:
     log = slow_history(whet)
     pids, slow = git_that_is_slow(whet, "remove")

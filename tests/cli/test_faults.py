@@ -23,7 +23,7 @@ print(0.02 <= time.monotonic() - began < 30)
 """
 
 
-@pytest.fixture(params=["root", "ordinary"])
+@pytest.fixture(params=[pytest.param("root", marks=pytest.mark.long), "ordinary"])
 def ada(request: pytest.FixtureRequest) -> Iterator[User]:
     with user(request.param) as one:
         one.write("saves.py", _SAVES)

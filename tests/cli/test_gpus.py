@@ -248,11 +248,12 @@ _WAKES = "import jax\njax.local_devices()\n"
     ("program", "variables", "way", "says"),
     [
         (_COUNTS, {}, "by torch's allocator (took)", "it took: torch refused a probe more"),
-        (
+        pytest.param(
             _ASKS,
             {},
             "by torch's allocator (took)",
             "asked torch for a share of 0.9 itself, and got no more",
+            marks=pytest.mark.long,
         ),
         (
             _COUNTS.partition("assert")[0],
@@ -266,7 +267,13 @@ _WAKES = "import jax\njax.local_devices()\n"
             "by torch's allocator (not proved)",
             "could not be proved: GPU 0, it has less free than that",
         ),
-        (_WAKES, {}, "by JAX's allocator (took)", "it took: JAX says so itself"),
+        pytest.param(
+            _WAKES,
+            {},
+            "by JAX's allocator (took)",
+            "it took: JAX says so itself",
+            marks=pytest.mark.long,
+        ),
         (
             _WAKES,
             {"FAKE_JAX_IS_DEAF": "1"},

@@ -10,7 +10,7 @@ PYTHON = sys.executable
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("in_git", [True, False])
+@pytest.mark.parametrize("in_git", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_a_program_deep_in_a_tree_needs_its_files_around_it(whet: Whet, *, in_git: bool) -> None:
     deep = Whet(whet.folder / "deep/er/project", whet.environment)
     deep.write("pkg/core.py", "def parse(line): return int(line)\n")

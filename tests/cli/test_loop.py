@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from crossed import crossed
 from loop_command import SLOW, Loop, looping, on_screen, out_of, save, wait_until_gone
 from whet_command import Whet
 
@@ -127,7 +128,7 @@ def test_the_code_that_is_recorded_is_what_was_run(whet: Whet) -> None:
     subprocess.run(["git", "init", "--quiet"], cwd=whet.folder, check=True)
     with looping(whet, *PYTHON, options=("--verify", "off")) as loop:
         told = loop.next()
-        for number in range(20):
+        for number in range(0, 20, 2):
             whet.write("main.py", f"{SLOW}print( {number} )\n")
             time.sleep(0.001 * number)  # as a formatter has it, at any moment of what comes of it
             loop.save("main.py", f"{SLOW}print('{number}')\n")
@@ -261,8 +262,10 @@ def _look_that_nothing_is_left(whet: Whet, pids: list[int]) -> None:
         assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-@pytest.mark.parametrize("when", ["idle", "warm"])
+@crossed(
+    when=["warm", "idle"],
+    number={"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM, "SIGKILL": signal.SIGKILL},
+)
 def test_nothing_is_left_when_a_loop_ends(whet: Whet, when: str, number: int) -> None:
     os.mkfifo(whet.folder / "up")
     hangs = "open('up').read()\n"

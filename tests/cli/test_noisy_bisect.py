@@ -271,6 +271,7 @@ def test_what_cannot_be_met_is_refused(whet: Whet, words: tuple[str, ...], said_
     assert said_of in said.stderr
 
 
+@pytest.mark.long
 def test_a_search_by_first_parents_does_not_stop_at_a_merge(whet: Whet) -> None:
     commits = history(whet, ["good"] * 3)
     whet.git("checkout", "--quiet", "-b", "side")

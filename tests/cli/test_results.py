@@ -138,7 +138,12 @@ def test_a_shallow_clone_says_how_to_get_the_rest(whet: Whet) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["x" * 250 + ".txt", "\u20ac" * 82 + ".txt", "\u20ac" * 79, "x." + "y" * 250],
+    [
+        "x" * 250 + ".txt",
+        pytest.param("\u20ac" * 82 + ".txt", marks=pytest.mark.long),
+        "\u20ac" * 79,
+        pytest.param("x." + "y" * 250, marks=pytest.mark.long),
+    ],
     ids=["letters", "wide letters", "a part's", "the end"],
 )
 def test_a_name_as_long_as_names_may_be_has_a_result_beside_it(whet: Whet, name: str) -> None:

@@ -31,7 +31,7 @@ def test_an_array_is_shown_at_the_end(whet: Whet) -> None:
     assert np.isnan(np.load(whet.folder / "x.shrunk.npy"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_table_is_shown_at_the_end(whet: Whet) -> None:
     columns: dict[str, Any] = {"id": [*range(50), 17], "name": ["x"] * 51}
     path = whet.folder / "t.parquet"

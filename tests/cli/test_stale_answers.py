@@ -4,6 +4,7 @@ import json
 import sys
 
 import pytest
+from crossed import crossed
 from whet_command import Whet
 
 PYTHON = sys.executable
@@ -18,8 +19,7 @@ def shrunk(whet: Whet, *words: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("in_git", [False, True])
-@pytest.mark.parametrize("program", WHERE.values(), ids=WHERE.keys())
+@crossed(program=WHERE, in_git=[False, True])
 def test_a_shrink_counts_the_program_that_it_ran(whet: Whet, program: str, *, in_git: bool) -> None:
     if in_git:
         whet.git("init", "--quiet")
@@ -64,7 +64,7 @@ def test_a_result_from_memory_is_run_once_more(whet: Whet) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("in_git", [False, True])
+@pytest.mark.parametrize("in_git", [pytest.param(False, marks=pytest.mark.long), True])
 def test_a_shrink_goes_on_where_it_stopped(whet: Whet, *, in_git: bool) -> None:
     whet.write("prog.py", LOOKS_FOR.format("BOOM"))
     whet.write("data.txt", "a\nb\nBOOM\nBANG\n" * 3)
@@ -85,8 +85,7 @@ def counting_history(whet: Whet) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("good", [True, False])
-@pytest.mark.parametrize("is_named", [True, False])
+@crossed(is_named=[True, False], good=[True, False])
 def test_a_bisection_counts_the_test_that_it_ran(whet: Whet, *, is_named: bool, good: bool) -> None:
     commits = counting_history(whet)
     outside = str(whet.folder.parent / "check.py")

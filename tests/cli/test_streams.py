@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from crossed import crossed
 from whet_command import Whet
 
 PYTHON = sys.executable
@@ -25,9 +26,11 @@ def run_with(whet: Whet, redirection: str, *words: str) -> "subprocess.Completed
     )
 
 
-@pytest.mark.parametrize("stream", ["", "2"])
-@pytest.mark.parametrize("target", [">&-", ">/dev/full", "> >(exec true)"])
-@pytest.mark.parametrize("option", [(), ("--json",)], ids=["lines", "json"])
+@crossed(
+    option={"lines": (), "json": ("--json",)},
+    target=[">&-", ">/dev/full", "> >(exec true)"],
+    stream=["", "2"],
+)
 def test_the_exit_code_is_the_programs_whatever_whets_streams_are(
     whet: Whet, stream: str, target: str, option: tuple[str, ...]
 ) -> None:

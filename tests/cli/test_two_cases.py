@@ -72,9 +72,9 @@ def as_yaml(data: object) -> str:
 @pytest.mark.parametrize(
     ("good", "bad", "good_text", "bad_text"),
     [
-        ("g.json", "b.json", as_json, as_json),
+        pytest.param("g.json", "b.json", as_json, as_json, marks=pytest.mark.long),
         ("g.toml", "b.yaml", as_toml, as_yaml),
-        ("g", "b.toml", as_json, as_toml),
+        pytest.param("g", "b.toml", as_json, as_toml, marks=pytest.mark.long),
         ("g.py", "b.py", repr, repr),
     ],
     ids=["json", "toml to yaml", "json without a name to toml", "python"],

@@ -144,7 +144,16 @@ def test_log_names_the_trials_of_searches_where_there_are_no_others(whet: Whet) 
     assert len(whet("log", "--all").stdout.splitlines()) > 0
 
 
-@pytest.mark.parametrize("named_by", ["inherited", "override", "reset", "redirection", "link"])
+@pytest.mark.parametrize(
+    "named_by",
+    [
+        "inherited",
+        pytest.param("override", marks=pytest.mark.long),
+        "reset",
+        pytest.param("redirection", marks=pytest.mark.long),
+        "link",
+    ],
+)
 def test_code_then_is_that_code_whatever_names_the_folder(whet: Whet, named_by: str) -> None:
     top = whet.folder
     (top.parent / "link").symlink_to(top)
@@ -296,7 +305,14 @@ def test_bisect_finds_the_first_bad_commit(whet: Whet) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("terms", ["good,bad", "broken,fixed", "before,after"])
+@pytest.mark.parametrize(
+    "terms",
+    [
+        pytest.param("good,bad", marks=pytest.mark.long),
+        "broken,fixed",
+        pytest.param("before,after", marks=pytest.mark.long),
+    ],
+)
 def test_the_number_of_jobs_changes_no_answer(whet: Whet, terms: str) -> None:
     whet.git("init", "--quiet")
     first, later = ("raise KeyError\n", "") if terms == "broken,fixed" else ("", "raise KeyError\n")
@@ -459,7 +475,7 @@ def test_what_fails_each_other_time_is_not_said_to_pass_elsewhere(whet: Whet) ->
     ("commits", "command", "why"),
     [
         (1, ["app.py"], "there is no commit before the current one"),
-        (2, ["-m", "app"], "the command names no file"),
+        pytest.param(2, ["-m", "app"], "the command names no file", marks=pytest.mark.long),
         (2, ["other.py"], "git tracks no file that the command names"),
     ],
 )

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from hidden_causes import SMALL_DISK, causes, investigate, is_named, small_disk
 
-QUICK = ("late_async", "segfault", "shadowed_module", "too_many_files")
+QUICK = ("segfault", "shadowed_module", "too_many_files")
 ALL = causes()
 WITHOUT_TORCH = sorted(ALL.keys() - {"stuck_rank"})
 

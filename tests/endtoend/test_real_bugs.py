@@ -67,14 +67,8 @@ def index_answers() -> bool:
 
 
 @pytest.mark.network
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "bug",
-    [
-        pytest.param(BUGS[0], id=BUGS[0].folder),
-        pytest.param(BUGS[1], id=BUGS[1].folder, marks=pytest.mark.long),  # half a minute
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("bug", BUGS, ids=[bug.folder for bug in BUGS])
 def test_a_published_bug_is_found_shrunk_and_reproduced(bug: RealBug, tmp_path: Path) -> None:
     if not index_answers():
         pytest.skip("the package index cannot be reached")

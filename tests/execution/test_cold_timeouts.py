@@ -50,7 +50,17 @@ def _stack_of(laboratory: Laboratory, way: str, *before: str, wall: float = 0.5)
     return laboratory.run(laboratory.trial(*before, "hang.py", way, wall_seconds=wall))
 
 
-@pytest.mark.parametrize("way", ["busy", "asleep", "locked", "in_c", "reading", "threaded"])
+@pytest.mark.parametrize(
+    "way",
+    [
+        "busy",
+        pytest.param("asleep", marks=pytest.mark.long),
+        "locked",
+        "in_c",
+        pytest.param("reading", marks=pytest.mark.long),
+        pytest.param("threaded", marks=pytest.mark.long),
+    ],
+)
 def test_the_main_threads_stack_is_taken_five_times(laboratory: Laboratory, way: str) -> None:
     outcome = _stack_of(laboratory, way, sys.executable)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from crossed import crossed
 from screens import Screen, in_terminal
 from workshop import SLOW, Workshop
 
@@ -71,17 +72,14 @@ def _program(*, start: str = "pass", start_at_top: str = "pass") -> str:
     return _PROGRAM.replace("START_AT_TOP", start_at_top).replace("START", start)
 
 
-@pytest.mark.parametrize(
-    "start",
-    [
-        pytest.param("sys.settrace(tracer)", id="all that runs"),
-        pytest.param("sys.setprofile(tracer)", id="all that is called"),
-        pytest.param(
-            "sys._getframe().f_trace = tracer; sys.settrace(tracer)", id="the running frame, too"
-        ),
-    ],
+@crossed(
+    at=["start", "start_at_top"],
+    start={
+        "all that runs": "sys.settrace(tracer)",
+        "all that is called": "sys.setprofile(tracer)",
+        "the running frame, too": "sys._getframe().f_trace = tracer; sys.settrace(tracer)",
+    },
 )
-@pytest.mark.parametrize("at", ["start", "start_at_top"])
 def test_a_tracer_sees_what_it_sees_cold(workshop: Workshop, start: str, at: str) -> None:
     head = f"import sys{_TRACER}"
     workshop.write({"helper.py": _HELPER})
@@ -179,20 +177,17 @@ def _since(screen: Screen, start: int) -> str:
     return re.sub(r"0x[0-9a-f]+|\.\.\.x[0-9a-f]+", "0x", re.sub(r"whet: .*\n", "", text))
 
 
-@pytest.mark.parametrize(
-    "keys",
-    [
-        pytest.param(["w", "l", *["s"] * 9, "w", "p total.value", "u", "ll", "c", "c"], id="steps"),
-        pytest.param(["n"] * 40, id="to the end of the program and beyond"),
-        pytest.param(["a", "r", "n", "unt", "q"], id="left before the end"),
-        pytest.param(["p 1", "\x03", "p 2", "n", "c", "c"], id="an interrupt at the prompt"),
-        pytest.param(["tbreak add", "c", "w", "r", "\x04"], id="an end of input"),
-        pytest.param(
-            ["p 1/0", "!n = 5", "display i", "n", "n", "tbreak 15", "c", "c", "c"], id="changes"
-        ),
-    ],
+@crossed(
+    at=["start", "start_at_top"],
+    keys={
+        "steps": ["w", "l", *["s"] * 9, "w", "p total.value", "u", "ll", "c", "c"],
+        "to the end of the program and beyond": ["n"] * 40,
+        "left before the end": ["a", "r", "n", "unt", "q"],
+        "an interrupt at the prompt": ["p 1", "\x03", "p 2", "n", "c", "c"],
+        "an end of input": ["tbreak add", "c", "w", "r", "\x04"],
+        "changes": ["p 1/0", "!n = 5", "display i", "n", "n", "tbreak 15", "c", "c", "c"],
+    },
 )
-@pytest.mark.parametrize("at", ["start", "start_at_top"])
 def test_a_breakpoint_in_a_warm_run_is_what_it_is_cold(
     terminals: Terminals, keys: list[str], at: str
 ) -> None:
@@ -309,7 +304,7 @@ def test_pdb_needs_a_terminal(terminals: Terminals) -> None:
     assert refused.whet.wait(20) == os.EX_USAGE
 
 
-@pytest.mark.parametrize("is_edited", [False, True])
+@pytest.mark.parametrize("is_edited", [pytest.param(False, marks=pytest.mark.long), True])
 def test_a_failure_is_stepped_into_from_before_the_failing_function_was_called(
     terminals: Terminals, *, is_edited: bool
 ) -> None:

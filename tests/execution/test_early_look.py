@@ -94,7 +94,15 @@ def _moved_away(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", [_edited, _shadowed, _touched, _moved_away])
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(_edited, marks=pytest.mark.long),
+        pytest.param(_shadowed, marks=pytest.mark.long),
+        _touched,
+        _moved_away,
+    ],
+)
 def test_what_changes_among_the_installed_files_after_that_look_is_seen(
     looked: Workshop, early: EarlyLook, change: Callable[[Path], None]
 ) -> None:
@@ -248,7 +256,15 @@ def test_a_look_ahead_serves_runs_until_something_changes(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", [_edited, _shadowed, _touched, _moved_away])
+@pytest.mark.parametrize(
+    "change",
+    [
+        _edited,
+        _shadowed,
+        pytest.param(_touched, marks=pytest.mark.long),
+        pytest.param(_moved_away, marks=pytest.mark.long),
+    ],
+)
 def test_what_changes_among_the_installed_files_after_a_look_ahead_is_seen(
     ahead: tuple[Workshop, EarlyLook], change: Callable[[Path], None]
 ) -> None:
@@ -364,7 +380,15 @@ def shared(search: Search) -> Search:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", [_edited, _shadowed, _touched, _moved_away])
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(_edited, marks=pytest.mark.long),
+        _shadowed,
+        pytest.param(_touched, marks=pytest.mark.long),
+        _moved_away,
+    ],
+)
 def test_what_changes_among_the_installed_files_between_two_trials_is_seen(
     shared: Search, change: Callable[[Path], None]
 ) -> None:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from crossed import crossed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from laboratory import Laboratory
@@ -80,19 +81,19 @@ def _tree(folder: Path) -> dict[str, tuple[int, bytes]]:
     ("does", "reset"),
     [
         pytest.param("open('out', 'w').write('x')", "", id="a file that was written"),
-        pytest.param("open('out', 'w').write('x'); open('out', 'a').write('y')", "", id="a file that was appended to"),
-        pytest.param("open('out', 'x').write('x')", "rm -f out", id="a file that was new"),
-        pytest.param("open('log', 'a').write('x')", "rm -f log", id="a log"),
+        pytest.param("open('out', 'w').write('x'); open('out', 'a').write('y')", "", id="a file that was appended to", marks=pytest.mark.long),
+        pytest.param("open('out', 'x').write('x')", "rm -f out", id="a file that was new", marks=pytest.mark.long),
+        pytest.param("open('log', 'a').write('x')", "rm -f log", id="a log", marks=pytest.mark.long),
         pytest.param("open('a', 'w').write('x'); os.replace('a', 'out')", "", id="a file that was saved at once"),
-        pytest.param("open('a', 'w').write('x'); os.unlink('a')", "", id="a file that went"),
+        pytest.param("open('a', 'w').write('x'); os.unlink('a')", "", id="a file that went", marks=pytest.mark.long),
         pytest.param("os.makedirs('made/more', 0o700); open('made/more/out', 'w').write('x')", "rm -rf made", id="folders"),
-        pytest.param("os.makedirs('made', exist_ok=True); open('made/out', 'w').write('x')", "mkdir -p made", id="a folder that is there"),
-        pytest.param("os.mkdir('made'); os.rmdir('made')", "", id="a folder that went"),
+        pytest.param("os.makedirs('made', exist_ok=True); open('made/out', 'w').write('x')", "mkdir -p made", id="a folder that is there", marks=pytest.mark.long),
+        pytest.param("os.mkdir('made'); os.rmdir('made')", "", id="a folder that went", marks=pytest.mark.long),
         pytest.param("open('out', 'w').write('x'); os.chmod('out', 0o640)", "", id="a mode"),
-        pytest.param("os.umask(0o077); open('out', 'w').write('x')", "rm -f out", id="a mask"),
+        pytest.param("os.umask(0o077); open('out', 'w').write('x')", "rm -f out", id="a mask", marks=pytest.mark.long),
         pytest.param("import tempfile; tempfile.TemporaryFile().close(); tempfile.NamedTemporaryFile().close(); tempfile.TemporaryDirectory().cleanup()", "", id="temporary files"),
         pytest.param("import subprocess; subprocess.run('echo x >out; mv out other', shell=True)", "rm -f other", id="a shell"),
-        pytest.param("import shutil; shutil.copy2('data', 'copy')", "rm -f copy", id="a copy"),
+        pytest.param("import shutil; shutil.copy2('data', 'copy')", "rm -f copy", id="a copy", marks=pytest.mark.long),
     ],
 )  # fmt: skip
 def test_what_was_made_is_made_again(laboratory: Laboratory, does: str, reset: str) -> None:
@@ -147,18 +148,17 @@ with open('out', 'rb') as file:
 READS = "print([memory[place] for place in (0, 1, mmap.PAGESIZE)])\n"
 
 
-@pytest.mark.parametrize("access", ["mmap.ACCESS_COPY", "mmap.ACCESS_READ"])
-@pytest.mark.parametrize(
-    "does",
-    [
-        pytest.param("", id="nothing"),
-        pytest.param("open('out', 'r+b').write(b'x')\n", id="writes to it"),
-        pytest.param("open('out', 'wb').write(b'shorter')\n", id="shortens it"),
-        pytest.param("open('out', 'r+b').write(b'x')\nos.unlink('out')\n", id="removes it"),
-        pytest.param("open('a', 'wb').write(bytes(3 * mmap.PAGESIZE))\nos.replace('a', 'out')\n", id="replaces it"),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("name", ["out", "first"])
+@crossed(
+    name=["out", "first"],
+    does={
+        "nothing": "",
+        "writes to it": "open('out', 'r+b').write(b'x')\n",
+        "shortens it": "open('out', 'wb').write(b'shorter')\n",
+        "removes it": "open('out', 'r+b').write(b'x')\nos.unlink('out')\n",
+        "replaces it": "open('a', 'wb').write(bytes(3 * mmap.PAGESIZE))\nos.replace('a', 'out')\n",
+    },
+    access=["mmap.ACCESS_COPY", "mmap.ACCESS_READ"],
+)
 def test_what_was_made_and_mapped_is_what_it_was(
     laboratory: Laboratory, access: str, does: str, name: str
 ) -> None:
@@ -211,7 +211,8 @@ def _text(prefix: list[str], suffix: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-EXAMPLES = max(12, settings.default.max_examples // 6) if settings.default else 12
+# A dozen in the ordinary run take seven seconds.
+EXAMPLES = max(6, settings().max_examples // 6 - 10)
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=EXAMPLES)

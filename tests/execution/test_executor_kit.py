@@ -1,6 +1,7 @@
 from collections.abc import Callable
 
 import pytest
+from crossed import crossed
 from laboratory import Laboratory
 
 from whet.core.executor import Executor
@@ -32,18 +33,29 @@ def _cache(inner: Executor) -> Executor:
     return CachingExecutor(inner, lambda _trial: None)
 
 
+def _record_what_is_cached(inner: Executor) -> Executor:
+    return _record(_cache(inner))
+
+
+def _cache_what_is_recorded(inner: Executor) -> Executor:
+    return _cache(_record(inner))
+
+
+def _as_it_is(inner: Executor) -> Executor:
+    return inner
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "wrap",
-    [
-        pytest.param(lambda inner: inner, id="cold"),
-        pytest.param(_record, id="recording"),
-        pytest.param(_cache, id="caching"),
-        pytest.param(lambda inner: _record(_cache(inner)), id="recording-caching"),
-        pytest.param(lambda inner: _cache(_record(inner)), id="caching-recording"),
-    ],
+@crossed(
+    jobs=[2, 1],
+    wrap={
+        "cold": _as_it_is,
+        "recording": _record,
+        "caching": _cache,
+        "recording-caching": _record_what_is_cached,
+        "caching-recording": _cache_what_is_recorded,
+    },
 )
-@pytest.mark.parametrize("jobs", [1, 2])
 def test_every_executor_keeps_the_promises(
     laboratory: Laboratory, wrap: Callable[[Executor], Executor], jobs: int
 ) -> None:

@@ -138,7 +138,7 @@ OF_A_PROCESS = [
     pytest.param(
         "import threading, os", "print(threading.main_thread().native_id == os.getpid(), threading.main_thread().ident == threading.get_ident(), threading.get_native_id() == os.getpid(), threading.active_count())",
         id="the number of the main thread",
-    ),
+     marks=pytest.mark.long),
     pytest.param(
         "import os, random, logging\nn = []\nos.register_at_fork(before=lambda: n.append('before'), after_in_parent=lambda: n.append('parent'), after_in_child=lambda: n.append('child'))\nrandom.seed(3)", "print(n, random.random(), os.waitpid(os.fork() or os._exit(len(n)), 0)[1], n)",
         id="handlers of forks",
@@ -146,15 +146,15 @@ OF_A_PROCESS = [
     pytest.param(
         "import sys, os", "print(sorted(sys.modules), sorted(map(int, os.listdir('/proc/self/fd'))), open(os.devnull).fileno())",
         id="modules and descriptors",
-    ),
+     marks=pytest.mark.long),
     pytest.param(
         "import os\nf = os.scandir(os.path.dirname(os.__file__))\ng = next(f).name", "print(sorted([g, *(e.name for e in f)]))",
         id="a folder that is being listed",
-    ),
+     marks=pytest.mark.long),
     pytest.param(
         "import os\nf = os.open('.', os.O_RDONLY)", "print(sorted(os.listdir(f)), os.lseek(f, 0, os.SEEK_CUR) > 0)",
         id="a folder that is open",
-    ),
+     marks=pytest.mark.long),
     pytest.param(
         "import signal, os\nsignal.signal(signal.SIGUSR1, lambda *_: print('got it'))\nsignal.pthread_sigmask(signal.SIG_BLOCK, [12])", "os.kill(os.getpid(), signal.SIGUSR1); print(signal.pthread_sigmask(signal.SIG_BLOCK, []))",
         id="signals",
@@ -162,7 +162,7 @@ OF_A_PROCESS = [
     pytest.param(
         "import os, resource\nos.umask(0o27)\nresource.setrlimit(resource.RLIMIT_NOFILE, (99, 99))\nos.nice(1)", "print(os.umask(0), resource.getrlimit(resource.RLIMIT_NOFILE), os.nice(0), os.getpgrp() == os.getsid(0) == os.getpid())",
         id="mask, limits, group",
-    ),
+     marks=pytest.mark.long),
     pytest.param(
         "import logging\nlogging.basicConfig()\nlogging.getLogger().handlers[0].acquire()\nlogging._acquireLock() if hasattr(logging, '_acquireLock') else logging._lock.acquire()", "logging.getLogger().handlers[0].release()\nlogging._releaseLock() if hasattr(logging, '_releaseLock') else logging._lock.release()\nlogging.error('x')",
         id="locks that are held",
@@ -170,7 +170,7 @@ OF_A_PROCESS = [
     pytest.param(
         "import warnings\nwarnings.simplefilter('error')\nimport threading\nn = len(warnings.filters)", "print(n == len(warnings.filters), warnings.filters[0])",
         id="filters of warnings",
-    ),
+     marks=pytest.mark.long),
     pytest.param(
         "import faulthandler, signal, sys\nfaulthandler.enable()\nfaulthandler.register(signal.SIGUSR2, chain=False)", "import os\nprint(faulthandler.is_enabled(), faulthandler.unregister(signal.SIGUSR2))",
         id="faulthandler",
@@ -178,19 +178,19 @@ OF_A_PROCESS = [
     pytest.param(
         "import tempfile, weakref\nclass C: pass\nc = C()\nf = weakref.finalize(c, print, 'finalized')", "del c\ng = weakref.finalize(C, print, 'at exit')",
         id="finalizers",
-    ),
+     marks=pytest.mark.long),
     pytest.param(
         "import os, tempfile\nd = tempfile.TemporaryDirectory()", "print(os.listdir(d.name), os.path.isdir(d.name))",
         id="a temporary folder",
-    ),
+     marks=pytest.mark.long),
     pytest.param(
         "import multiprocessing\np = multiprocessing.get_context('fork').Process(target=print, args=('started',))", "p.start()\np.join()\nprint(p.exitcode)",
         id="a process that has not been started",
-    ),
+     marks=pytest.mark.long),
     pytest.param(
         "import multiprocessing.util\nf = multiprocessing.util.Finalize(None, print, args=('tidied up',), exitpriority=1)", "print('end')",
         id="what multiprocessing does at the end",
-    ),
+     marks=pytest.mark.long),
     pytest.param(
         "import ctypes.util\nx = ctypes.c_int(3)", "import ctypes, _ctypes\nprint(isinstance(x, ctypes._SimpleCData), isinstance(x, _ctypes._SimpleCData))",
         id="ctypes",
@@ -198,7 +198,7 @@ OF_A_PROCESS = [
     pytest.param(
         "import asyncio\nprint(asyncio.run(asyncio.sleep(0, 1)))", "print(asyncio.run(asyncio.sleep(0, 2)))",
         id="an event loop before and after",
-    ),
+     marks=pytest.mark.long),
     pytest.param(
         "import threading\nt = threading.Thread(target=print, args=('in a thread',))\nu = threading.Thread(target=print)\nu.start()\nu.join()", "t.start()\nt.join()\nprint(t.is_alive(), u.is_alive(), threading.active_count())",
         id="a thread that has not been started",
@@ -238,10 +238,10 @@ def test_a_thread_can_be_started_that_had_not_been_before_the_copy(
     "doing",
     [
         pytest.param("import multiprocessing; l = multiprocessing.Lock()", id="a lock of processes"),
-        pytest.param("import asyncio; l = asyncio.new_event_loop()", id="an event loop"),
+        pytest.param("import asyncio; l = asyncio.new_event_loop()", id="an event loop", marks=pytest.mark.long),
         pytest.param("import threading; threading.Thread(target=threading.Event().wait, daemon=True).start()", id="a thread"),
-        pytest.param("import os, signal; signal.pthread_sigmask(signal.SIG_BLOCK, [10]); signal.raise_signal(10)", id="a signal that is held back"),
-        pytest.param("import sys; sys.addaudithook(lambda *_: None)", id="a listener to all events"),
+        pytest.param("import os, signal; signal.pthread_sigmask(signal.SIG_BLOCK, [10]); signal.raise_signal(10)", id="a signal that is held back", marks=pytest.mark.long),
+        pytest.param("import sys; sys.addaudithook(lambda *_: None)", id="a listener to all events", marks=pytest.mark.long),
         pytest.param("import mmap; m = mmap.mmap(-1, 9, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS); m.madvise(mmap.MADV_DONTFORK)", id="memory that no fork gets"),
     ],
 )  # fmt: skip
@@ -278,7 +278,7 @@ def test_every_python_is_copied_unseen(workshop: Workshop, minor: int) -> None:
 
 
 @every_python
-@pytest.mark.parametrize("level", [2, 3, 9])
+@pytest.mark.parametrize("level", [2, pytest.param(3, marks=pytest.mark.long), 9])
 def test_every_python_warns_of_no_line_of_whets(workshop: Workshop, minor: int, level: int) -> None:
     workshop.python = python_of(minor)
     text = f"import warnings\n{SLOW}warnings.warn('from here', stacklevel={level})\n"
@@ -291,7 +291,13 @@ def test_every_python_warns_of_no_line_of_whets(workshop: Workshop, minor: int, 
 
 @every_python
 @pytest.mark.parametrize(
-    "end", ["pass\n", "atexit.register(int, 'x')\n", "raise SystemExit('words')\n", "1 / 0\n"]
+    "end",
+    [
+        pytest.param("pass\n", marks=pytest.mark.long),
+        "atexit.register(int, 'x')\n",
+        pytest.param("raise SystemExit('words')\n", marks=pytest.mark.long),
+        "1 / 0\n",
+    ],
 )
 def test_every_python_calls_what_is_to_be_called_at_the_end(
     workshop: Workshop, minor: int, end: str
@@ -324,7 +330,12 @@ def test_every_python_goes_on_with_another_function(workshop: Workshop, minor: i
 
 @every_python
 @pytest.mark.parametrize(
-    "doing", ["1 / 0", "raise SystemExit(3)", "print(sys.gettrace() is trace)"]
+    "doing",
+    [
+        "1 / 0",
+        pytest.param("raise SystemExit(3)", marks=pytest.mark.long),
+        "print(sys.gettrace() is trace)",
+    ],
 )
 def test_every_python_is_traced_by_its_program_alone(
     workshop: Workshop, minor: int, doing: str
@@ -372,9 +383,9 @@ def test_a_script_that_shows_a_line_of_itself_has_not_read_itself(workshop: Work
     "asks",
     [
         "os.path.exists(__file__)",
-        "os.path.realpath(__file__).endswith('main.py')",
+        pytest.param("os.path.realpath(__file__).endswith('main.py')", marks=pytest.mark.long),
         "str(pathlib.Path(__file__).resolve())[-1]",
-        "inspect.getmodule(inspect.currentframe()).__name__",
+        pytest.param("inspect.getmodule(inspect.currentframe()).__name__", marks=pytest.mark.long),
         "[linecache.getline(__file__, 1), linecache.checkcache(__file__), linecache.checkcache()]",
     ],
 )
@@ -393,17 +404,20 @@ def test_a_script_that_asks_where_it_is_has_not_seen_what_it_says(
             pytest.param(
                 f"import os\nx = {looks}\n{SLOW}print(x)\n", ("print(x", "print('longer', x"),
                 id=looks,
+                marks=marks,
             )
-            for looks in (
-                "os.path.getsize(__file__)", "os.stat('main.py').st_size",
-                "os.lstat(__file__).st_size", "[each.stat().st_size for each in os.scandir('.')]",
+            for looks, marks in (
+                ("os.path.getsize(__file__)", ()),
+                ("os.stat('main.py').st_size", pytest.mark.long),
+                ("os.lstat(__file__).st_size", pytest.mark.long),
+                ("[each.stat().st_size for each in os.scandir('.')]", ()),
             )
         ),
         pytest.param(f"{SHOWS}{SLOW}print(text)\n", ("# here", "# now here"), id="the line that was shown"),
         pytest.param(
             f"{SHOWS}import linecache\nx = linecache.getlines(__file__)\n{SLOW}print(x[-1])\n",
             ("print(x", "print(1, x"), id="lines that were known by then",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             f"{SHOWS}def f(): pass\nx = __import__('inspect').getsource(f)\n{SLOW}print(x)\n",
             ("print(x", "print(1, x"), id="a function's source that was known by then",

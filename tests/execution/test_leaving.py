@@ -144,9 +144,15 @@ def test_a_process_that_is_left_behind_is_ended_and_told_of(workshop: Workshop, 
     "takes",
     [
         "import fcntl\nfile = open('lock', 'w')\nfcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)\n",
-        "import fcntl\nfile = open('lock', 'w')\nfcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)\n",
+        pytest.param(
+            "import fcntl\nfile = open('lock', 'w')\nfcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)\n",
+            marks=pytest.mark.long,
+        ),
         "import socket\nlistener = socket.socket()\nlistener.bind(('127.0.0.1', {port}))\nlistener.listen()\n",
-        "import socket\nlistener = socket.socket(socket.AF_UNIX)\nlistener.bind('\\0whet-{port}')\n",
+        pytest.param(
+            "import socket\nlistener = socket.socket(socket.AF_UNIX)\nlistener.bind('\\0whet-{port}')\n",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_what_a_run_has_taken_is_free_for_the_next_one(workshop: Workshop, takes: str) -> None:
@@ -233,11 +239,14 @@ def test_no_native_thread_finds_its_files_closed(workshop: Workshop, tmp_path: P
     "end",
     [
         "os.times = lambda: 1 / 0\n",
-        "time.process_time = lambda: 1 / 0\n",
-        "time.process_time = lambda: 'long'\n",
+        pytest.param("time.process_time = lambda: 1 / 0\n", marks=pytest.mark.long),
+        pytest.param("time.process_time = lambda: 'long'\n", marks=pytest.mark.long),
         "def end(code):\n    os.write(1, b'never')\nos._exit = end\n",
         "sys.addaudithook(lambda name, _: name.startswith('socket') and os.write(1, name.encode()))\n",
-        "import warnings\nwarnings.simplefilter('always')\nwarnings.showwarning = lambda *_: os.mknod('warned')\n",
+        pytest.param(
+            "import warnings\nwarnings.simplefilter('always')\nwarnings.showwarning = lambda *_: os.mknod('warned')\n",
+            marks=pytest.mark.long,
+        ),
         "sys.stdout.close()\n",
     ],
 )

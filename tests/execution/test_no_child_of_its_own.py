@@ -28,7 +28,15 @@ ctypes.CDLL(None).signal(signal.SIGCHLD, 1)
 """
 
 
-BEGINS = pytest.mark.parametrize("begin", [SEES_OFF, REAPS, HEARS_IN_C, SEES_OFF_IN_C])
+BEGINS = pytest.mark.parametrize(
+    "begin",
+    [
+        SEES_OFF,
+        pytest.param(REAPS, marks=pytest.mark.long),
+        HEARS_IN_C,
+        pytest.param(SEES_OFF_IN_C, marks=pytest.mark.long),
+    ],
+)
 
 
 @pytest.mark.long

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from crossed import crossed
 from workshop import SLOW, Workshop
 
 from whet.core.errors import HostFailure
@@ -22,14 +23,14 @@ C = "import ctypes; c = ctypes.CDLL(None); c.fopen.restype = P = ctypes.c_void_p
     [
         pytest.param(
             f"{C}x = c.access(b'data', 0)", {}, {"data": ""}, id="C: access of what is missing"
-        ),
+        , marks=pytest.mark.long),
         pytest.param(
             f"{C}f = c.fopen(b'data', b'r'); x = c.fgetc(P(f)); c.fclose(P(f))",
             {"data": "a"}, {"data": "b"}, id="C: fopen",
         ),
         pytest.param(
             f"{C}f = c.fopen(b'data', b'r'); x = bool(f) and c.fclose(P(f)) == 0", {}, {"data": "b"}, id="C: a failed fopen"
-        ),
+        , marks=pytest.mark.long),
         pytest.param(
             f"{C}b = ctypes.create_string_buffer(256); c.statx(-100, b'data', 0, 0x7ff, b); x = b.raw[40:48]",
             {"data": "a"}, {"data": "longer"}, id="C: statx",
@@ -38,14 +39,14 @@ C = "import ctypes; c = ctypes.CDLL(None); c.fopen.restype = P = ctypes.c_void_p
             "import sqlite3, contextlib\nwith contextlib.closing(sqlite3.connect('file:data?mode=ro', uri=True)) as d:\n"
             "    try: x = d.execute('select * from sqlite_master').fetchall()\n    except Exception as e: x = e",
             {"data": ""}, {"data": "no database, but something"}, id="sqlite3",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             "import subprocess; x = subprocess.run(['cat', 'data'], capture_output=True).stdout",
             {"data": "a"}, {"data": "b"}, id="a process that was started",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             "import subprocess; x = subprocess.getoutput('[ -e data ] && echo yes')", {}, {"data": "b"}, id="a shell",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             "import os\nif not (p := os.fork()): os._exit(open('data').read() == 'b')\nx = os.waitpid(p, 0)[1]",
             {"data": "a"}, {"data": "b"}, id="a process that was forked",
@@ -57,11 +58,11 @@ C = "import ctypes; c = ctypes.CDLL(None); c.fopen.restype = P = ctypes.c_void_p
         pytest.param(
             "import os; d = os.open('sub', os.O_RDONLY); f = os.open('data', os.O_RDONLY, dir_fd=d); x = os.read(f, 9); os.close(f); os.close(d)",
             {"sub/data": "a"}, {"sub/data": "b"}, id="relative to a folder that is held open",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             "import os; os.chdir('sub'); x = open('data').read(); os.chdir('..')",
             {"sub/data": "a"}, {"sub/data": "b"}, id="relative to a folder that was entered",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             "import mmap; f = open('data'); m = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ, flags=mmap.MAP_PRIVATE); x = m[0]; m.close(); f.close()",
             {"data": "a"}, {"data": "b"}, id="a mapping",
@@ -69,7 +70,7 @@ C = "import ctypes; c = ctypes.CDLL(None); c.fopen.restype = P = ctypes.c_void_p
         pytest.param(
             "import importlib.util; x = importlib.util.find_spec('helper') is None", {}, {"helper.py": ""},
             id="a module that was only asked for",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             "import sys; sys.path.insert(0, 'more')\ntry: import helper\nexcept ImportError: x = 1\nelse: x = 2",
             {}, {"more/helper.py": ""}, id="a path entry that was missing",
@@ -77,7 +78,7 @@ C = "import ctypes; c = ctypes.CDLL(None); c.fopen.restype = P = ctypes.c_void_p
         pytest.param(
             "import sub; x = getattr(sub, 'X', 0)", {"sub/other": ""}, {"sub/__init__.py": "X = 1"},
             id="a namespace package that becomes another one",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             "import os, other\nif not (p := os.fork()):\n    import colorsys\n    os._exit(hasattr(colorsys, 'OURS'))\nx = os.waitpid(p, 0)[1]",
             {"other.py": ""}, {"colorsys.py": "OURS = 1"}, id="a module that a forked process has found elsewhere",
@@ -85,7 +86,7 @@ C = "import ctypes; c = ctypes.CDLL(None); c.fopen.restype = P = ctypes.c_void_p
         pytest.param(
             "import os, other\nif not (p := os.fork()):\n    try: import helper\n    except ImportError: os._exit(1)\n    os._exit(2)\nx = os.waitpid(p, 0)[1]",
             {"other.py": ""}, {"helper.py": ""}, id="a module that a forked process has not found",
-        ),
+         marks=pytest.mark.long),
     ],
 )  # fmt: skip
 def test_what_anybody_has_seen_spoils_what_came_after(
@@ -100,16 +101,15 @@ def test_what_anybody_has_seen_spoils_what_came_after(
     assert [bool(start.place) for start in workshop.starts] == [False, True, False], workshop.starts
 
 
-@pytest.mark.parametrize(
-    "reads", ["", "\ntry: x = open(helper.__file__).read()\nexcept OSError: x = 0"]
-)
-@pytest.mark.parametrize(
-    "edit",
-    [
-        {"lib/site-packages/helper.py": "X = 2"},
-        {"lib/site-packages/helper.py": None, "lib/site-packages/helper/__init__.py": "X = 3"},
-        {"helper.py": "X = 4"},
-    ],
+@crossed(
+    reads=["", "\ntry: x = open(helper.__file__).read()\nexcept OSError: x = 0"],
+    edit={
+        "another text": {"lib/site-packages/helper.py": "X = 2"},
+        "a package": {
+            "lib/site-packages/helper.py": None, "lib/site-packages/helper/__init__.py": "X = 3",
+        },
+        "another place": {"helper.py": "X = 4"},
+    },
 )  # fmt: skip
 def test_an_edit_of_an_installed_module_spoils_what_came_after(
     workshop: Workshop, reads: str, edit: dict[str, str | None]
@@ -147,9 +147,9 @@ def test_a_script_that_becomes_a_link_or_leads_elsewhere_finds_other_modules(
 @pytest.mark.parametrize(
     "looks",
     [
-        "x = open('data').read()", "import os; x = os.stat('data').st_size",
-        "import os; x = os.path.realpath('data')[-1]", "import os; x = os.readlink('link')[-1]",
-        "import os; x = os.path.exists('link/file')", "x = open('link/file').read()",
+        "x = open('data').read()", pytest.param("import os; x = os.stat('data').st_size", marks=pytest.mark.long),
+        pytest.param("import os; x = os.path.realpath('data')[-1]", marks=pytest.mark.long), "import os; x = os.readlink('link')[-1]",
+        "import os; x = os.path.exists('link/file')", pytest.param("x = open('link/file').read()", marks=pytest.mark.long),
     ],
 )  # fmt: skip
 def test_a_link_that_is_switched_is_noticed(workshop: Workshop, looks: str) -> None:
@@ -168,18 +168,18 @@ def test_a_link_that_is_switched_is_noticed(workshop: Workshop, looks: str) -> N
 @pytest.mark.parametrize(
     "does",
     [
-        pytest.param(f"{C}c.fclose(P(c.fopen(b'helper.py', b'a')))", id="C: a file that was appended to"),
-        pytest.param(f"{C}c.symlink(b'main.py', b'link')", id="C: a link by name"),
+        pytest.param(f"{C}c.fclose(P(c.fopen(b'helper.py', b'a')))", id="C: a file that was appended to", marks=pytest.mark.long),
+        pytest.param(f"{C}c.symlink(b'main.py', b'link')", id="C: a link by name", marks=pytest.mark.long),
         pytest.param(f"{C}c.chmod(b'main.py', 0o600)", id="C: a mode"),
-        pytest.param(f"{C}c.system(b'chmod 600 helper.py')", id="C: a shell that changed a mode"),
+        pytest.param(f"{C}c.system(b'chmod 600 helper.py')", id="C: a shell that changed a mode", marks=pytest.mark.long),
         pytest.param("import subprocess; subprocess.run(['touch', 'main.py'])", id="a process that touched"),
         pytest.param("import os; os.link('main.py', 'out')", id="a link"),
-        pytest.param("import os; os.utime('main.py')", id="a time"),
-        pytest.param("import os; f = os.open('main.py', os.O_RDONLY); os.fchmod(f, 0o600); os.close(f)", id="a mode, by descriptor"),
+        pytest.param("import os; os.utime('main.py')", id="a time", marks=pytest.mark.long),
+        pytest.param("import os; f = os.open('main.py', os.O_RDONLY); os.fchmod(f, 0o600); os.close(f)", id="a mode, by descriptor", marks=pytest.mark.long),
         pytest.param("import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.sendto(b'x', ('127.0.0.1', 9)); s.close()", id="a message"),
-        pytest.param("import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); s.close()", id="an address"),
+        pytest.param("import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); s.close()", id="an address", marks=pytest.mark.long),
         pytest.param(f"{C}import os; os.close(c.syscall(425, 1, ctypes.create_string_buffer(120)))", id="a ring that nobody sees through"),
-        pytest.param("import sqlite3; d = sqlite3.connect('data'); d.execute('create table t (x)'); d.close()", id="a database"),
+        pytest.param("import sqlite3; d = sqlite3.connect('data'); d.execute('create table t (x)'); d.close()", id="a database", marks=pytest.mark.long),
         pytest.param("import os; os.mkfifo('pipe'); r = os.open('pipe', os.O_RDONLY | os.O_NONBLOCK); os.close(r); os.unlink('pipe')", id="a pipe with a name"),
     ],
 )  # fmt: skip
@@ -198,18 +198,18 @@ def test_what_anybody_has_done_to_the_world_ends_the_ladder(workshop: Workshop, 
 @pytest.mark.parametrize(
     "does",
     [
-        pytest.param("import subprocess; subprocess.run(['true'])", id="a process that has ended"),
+        pytest.param("import subprocess; subprocess.run(['true'])", id="a process that has ended", marks=pytest.mark.long),
         pytest.param("import os; os.waitpid(os.fork() or os._exit(0), 0)", id="a forked process"),
         pytest.param("import os; os.system('true')", id="a shell"),
-        pytest.param("import os; os.chdir('sub'); os.chdir('..')", id="a folder that was entered"),
-        pytest.param("import os; os.makedirs('sub', exist_ok=True)", id="a folder that is there"),
-        pytest.param("import os; os.environ['A'] = 'b'", id="a variable"),
-        pytest.param("open('/dev/null', 'w').write('x')", id="nothing"),
-        pytest.param("import pathlib; pathlib.Path('missing').unlink(missing_ok=True)", id="a file that is not there"),
+        pytest.param("import os; os.chdir('sub'); os.chdir('..')", id="a folder that was entered", marks=pytest.mark.long),
+        pytest.param("import os; os.makedirs('sub', exist_ok=True)", id="a folder that is there", marks=pytest.mark.long),
+        pytest.param("import os; os.environ['A'] = 'b'", id="a variable", marks=pytest.mark.long),
+        pytest.param("open('/dev/null', 'w').write('x')", id="nothing", marks=pytest.mark.long),
+        pytest.param("import pathlib; pathlib.Path('missing').unlink(missing_ok=True)", id="a file that is not there", marks=pytest.mark.long),
         pytest.param("import helper", id="byte code"),
-        pytest.param("import pwd, os; pwd.getpwuid(os.getuid())", id="a user that was looked up"),
+        pytest.param("import pwd, os; pwd.getpwuid(os.getuid())", id="a user that was looked up", marks=pytest.mark.long),
         pytest.param("import fcntl; f = open('helper.py'); fcntl.flock(f, fcntl.LOCK_EX); f.close()", id="a lock that is open again"),
-        pytest.param("import os; os.kill(os.getpid(), 0)", id="a signal to itself"),
+        pytest.param("import os; os.kill(os.getpid(), 0)", id="a signal to itself", marks=pytest.mark.long),
         pytest.param("import subprocess; p = subprocess.Popen(['sleep', '9']); p.kill(); p.wait()", id="a signal to its child"),
     ],
 )  # fmt: skip

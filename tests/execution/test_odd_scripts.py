@@ -1,6 +1,7 @@
 """Scripts that change the process they run in get the answers of a cold run."""
 
 import pytest
+from crossed import crossed
 from workshop import SLOW, Workshop
 
 pytestmark = pytest.mark.slow
@@ -13,30 +14,30 @@ _FINDER = "import sys, importlib.util, importlib.abc\nclass Finder(importlib.abc
     ("past", "rest", "is_warm"),
     [
         pytest.param("import os\nos.chdir('sub')\n", "print(os.getcwd(), open('data').read(), __file__)\n", True, id="another folder"),
-        pytest.param("import os\nos.chdir('sub')\n", "os.chdir('..')\nimport helper\nprint(helper.X)\n", True, id="another folder and back"),
+        pytest.param("import os\nos.chdir('sub')\n", "os.chdir('..')\nimport helper\nprint(helper.X)\n", True, id="another folder and back", marks=pytest.mark.long),
         pytest.param("import io, sys\nsys.stdout = io.TextIOWrapper(open(1, 'wb', closefd=False))\nprint('before')\n", "print('after')\n", True, id="a buffer around standard output"),
-        pytest.param("import sys\nclass Loud:\n    def write(self, text):\n        return sys.__stdout__.write(text.upper())\n    def flush(self):\n        sys.__stdout__.flush()\nsys.stdout = Loud()\nprint('before')\n", "print('after')\n", True, id="standard output of its own"),
-        pytest.param("import sys, io\nsys.stdout = io.StringIO()\nprint('before')\n", "sys.stderr.write(sys.stdout.getvalue())\n", True, id="standard output that is kept"),
-        pytest.param("import contextlib, io\nkept = io.StringIO()\nwith contextlib.redirect_stdout(kept):\n    print('before')\n", "print(kept.getvalue())\n", True, id="standard output for a while"),
+        pytest.param("import sys\nclass Loud:\n    def write(self, text):\n        return sys.__stdout__.write(text.upper())\n    def flush(self):\n        sys.__stdout__.flush()\nsys.stdout = Loud()\nprint('before')\n", "print('after')\n", True, id="standard output of its own", marks=pytest.mark.long),
+        pytest.param("import sys, io\nsys.stdout = io.StringIO()\nprint('before')\n", "sys.stderr.write(sys.stdout.getvalue())\n", True, id="standard output that is kept", marks=pytest.mark.long),
+        pytest.param("import contextlib, io\nkept = io.StringIO()\nwith contextlib.redirect_stdout(kept):\n    print('before')\n", "print(kept.getvalue())\n", True, id="standard output for a while", marks=pytest.mark.long),
         pytest.param(_FINDER, "import ours\nprint(ours.X)\nimport helper\nprint(helper.X)\n", True, id="an import hook"),
-        pytest.param("import builtins\nbefore = builtins.__import__\ndef loud(name, *rest):\n    print('imports', name)\n    return before(name, *rest)\nbuiltins.__import__ = loud\n", "import helper\nprint(helper.X)\n", False, id="an import of its own"),
-        pytest.param("import sys\nheard = []\nsys.addaudithook(lambda event, _: heard.append(event))\n", "print(heard)\n", False, id="an ear for all events"),
-        pytest.param("import sys\nheard = []\nsys.addaudithook(lambda event, _: heard.append(event))\nopen('helper.py').close()\n", "print(heard)\n", False, id="an ear and something to hear"),
+        pytest.param("import builtins\nbefore = builtins.__import__\ndef loud(name, *rest):\n    print('imports', name)\n    return before(name, *rest)\nbuiltins.__import__ = loud\n", "import helper\nprint(helper.X)\n", False, id="an import of its own", marks=pytest.mark.long),
+        pytest.param("import sys\nheard = []\nsys.addaudithook(lambda event, _: heard.append(event))\n", "print(heard)\n", False, id="an ear for all events", marks=pytest.mark.long),
+        pytest.param("import sys\nheard = []\nsys.addaudithook(lambda event, _: heard.append(event))\nopen('helper.py').close()\n", "print(heard)\n", False, id="an ear and something to hear", marks=pytest.mark.long),
         pytest.param("import sys\nsys.addaudithook(lambda event, _: event.startswith('cpython.') or sys.__stdout__.write(f'{event}\\n'))\nimport colorsys\n", "import atexit\natexit.register(print, 'bye')\nfor n in range(3):\n    print(n)\n", False, id="an ear that speaks to the end"),
-        pytest.param("", "import os, sys\nprint('lost')\nos.execv(sys.executable, [sys.executable, '-c', 'print(5)'])\n", True, id="another program at the end"),
+        pytest.param("", "import os, sys\nprint('lost')\nos.execv(sys.executable, [sys.executable, '-c', 'print(5)'])\n", True, id="another program at the end", marks=pytest.mark.long),
         pytest.param(_AGAIN, "print(sys.argv, sorted(os.environ.keys() & {'AGAIN', 'WHET_STAGE'}))\n", False, id="itself once more"),
         pytest.param("import atexit, os\nchild = os.fork()\nif child:\n    atexit.register(os.waitpid, child, 0)\n", "if child:\n    os.waitpid(child, 0)\n    atexit.unregister(os.waitpid)\nprint('parent' if child else 'child')\n", False, id="a child that runs on"),
-        pytest.param("import os\nchild = os.fork()\nif not child:\n    print('child')\n    raise SystemExit(4)\nstatus = os.waitpid(child, 0)[1]\n", "print(status)\n", True, id="a child that has ended"),
-        pytest.param("", "import os\nchild = os.fork()\nif not child:\n    print('child')\n    raise SystemExit(4)\nprint(os.waitpid(child, 0)[1])\n", True, id="a child at the end"),
+        pytest.param("import os\nchild = os.fork()\nif not child:\n    print('child')\n    raise SystemExit(4)\nstatus = os.waitpid(child, 0)[1]\n", "print(status)\n", True, id="a child that has ended", marks=pytest.mark.long),
+        pytest.param("", "import os\nchild = os.fork()\nif not child:\n    print('child')\n    raise SystemExit(4)\nprint(os.waitpid(child, 0)[1])\n", True, id="a child at the end", marks=pytest.mark.long),
         pytest.param("import atexit\natexit.register(print, 'bye')\nprint('before')\n", "import os\nprint('lost')\nos._exit(3)\n", True, id="an end without words"),
-        pytest.param("import atexit, sys\natexit.register(print, 'bye')\n", "import threading\nthreading.Thread(target=print, args=('thread',)).start()\nsys.exit('said')\n", True, id="a thread at the end"),
-        pytest.param("import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(9))\n", "import os\nos.kill(os.getpid(), signal.SIGTERM)\n", True, id="a signal to itself"),
-        pytest.param("import sys\nsys.setrecursionlimit(300)\nsys.argv.append('more')\nsys.path.append('sub')\n", "import inner\nprint(inner.X, sys.argv[1:])\n", True, id="another path"),
+        pytest.param("import atexit, sys\natexit.register(print, 'bye')\n", "import threading\nthreading.Thread(target=print, args=('thread',)).start()\nsys.exit('said')\n", True, id="a thread at the end", marks=pytest.mark.long),
+        pytest.param("import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(9))\n", "import os\nos.kill(os.getpid(), signal.SIGTERM)\n", True, id="a signal to itself", marks=pytest.mark.long),
+        pytest.param("import sys\nsys.setrecursionlimit(300)\nsys.argv.append('more')\nsys.path.append('sub')\n", "import inner\nprint(inner.X, sys.argv[1:])\n", True, id="another path", marks=pytest.mark.long),
         pytest.param("import os\nos.close(0)\n", "print(os.open('helper.py', os.O_RDONLY))\n", True, id="a closed stream"),
-        pytest.param("import sys\nsys.excepthook = lambda kind, *_: print('hook', kind.__name__)\n", "raise KeyError('x')\n", True, id="a hook for exceptions"),
+        pytest.param("import sys\nsys.excepthook = lambda kind, *_: print('hook', kind.__name__)\n", "raise KeyError('x')\n", True, id="a hook for exceptions", marks=pytest.mark.long),
         pytest.param("import sys\ndel sys.stdout\n", "print(1)\n", True, id="no standard output"),
-        pytest.param("import sys\ndel sys.stderr\n", "raise SystemExit('why')\n", True, id="no standard error"),
-        pytest.param("import os\nos.umask(0o27)\nos.environ['A'] = 'b'\n", "os.system('umask; echo $A')\n", True, id="what children inherit"),
+        pytest.param("import sys\ndel sys.stderr\n", "raise SystemExit('why')\n", True, id="no standard error", marks=pytest.mark.long),
+        pytest.param("import os\nos.umask(0o27)\nos.environ['A'] = 'b'\n", "os.system('umask; echo $A')\n", True, id="what children inherit", marks=pytest.mark.long),
     ],
 )  # fmt: skip
 def test_the_answer_is_that_of_a_cold_run(
@@ -52,8 +53,7 @@ def test_the_answer_is_that_of_a_cold_run(
     assert [bool(start.place) for start in workshop.starts] == [False, is_warm, is_warm]
 
 
-@pytest.mark.parametrize("end", ["pass", "raise SystemExit('why')", "1 / 0"])
-@pytest.mark.parametrize("words", [("main.py",), ("-m", "main")])
+@crossed(words=[("main.py",), ("-m", "main")], end=["pass", "raise SystemExit('why')", "1 / 0"])
 def test_a_stream_of_the_programs_own_is_flushed_as_often_as_cold(
     workshop: Workshop, words: tuple[str, ...], end: str
 ) -> None:

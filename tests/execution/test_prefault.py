@@ -297,17 +297,17 @@ sys.modules['odd'] = Odd()
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param(f"import sys\nsys.modules['_ctypes'] = None\n{READS}", id="no _ctypes"),
+        pytest.param(f"import sys\nsys.modules['_ctypes'] = None\n{READS}", id="no _ctypes", marks=pytest.mark.long),
         pytest.param(f"import sys\nsys.modules['_ctypes'] = sys\n{READS}", id="another _ctypes"),
         pytest.param(f"{FILLS}{READS}fill(30, 0)\n", id="no descriptor left"),
-        pytest.param(f"{FILLS}fill(60, 5)\n{READS}", id="few descriptors left"),
+        pytest.param(f"{FILLS}fill(60, 5)\n{READS}", id="few descriptors left", marks=pytest.mark.long),
         pytest.param(f"{LIMITED}{READS}{LIMITS}", id="no memory left"),
-        pytest.param(f"import sys\n{PROXY}{READS}proxy = Proxy()\n", id="a proxy of a class"),
+        pytest.param(f"import sys\n{PROXY}{READS}proxy = Proxy()\n", id="a proxy of a class", marks=pytest.mark.long),
         pytest.param(f"import sys\n{LAZY}{READS}print('end')\n", id="a lazy module"),
-        pytest.param(f"import sys, os\n{READS}{SPIES}print('end')\n", id="other functions in os"),
+        pytest.param(f"import sys, os\n{READS}{SPIES}print('end')\n", id="other functions in os", marks=pytest.mark.long),
         pytest.param(f"import sys, gc, held\n{READS}{LETS_GO}", id="a module is let go of"),
-        pytest.param(f"import sys, importlib.util, early, colorsys\n{READS}{AGAIN}", id="a module in place"),
-        pytest.param(f"import sys\n{ODD}{READS}print('end')\n", id="an odd module"),
+        pytest.param(f"import sys, importlib.util, early, colorsys\n{READS}{AGAIN}", id="a module in place", marks=pytest.mark.long),
+        pytest.param(f"import sys\n{ODD}{READS}print('end')\n", id="an odd module", marks=pytest.mark.long),
         pytest.param(f"import os, sys\n{READS}os.chroot('.')\n", id="in a root of its own", marks=pytest.mark.skipif(os.geteuid() != 0, reason="only root may")),
     ],
 )  # fmt: skip

@@ -18,11 +18,14 @@ BEGIN = f"import other\n{SLOW}"
     [
         {"main.py": f"{BEGIN}print('later', other.said())\n"},
         {"other.py": "def said():\n    return 'other'\n"},
-        {"main.py": f"{BEGIN}print('later'\n"},
-        {"other.py": "def said():\n    return open('data').read()\n", "data": "3\n"},
+        pytest.param({"main.py": f"{BEGIN}print('later'\n"}, marks=pytest.mark.long),
+        pytest.param(
+            {"other.py": "def said():\n    return open('data').read()\n", "data": "3\n"},
+            marks=pytest.mark.long,
+        ),
         {"data": "2\n"},
         {"data": None},
-        {"main.py": f"import os\n{BEGIN}print('later')\n"},
+        pytest.param({"main.py": f"import os\n{BEGIN}print('later')\n"}, marks=pytest.mark.long),
     ],
 )
 def test_the_answer_is_that_of_what_was_saved_last(

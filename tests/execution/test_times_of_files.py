@@ -24,8 +24,18 @@ def working_in(folder: Path) -> Iterator[Workshop]:
 
 @pytest.mark.slow
 @NEEDS_ROOT
-@pytest.mark.parametrize("mounted", ["ticks", "whole seconds"], indirect=True)
-@pytest.mark.parametrize("name", ["main.py", "data", "module.py"])
+@pytest.mark.parametrize(
+    ("mounted", "name"),
+    [
+        ("ticks", "main.py"),
+        ("whole seconds", "data"),
+        ("ticks", "module.py"),
+        pytest.param("whole seconds", "main.py", marks=pytest.mark.long),
+        pytest.param("ticks", "data", marks=pytest.mark.long),
+        pytest.param("whole seconds", "module.py", marks=pytest.mark.long),
+    ],
+    indirect=["mounted"],
+)
 def test_files_of_one_size_that_are_saved_in_place_one_after_the_other_are_told_apart(
     mounted: Path, name: str
 ) -> None:

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
             {"main.py": SLOW + "import helper\n", "helper.py": "print(1)\n"},
             {"helper.py": "print(2)\n"},
             id="a module that is imported later",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             {"main.py": SLOW + "import helper\n"},
             {"helper.py": "print('now there is one')\n"},
@@ -37,12 +37,12 @@ pytestmark = pytest.mark.slow
             {"main.py": SLOW + "import os\nprint(os.path.exists('x'), os.listdir('.') != [])\n"},
             {"x": ""},
             id="a look-up later",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             {"main.py": "import json\n" + SLOW + "print(json.__name__)\n"},
             {".main.py.swp": "an editor's file"},
             id="a file that nobody asked for",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             {"main.py": "x = 1000\n" + SLOW + "y = 1000\nprint(x is y)\n"},
             {"main.py": "x = 1000\n" + SLOW + "z = 1000\nprint(x is z, __doc__)\n"},
@@ -52,12 +52,12 @@ pytestmark = pytest.mark.slow
             {"main.py": '"""Doc."""\n' + SLOW + "'text'\nprint(__doc__)\n"},
             {"main.py": '"""Doc."""\n' + SLOW + "'other'\nprint(__doc__, 1)\n"},
             id="a text that is no docstring",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             {"main.py": "from __future__ import annotations\n" + SLOW + "def f(a: x): ...\n"},
             {"main.py": "from __future__ import annotations\n" + SLOW + "def f(a: y): ...\nprint(f.__annotations__)\n"},
             id="what `from __future__ import` says",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             {"main.py": "print('before', end='')\n" + SLOW + "print('after')\n"},
             {"main.py": "print('before', end='')\n" + SLOW + "print('later')\nimport os; os._exit(3)\n"},
@@ -67,7 +67,7 @@ pytestmark = pytest.mark.slow
             {"main.py": "import sys\nprint('x', flush=True)\nprint('y', file=sys.stderr)\n" + SLOW + "pass\n"},
             {"main.py": "import sys\nprint('x', flush=True)\nprint('y', file=sys.stderr)\n" + SLOW + "1 / 0\n"},
             id="output that was written",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             {"main.py": "import random\nrandom.seed(1)\n" + SLOW + "print(random.random())\n"},
             {"main.py": "import random\nrandom.seed(1)\n" + SLOW + "print(random.random(), 2)\n"},
@@ -82,12 +82,12 @@ pytestmark = pytest.mark.slow
             {"main.py": "import atexit\natexit.register(print, 'bye')\n" + SLOW + "raise SystemExit('so')\n"},
             {"main.py": "import atexit\natexit.register(print, 'bye')\n" + SLOW + "raise SystemExit(7)\n"},
             id="the end of the program",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             {"main.py": "from importlib import metadata\nx = metadata.version('pytest')\n" + SLOW + "print(x)\n"},
             {"main.py": "from importlib import metadata\nx = metadata.version('pytest')\n" + SLOW + "print(x, 2)\n"},
             id="a look for a package beside the script",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             {"main.py": SLOW + "def f():\n    raise KeyError(1)\nf()\n"},
             {"main.py": SLOW + "\n\ndef f():\n    raise KeyError(2)\nf()\n"},
@@ -97,7 +97,7 @@ pytestmark = pytest.mark.slow
             {"main.py": SLOW + "f = open('out', 'w')\nf.write('one')\n"},
             {"main.py": SLOW + "f = open('out', 'w')\nf.write('two')\n"},
             id="a file that is never closed",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             {"main.py": "class A:\n    def __del__(self):\n        print('gone')\na = A()\n" + SLOW + "pass\n"},
             {"main.py": "class A:\n    def __del__(self):\n        print('gone')\na = A()\n" + SLOW + "raise SystemExit(3)\n"},
@@ -107,7 +107,7 @@ pytestmark = pytest.mark.slow
             {"main.py": SLOW + "print(__loader__.name, __spec__)\n"},
             {"main.py": SLOW + "print(__loader__.path, __spec__)\n"},
             id="what loaded the script",
-        ),
+         marks=pytest.mark.long),
     ],
 )  # fmt: skip
 def test_what_the_past_has_not_seen_is_answered_warm(
@@ -140,7 +140,7 @@ def test_what_the_past_has_not_seen_is_answered_warm(
             {"main.py": "x = open('data').read()\n" + SLOW + "print(x)\n", "data": "old"},
             {"data": "new"},
             id="a file that was read",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             {"main.py": "import os\nx = os.path.exists('x')\n" + SLOW + "print(x)\n"},
             {"x": ""},
@@ -150,7 +150,7 @@ def test_what_the_past_has_not_seen_is_answered_warm(
             {"main.py": "x = __import__('pathlib').Path('x').is_file()\n" + SLOW + "print(x)\n", "x": ""},
             {"x": None},
             id="a file that was looked up and there",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             {"main.py": "import os\nx = sorted(os.listdir('.'))\n" + SLOW + "print(x)\n"},
             {"another": ""},
@@ -160,22 +160,22 @@ def test_what_the_past_has_not_seen_is_answered_warm(
             {"main.py": "x = sorted(__import__('glob').glob('*.txt'))\n" + SLOW + "print(x)\n", "a.txt": ""},
             {"b.txt": ""},
             id="a pattern that was looked for",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             {"main.py": "import os\nx = [e.stat().st_size for e in os.scandir('.') if e.name == 'x']\n" + SLOW + "print(x)\n", "x": "1"},
             {"x": "123"},
             id="an entry whose size was asked for",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             {"main.py": "x = sorted(d.name for d in __import__('importlib.metadata').metadata.distributions() if d.name == 'ours')\n" + SLOW + "print(x)\n"},
             {"ours-1.0.dist-info/METADATA": "Name: ours\nVersion: 1.0\n"},
             id="a package that was not installed",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             {"main.py": "try:\n    import helper\nexcept ImportError:\n    print('none')\n" + SLOW},
             {"helper.py": ""},
             id="a module that was missing",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             {"main.py": "import colorsys\n" + SLOW + "print(colorsys.__name__, hasattr(colorsys, 'OURS'))\n"},
             {"colorsys.py": "OURS = 1\n"},
@@ -204,14 +204,14 @@ def test_what_the_past_has_seen_is_answered_cold(
     "doing",
     [
         pytest.param("open('main.py', 'a').close()", id="a file that was appended to"),
-        pytest.param("import os; os.mkdir('made'); os.symlink('made', 'link'); os.unlink('link'); os.rmdir('made')", id="a link that was made"),
-        pytest.param("import subprocess; p = subprocess.Popen(['sleep', '0.3'])", id="a process that runs"),
+        pytest.param("import os; os.mkdir('made'); os.symlink('made', 'link'); os.unlink('link'); os.rmdir('made')", id="a link that was made", marks=pytest.mark.long),
+        pytest.param("import subprocess; p = subprocess.Popen(['sleep', '0.3'])", id="a process that runs", marks=pytest.mark.long),
         pytest.param("import os; os.system('sleep 0.3 &')", id="a process that runs and belongs to nobody"),
-        pytest.param("import threading; threading.Thread(target=time.sleep, args=(0.3,)).start()", id="a thread that runs"),
-        pytest.param("import socket; s = socket.socket()", id="a socket that is open"),
+        pytest.param("import threading; threading.Thread(target=time.sleep, args=(0.3,)).start()", id="a thread that runs", marks=pytest.mark.long),
+        pytest.param("import socket; s = socket.socket()", id="a socket that is open", marks=pytest.mark.long),
         pytest.param("import os; p = os.pipe()", id="a pipe that is open"),
         pytest.param("import mmap; m = mmap.mmap(-1, 4096)", id="memory that is shared"),
-        pytest.param("import os; f = os.memfd_create('x')", id="memory that is a file"),
+        pytest.param("import os; f = os.memfd_create('x')", id="memory that is a file", marks=pytest.mark.long),
         pytest.param("import signal; signal.alarm(100)", id="an alarm that is set"),
     ],
 )  # fmt: skip
@@ -371,12 +371,12 @@ def test_snapshots_end_with_their_executor(workshop: Workshop) -> None:
     "files",
     [
         pytest.param("f = open('out', 'w')", id="a file that is written"),
-        pytest.param("open('out', 'w').close()\nf = open('out', 'a')", id="a file that is appended to"),
+        pytest.param("open('out', 'w').close()\nf = open('out', 'a')", id="a file that is appended to", marks=pytest.mark.long),
         pytest.param("f = open('out', 'w+')\nf.write('much more than the rest')\nf.flush()\nf.seek(2)", id="a file that is written in the middle"),
         pytest.param("import os\nf = open('out', 'w')\ng = os.fdopen(os.dup(f.fileno()), 'w')\ng.write('its twin')\ng.flush()", id="a file with two descriptors"),
-        pytest.param("f = open('out', 'w')\ng = open('out', 'a')\ng.write('an end')\ng.flush()", id="a file that was opened twice"),
-        pytest.param("import tempfile\nf = tempfile.TemporaryFile('w+')", id="a file without a name"),
-        pytest.param("import tempfile\nf = tempfile.NamedTemporaryFile('w+')", id="a temporary file"),
+        pytest.param("f = open('out', 'w')\ng = open('out', 'a')\ng.write('an end')\ng.flush()", id="a file that was opened twice", marks=pytest.mark.long),
+        pytest.param("import tempfile\nf = tempfile.TemporaryFile('w+')", id="a file without a name", marks=pytest.mark.long),
+        pytest.param("import tempfile\nf = tempfile.NamedTemporaryFile('w+')", id="a temporary file", marks=pytest.mark.long),
         pytest.param("import logging\nlogging.basicConfig(filename='out', filemode='w')\nlogging.error('begins')\nf = open('more', 'w')", id="a log"),
     ],
 )  # fmt: skip

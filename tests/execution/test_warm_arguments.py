@@ -77,13 +77,13 @@ def _facts(outcome: Outcome) -> tuple[object, ...]:
     [
         pytest.param(AFTER_THREE, id="at once"),
         pytest.param("import sys, json, pickle\na = sys.argv\nprint(a.__class__, isinstance(a, list), json.dumps(a[:2]), pickle.loads(pickle.dumps(a)) == a, type(sys.argv) is list)\n" + AFTER_THREE.replace(", 'bad' in sys.argv", ""), id="its type, pickled"),
-        pytest.param("from sys import argv\nimport sys\nargv.append('more')\nsys.argv.insert(1, 'first')\nprint(ascii(argv), argv == sys.argv)\n" + AFTER_THREE, id="a second name, changed"),
+        pytest.param("from sys import argv\nimport sys\nargv.append('more')\nsys.argv.insert(1, 'first')\nprint(ascii(argv), argv == sys.argv)\n" + AFTER_THREE, id="a second name, changed", marks=pytest.mark.long),
         pytest.param("import sys\nsys.argv += ['more']\ndel sys.argv[0]\nprint(ascii(sys.argv), ascii(sys.orig_argv[1:]))\n" + AFTER_THREE, id="changed in place"),
-        pytest.param("import sys\nprint(ascii(sys.orig_argv[2:]))\n" + AFTER_THREE, id="with those of Python"),
-        pytest.param("import sys\nprint(ascii((['x'] + sys.argv, [*sys.argv], '|'.join(sys.argv), sorted(sys.argv), sys.argv * 2, max(sys.argv))))\n" + AFTER_THREE, id="in other lists"),
+        pytest.param("import sys\nprint(ascii(sys.orig_argv[2:]))\n" + AFTER_THREE, id="with those of Python", marks=pytest.mark.long),
+        pytest.param("import sys\nprint(ascii((['x'] + sys.argv, [*sys.argv], '|'.join(sys.argv), sorted(sys.argv), sys.argv * 2, max(sys.argv))))\n" + AFTER_THREE, id="in other lists", marks=pytest.mark.long),
         pytest.param("import argparse, sys\np = argparse.ArgumentParser()\np.add_argument('--lr', type=float)\np.add_argument('rest', nargs='*')\na = p.parse_args()\nassert not a.rest, a.lr\n", id="parsed"),
         pytest.param("def main():\n    import sys\n    open('log', 'w').write('begun')\n    print('before', flush=True)\n    assert 'bad' not in sys.argv\nmain()\n", id="late, after a file was written"),
-        pytest.param("import subprocess, sys\nassert subprocess.run([sys.executable, '-c', 'import sys; sys.exit(\"bad\" in sys.argv)', *sys.argv[1:]]).returncode == 0, 'child'\n", id="in a child"),
+        pytest.param("import subprocess, sys\nassert subprocess.run([sys.executable, '-c', 'import sys; sys.exit(\"bad\" in sys.argv)', *sys.argv[1:]]).returncode == 0, 'child'\n", id="in a child", marks=pytest.mark.long),
     ],
 )  # fmt: skip
 def test_each_candidate_is_a_fork_from_before_the_first_sight_of_its_arguments(

@@ -58,13 +58,13 @@ main()
 @pytest.mark.parametrize(
     ("before", "after", "place"),
     [
-        pytest.param(LOOP + "print('one')", LOOP + "print('two', i)", "step 3", id="below a loop"),
+        pytest.param(LOOP + "print('one')", LOOP + "print('two', i)", "step 3", id="below a loop", marks=pytest.mark.long),
         pytest.param(
             FUNCTION.format(end="print('one')"),
             FUNCTION.format(end="print('two', i, n)"),
             "step 3",
             id="in the rest of a function",
-        ),
+         marks=pytest.mark.long),
         pytest.param(
             EPOCHS.format(end="print(steps)"),
             EPOCHS.format(end="print(sum(steps), epoch)"),
@@ -88,7 +88,7 @@ main()
             LOOP.replace('f"step {i}"', "") + "print(1)",
             "main.py:7",
             id="without a name",
-        ),
+         marks=pytest.mark.long),
     ],
 )  # fmt: skip
 def test_an_edit_below_a_checkpoint_is_answered_from_there(

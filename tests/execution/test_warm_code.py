@@ -1,6 +1,7 @@
 """A run that goes on inside a function, or with a new body of one, is what a cold run would be."""
 
 import pytest
+from crossed import crossed
 from workshop import SLOW, Workshop
 
 pytestmark = pytest.mark.slow
@@ -84,6 +85,7 @@ EDITS = [
         },
         True,
         id="the rest of functions that call each other",
+        marks=pytest.mark.long,
     ),
     pytest.param(
         {
@@ -126,6 +128,7 @@ EDITS = [
             {"main.py": SHARES.format(rest.format(2))},
             False,  # where the variable is an outer one's Python has another name for that error
             id=f"a variable that inner functions share and that is {state}",
+            marks=() if state == "deleted later" else pytest.mark.long,
         )
         for state, rest in UNSET.items()
     ),
@@ -190,6 +193,7 @@ EDITS = [
         },
         True,
         id="what follows a loop",
+        marks=pytest.mark.long,
     ),
     pytest.param(
         {
@@ -199,6 +203,7 @@ EDITS = [
         {"m.py": ("def f(x):\n    y = x * 2\n    return y\ndef g():\n    raise ValueError\n")},
         True,
         id="a function of a module that is called later",
+        marks=pytest.mark.long,
     ),
     pytest.param(
         {
@@ -217,6 +222,7 @@ EDITS = [
         {"m.py": ("import math\n# a comment\n\ndef f(x):\n    return 1 / x\n")},
         True,
         id="lines that moved around what was called",
+        marks=pytest.mark.long,
     ),
     pytest.param(
         {
@@ -242,6 +248,7 @@ EDITS = [
         },
         True,
         id="a method that is called later",
+        marks=pytest.mark.long,
     ),
     pytest.param(
         {
@@ -261,12 +268,14 @@ EDITS = [
         },
         True,
         id="a function of the script that is called later",
+        marks=pytest.mark.long,
     ),
     pytest.param(
         {"main.py": ("import time\ndef f(a=1):\n    return a\ntime.sleep(0.06)\nprint(f())\n")},
         {"main.py": ("import time\ndef f(a=2):\n    return a\ntime.sleep(0.06)\nprint(f())\n")},
         False,
         id="a default that was taken",
+        marks=pytest.mark.long,
     ),
     pytest.param(
         {
@@ -357,6 +366,7 @@ EDITS = [
         {"m.py": "def f():\n    return 2\n"},
         False,
         id="a module that was taken away",
+        marks=pytest.mark.long,
     ),
     pytest.param(
         {
@@ -370,6 +380,7 @@ EDITS = [
         },
         False,
         id="a module that put another one in its place",
+        marks=pytest.mark.long,
     ),
     pytest.param(
         {
@@ -380,6 +391,7 @@ EDITS = [
         {"m.py": "def f():\n    return (yield)\nf.__repr__\nf = lambda: 2\n"},
         False,
         id="more of a module than a body",
+        marks=pytest.mark.long,
     ),
     pytest.param(
         {
@@ -390,6 +402,7 @@ EDITS = [
         {"m.py": "def f():\n    yield 1\n"},
         False,
         id="a function that becomes a generator",
+        marks=pytest.mark.long,
     ),
     pytest.param(
         {
@@ -402,6 +415,7 @@ EDITS = [
         },
         False,
         id="the rest of a function that has run whole before",
+        marks=pytest.mark.long,
     ),
     pytest.param(
         {
@@ -414,6 +428,7 @@ EDITS = [
         },
         False,
         id="the rest of a function that has called itself",
+        marks=pytest.mark.long,
     ),
     pytest.param(
         {
@@ -442,6 +457,7 @@ EDITS = [
         {"main.py": "import time\ntime.sleep(0.06)\nprint(1 is 1)\nprint(3)\n"},
         False,  # the warning has shown a line of the script
         id="what follows a line that the compiler warns of",
+        marks=pytest.mark.long,
     ),
 ]
 
@@ -490,10 +506,13 @@ def test_a_decorated_function_fails_in_the_line_in_which_it_fails_cold(
     assert outcome.exit_code == 1
 
 
-@pytest.mark.parametrize("taken", ["f", "C().m", "C.m"])
-@pytest.mark.parametrize(
-    "asked",
-    ["co_firstlineno", "co_consts[1].co_firstlineno", "co_lines and list({}.co_lines())[0][2]"],
+@crossed(
+    asked=[
+        "co_firstlineno",
+        "co_consts[1].co_firstlineno",
+        "co_lines and list({}.co_lines())[0][2]",
+    ],
+    taken=["f", "C().m", "C.m"],
 )
 def test_where_a_function_stands_is_known_once_its_code_was_taken(
     workshop: Workshop, taken: str, asked: str

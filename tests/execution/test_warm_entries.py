@@ -1,6 +1,7 @@
 """Programs that are not started as `python SCRIPT`: warm they are what they are cold."""
 
 import pytest
+from crossed import crossed
 from workshop import SLOW, Workshop
 
 pytestmark = pytest.mark.slow
@@ -17,15 +18,15 @@ def test_a_module_is_run_as_a_script_too(workshop: Workshop) -> None:
     assert workshop.starts[1].place
 
 
-@pytest.mark.parametrize(
-    ("module", "file"),
-    [("pack.tool", "pack/tool.py"), ("pack", "pack/__main__.py"), ("pack.sub", "pack/sub/__main__.py")],
+@crossed(
+    place=[("pack.tool", "pack/tool.py"), ("pack", "pack/__main__.py"), ("pack.sub", "pack/sub/__main__.py")],
+    is_namespace=[True, False],
+    text=["__name__, __package__, x", "1 / 0", "__import__('sys').exit(7)"],
 )  # fmt: skip
-@pytest.mark.parametrize("is_namespace", [True, False])
-@pytest.mark.parametrize("text", ["__name__, __package__, x", "1 / 0", "__import__('sys').exit(7)"])
 def test_the_rest_of_a_function_of_a_module_is_answered_warm(
-    workshop: Workshop, module: str, file: str, text: str, *, is_namespace: bool
+    workshop: Workshop, place: tuple[str, str], text: str, *, is_namespace: bool
 ) -> None:
+    module, file = place
     body = BODY.replace("from .", "from pack")
     files = {file: body.format(text="x"), "pack/part.py": "print('part')\n"}
     if not is_namespace:
@@ -44,11 +45,11 @@ def test_the_rest_of_a_function_of_a_module_is_answered_warm(
         "import sys, inspect\nprint([f.function for f in inspect.stack()], sys.argv)\n",
         "import tool\nprint(tool is __import__('__main__'))\n",
         "print(sorted(globals()), __file__, __spec__.name, type(__loader__), __cached__)\n",
-        "import traceback\ndef f(): traceback.print_stack()\nf()\n",
-        "raise KeyboardInterrupt\n",
+        pytest.param("import traceback\ndef f(): traceback.print_stack()\nf()\n", marks=pytest.mark.long),
+        pytest.param("raise KeyboardInterrupt\n", marks=pytest.mark.long),
         "import atexit\natexit.register(print, 'end')\nraise ValueError(1)\n",
-        "import sys\nsys.exit('a message')\n",
-        "import sys\nsys.excepthook = lambda *a: print(a[0], a[2].tb_lineno)\n1 / 0\n",
+        pytest.param("import sys\nsys.exit('a message')\n", marks=pytest.mark.long),
+        pytest.param("import sys\nsys.excepthook = lambda *a: print(a[0], a[2].tb_lineno)\n1 / 0\n", marks=pytest.mark.long),
         "def main(): raise RuntimeError\ntry:\n    main()\nexcept RuntimeError as error:\n    raise ValueError from error\n",
     ],
 )  # fmt: skip
@@ -103,7 +104,14 @@ def test_what_a_command_line_library_calls_later_may_change(workshop: Workshop) 
     assert workshop.starts[-1].place == "tool:5", workshop.starts
 
 
-@pytest.mark.parametrize("end", ["print(2)", "raise KeyError", "await later()\n    print(3)"])
+@pytest.mark.parametrize(
+    "end",
+    [
+        pytest.param("print(2)", marks=pytest.mark.long),
+        "raise KeyError",
+        "await later()\n    print(3)",
+    ],
+)
 def test_a_coroutine_that_has_not_been_run_may_change(workshop: Workshop, end: str) -> None:
     text = (
         SLOW + "import asyncio\nasync def later():\n    await asyncio.sleep(0.06)\n"

@@ -9,7 +9,7 @@ from program_edits import KINDS, Change, Edit, Session, sessions
 from program_twins import FIRST, Tally, Twins, shown, twins
 from workshop import every_python, python_of
 
-_QUICK_SESSIONS, _LONG_SESSIONS = 10, 100
+_QUICK_SESSIONS, _LONG_SESSIONS = 5, 100
 _SLOW_TO_DRAW = (HealthCheck.too_slow, HealthCheck.data_too_large)
 
 

@@ -112,17 +112,17 @@ READS = "assert 'bad' not in open(sys.argv[1]).read(), 'bad'\nprint('fine')\n"
     "text",
     [
         pytest.param(f"import sys\n{READS}", id="at once"),
-        pytest.param("import sys, os\n" + "x = os.path.getsize(sys.argv[1])\nprint(x)\n" + READS, id="after its size was asked for"),
+        pytest.param("import sys, os\n" + "x = os.path.getsize(sys.argv[1])\nprint(x)\n" + READS, id="after its size was asked for", marks=pytest.mark.long),
         pytest.param("import sys, pathlib\np = pathlib.Path(sys.argv[1]).resolve()\nprint(p.name)\n" + READS, id="after its path was resolved"),
-        pytest.param("import sys, os\nx = os.listdir(os.path.dirname(sys.argv[1]))\nprint(x)\n" + READS, id="after its folder was listed"),
-        pytest.param("import sys, glob\nprint(len(glob.glob(os.path.dirname(sys.argv[1]) + '/*')) if (os := __import__('os')) else 0)\n" + READS, id="after it was looked for"),
-        pytest.param("import sys\ndef main():\n    " + READS.replace("\n", "\n    ") + "\nmain()\n", id="in a function"),
+        pytest.param("import sys, os\nx = os.listdir(os.path.dirname(sys.argv[1]))\nprint(x)\n" + READS, id="after its folder was listed", marks=pytest.mark.long),
+        pytest.param("import sys, glob\nprint(len(glob.glob(os.path.dirname(sys.argv[1]) + '/*')) if (os := __import__('os')) else 0)\n" + READS, id="after it was looked for", marks=pytest.mark.long),
+        pytest.param("import sys\ndef main():\n    " + READS.replace("\n", "\n    ") + "\nmain()\n", id="in a function", marks=pytest.mark.long),
         pytest.param("import sys, os\nf = os.open(sys.argv[1], os.O_RDONLY)\nassert b'bad' not in os.read(f, 99)\n", id="through a descriptor"),
         pytest.param("import sys, os\nopen('log', 'w').write('begun')\n" + READS, id="after a file was written"),
-        pytest.param("import sys\nprint('before')\nsys.stderr.write('x')\n" + READS, id="after some output"),
-        pytest.param("import sys, random\nrandom.seed(1)\n" + READS + "print(random.random())\n", id="after a seed was set"),
+        pytest.param("import sys\nprint('before')\nsys.stderr.write('x')\n" + READS, id="after some output", marks=pytest.mark.long),
+        pytest.param("import sys, random\nrandom.seed(1)\n" + READS + "print(random.random())\n", id="after a seed was set", marks=pytest.mark.long),
         pytest.param("import sys, mmap, os\nd = os.open(sys.argv[1], os.O_RDWR)\ns = os.fstat(d).st_size\nm = mmap.mmap(d, s) if s else b''\nassert m[:3] != b'bad'\n", id="through a mapping"),
-        pytest.param("import sys, os\nos.stat(sys.argv[1])\n" + READS + "open(sys.argv[1], 'a').write('more')\n", id="that it writes to"),
+        pytest.param("import sys, os\nos.stat(sys.argv[1])\n" + READS + "open(sys.argv[1], 'a').write('more')\n", id="that it writes to", marks=pytest.mark.long),
     ],
 )  # fmt: skip
 def test_each_candidate_is_a_fork_from_before_the_first_sight_of_it(
@@ -202,9 +202,9 @@ OPENS_AT = 5  # the line of `fopen`, above
     "text",
     [
         pytest.param("assert b'bad' not in text_of(sys.argv[1].encode())\n", id="it alone"),
-        pytest.param("is_bad = b'bad' in text_of(sys.argv[1].encode())\nopen(sys.argv[1]).read()\nassert not is_bad\n", id="it and then Python"),
+        pytest.param("is_bad = b'bad' in text_of(sys.argv[1].encode())\nopen(sys.argv[1]).read()\nassert not is_bad\n", id="it and then Python", marks=pytest.mark.long),
         pytest.param("import time\ntime.sleep(0.06)\nimport json\nassert b'bad' not in text_of(sys.argv[1].encode())\n", id="it after a slow stretch"),
-        pytest.param("text_of(b'main.py')\nassert b'bad' not in text_of(sys.argv[1].encode())\n", id="it after another file"),
+        pytest.param("text_of(b'main.py')\nassert b'bad' not in text_of(sys.argv[1].encode())\n", id="it after another file", marks=pytest.mark.long),
         pytest.param("for name in ('main.py', sys.argv[1]):\n    text = text_of(name.encode())\nassert b'bad' not in text\n", id="it in a loop over files"),
     ],
 )  # fmt: skip

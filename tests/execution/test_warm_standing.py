@@ -21,15 +21,15 @@ STANDING = {
     "an expression": "a = (1 // x\n     for x in [1, 0])\nnext(a)\n",
 }
 FAILED = {
-    "in a function": (
+    "failed in a function": (
         "def f():\n    raise ValueError\ntry:\n    f()\nexcept ValueError as error:\n    a = error\n"
     ),
-    "in the script": "try:\n    raise ValueError\nexcept ValueError as error:\n    a = error\n",
-    "in two functions": (
+    "failed in the script": "try:\n    raise ValueError\nexcept ValueError as error:\n    a = error\n",
+    "failed in two functions": (
         "def f():\n    raise ValueError\ndef g():\n    try:\n        f()\n"
         "    except ValueError as error:\n        return error\na = g()\n"
     ),
-    "twice": (
+    "failed twice": (
         "def f():\n    raise ValueError\ndef g():\n    try:\n        f()\n"
         "    except ValueError as error:\n        return error\na = g()\na = g()\n"
     ),
@@ -38,14 +38,24 @@ COROUTINE = (
     "class H:\n    def __await__(self):\n        yield 1\n"
     "async def f():\n    await H()\n    1 // 0\na = f()\na.send(None)\n"
 )
+# The others are in the long run.
+OFTEN = {
+    "a generator without its function",
+    "an expression",
+    "failed in two functions",
+    "failed twice",
+}
 
 
 @pytest.mark.parametrize(
     ("standing", "end"),
     [
-        *(pytest.param(text, "list(a)\n", id=name) for name, text in STANDING.items()),
-        *(pytest.param(text, "raise a\n", id=f"failed {name}") for name, text in FAILED.items()),
-        pytest.param(FAILED["twice"], "traceback.print_exception(a)\n", id="shown"),
+        *(
+            pytest.param(text, end, id=name, marks=() if name in OFTEN else pytest.mark.long)
+            for texts, end in ((STANDING, "list(a)\n"), (FAILED, "raise a\n"))
+            for name, text in texts.items()
+        ),
+        pytest.param(FAILED["failed twice"], "traceback.print_exception(a)\n", id="shown"),
         pytest.param(COROUTINE, "a.send(None)\n", id="a coroutine"),
     ],
 )
@@ -61,7 +71,7 @@ def test_what_stands_still_is_in_the_line_in_which_it_is_cold(
 
 @pytest.mark.parametrize(
     ("standing", "end"),
-    [(STANDING["a generator"], "list(a)\n"), (FAILED["in a function"], "raise a\n")],
+    [(STANDING["a generator"], "list(a)\n"), (FAILED["failed in a function"], "raise a\n")],
 )
 def test_what_stands_still_is_where_on_its_line_it_is_cold(
     workshop: Workshop, standing: str, end: str

@@ -29,11 +29,11 @@ def edited(workshop: Workshop, files: dict[str, str], edit: dict[str, str]) -> s
     ("before", "after", "place"),
     [
         ("< {}", "< 5", "test_it.py::TestMore::test_second[1] (set up)"),
-        ("print('said')", "x = [n]\n        print('told')", "test_it.py::TestMore::test_second[1] (set up)"),
-        ("return 3", "return 30", "test_it.py::"),
+        pytest.param("print('said')", "x = [n]\n        print('told')", "test_it.py::TestMore::test_second[1] (set up)", marks=pytest.mark.long),
+        pytest.param("return 3", "return 30", "test_it.py::", marks=pytest.mark.long),
         ("1 + 1 == 2\n", "1 + 1 == 3\n", "test_it.py::test_first"),
         ("[1, 2]", "[1, 2, 3]", "test_it.py"),
-        ("import pytest\n", "import pytest\nassert 0, 1\n", "test_it.py"),
+        pytest.param("import pytest\n", "import pytest\nassert 0, 1\n", "test_it.py", marks=pytest.mark.long),
     ],
 )  # fmt: skip
 def test_an_edit_of_a_test_is_answered_from_before_it(
@@ -83,7 +83,13 @@ def test_a_setting_of_pytest_that_changes_counts(workshop: Workshop) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [("-s",), ("--capture=sys",), ("-x", "--tb=short"), ("-vv", "-qq", "-rA")]
+    "options",
+    [
+        ("-s",),
+        pytest.param(("--capture=sys",), marks=pytest.mark.long),
+        pytest.param(("-x", "--tb=short"), marks=pytest.mark.long),
+        ("-vv", "-qq", "-rA"),
+    ],
 )
 def test_options_of_pytest_give_what_they_give(
     workshop: Workshop, options: tuple[str, ...]

@@ -25,7 +25,11 @@ from whet.host.pythons import pythons_between
 
 SLOW = "import time\ntime.sleep(0.06)\n"
 
-every_python = pytest.mark.parametrize("minor", [9, 10, 11, 12, 13, 14])
+every_python = pytest.mark.parametrize(
+    "minor",
+    [9, 13, *(pytest.param(minor, marks=pytest.mark.long) for minor in (10, 11, 12, 14))],
+)
+"""The oldest and one of the newest in the ordinary run; the one that runs the tests is in each."""
 
 
 def python_of(minor: int) -> str:

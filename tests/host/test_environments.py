@@ -59,7 +59,9 @@ def version_seen_by(environment: PackageEnvironment, module: str = "tool") -> st
     return done.stdout.strip()
 
 
-@pytest.mark.parametrize("with_uv", [True, False], ids=["uv", "pip"])
+@pytest.mark.parametrize(
+    "with_uv", [True, pytest.param(False, marks=pytest.mark.long)], ids=["uv", "pip"]
+)
 def test_the_release_and_what_it_requires_stand_in_an_environment_of_their_own(
     local: LocalIndex, tmp_path: Path, *, with_uv: bool
 ) -> None:

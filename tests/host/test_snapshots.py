@@ -311,8 +311,19 @@ STATES: list[Callable[[UserRepository], None]] = [
 ]  # fmt: skip
 
 
+# In the long run alone.
+RARE = [
+    remove_from_index, folder_becomes_file, folder_becomes_link, file_becomes_pipe,
+    tracked_then_ignored, line_ends, ident, failing_filter, skip_worktree, sparse_index,
+    split_index, detached, monitored, excluded_by_settings, with_notes_and_hooks, unborn,
+]  # fmt: skip
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("change", STATES)
+@pytest.mark.parametrize(
+    "change",
+    [pytest.param(each, marks=pytest.mark.long) if each in RARE else each for each in STATES],
+)
 def test_every_byte_comes_back_and_nothing_of_the_users_is_touched(
     user: UserRepository, change: Callable[[UserRepository], None]
 ) -> None:

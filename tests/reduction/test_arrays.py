@@ -550,7 +550,10 @@ def test_formats_keep_their_promises(layout: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "payloads"),
     [
-        *EXAMPLES.items(),
+        *(
+            pytest.param(name, payloads, marks=pytest.mark.long if name == "torch" else ())
+            for name, payloads in EXAMPLES.items()
+        ),
         pytest.param(
             "hdf5", [hdf5(lambda file: fill_odd(file, 1))], marks=pytest.mark.long, id="odd hdf5"
         ),

@@ -88,7 +88,12 @@ def test_every_candidate_is_json(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}"), (b'[{"a":', b"}]")]
+    ("opening", "closing"),
+    [
+        pytest.param(b"[", b"]", marks=pytest.mark.long),
+        (b'{"a":', b"}"),
+        pytest.param(b'[{"a":', b"}]", marks=pytest.mark.long),
+    ],
 )
 def test_a_nesting_of_100_000_levels_is_searched(opening: bytes, closing: bytes) -> None:
     levels = 100_000 // opening.count(b"[") if opening != b'{"a":' else 100_000
@@ -104,7 +109,7 @@ def test_a_nesting_of_100_000_levels_is_searched(opening: bytes, closing: bytes)
 @pytest.mark.parametrize(
     ("filler", "needle", "ends"),
     [
-        (b"12,", b'"needle",', (b"[", b"1]")),
+        pytest.param(b"12,", b'"needle",', (b"[", b"1]"), marks=pytest.mark.long),
         (b'{"a":[1],"b":"x]y"},', b'{"needle":1},', (b'{"rows":[', b"1]}")),
         pytest.param(b"<b>xy</b>", b"<b>needle</b>", (b"<a>", b"</a>"), marks=pytest.mark.long),
         (b"ab ", b"needle ", (b"", b"")),

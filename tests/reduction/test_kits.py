@@ -9,6 +9,7 @@ from whet.reduction.catalogue import KINDS
 from whet.reduction.formats.blocks import BLOCKS
 from whet.reduction.formats.brackets import BRACKETS
 from whet.reduction.formats.csv_table import CSV, parse_csv
+from whet.reduction.formats.grammars import LANGUAGES
 from whet.reduction.formats.json_tree import JSON, parse_json
 from whet.reduction.formats.pieces import BYTES, LINES, TOKENS, WORDS
 from whet.reduction.reduction_pass import Format, ReductionPass, Stage
@@ -50,12 +51,18 @@ def _is_json(payload: bytes) -> bool:
     return parse_json(payload) is not None or not payload.strip()
 
 
+# All have passes of the same make; in the long run each of them on the grammar of each language.
+LIKE_OTHERS = {each.name for each in LANGUAGES} - {"c", "kotlin", "php"}
 VALID: dict[str, Callable[[bytes], bool]] = {"json": _is_json}
 
 
 @pytest.mark.parametrize(
     ("name", "reduction_pass"),
-    [(name, each) for name, kind in KINDS.items() for each in kind.passes],
+    [
+        pytest.param(name, each, marks=pytest.mark.long if name in LIKE_OTHERS else ())
+        for name, kind in KINDS.items()
+        for each in kind.passes
+    ],
     ids=lambda value: value.name if isinstance(value, ReductionPass) else value,
 )
 def test_passes_keep_their_promises(name: str, reduction_pass: ReductionPass[bytes]) -> None:

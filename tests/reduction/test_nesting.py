@@ -10,9 +10,16 @@ DEPTH = 100_000
     ("name", "parts", "smallest"),
     [
         ("deep.py", (b"x = ", b"(", b"1/0", b")"), b"1/0"),
-        ("deep.c", (b"int main() ", b"{", b"int a = needle;", b"}"), b"needle"),
-        ("deep.sql", (b"select ", b"(", b"needle", b")"), b"needle"),
-        ("", (b"", b"[", b"needle here", b"]"), b"needle"),
+        pytest.param(
+            "deep.c",
+            (b"int main() ", b"{", b"int a = needle;", b"}"),
+            b"needle",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            "deep.sql", (b"select ", b"(", b"needle", b")"), b"needle", marks=pytest.mark.long
+        ),
+        pytest.param("", (b"", b"[", b"needle here", b"]"), b"needle", marks=pytest.mark.long),
     ],
 )
 def test_what_matters_is_found_in_a_source_nested_100_000_deep(

@@ -108,7 +108,7 @@ def has_twins(payload: bytes) -> bool:
     return len(set(found)) < len(found)
 
 
-@pytest.mark.parametrize("write", [parquet, feather, stream])
+@pytest.mark.parametrize("write", [parquet, pytest.param(feather, marks=pytest.mark.long), stream])
 def test_two_rows_of_thousands_that_interact(write: Callable[[Any], bytes]) -> None:
     assert left_of(write(people()), has_twins, 60) == "id: int64\n0\n0"
 
@@ -321,7 +321,14 @@ def test_formats_keep_their_promises(layout: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["parquet", "arrow", "arrow stream"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("parquet", marks=pytest.mark.long),
+        "arrow",
+        pytest.param("arrow stream", marks=pytest.mark.long),
+    ],
+)
 def test_passes_keep_their_promises(name: str) -> None:
     kind = KINDS[name]
     for each in kind.passes:
@@ -418,9 +425,9 @@ def is_hidden(payload: bytes) -> bool:
 @pytest.mark.parametrize(
     ("holds", "left"),
     [
-        (is_merged, ["a:", "A", "0", "None", "merged A1:A2"]),
+        pytest.param(is_merged, ["a:", "A", "0", "None", "merged A1:A2"], marks=pytest.mark.long),
         (is_red, ["a:", "A", "0", "A1 looks: fill FFFF0000"]),
-        (is_in_percent, ["a:", "A", "0", "A1 looks: '0.00%'"]),
+        pytest.param(is_in_percent, ["a:", "A", "0", "A1 looks: '0.00%'"], marks=pytest.mark.long),
     ],
 )
 def test_what_a_workbook_shows_is_kept_where_it_matters(

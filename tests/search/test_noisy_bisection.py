@@ -135,7 +135,12 @@ def drawn(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("rates", "known"), [((0.5, 0.0), True), ((0.7, 0.1), True), ((0.5, 0.0), False)]
+    ("rates", "known"),
+    [
+        pytest.param((0.5, 0.0), True, marks=pytest.mark.long),
+        ((0.7, 0.1), True),
+        ((0.5, 0.0), False),
+    ],
 )
 def test_the_answer_is_right_as_often_as_is_said(
     rates: tuple[float, float], *, known: bool

@@ -109,7 +109,9 @@ def test_a_later_search_of_the_same_trial_runs_only_what_its_answer_rests_on(pla
     assert len(fresh) <= 4  # two ends and two sides
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))]
+)
 def test_it_names_the_commit_that_a_search_without_conclusions_names(
     place: Path, seed: int
 ) -> None:

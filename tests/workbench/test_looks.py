@@ -34,7 +34,19 @@ def without(looks: Looks, path: str) -> Looks:
     )
 
 
-@pytest.mark.parametrize("name", WAYS)
+# The others are in the long run.
+OFTEN = {
+    "a file that is read", "a module that is not there", "a folder that is listed",
+    "whether a file may be run", "a link on the way", "a grandchild that has left its session",
+    "by a descriptor of its folder", "behind a link that it has made elsewhere",
+    "after it has moved it", "a file that it writes over", "a reset step",
+    "how git writes a file out",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in OFTEN else pytest.param(name, marks=pytest.mark.long) for name in WAYS]
+)
 def test_what_tells_two_states_apart_is_noted(name: str, bench: Workbench, tmp_path: Path) -> None:
     way = WAYS[name]
     shared = {"README": "1", "run.txt": "x", **way.before}

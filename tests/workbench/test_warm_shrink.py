@@ -147,7 +147,9 @@ def test_the_result_is_run_from_the_start(run: Run) -> None:
     assert [bool(each.outcome.resumed_from) for each in trials[-3:]] == [True, False, False]
 
 
-@pytest.mark.parametrize("most", [4, 8, 14])
+@pytest.mark.parametrize(
+    "most", [4, pytest.param(8, marks=pytest.mark.long), pytest.param(14, marks=pytest.mark.long)]
+)
 def test_a_result_that_only_fails_warm_is_taken_back(run: Run, most: int) -> None:
     payload = "aXb\nc\n" * 3 + "\n".join(f"{number} Y {number}" for number in range(9)) + "\nZ\n"
 
@@ -201,7 +203,9 @@ def _frozen_below(pid: int, folder: Path) -> list[int]:
     return descendants_of(pid)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long), signal.SIGKILL]
+)
 def test_nothing_stays_when_a_warm_search_is_killed(tmp_path: Path, number: int) -> None:
     with _start(tmp_path) as whet:
         below = _frozen_below(whet.pid, tmp_path)
