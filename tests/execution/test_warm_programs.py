@@ -42,7 +42,7 @@ def played(pair: Twins, most_sessions: int) -> Tally:
 def test_warm_and_cold_agree(pair: Twins) -> None:
     tally = played(pair, _QUICK_SESSIONS)
 
-    assert tally.warm_share > 0.25, tally  # of so few
+    assert tally.warm_share > 0.1, tally  # of so few
 
 
 @pytest.mark.long
