@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import wait
 
 import pytest
 from laboratory import Laboratory
@@ -77,6 +78,36 @@ def test_the_copy_stays_that_made_itself_ready_for_the_earlier_one(laboratory: L
         assert outcome.stdout.head(100) == b"third\n"
         assert workshop.starts[-1].place
         assert not workshop.starts[-1].why_not_deeper
+
+
+@pytest.mark.parametrize("is_given_up", [False, True], ids=["in the same run", "in the next run"])
+def test_what_a_save_has_changed_can_be_taken_back_meanwhile(
+    laboratory: Laboratory, *, is_given_up: bool
+) -> None:
+    to_do: list[Callable[[], object]] = []
+
+    def settle() -> None:
+        while to_do:
+            to_do.pop()()
+
+    with opened(laboratory, settle=settle) as workshop:
+        files: dict[str, str | None] = {"main.py": f"{SLOW}print('first')\n"}
+        workshop.write(files)
+        workshop.run()
+        workshop.write({"main.py": f"{SLOW}print('second')\n"})
+        to_do.append(lambda: workshop.write(files))
+        if is_given_up:
+            given_up = threading.Event()
+            to_do.append(lambda: given_up.wait(20))
+            future = workshop.warm.submit(workshop.trial())
+            future.cancel()
+            given_up.set()
+            wait([future])
+
+        outcome = workshop.run()
+
+        assert outcome.stdout.head(100) == b"first\n"
+        assert workshop.starts[-1].place
 
 
 def test_a_run_that_is_given_up_meanwhile_does_not_go_on(laboratory: Laboratory) -> None:

@@ -59,6 +59,7 @@ class FrozenCopies:
         self._lines: dict[int, _socket.socket] = {}
         self._numbers: dict[int, int] = {}  # by pid
         self._ready: dict[int, int] = {}  # pids of their copies that wait for streams, by number
+        self._edited: set[int] = set()  # numbers of those that were asked to take on other texts
         self._spares: set[int] = set()  # all such pids, also of those that are about to end
         self._asked_ahead: set[int] = set()
         self._runs: dict[int, int] = {}  # how many have gone on from each
@@ -186,7 +187,9 @@ class FrozenCopies:
         `is_ready` says whether it is.
         """
         self._settle(number)
-        if number not in self._ready or changed or is_debugged:
+        # One that has taken on other texts, for a run that was given up, is of no use for these.
+        is_as_it_was = number in self._ready and number not in self._edited
+        if changed or is_debugged or not is_as_it_was:
             self._ready.pop(number, None)
             self._ask_ahead(number, changed, is_debugged=is_debugged)
 
@@ -207,6 +210,7 @@ class FrozenCopies:
         line = self._lines.get(number)
         if line is not None and _send(line, order):
             self._asked_ahead.add(number)
+            (self._edited.add if changed or is_debugged else self._edited.discard)(number)
 
     def _settle(self, number: int = -1) -> None:
         """Take in what became of a copy that was asked ahead, or of all of them."""
@@ -280,6 +284,7 @@ class FrozenCopies:
         """Let a copy end."""
         self._settle(number)  # whoever waits for processes has to know of that one too
         self._ready.pop(number, None)
+        self._edited.discard(number)
         self._runs.pop(number, None)
         self._wrote.pop(number, None)
         line = self._lines.pop(number, None)
