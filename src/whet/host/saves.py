@@ -8,7 +8,8 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -42,6 +43,10 @@ class Saves:
     nor does a file to which whet's own output goes.
     A folder counts if a file in it does: nothing tells of the files in one that was moved here, nor
     of those that were written before anybody listened in a new one.
+
+    What watches follows the links that are there when it begins, and listens in each folder once:
+    to what is in it under one of its names. When a link goes, or leads elsewhere, another watcher
+    takes over, which has seen where it leads now.
     """
 
     def __init__(self, root: Path, counts: Callable[[str], bool]) -> None:
@@ -53,15 +58,13 @@ class Saves:
         """
         self._root = root
         self._counts = counts
-        self._began_ns = 0
         self._outputs = OwnOutputs()
         self._changes: queue.SimpleQueue[set[str]] = queue.SimpleQueue()
-        self._stop = _Stop(self._catch_up)
-        self._thread = threading.Thread(target=self._watch, name="whet-saves", daemon=True)
+        self._is_over, self._is_ready = threading.Event(), threading.Event()
+        self._watchers: list[threading.Thread] = []
 
     def __enter__(self) -> Self:
-        self._began_ns = time.time_ns()
-        self._thread.start()
+        self._begin(time.time_ns())
         return self
 
     def __exit__(
@@ -70,12 +73,13 @@ class Saves:
         _error: BaseException | None,
         _traceback: TracebackType | None,
     ) -> None:
-        self._stop.set()
-        self._thread.join()
+        self._is_over.set()
+        while self._watchers:  # the first may have begun a second one
+            self._watchers.pop(0).join()
 
     def wait_until_ready(self) -> None:
         """Wait until no save can be missed; it takes a moment after the start."""
-        self._stop.is_asked.wait(_READY_SECONDS)
+        self._is_ready.wait(_READY_SECONDS)
 
     def next(self, is_meant: Callable[[str], bool]) -> set[str]:
         """Wait for a save and return its paths; nothing after `wake`.
@@ -100,7 +104,15 @@ class Saves:
             os.path.isdir(path) and any(map(self._counts, _files_below(path, _watched())))
         )
 
-    def _watch(self) -> None:
+    def _begin(self, since_ns: int) -> threading.Event:
+        """Begin to watch, and tell what was saved since a time; return what says that it is on."""
+        stop = _Stop(self._is_over, partial(self._catch_up, since_ns))
+        thread = threading.Thread(target=self._watch, args=(stop,), name="whet-saves", daemon=True)
+        thread.start()
+        self._watchers.append(thread)
+        return stop.is_asked
+
+    def _watch(self, stop: "_Stop") -> None:
         from watchfiles import watch
 
         watched, young = _watched(), dict[str, _Content]()
@@ -109,30 +121,42 @@ class Saves:
             watch_filter=watched,
             step=_STEP_MS,
             debounce=_DEBOUNCE_MS,
-            stop_event=self._stop,
+            stop_event=stop,
             rust_timeout=200,
             yield_on_timeout=True,
             raise_interrupt=False,
         )
-        for batch in changes:
-            # Somebody listens in a new folder by the time of the next batch, if not of the first.
-            paths = {path for path, then in young.items() if _content(path, watched) != then}
-            paths |= {path for _, path in batch}
-            young = {path: _content(path, watched) for path in paths if os.path.isdir(path)}
-            if paths:
-                self._changes.put(paths)
+        with closing(changes):
+            heard_ns, has_successor = time.time_ns(), False
+            for batch in changes:
+                # Somebody listens in a new folder by the time of the next batch, if not of the first.
+                paths = {path for path, then in young.items() if _content(path, watched) != then}
+                paths |= {path for _, path in batch}
+                links = {path for path in paths if _is_link_to_folder(path)}
+                young = {
+                    path: _content(path, watched, links) for path in paths if os.path.isdir(path)
+                }
+                if paths:
+                    self._changes.put(paths)
+                if has_successor:
+                    return  # what came before that one began has been told now
+                if links or any(not paths.isdisjoint(_with_folders(link)) for link in stop.links):
+                    has_successor = self._begin(heard_ns).wait(_READY_SECONDS)
+                heard_ns = time.time_ns()
 
-    def _catch_up(self) -> None:
-        """Look for what was saved before anything was watched.
+    def _catch_up(self, since_ns: int) -> set[str]:
+        """Look for what was saved before anything was watched; return the links to folders.
 
         On a busy machine a program may have said all that it has to say by then.
         """
-        watched, found = _watched(), set[str]()
-        for path in _files_below(self._root, watched):
-            if is_later(path, self._began_ns):
+        watched, found, links = _watched(), set[str](), set[str]()
+        for path in _files_below(self._root, watched, links):
+            if is_later(path, since_ns):
                 found.add(path)
         if found:
             self._changes.put(found)
+        self._is_ready.set()
+        return links
 
 
 def _watched() -> "DefaultFilter":
@@ -142,34 +166,59 @@ def _watched() -> "DefaultFilter":
     return DefaultFilter(ignore_dirs=(*DefaultFilter.ignore_dirs, *_IGNORED))
 
 
-def _files_below(top: str | Path, watched: "DefaultFilter") -> Iterator[str]:
-    """Yield the files in a folder that are watched; none if it is no folder."""
+def _files_below(
+    top: str | Path, watched: "DefaultFilter", links: set[str] | None = None
+) -> Iterator[str]:
+    """Yield the files in a folder that are watched; none if it is no folder.
+
+    Args:
+        top: the folder.
+        watched: says whether a file is watched at all.
+        links: gets the links to folders; what is behind them is not yielded.
+    """
     from watchfiles import Change
 
     for folder, folders, files in os.walk(top):
         folders[:] = [each for each in folders if watched(Change.added, f"{folder}/{each}")]
+        if links is not None:
+            links.update(filter(os.path.islink, (f"{folder}/{each}" for each in folders)))
         for path in (os.path.join(folder, name) for name in files):
             if watched(Change.modified, path):
                 yield path
 
 
-def _content(folder: str, watched: "DefaultFilter") -> _Content:
-    return {path: changed_at(path) for path in _files_below(folder, watched)}
+def _content(folder: str, watched: "DefaultFilter", links: set[str] | None = None) -> _Content:
+    return {path: changed_at(path) for path in _files_below(folder, watched, links)}
 
 
-class _Stop(threading.Event):
-    """Ends the watching, which asks again and again whether it is to end: from then on it is on."""
+def _is_link_to_folder(path: str) -> bool:
+    return os.path.islink(path) and os.path.isdir(path)
 
-    def __init__(self, begin: Callable[[], None]) -> None:
-        super().__init__()
+
+def _with_folders(path: str) -> tuple[str, ...]:
+    return path, *map(str, Path(path).parents)
+
+
+class _Stop:
+    """Ends the watching, which asks again and again whether it is to end: from then on it is on.
+
+    Attributes:
+        is_asked: it is on.
+        links: the links to folders that were there then.
+    """
+
+    def __init__(self, is_over: threading.Event, begin: Callable[[], set[str]]) -> None:
         self.is_asked = threading.Event()
+        self.links = set[str]()
+        self._is_over = is_over
         self._begin = begin
 
     def is_set(self) -> bool:
+        """Whether it is to end."""
         if not self.is_asked.is_set():
-            self._begin()
+            self.links = self._begin()
             self.is_asked.set()
-        return super().is_set()
+        return self._is_over.is_set()
 
 
 def is_later(path: str, than_ns: int) -> bool:
