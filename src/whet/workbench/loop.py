@@ -206,7 +206,7 @@ def loop(
                 _Later(ended_ns, state.meanwhile), state.meanwhile.by_others(),
             )  # fmt: skip
             if not pause.saved:
-                _verify(cycle, verifier, tell)
+                _verify(cycle, verifier, state.meanwhile.by_nobody(), tell)
             if options.most_runs is not None and done >= options.most_runs:
                 pause.lasts_until_verified()
                 return
@@ -219,11 +219,16 @@ def loop(
             noticed = time.monotonic()
 
 
-def _verify(cycle: Cycle | None, verifier: Verifier, tell: Callable[[Verification], None]) -> None:
+def _verify(
+    cycle: Cycle | None,
+    verifier: Verifier,
+    doubtful: tuple[str, ...],
+    tell: Callable[[Verification], None],
+) -> None:
     """Begin to verify a run that could be started, or say why it will not be."""
     if cycle is None:
         return
-    refusal = verifier.begin(cycle.trial, cycle.result, cycle.start, cycle.cold_seconds)
+    refusal = verifier.begin(cycle.trial, cycle.result, cycle.start, cycle.cold_seconds, doubtful)
     if refusal:
         tell(refusal)
 
@@ -349,6 +354,10 @@ class _Later:
         """Whether it may come from the program's being run once more, to verify it."""
         return self._meanwhile is not None and self._meanwhile.is_passing(path)
 
+    def is_doubtful(self, path: str) -> bool:
+        """Whether the program may have seen it before it changed."""
+        return self._meanwhile is not None and self._meanwhile.may_be_by_others(path)
+
     def __call__(self, path: str) -> bool:
         if self._meanwhile is None:
             return is_later(path, self._than_ns)
@@ -416,8 +425,12 @@ class _Pause:
             self._tell(verification)
 
     def _is_meant(self, path: str) -> bool:
-        is_verified = self._verifier.is_busy and self._is_later.is_passing(path)
-        return not is_verified and self._is_later(path)
+        if self._verifier.is_busy and self._is_later.is_passing(path):
+            return False
+        is_meant = self._is_later(path)
+        if not is_meant and self._is_later.is_doubtful(path):
+            self._verifier.doubt(path)
+        return is_meant
 
     def _stop_verifying(self) -> None:
         if self._verifier.cancel():

@@ -143,8 +143,19 @@ class Meanwhile:
     def by_others(self) -> tuple[str, ...]:
         """Return what was put off and was saved by somebody else, now that the run is over."""
         found = {path for path in self._put_off if self.is_by_others(path)}
-        self._put_off.clear()
+        self._put_off -= found
         return tuple(sorted(found))
+
+    def by_nobody(self) -> tuple[str, ...]:
+        """Return what was put off and may have been saved by somebody else, or not: nobody knows."""
+        return tuple(sorted(filter(self.may_be_by_others, self._put_off)))
+
+    def may_be_by_others(self, path: str) -> bool:
+        """Whether a file has changed since the program may have read it, and not by it for certain."""
+        is_own = self._changed is not None and not self._changed.isdisjoint(
+            (path, *map(str, Path(path).parents))
+        )
+        return not is_own and self._is_newer(path)
 
     def is_by_others(self, path: str) -> bool:
         """Whether somebody else than the program has saved a file since it began, for certain.
@@ -154,8 +165,7 @@ class Meanwhile:
         is_so = (
             self._changed is not None
             and path not in self._recurring
-            and self._changed.isdisjoint((path, *map(str, Path(path).parents)))
-            and self._is_newer(path)
+            and self.may_be_by_others(path)
             and (changed_at(path) is not None or self._has_found(path))
         )
         if is_so:
