@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from whet.host import saves as host_saves
-from whet.host.saves import Saves, _Stop, is_later, is_open_for_writing, wait_until_written
+from whet.host.saves import Saves, _Stop, _Way, is_later, is_open_for_writing, wait_until_written
 
 
 def _never(_: str) -> bool:
@@ -24,9 +24,9 @@ class LateSaves(Saves):
 
     gate = threading.Event()
 
-    def _watch(self, stop: _Stop) -> None:
+    def _watch(self, stop: _Stop, way: _Way = _Way.ALL) -> None:
         self.gate.wait()
-        super()._watch(stop)
+        super()._watch(stop, way)
 
 
 def test_what_was_saved_before_anything_was_watched_is_caught_up_with(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from enum import Enum
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -27,6 +29,8 @@ _IGNORED = (
 )  # fmt: skip
 _STEP_MS, _DEBOUNCE_MS = 4, 100
 """Files that are saved within 4 ms of each other are one change; a stream of them waits 100 ms."""
+_LOOK_SECONDS, _LOOK_SHARE = 0.3, 0.1
+"""Where nobody can listen it is looked for saves that often, but for no more of the time than that."""
 _WRITING_SECONDS, _ASK_AGAIN_SECONDS = 1.0, 0.002
 """Who keeps a file open for longer than that may never close it."""
 
@@ -34,6 +38,19 @@ _SET_SIGNAL = 10  # fcntl(2), F_SETSIG
 
 _Content = dict[str, "int | None"]
 """The files in a folder, each with when it changed last."""
+
+
+class _Way(Enum):
+    """How saves are heard of: each way where the one before it is not possible."""
+
+    ALL = "by one who finds all folders"
+    EACH = "by one who is told each folder, as there is one that may not be read"
+    LOOK = "by looking again and again, as the system lets nobody listen"
+
+    @property
+    def next(self) -> "_Way":
+        """The next one."""
+        return _Way.EACH if self is _Way.ALL else _Way.LOOK
 
 
 class Saves:
@@ -46,7 +63,11 @@ class Saves:
 
     What watches follows the links that are there when it begins, and listens in each folder once:
     to what is in it under one of its names. When a link goes, or leads elsewhere, another watcher
-    takes over, which has seen where it leads now.
+    takes over, which has seen where it leads now. It gives up at a folder that may not be read;
+    one that is told each folder does not, and hears nothing of new ones: another takes over then.
+
+    Attributes:
+        why_slow: why nobody tells of saves, so that they are looked for; empty: somebody does.
     """
 
     def __init__(self, root: Path, counts: Callable[[str], bool]) -> None:
@@ -56,6 +77,7 @@ class Saves:
             root: the folder.
             counts: says whether a file is watched even while the program runs.
         """
+        self.why_slow = ""
         self._root = root
         self._counts = counts
         self._outputs = OwnOutputs()
@@ -104,20 +126,40 @@ class Saves:
             os.path.isdir(path) and any(map(self._counts, _files_below(path, _watched())))
         )
 
-    def _begin(self, since_ns: int) -> threading.Event:
+    def _begin(
+        self, since_ns: int, way: _Way = _Way.ALL, is_on: threading.Event | None = None
+    ) -> threading.Event:
         """Begin to watch, and tell what was saved since a time; return what says that it is on."""
-        stop = _Stop(self._is_over, partial(self._catch_up, since_ns))
-        thread = threading.Thread(target=self._watch, args=(stop,), name="whet-saves", daemon=True)
+        stop = _Stop(self._is_over, partial(self._catch_up, since_ns), is_on)
+        thread = threading.Thread(
+            target=self._watch, args=(stop, way), name="whet-saves", daemon=True
+        )
         thread.start()
         self._watchers.append(thread)
         return stop.is_asked
 
-    def _watch(self, stop: "_Stop") -> None:
+    def _watch(self, stop: "_Stop", way: _Way = _Way.ALL) -> None:
+        if way is _Way.LOOK:
+            self._look(stop)
+            return
+        heard = _Heard()
+        try:
+            self._listen(stop, way, heard)
+        except FileNotFoundError:  # a folder has gone since it was found
+            self._is_over.wait(_ASK_AGAIN_SECONDS)
+            self._begin(heard.at_ns, way if self._root.exists() else _Way.LOOK, stop.is_asked)
+        except (OSError, RuntimeError) as error:  # no rights, or no more watches
+            why = str(error).partition(". about ")[0]
+            self.why_slow = why if way.next is _Way.LOOK else ""
+            self._begin(heard.at_ns, way.next, stop.is_asked)
+
+    def _listen(self, stop: "_Stop", way: _Way, heard: "_Heard") -> None:
         from watchfiles import watch
 
         watched, young = _watched(), dict[str, _Content]()
+        is_each = way is _Way.EACH
         changes = watch(
-            self._root,
+            *(_folders_below(self._root, watched) if is_each else (self._root,)),
             watch_filter=watched,
             step=_STEP_MS,
             debounce=_DEBOUNCE_MS,
@@ -125,9 +167,10 @@ class Saves:
             rust_timeout=200,
             yield_on_timeout=True,
             raise_interrupt=False,
+            recursive=not is_each,
         )
         with closing(changes):
-            heard_ns, has_successor = time.time_ns(), False
+            has_successor = False
             for batch in changes:
                 # Somebody listens in a new folder by the time of the next batch, if not of the first.
                 paths = {path for path, then in young.items() if _content(path, watched) != then}
@@ -140,9 +183,22 @@ class Saves:
                     self._changes.put(paths)
                 if has_successor:
                     return  # what came before that one began has been told now
-                if links or any(not paths.isdisjoint(_with_folders(link)) for link in stop.links):
-                    has_successor = self._begin(heard_ns).wait(_READY_SECONDS)
-                heard_ns = time.time_ns()
+                is_new = bool(links) or (is_each and bool(young))
+                if is_new or any(not paths.isdisjoint(_with_folders(each)) for each in stop.links):
+                    has_successor = self._begin(heard.at_ns, way).wait(_READY_SECONDS)
+                heard.at_ns = time.time_ns()
+
+    def _look(self, stop: "_Stop") -> None:
+        watched = _watched()
+        known, seconds = _all_content(self._root, watched), _LOOK_SECONDS
+        stop.is_set()
+        while not self._is_over.wait(seconds):
+            began = time.monotonic()
+            now = _all_content(self._root, watched)
+            changed = {path for path in known.keys() | now if known.get(path) != now.get(path)}
+            if changed:
+                self._changes.put(changed)
+            known, seconds = now, max(_LOOK_SECONDS, (time.monotonic() - began) / _LOOK_SHARE)
 
     def _catch_up(self, since_ns: int) -> set[str]:
         """Look for what was saved before anything was watched; return the links to folders.
@@ -191,12 +247,38 @@ def _content(folder: str, watched: "DefaultFilter", links: set[str] | None = Non
     return {path: changed_at(path) for path in _files_below(folder, watched, links)}
 
 
+def _all_content(top: Path, watched: "DefaultFilter") -> _Content:
+    """Return what is in a folder, and the links to folders in it."""
+    links = set[str]()
+    content = _content(str(top), watched, links)
+    for link in links:
+        with suppress(OSError):  # gone
+            content[link] = os.lstat(link).st_ctime_ns
+    return content
+
+
+def _folders_below(top: Path, watched: "DefaultFilter") -> Iterator[str]:
+    """Yield a folder and all below it that are watched."""
+    from watchfiles import Change
+
+    for folder, folders, _ in os.walk(top):
+        folders[:] = [each for each in folders if watched(Change.added, f"{folder}/{each}")]
+        yield folder
+
+
 def _is_link_to_folder(path: str) -> bool:
     return os.path.islink(path) and os.path.isdir(path)
 
 
 def _with_folders(path: str) -> tuple[str, ...]:
     return path, *map(str, Path(path).parents)
+
+
+@dataclass(slots=True)
+class _Heard:
+    """Until when all saves have been heard of."""
+
+    at_ns: int = field(default_factory=time.time_ns)
 
 
 class _Stop:
@@ -207,15 +289,22 @@ class _Stop:
         links: the links to folders that were there then.
     """
 
-    def __init__(self, is_over: threading.Event, begin: Callable[[], set[str]]) -> None:
-        self.is_asked = threading.Event()
+    def __init__(
+        self,
+        is_over: threading.Event,
+        begin: Callable[[], set[str]],
+        is_asked: threading.Event | None = None,
+    ) -> None:
+        self.is_asked = is_asked or threading.Event()
         self.links = set[str]()
         self._is_over = is_over
         self._begin = begin
+        self._has_begun = False
 
     def is_set(self) -> bool:
         """Whether it is to end."""
-        if not self.is_asked.is_set():
+        if not self._has_begun:
+            self._has_begun = True
             self.links = self._begin()
             self.is_asked.set()
         return self._is_over.is_set()

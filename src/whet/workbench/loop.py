@@ -104,7 +104,18 @@ class Recurring:
     files: tuple[str, ...]
 
 
-Told = Cycle | Overtaken | Recurring | Verification | WhetError
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unheard:
+    """The system tells nobody of saves here, so that they are looked for.
+
+    Attributes:
+        why: what it says.
+    """
+
+    why: str
+
+
+Told = Cycle | Overtaken | Recurring | Unheard | Verification | WhetError
 """What a loop tells."""
 
 
@@ -116,11 +127,20 @@ class _Loop:
     runs: WarmRuns
     console: Console | None
     meanwhile: Meanwhile
-    tell: Callable[[Overtaken | Recurring], None]
+    tell: Callable[[Overtaken | Recurring | Unheard], None]
     cold_seconds: float = 0.0
     saved: tuple[str, ...] = ()
     typed: SimpleQueue[str] = field(default_factory=SimpleQueue[str])
     has_settled: threading.Event = field(default_factory=threading.Event)
+    unheard: str = ""
+
+    def tell_news(self, saves: Saves) -> None:
+        """Say, once, which files bring no run any more, and why saves are heard of late."""
+        if files := self.meanwhile.news():
+            self.tell(Recurring(files=files))
+        if saves.why_slow and not self.unheard:
+            self.unheard = saves.why_slow
+            self.tell(Unheard(why=saves.why_slow))
 
     def end_if_told(self) -> None:
         """End whet if it was told to while a program ran."""
@@ -278,8 +298,7 @@ def _run(
     saves.wait_until_ready()  # whoever sees the result may save at once
     ended_ns = time.time_ns()
     meanwhile.end(state.runs.last, state.saved if overtaken else ())
-    if files := meanwhile.news():
-        state.tell(Recurring(files=files))
+    state.tell_news(saves)
     if overtaken:
         state.end_if_told()
         return None, ended_ns
