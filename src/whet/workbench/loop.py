@@ -289,7 +289,7 @@ def _run(
         future.cancel()
 
     meanwhile = state.meanwhile
-    meanwhile.begin(lambda path: known.is_older_than(path, read_ns - SLACK_NS))
+    meanwhile.begin(lambda path: known.is_older_than(path, read_ns - SLACK_NS), state.saved)
 
     def overtakes(path: str) -> bool:
         return meanwhile.ends_the_run(path, counts=saves.matter(path))
