@@ -150,6 +150,31 @@ def test_no_warm_answer_is_called_wrong_for_what_was_saved_elsewhere_meanwhile(
     assert told["why_not"] == "conf.toml has changed"
 
 
+@pytest.mark.parametrize("when", ["while it ran", "while it was verified"])
+def test_no_warm_answer_is_called_wrong_for_what_was_removed(
+    whet: Whet, gate: "Gate", when: str
+) -> None:
+    """Nobody knows that the program had found what it has looked for after its last copy."""
+    whet.write("data/one", "")
+    text = f"{gate.text}import os, time\ntime.sleep(0.5)\nprint(os.path.isdir('data'))\n"
+    whet.write("main.py", text)
+    with looping(whet, *PYTHON, options=("--verify", "always")) as loop:
+        loop.next()
+        if when == "while it ran":
+            loop.save("main.py", f"{text}gate()\n")
+            with gate.held(loop):
+                (whet.folder / "data").rename(whet.folder.parent / "elsewhere")
+        else:
+            loop.save("main.py", f"{text}print(2)\n")
+        assert loop.out().startswith("True\n")
+        if when == "while it was verified":
+            (whet.folder / "data").rename(whet.folder.parent / "elsewhere")
+        told = json.loads(loop.line())
+
+    assert (told["event"], told["differs_in"]) == ("verification", [])
+    assert told["why_not"] == "data has changed"
+
+
 @pytest.mark.parametrize("gone", ["data", "package"])
 def test_what_the_program_has_found_and_somebody_removes_brings_a_run(
     whet: Whet, gone: str

@@ -5,13 +5,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from whet.host import saves as host_saves
-from whet.host.saves import Saves, is_later, is_open_for_writing, wait_until_written
+from whet.host.saves import Saves, _Stop, _Way, is_later, is_open_for_writing, wait_until_written
 
 
 def _never(_: str) -> bool:
@@ -23,9 +24,9 @@ class LateSaves(Saves):
 
     gate = threading.Event()
 
-    def _watch(self) -> None:
+    def _watch(self, stop: _Stop, way: _Way = _Way.ALL) -> None:
         self.gate.wait()
-        super()._watch()
+        super()._watch(stop, way)
 
 
 def test_what_was_saved_before_anything_was_watched_is_caught_up_with(tmp_path: Path) -> None:
@@ -194,3 +195,62 @@ def test_nobody_who_opens_a_file_meanwhile_notices_or_ends_this_process(tmp_path
 
     assert writer.returncode == 0, complaint
     assert asked > 1000
+
+
+def _unlinked(link: Path, target: Path) -> None:
+    link.unlink()
+    link.symlink_to(target)
+
+
+def _replaced(link: Path, target: Path) -> None:
+    beside = link.with_name("beside")
+    beside.symlink_to(target)
+    beside.replace(link)
+
+
+def _gone(link: Path, _: Path) -> None:
+    link.unlink()
+
+
+def _gone_with_its_folder(link: Path, _: Path) -> None:
+    link.parent.rename(link.parent.parent.parent / "elsewhere")
+
+
+@pytest.mark.parametrize("change", [_unlinked, _replaced, _gone, _gone_with_its_folder])
+def test_a_folder_is_watched_on_that_a_link_has_led_to(
+    tmp_path: Path, change: Callable[[Path, Path], None]
+) -> None:
+    """Whoever follows links listens in a folder once, by one of its names."""
+    here, outside = tmp_path / "here", tmp_path / "outside"
+    for folder in (here / "old", here / "new", here / "links", outside):
+        folder.mkdir(parents=True)
+        (folder / "main.py").write_text("1")
+    # Where they are found in no order, most likely one of them is found after what it leads to.
+    links = [here / "links" / f"link{number}" for number in range(5)]
+    for link in links:
+        link.symlink_to(here / "old")
+
+    with Saves(here, lambda path: path.endswith(".py")) as saves:
+        saves.wait_until_ready()
+        for link in links[:1] if change is _gone_with_its_folder else links:
+            change(link, here / "new" if link != links[0] else outside)
+        folders = [here / "old", here / "new"]
+        if change in (_unlinked, _replaced):
+            folders.append(outside)
+        for folder in folders:
+            _is_heard_of(saves, folder / "main.py")
+
+
+def _is_heard_of(saves: Saves, path: Path) -> None:
+    """Save a file until that is heard of; a new watcher may take a moment until it listens."""
+    stop = threading.Timer(20, saves.wake)
+    stop.start()
+    heard = False
+    while not heard and stop.is_alive():
+        path.write_text("2")
+        again = threading.Timer(0.2, saves.wake)
+        again.start()
+        heard = any(path.samefile(each) for each in saves.next(_never))
+        again.cancel()
+    stop.cancel()
+    assert heard, path

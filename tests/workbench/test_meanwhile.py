@@ -152,3 +152,40 @@ def test_what_is_watched_is_no_echo(tmp_path: Path) -> None:
         meanwhile.begin(lambda _: False)
         meanwhile.end(Start(changed_files=frozenset()), ())
         assert not meanwhile.is_echo(str(tmp_path / "main.py"), 1_000_000)
+
+
+def _ran(meanwhile: Meanwhile, *saved: str) -> tuple[str, ...]:
+    """Make a run that some saves have brought; return what is told of at its end."""
+    meanwhile.begin(lambda _: False, saved)
+    meanwhile.end(Start(changed_files=frozenset()), ())
+    return meanwhile.news()
+
+
+def test_files_of_other_names_that_are_written_soon_after_each_end_bring_five_runs(
+    tmp_path: Path,
+) -> None:
+    meanwhile, names = _of(tmp_path), [str(tmp_path / f"report{number}") for number in range(8)]
+    brought, news = list[str](), list[tuple[str, ...]]()
+    _ran(meanwhile)
+    for name in names:
+        if not meanwhile.is_echo(name, 1_000_000):
+            brought.append(name)
+            news.append(_ran(meanwhile, name))
+
+    assert brought == names[:5]
+    assert list(filter(None, news)) == [(names[4],)]
+    _ran(meanwhile, str(tmp_path / "main.py"))
+    assert not meanwhile.is_echo(names[0], 1_000_000)
+
+
+def test_a_file_that_is_not_written_after_some_ends_is_somebody_s_again(
+    tmp_path: Path, saved: Path
+) -> None:
+    meanwhile = _of(tmp_path)
+    while not meanwhile.is_echo(str(saved), 1_000_000):
+        _ran(meanwhile)
+
+    for _ in range(3):
+        _ran(meanwhile, str(tmp_path / "main.py"))
+
+    assert not meanwhile.is_echo(str(saved), 1_000_000)

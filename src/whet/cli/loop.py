@@ -24,7 +24,7 @@ from whet.host.agent_tasks import AgentTasks
 from whet.host.console import Console
 from whet.host.stage import Debugging
 from whet.workbench.bench import open_workbench
-from whet.workbench.loop import BACK, Cycle, LoopOptions, Overtaken, Recurring, Told, loop
+from whet.workbench.loop import BACK, Cycle, LoopOptions, Overtaken, Recurring, Told, Unheard, loop
 from whet.workbench.verify import Disagreement, Verification, Verify
 
 
@@ -152,6 +152,8 @@ class _Show:
             self._say_cycle(told)
         elif isinstance(told, Overtaken):
             say(f"whet: the run was ended: {_names_of(told.saved)} was saved")
+        elif isinstance(told, Unheard):
+            say(f"whet: note: {_unheard_words(told)}")
         elif isinstance(told, Recurring):
             say(f"whet: note: {_recurring_words(told)}")
         else:
@@ -163,6 +165,9 @@ class _Show:
         if isinstance(told, Cycle):
             ladder = ladder_json(told) if self.explains else {}
             answer_json({**_facts(told), **ladder}, on_one_line=True)
+        elif isinstance(told, Unheard):
+            words = {"event": "note", "note": _unheard_words(told), "files": ()}
+            answer_json(words, on_one_line=True)
         elif isinstance(told, Recurring):
             words = {"event": "note", "note": _recurring_words(told), "files": told.files}
             answer_json(words, on_one_line=True)
@@ -217,6 +222,14 @@ def _listed(numbers: tuple[int, ...]) -> str:
 def _names_of(paths: tuple[str, ...]) -> str:
     first = Path(paths[0]).name if paths else "a file"
     return f"{first} (of {len(paths)} files)" if len(paths) > 1 else first
+
+
+def _unheard_words(told: Unheard) -> str:
+    return (
+        f"the system tells of no saves here ({told.why}), so that they are looked for now and then;"
+        " raise `fs.inotify.max_user_watches` and `fs.inotify.max_user_instances` with `sysctl`,"
+        " and start again"
+    )
 
 
 def _recurring_words(told: Recurring) -> str:

@@ -104,7 +104,18 @@ class Recurring:
     files: tuple[str, ...]
 
 
-Told = Cycle | Overtaken | Recurring | Verification | WhetError
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unheard:
+    """The system tells nobody of saves here, so that they are looked for.
+
+    Attributes:
+        why: what it says.
+    """
+
+    why: str
+
+
+Told = Cycle | Overtaken | Recurring | Unheard | Verification | WhetError
 """What a loop tells."""
 
 
@@ -116,11 +127,20 @@ class _Loop:
     runs: WarmRuns
     console: Console | None
     meanwhile: Meanwhile
-    tell: Callable[[Overtaken | Recurring], None]
+    tell: Callable[[Overtaken | Recurring | Unheard], None]
     cold_seconds: float = 0.0
     saved: tuple[str, ...] = ()
     typed: SimpleQueue[str] = field(default_factory=SimpleQueue[str])
     has_settled: threading.Event = field(default_factory=threading.Event)
+    unheard: str = ""
+
+    def tell_news(self, saves: Saves) -> None:
+        """Say, once, which files bring no run any more, and why saves are heard of late."""
+        if files := self.meanwhile.news():
+            self.tell(Recurring(files=files))
+        if saves.why_slow and not self.unheard:
+            self.unheard = saves.why_slow
+            self.tell(Unheard(why=saves.why_slow))
 
     def end_if_told(self) -> None:
         """End whet if it was told to while a program ran."""
@@ -206,7 +226,7 @@ def loop(
                 _Later(ended_ns, state.meanwhile), state.meanwhile.by_others(),
             )  # fmt: skip
             if not pause.saved:
-                _verify(cycle, verifier, tell)
+                _verify(cycle, verifier, state.meanwhile.by_nobody(), tell)
             if options.most_runs is not None and done >= options.most_runs:
                 pause.lasts_until_verified()
                 return
@@ -219,11 +239,16 @@ def loop(
             noticed = time.monotonic()
 
 
-def _verify(cycle: Cycle | None, verifier: Verifier, tell: Callable[[Verification], None]) -> None:
+def _verify(
+    cycle: Cycle | None,
+    verifier: Verifier,
+    doubtful: tuple[str, ...],
+    tell: Callable[[Verification], None],
+) -> None:
     """Begin to verify a run that could be started, or say why it will not be."""
     if cycle is None:
         return
-    refusal = verifier.begin(cycle.trial, cycle.result, cycle.start, cycle.cold_seconds)
+    refusal = verifier.begin(cycle.trial, cycle.result, cycle.start, cycle.cold_seconds, doubtful)
     if refusal:
         tell(refusal)
 
@@ -264,7 +289,7 @@ def _run(
         future.cancel()
 
     meanwhile = state.meanwhile
-    meanwhile.begin(lambda path: known.is_older_than(path, read_ns - SLACK_NS))
+    meanwhile.begin(lambda path: known.is_older_than(path, read_ns - SLACK_NS), state.saved)
 
     def overtakes(path: str) -> bool:
         return meanwhile.ends_the_run(path, counts=saves.matter(path))
@@ -273,8 +298,7 @@ def _run(
     saves.wait_until_ready()  # whoever sees the result may save at once
     ended_ns = time.time_ns()
     meanwhile.end(state.runs.last, state.saved if overtaken else ())
-    if files := meanwhile.news():
-        state.tell(Recurring(files=files))
+    state.tell_news(saves)
     if overtaken:
         state.end_if_told()
         return None, ended_ns
@@ -349,6 +373,10 @@ class _Later:
         """Whether it may come from the program's being run once more, to verify it."""
         return self._meanwhile is not None and self._meanwhile.is_passing(path)
 
+    def is_doubtful(self, path: str) -> bool:
+        """Whether the program may have seen it before it changed."""
+        return self._meanwhile is not None and self._meanwhile.may_be_by_others(path)
+
     def __call__(self, path: str) -> bool:
         if self._meanwhile is None:
             return is_later(path, self._than_ns)
@@ -416,8 +444,12 @@ class _Pause:
             self._tell(verification)
 
     def _is_meant(self, path: str) -> bool:
-        is_verified = self._verifier.is_busy and self._is_later.is_passing(path)
-        return not is_verified and self._is_later(path)
+        if self._verifier.is_busy and self._is_later.is_passing(path):
+            return False
+        is_meant = self._is_later(path)
+        if not is_meant and self._is_later.is_doubtful(path):
+            self._verifier.doubt(path)
+        return is_meant
 
     def _stop_verifying(self) -> None:
         if self._verifier.cancel():

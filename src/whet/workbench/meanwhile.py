@@ -12,6 +12,9 @@ _MOST_STRANGE = 5
 """So many runs in a row may be ended by files that were never saved before, or be due to the same
 file."""
 
+_MOST_QUIET = 2
+"""So many runs in a row leave a file as it is that is written because of each run: it is not."""
+
 _ECHO_NS = 250_000_000
 """Nobody saves a file that soon after the end of each run: it is written because of the run."""
 
@@ -54,6 +57,10 @@ class Meanwhile:
         self._put_off = set[str]()
         self._found = set[str]()
         self._in_a_row = dict[str, int]()
+        self._quiet = dict[str, int]()
+        self._stirred = set[str]()
+        self._early = set[str]()
+        self._hasty = 0
         self._strange = 0
         self._is_newer: Callable[[str], bool] = lambda _: False
         self._changed: frozenset[str] | None = None
@@ -68,12 +75,18 @@ class Meanwhile:
             fnmatch.fnmatch(relative, pattern) for pattern in self._patterns
         )
 
-    def begin(self, is_newer: Callable[[str], bool]) -> None:
+    def begin(self, is_newer: Callable[[str], bool], saved: Sequence[str] = ()) -> None:
         """Say that a run begins.
 
         Args:
             is_newer: whether a file was saved after the program might have read it first.
+            saved: the files whose save brings it.
         """
+        is_hasty = bool(saved) and self._early.issuperset(saved)
+        self._hasty = self._hasty + 1 if is_hasty else 0
+        if self._hasty == _MOST_STRANGE:
+            self._news |= self._early - self._recurring
+        self._early.clear()
         self._is_newer = is_newer
         self._changed = None
         self._put_off.clear()
@@ -87,6 +100,7 @@ class Meanwhile:
             path: the file.
             counts: it matters while the program runs, or a file below it does.
         """
+        self._stirred.add(path)
         if not self._is_newer(path):
             return False
         if counts and (self._strange < _MOST_STRANGE or path in self._heard):
@@ -101,6 +115,7 @@ class Meanwhile:
             start: what is known of it.
             ended_by: the saves that have ended it; none: it has come to its end.
         """
+        self._forgive()
         self._written |= {effect.partition(" ")[2] for effect in start.effects}
         is_strange = bool(ended_by) and self._heard.isdisjoint(ended_by)
         self._strange = self._strange + 1 if is_strange else 0
@@ -118,6 +133,17 @@ class Meanwhile:
             frozenset[str]() if start.effects else start.changed_files or frozenset[str]()
         )
 
+    def _forgive(self) -> None:
+        """Let files bring runs again that have not changed for some runs: that was somebody else."""
+        self._quiet = {
+            path: 0 if path in self._stirred else self._quiet.get(path, 0) + 1
+            for path in self._recurring
+        }
+        forgiven = {path for path, many in self._quiet.items() if many >= _MOST_QUIET}
+        self._recurring -= forgiven
+        self._written -= forgiven
+        self._stirred.clear()
+
     def news(self) -> tuple[str, ...]:
         """Return the files, each once, that bring no run any more, as they did after each."""
         found = tuple(sorted(self._news))
@@ -134,7 +160,9 @@ class Meanwhile:
         if self.counts(path) or after_ns > _ECHO_NS:
             return False
         self._found.add(path)
-        return path in self._recurring
+        self._stirred.add(path)
+        self._early.add(path)
+        return path in self._recurring or self._hasty >= _MOST_STRANGE
 
     def is_passing(self, path: str) -> bool:
         """Whether the program makes and removes a file: while a run is verified, it does so again."""
@@ -143,8 +171,19 @@ class Meanwhile:
     def by_others(self) -> tuple[str, ...]:
         """Return what was put off and was saved by somebody else, now that the run is over."""
         found = {path for path in self._put_off if self.is_by_others(path)}
-        self._put_off.clear()
+        self._put_off -= found
         return tuple(sorted(found))
+
+    def by_nobody(self) -> tuple[str, ...]:
+        """Return what was put off and may have been saved by somebody else, or not: nobody knows."""
+        return tuple(sorted(filter(self.may_be_by_others, self._put_off)))
+
+    def may_be_by_others(self, path: str) -> bool:
+        """Whether a file has changed since the program may have read it, and not by it for certain."""
+        is_own = self._changed is not None and not self._changed.isdisjoint(
+            (path, *map(str, Path(path).parents))
+        )
+        return not is_own and self._is_newer(path)
 
     def is_by_others(self, path: str) -> bool:
         """Whether somebody else than the program has saved a file since it began, for certain.
@@ -154,10 +193,10 @@ class Meanwhile:
         is_so = (
             self._changed is not None
             and path not in self._recurring
-            and self._changed.isdisjoint((path, *map(str, Path(path).parents)))
-            and self._is_newer(path)
+            and self.may_be_by_others(path)
             and (changed_at(path) is not None or self._has_found(path))
         )
+        self._stirred.add(path)
         if is_so:
             self._found.add(path)
         return is_so

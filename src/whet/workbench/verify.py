@@ -5,10 +5,11 @@ where the warm run has left nothing behind: it begins from the same files, and r
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from pathlib import Path
 from typing import Self
 
 from whet.core.errors import WhetError
@@ -85,6 +86,7 @@ class _Case:
     result: RunResult
     started: float
     known: frozenset[str]
+    doubtful: set[str]
     outcomes: list[Outcome] = field(default_factory=list[Outcome])
     numbers: list[int] = field(default_factory=list[int])
 
@@ -132,7 +134,12 @@ class Verifier:
         return self._future is not None
 
     def begin(
-        self, trial: Trial, result: RunResult, start: Start, cold_seconds: float
+        self,
+        trial: Trial,
+        result: RunResult,
+        start: Start,
+        cold_seconds: float,
+        doubtful: Collection[str] = (),
     ) -> Verification | None:
         """Begin to verify a run if it is its turn; return at once why it cannot be, if so.
 
@@ -141,6 +148,7 @@ class Verifier:
             result: what came of it.
             start: where it began.
             cold_seconds: how long a cold run takes, as far as is known.
+            doubtful: files that it may have seen before they changed.
         """
         if not start.place or not self._is_its_turn(cold_seconds):
             return None
@@ -155,9 +163,17 @@ class Verifier:
         limits = replace(trial.limits, wall_seconds=min(limit or seconds, seconds))
         trial = replace(trial, limits=limits)
         known = frozenset(self._unsteady)
-        self._case = _Case(trial=trial, result=result, started=time.monotonic(), known=known)
+        self._case = _Case(
+            trial=trial, result=result, started=time.monotonic(), known=known,
+            doubtful=set(doubtful),
+        )  # fmt: skip
         self._run()
         return None
+
+    def doubt(self, path: str) -> None:
+        """Say that a file has changed that the warm run may have seen, and the cold one may not."""
+        if self._case is not None:
+            self._case.doubtful.add(path)
 
     def cancel(self) -> bool:
         """Give up what runs; say whether anything did, which brings a last `wake`."""
@@ -189,8 +205,7 @@ class Verifier:
         if self._disagreements(case) and len(case.outcomes) < _RUNS:
             self._run()
             return None
-        # Of what is saved in another folder nobody else tells.
-        return self._ended(case, why_not=self.why_outdated() if self._disagreements(case) else "")
+        return self._ended(case, why_not=self._why_doubtful(case))
 
     # ---- inside ----
 
@@ -218,6 +233,14 @@ class Verifier:
     def _note_unsteady(self, case: _Case) -> None:
         first, last = _facts(case.outcomes[0]), _facts(case.outcomes[-1])
         self._unsteady |= {what for what in first if first[what] != last[what]}
+
+    def _why_doubtful(self, case: _Case) -> str:
+        """Return why a disagreement proves nothing; empty: it does, or there is none."""
+        if not self._disagreements(case):
+            return ""
+        names = ", ".join(sorted(Path(path).name for path in case.doubtful))
+        # Of what is saved in another folder nobody else tells.
+        return f"{names} has changed" if names else self.why_outdated()
 
     def _disagreements(self, case: _Case) -> tuple[Disagreement, ...]:
         warm = case.result.entry.outcome

@@ -1,0 +1,99 @@
+"""``whet loop`` where the system does not tell of all that is saved."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+from loop_command import PATIENCE_SECONDS
+from room_users import user
+from whet_command import Whet
+
+pytestmark = pytest.mark.slow
+
+_LOOP = ("loop", "--json", "--verify", "off", "--")
+_LIMITED = ("unshare", "--user", "--map-root-user", "sh", "-c")
+
+
+@contextmanager
+def _started(
+    command: Sequence[str], folder: Path, environment: dict[str, str]
+) -> Iterator[IO[bytes]]:
+    """Start a loop and yield what it tells."""
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        try:
+            yield process.stdout
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(PATIENCE_SECONDS)
+
+
+def _told(lines: IO[bytes]) -> dict[str, Any]:
+    line = lines.readline()
+    assert line.startswith(b"{"), line + lines.readline()
+    told: dict[str, Any] = json.loads(line)
+    return told
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="makes a folder of somebody else's: needs root")
+@pytest.mark.parametrize("when", ["from the start", "later"])
+def test_a_folder_that_may_not_be_read_keeps_no_save_from_being_heard_of(when: str) -> None:
+    """Of a database in a container, for one."""
+    with user("ordinary") as ada:
+        ada.write("main.py", "print(1)")
+        folders = [ada.make_folder(f"folder{number}") for number in range(5)]
+        locked = folders[2] / "base"
+        if when == "from the start":
+            locked.mkdir(0o700)
+        command = ada.command(*_LOOP, ada.python, "main.py")
+        with _started(command, ada.folder, ada.environment) as lines:
+            _told(lines)
+            if when == "later":
+                locked.mkdir(0o700)
+            inner = ada.make_folder("folder1/inner")
+            for folder in (*folders, inner):
+                ada.write(str(folder.relative_to(ada.folder) / "part.py"), "x = 1")
+                assert _names(lines) >= {"part.py"}
+
+
+def _names(lines: IO[bytes]) -> set[str]:
+    """Return the names of the files whose save has brought the next run, with those below folders."""
+    told = _told(lines)
+    assert told["event"] == "run", told
+    paths = [Path(path) for path in told["saved"]]
+    return {each.name for path in paths for each in (path, *path.rglob("*.py"))}
+
+
+@pytest.mark.needs("unshare")
+@pytest.mark.parametrize("limit", ["max_inotify_instances", "max_inotify_watches"])
+def test_saves_are_looked_for_where_the_system_lets_nobody_listen(whet: Whet, limit: str) -> None:
+    set_limit = f'echo 0 > /proc/sys/user/{limit} && exec "$@"'
+    if subprocess.run(
+        [*_LIMITED, set_limit, "sh", "true"], capture_output=True, check=False
+    ).returncode:
+        pytest.skip("no limit can be set here")
+    for name in ("main.py", "sub/part.py", "sub/old.py"):
+        whet.write(name, "print(1)")
+    command = (*_LIMITED, set_limit, "sh", sys.executable, "-m", "whet", *_LOOP, sys.executable, "main.py")  # fmt: skip
+    with _started(command, whet.folder, {**os.environ, **whet.environment}) as lines:
+        note, first = _told(lines), _told(lines)
+        found: list[set[str]] = []
+        for number in range(2):
+            whet.write("sub/part.py", f"print({number})")
+            found.append(_names(lines))
+        (whet.folder / "sub" / "old.py").unlink()
+        found.append(_names(lines))
+
+    assert (note["event"], first["event"]) == ("note", "run")
+    assert "sysctl" in note["note"]
+    assert found == [{"part.py"}, {"part.py"}, {"old.py"}]
