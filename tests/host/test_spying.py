@@ -177,6 +177,7 @@ def test_a_child_that_hangs_on_a_lock_that_was_held_at_the_fork_is_told() -> Non
     )
     with running("-c", program) as pid:
         (child,) = descendants_of(pid)
+        until_asleep(child)
         seen = {each.pid: each for each in take_all([pid, child])}
 
     assert functions(seen[child]) == ["<module>", "log"]
