@@ -285,9 +285,9 @@ class Script:
             gate.end()
 
     def last_place(self) -> str:
-        """Return file and line of the statement that has just ended."""
+        """Return file and line of the statement that has just ended; of the first if none has."""
         frame = self.frames[-1]
-        return f"{os.path.basename(frame.source.path)}:{frame.line(back=1)}"
+        return f"{os.path.basename(frame.source.path)}:{frame.line(back=1) or 1}"
 
     def _at(self, number: int, *, has_begun: bool) -> Frame:
         frame, path = self._points[number]
