@@ -13,7 +13,6 @@ from whet.core.outcome import Outcome
 from whet.core.quantity import shown_bytes
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.host.files import write_atomically
 from whet.host.folders import replace_folder
 from whet.reduction.formats.tar_archive import parse_tar
 from whet.reduction.problem import Reduced
@@ -192,7 +191,7 @@ class Shrinking:
         if self.payload.is_folder:
             replace_folder(self.payload.result, self.best, self._bench.belongings)
         else:
-            write_atomically(self.payload.result, self.best)
+            self._bench.belongings.write_file(self.payload.result, self.best)
 
     def _keep_other(self, event: TrialFinished) -> None:
         found = self._other(event.outcome)
