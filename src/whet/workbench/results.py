@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
-from whet.core.errors import BadUsage, CannotWrite, ResultInUse, WhetError
+from whet.core.errors import BadUsage, CannotWrite, DiskFull, ResultInUse, WhetError
 from whet.core.output import digest_of
 from whet.host.folders import pack_folder
 from whet.workbench.bench import Workbench
@@ -100,6 +100,18 @@ def _may_go(bench: Workbench, path: Path) -> bool:
     except WhetError:
         return False
     return bench.notebook.blobs.path_of(digest_of(content)).is_file()
+
+
+def result_error(error: Exception, path: Path) -> WhetError:
+    """Return the error to raise when a result cannot be written, with what helps there."""
+    if isinstance(error, DiskFull):
+        return DiskFull(
+            f"no space left to write `{path}`",
+            hint="free some space there (`df -h`, `df -i`), or name another place with `-o`",
+        )
+    cause = error.__cause__ if isinstance(error, WhetError) else error
+    reason = cause.strerror if isinstance(cause, OSError) else str(error)
+    return CannotWrite(f"cannot write `{path}`: {reason}", hint="name another place with `-o`")
 
 
 def _writable(path: Path) -> Path:
