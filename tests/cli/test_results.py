@@ -43,6 +43,7 @@ def test_the_original_is_no_place_for_the_result(failing: Whet, name: str) -> No
         (".", "is a folder"),
         ("d.txt", "never touched"),
         ("link", "never touched"),
+        ("d.shrunk.txt", "where the result goes"),
     ],
 )
 def test_a_picture_that_has_no_place_is_refused_before_the_search(
@@ -55,6 +56,15 @@ def test_a_picture_that_has_no_place_is_refused_before_the_search(
     assert (code, words in said) == (64, True)
     assert (failing.folder / "d.txt").read_text() == "a\nBOOM\n"
     assert not (failing.folder / "d.shrunk.txt").exists()
+
+
+@pytest.mark.parametrize(("output", "name"), [("a.svg", "./a.svg"), (".", "d.shrunk.txt")])
+def test_a_picture_in_the_place_of_the_result_is_refused(
+    failing: Whet, output: str, name: str
+) -> None:
+    code, said = shrink(failing, "-o", output, "--picture", name)
+
+    assert (code, f"`--picture {name}` is where the result goes" in said) == (64, True)
 
 
 @pytest.mark.slow
@@ -151,3 +161,23 @@ def test_a_name_as_long_as_names_may_be_has_a_result_beside_it(whet: Whet, name:
     assert said.code == 0, said.stderr
     (result,) = (path for path in whet.folder.iterdir() if ".shrunk" in path.name)
     assert result.read_text().strip() == "BOOM"
+
+
+@pytest.mark.parametrize("kept", ["", "open('out', 'w')"])
+def test_a_program_that_removes_the_folder_of_the_result(failing: Whet, kept: str) -> None:
+    (failing.folder / "out").mkdir()
+    failing.write(
+        "p.py", f"import shutil\nshutil.rmtree('out', ignore_errors=True)\n{kept}\n{PROG}"
+    )
+    failing.write(".gitignore", "out\n")
+
+    code, said = shrink(failing, "-o", "out/d.txt")
+
+    if kept:
+        assert (code, "whet itself failed" in said) == (73, False)
+        assert f"cannot write `{failing.folder}/out/d.txt`" in said
+        assert "another place with `-o`" in said
+        assert "stays in" not in said
+    else:
+        assert code == 0, said
+        assert (failing.folder / "out" / "d.txt").read_text().strip() == "BOOM"

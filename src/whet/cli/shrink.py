@@ -151,7 +151,7 @@ def command(
             "no file is named",
             hint="`whet shrink FILE -- COMMAND`, or one of `--arguments`, `--environment`, `--tests`",
         )
-    check_picture(picture, files)
+    check_picture(picture, files, output)
     options = ShrinkOptions(
         files=files, result=output, budget=limit, jobs=jobs, cold=cold,
         wishes=Wishes(

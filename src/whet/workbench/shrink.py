@@ -195,7 +195,8 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
     oracle = wishes.judged_by(held_to_statement(baseline, trial), baseline)
     work = Shrinking(bench, trial, position, payload, oracle, guard=guard)
     work.adapts = adapts
-    if wishes.resume and start is not None:
+    # The best towards defaults is not the smallest: the notebook answers the same questions.
+    if wishes.resume and start is not None and options.defaults is None:
         problem = reducer_of(payload.data, name=payload.path.name, preference=preference).problem
         best = best_so_far(bench, oracle, problem.order, start=start, now=trial, position=position)
         work.resume_from(best if best is None or problem.allows(best) else None)
