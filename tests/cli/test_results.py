@@ -58,6 +58,35 @@ def test_a_picture_that_has_no_place_is_refused_before_the_search(
     assert not (failing.folder / "d.shrunk.txt").exists()
 
 
+@pytest.mark.parametrize("option", ["-o", "--picture"])
+@pytest.mark.parametrize("place", ["pipe", "link"])
+def test_a_pipe_or_a_device_is_never_replaced_by_a_file(
+    failing: Whet, option: str, place: str
+) -> None:
+    pipe = failing.folder / "pipe"
+    os.mkfifo(pipe)
+    (failing.folder / "link").symlink_to("pipe")
+
+    code, said = shrink(failing, option, place)
+
+    assert (code, "is no file but a pipe" in said) == (64, True)
+    assert pipe.is_fifo()
+    assert (failing.folder / "link").is_symlink()
+
+
+def test_a_link_that_is_named_for_the_result_stays_a_link(failing: Whet) -> None:
+    for name in ("result", "picture"):
+        (failing.folder / f"{name}-link").symlink_to(name)
+
+    code, said = shrink(failing, "-o", "result-link", "--picture", "picture-link")
+
+    assert code == 0, said
+    assert (failing.folder / "result-link").is_symlink()
+    assert (failing.folder / "picture-link").is_symlink()
+    assert (failing.folder / "result").read_text().strip() == "BOOM"
+    assert (failing.folder / "picture").read_text().startswith("<svg")
+
+
 @pytest.mark.parametrize(("output", "name"), [("a.svg", "./a.svg"), (".", "d.shrunk.txt")])
 def test_a_picture_in_the_place_of_the_result_is_refused(
     failing: Whet, output: str, name: str

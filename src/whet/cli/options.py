@@ -270,6 +270,11 @@ def check_picture(picture: str, files: Sequence[str] = (), output: str = "") -> 
         raise BadUsage(
             f"`--picture {picture}` is a folder", hint=f"name a file in it: `{path.name}/size.svg`"
         )
+    if picture and path.exists() and not path.is_file():
+        raise BadUsage(
+            f"`--picture {picture}` is no file but a pipe, a socket or a device",
+            hint="name a file, such as `size.svg`",
+        )
     there = [Path(file) for file in files if Path(file).exists()]
     if picture and path.exists() and any(map(path.samefile, there)):
         raise BadUsage(

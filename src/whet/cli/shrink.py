@@ -180,6 +180,6 @@ def command(
 def _draw(results: Sequence[ShrunkPayload], picture: str) -> None:
     """Draw each curve into a file: the second file's is `NAME-2.svg`."""
     for number, result in enumerate(results, 1):
-        path = Path(picture)
+        path = Path(picture).resolve()  # a link stays one
         path = path.with_name(f"{path.stem}-{number}{path.suffix}") if number > 1 else path
         write_atomically(path, f"{size_curve(result.sizes, result.wall_seconds)}\n".encode())

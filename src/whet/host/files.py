@@ -41,8 +41,11 @@ def write_atomically(
 
     Raises:
         DiskFull: if there is no space left; ``path`` is as it was.
-        CannotWrite: if the folder may not be written to; ``path`` is as it was.
+        CannotWrite: if the folder may not be written to, or ``path`` is a device, a pipe or a
+            folder, in whose place a file would stand; ``path`` is as it was.
     """
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise CannotWrite(f"cannot write `{path}`: it is no file", hint="name a file")
     beside = beside or path_of_part(path)
     try:
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)

@@ -45,7 +45,12 @@ def result_path(
                 f"`-o {output}` is the file itself, which is never touched",
                 hint="name another file, or leave it out: the result goes beside the original",
             )
-        path = _writable(named)
+        if named.exists() and not named.is_file():
+            raise BadUsage(
+                f"`-o {output}` is no file but a pipe, a socket or a device",
+                hint="name a file, or leave it out: the result goes beside the original",
+            )
+        path = _writable(named.resolve())  # a link stays one: `/dev/stdout` is a link too
         if not bench.claims.take(path):
             raise ResultInUse(
                 f"another whet is writing to `{output}` at this moment",
