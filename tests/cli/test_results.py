@@ -43,6 +43,7 @@ def test_the_original_is_no_place_for_the_result(failing: Whet, name: str) -> No
         (".", "is a folder"),
         ("d.txt", "never touched"),
         ("link", "never touched"),
+        ("d.shrunk.txt", "where the result goes"),
     ],
 )
 def test_a_picture_that_has_no_place_is_refused_before_the_search(
@@ -55,6 +56,44 @@ def test_a_picture_that_has_no_place_is_refused_before_the_search(
     assert (code, words in said) == (64, True)
     assert (failing.folder / "d.txt").read_text() == "a\nBOOM\n"
     assert not (failing.folder / "d.shrunk.txt").exists()
+
+
+@pytest.mark.parametrize("option", ["-o", "--picture"])
+@pytest.mark.parametrize("place", ["pipe", "link"])
+def test_a_pipe_or_a_device_is_never_replaced_by_a_file(
+    failing: Whet, option: str, place: str
+) -> None:
+    pipe = failing.folder / "pipe"
+    os.mkfifo(pipe)
+    (failing.folder / "link").symlink_to("pipe")
+
+    code, said = shrink(failing, option, place)
+
+    assert (code, "is no file but a pipe" in said) == (64, True)
+    assert pipe.is_fifo()
+    assert (failing.folder / "link").is_symlink()
+
+
+def test_a_link_that_is_named_for_the_result_stays_a_link(failing: Whet) -> None:
+    for name in ("result", "picture"):
+        (failing.folder / f"{name}-link").symlink_to(name)
+
+    code, said = shrink(failing, "-o", "result-link", "--picture", "picture-link")
+
+    assert code == 0, said
+    assert (failing.folder / "result-link").is_symlink()
+    assert (failing.folder / "picture-link").is_symlink()
+    assert (failing.folder / "result").read_text().strip() == "BOOM"
+    assert (failing.folder / "picture").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize(("output", "name"), [("a.svg", "./a.svg"), (".", "d.shrunk.txt")])
+def test_a_picture_in_the_place_of_the_result_is_refused(
+    failing: Whet, output: str, name: str
+) -> None:
+    code, said = shrink(failing, "-o", output, "--picture", name)
+
+    assert (code, f"`--picture {name}` is where the result goes" in said) == (64, True)
 
 
 @pytest.mark.slow
@@ -156,3 +195,23 @@ def test_a_name_as_long_as_names_may_be_has_a_result_beside_it(whet: Whet, name:
     assert said.code == 0, said.stderr
     (result,) = (path for path in whet.folder.iterdir() if ".shrunk" in path.name)
     assert result.read_text().strip() == "BOOM"
+
+
+@pytest.mark.parametrize("kept", ["", "open('out', 'w')"])
+def test_a_program_that_removes_the_folder_of_the_result(failing: Whet, kept: str) -> None:
+    (failing.folder / "out").mkdir()
+    failing.write(
+        "p.py", f"import shutil\nshutil.rmtree('out', ignore_errors=True)\n{kept}\n{PROG}"
+    )
+    failing.write(".gitignore", "out\n")
+
+    code, said = shrink(failing, "-o", "out/d.txt")
+
+    if kept:
+        assert (code, "whet itself failed" in said) == (73, False)
+        assert f"cannot write `{failing.folder}/out/d.txt`" in said
+        assert "another place with `-o`" in said
+        assert "stays in" not in said
+    else:
+        assert code == 0, said
+        assert (failing.folder / "out" / "d.txt").read_text().strip() == "BOOM"

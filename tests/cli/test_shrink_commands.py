@@ -316,6 +316,39 @@ def test_the_settings_that_matter(whet: Whet) -> None:
     assert json.loads((whet.folder / "config.json").read_text()) == MINE
 
 
+def test_a_search_towards_defaults_does_not_resume_from_a_smaller_file(whet: Whet) -> None:
+    whet.write("load.py", "import sys\nassert 'sgd' not in open(sys.argv[1]).read()\n")
+    whet.write("defaults.json", json.dumps(DEFAULTS))
+    whet.write("config.json", json.dumps(MINE))
+    command = ("--", PYTHON, "load.py", "config.json")
+    assert whet("shrink", "config.json", *command).code == 0
+    assert (whet.folder / "config.shrunk.json").read_text().strip() == "sgd"
+
+    said = whet("shrink", "config.json", "--towards", "defaults.json", "--resume", *command)
+
+    assert said.code == 0, said.stderr
+    changed = json.loads((whet.folder / "config.shrunk.json").read_text())
+    assert sum(changed[name] != DEFAULTS[name] for name in DEFAULTS) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [(("--keep", "lr"), "--keep lr"), (("--objective", "lines"), "--objective lines")],
+)
+def test_what_asks_for_another_smaller_file_goes_with_no_defaults(
+    whet: Whet, words: tuple[str, ...], named: str
+) -> None:
+    whet.write("config.json", json.dumps(MINE))
+    whet.write("defaults.json", json.dumps(DEFAULTS))
+
+    said = whet("shrink", "config.json", "--towards", "defaults.json", *words,
+                "--", "false", "config.json")  # fmt: skip
+
+    assert said.code == 64
+    assert f"`{named}`" in said.stderr
+    assert "hint: leave out" in said.stderr
+
+
 @pytest.mark.parametrize(
     ("defaults", "code", "message"),
     [

@@ -319,3 +319,22 @@ def test_an_identity_outlives_its_process_but_not_as_alive() -> None:
         assert identity.kill(signal.SIGKILL)
     assert ProcessIdentity.of(process.pid) != identity
     assert not identity.kill(signal.SIGKILL)
+
+
+def test_the_part_of_a_file_that_was_being_written_goes_when_whet_is_killed(
+    tmp_path: Path,
+) -> None:
+    result = tmp_path / "result"
+    result.write_bytes(b"the last one")
+    _as_dead(
+        tmp_path,
+        "os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"belongings.write_file(Path({str(result)!r}), b'new')",
+    )
+    assert list(tmp_path.glob(".result.*.part"))
+
+    Belongings(tmp_path / "made").sweep()
+
+    assert result.read_bytes() == b"the last one"
+    assert not list(tmp_path.glob(".result.*.part"))
+    assert _made(tmp_path) == []

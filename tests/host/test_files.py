@@ -92,3 +92,28 @@ def test_nothing_outside_is_followed_and_nothing_there_is_fine(tmp_path: Path) -
 
     assert [path.name for path in tmp_path.iterdir()] == ["outside"]
     assert (tmp_path / "outside" / "file").exists()
+
+
+def test_ctrl_c_in_the_middle_of_a_file_leaves_no_part_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "write", stopped)
+
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(tmp_path / "result", b"data")
+
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_no_file_is_never_replaced_by_one(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    with pytest.raises(CannotWrite, match="is no file"):
+        write_atomically(pipe, b"data")
+
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+    assert pipe.is_fifo()

@@ -1,5 +1,6 @@
 """The options that every verb that runs trials takes, defined once."""
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ParamSpec, TypeVar
@@ -10,6 +11,7 @@ from whet.cli.limits import LIMIT_OPTIONS, limits_of
 from whet.cli.rooms import ROOM_OPTIONS
 from whet.core.errors import BadUsage
 from whet.core.trial import ResetStep
+from whet.workbench.payload import shrunk_path
 from whet.workbench.request import Judging, TrialRequest
 
 P = ParamSpec("P")
@@ -247,17 +249,18 @@ def _reset_steps(ctx: click.Context) -> tuple[ResetStep, ...]:
     )
 
 
-def check_picture(picture: str, files: Sequence[str] = ()) -> None:
-    """Refuse, before the search, a picture that cannot be drawn or would be drawn over a payload.
+def check_picture(picture: str, files: Sequence[str] = (), output: str = "") -> None:
+    """Refuse, before the search, a picture with no place, or in that of a payload or a result.
 
     Args:
         picture: where it goes; empty: there is none.
         files: the payloads, as they were written.
+        output: where the user wants the results, a file or a folder; empty: beside the payloads.
 
     Raises:
         BadUsage: if that is no place for it.
     """
-    path = Path(picture).absolute()
+    path = Path(os.path.abspath(picture))
     if picture and not path.parent.is_dir():
         raise BadUsage(
             f"`--picture {picture}` is in a folder that is not there",
@@ -267,9 +270,24 @@ def check_picture(picture: str, files: Sequence[str] = ()) -> None:
         raise BadUsage(
             f"`--picture {picture}` is a folder", hint=f"name a file in it: `{path.name}/size.svg`"
         )
+    if picture and path.exists() and not path.is_file():
+        raise BadUsage(
+            f"`--picture {picture}` is no file but a pipe, a socket or a device",
+            hint="name a file, such as `size.svg`",
+        )
     there = [Path(file) for file in files if Path(file).exists()]
     if picture and path.exists() and any(map(path.samefile, there)):
         raise BadUsage(
             f"`--picture {picture}` is the file itself, which is never touched",
             hint="name another file",
+        )
+    results = (
+        [output]
+        if output and not Path(output).is_dir()
+        else [Path(output or Path(file).parent, shrunk_path(Path(file)).name) for file in files]
+    )
+    if picture and path in [Path(os.path.abspath(result)) for result in results]:
+        raise BadUsage(
+            f"`--picture {picture}` is where the result goes",
+            hint="name another file, such as `size.svg`",
         )

@@ -151,7 +151,7 @@ def command(
             "no file is named",
             hint="`whet shrink FILE -- COMMAND`, or one of `--arguments`, `--environment`, `--tests`",
         )
-    check_picture(picture, files)
+    check_picture(picture, files, output)
     options = ShrinkOptions(
         files=files, result=output, budget=limit, jobs=jobs, cold=cold,
         wishes=Wishes(
@@ -180,6 +180,6 @@ def command(
 def _draw(results: Sequence[ShrunkPayload], picture: str) -> None:
     """Draw each curve into a file: the second file's is `NAME-2.svg`."""
     for number, result in enumerate(results, 1):
-        path = Path(picture)
+        path = Path(picture).resolve()  # a link stays one
         path = path.with_name(f"{path.stem}-{number}{path.suffix}") if number > 1 else path
         write_atomically(path, f"{size_curve(result.sizes, result.wall_seconds)}\n".encode())

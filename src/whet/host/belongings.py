@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 
 from whet.core.errors import HostFailure
 from whet.core.record import JsonObject, MalformedRecordError, as_record, integer, text
-from whet.host.files import remove_tree, storage_error
+from whet.host.files import path_of_part, remove_tree, storage_error, write_atomically
 from whet.host.process_identity import ProcessIdentity
 from whet.host.user_key import user_key
 
@@ -111,6 +111,21 @@ class Belongings:
                 raise storage_error(error, path) from error
             else:
                 return path
+
+    def write_file(self, path: Path, data: bytes) -> None:
+        """Write a file whole or not at all; the part goes too when whet is killed on the way.
+
+        Raises:
+            DiskFull: if there is no space left; ``path`` is as it was.
+            CannotWrite: if the folder may not be written to; ``path`` is as it was.
+        """
+        beside = path_of_part(path)
+        self.adopt("folder", str(beside))
+        try:
+            write_atomically(path, data, beside=beside)
+        finally:
+            if not os.path.lexists(beside):
+                self.forget(str(beside))
 
     def adopt(
         self,

@@ -28,28 +28,36 @@ def path_of_part(path: Path) -> Path:
     return path.with_name(fitting_name(f".{path.name}", f".{os.urandom(4).hex()}.part"))
 
 
-def write_atomically(path: Path, data: bytes, *, mode: int = 0o666) -> None:
+def write_atomically(
+    path: Path, data: bytes, *, mode: int = 0o666, beside: Path | None = None
+) -> None:
     """Make ``path`` hold ``data``: a reader sees the old content or the new, never a part.
 
     Args:
         path: the file; its folder must exist.
         data: what it will hold.
         mode: permissions of a new file, less the umask.
+        beside: where it is written before it is whole (`path_of_part`); None: anywhere beside.
 
     Raises:
         DiskFull: if there is no space left; ``path`` is as it was.
-        CannotWrite: if the folder may not be written to; ``path`` is as it was.
+        CannotWrite: if the folder may not be written to, or ``path`` is a device, a pipe or a
+            folder, in whose place a file would stand; ``path`` is as it was.
     """
-    beside = path_of_part(path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise CannotWrite(f"cannot write `{path}`: it is no file", hint="name a file")
+    beside = beside or path_of_part(path)
     try:
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         with open(descriptor, "wb", buffering=0) as file:
             write_all(file.fileno(), data)
         os.replace(beside, path)
-    except OSError as error:
+    except BaseException as error:  # Ctrl-C may come in the middle of a large file
         with suppress(OSError):
             os.unlink(beside)
-        raise storage_error(error, path) from error
+        if isinstance(error, OSError):
+            raise storage_error(error, path) from error
+        raise
 
 
 def put_back(path: Path, data: bytes) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from whet.core.errors import BadUsage, SettingsUnreadable
+from whet.reduction.preference import MEASURES
 from whet.reduction.settings.documents import UnreadableError, data_of, document_kind_of
 from whet.reduction.settings.towards import changes_towards
 from whet.workbench.bench import Workbench
@@ -11,6 +12,7 @@ from whet.workbench.investigation import ShrunkPayload
 from whet.workbench.payload import read_payload
 from whet.workbench.request import TrialRequest
 from whet.workbench.shrink import ShrinkOptions, shrink
+from whet.workbench.wishes import Wishes
 
 
 def shrink_towards(
@@ -25,7 +27,8 @@ def shrink_towards(
         defaults: the file with the defaults, as the user named it.
 
     Raises:
-        BadUsage: if there is more than one file, or nothing in which the two differ.
+        BadUsage: if there is more than one file, or nothing in which the two differ; if what is
+            asked of the result cannot be had of it.
         PayloadMissing, PayloadIsFolder, PayloadUnreadable: if one of the two cannot be read.
         SettingsUnreadable: if one of the two does not parse.
         BaselineDoesNotFail: if the command passes.
@@ -35,6 +38,7 @@ def shrink_towards(
             f"`--towards {defaults}` is for one file, not for {len(options.files)}",
             hint="name the configuration alone; shrink the others in a command of their own",
         )
+    _refuse_what_makes_smaller(defaults, options.wishes)
     (shown,) = options.files
     folder = Path(request.cwd or bench.project.folder)
     configuration = read_payload(folder / shown, shown)
@@ -47,6 +51,18 @@ def shrink_towards(
             hint="so none of them brings the failure: leave out `--towards` to make the file smaller",
         )
     return shrink(bench, request, replace(options, defaults=base))
+
+
+def _refuse_what_makes_smaller(defaults: str, wishes: Wishes) -> None:
+    objective = wishes.objective if wishes.objective in MEASURES else ""
+    named = [f"--keep {pattern}" for pattern in wishes.keep]
+    named += [f"--objective {objective}"] if objective else []
+    if named:
+        raise BadUsage(
+            f"`{named[0]}` says which smaller file is wanted, and `--towards {defaults}` asks for"
+            " the fewest settings",
+            hint=f"leave out `{named[0]}`, or `--towards`",
+        )
 
 
 def _check(shown: str, name: str, content: bytes) -> None:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
-from whet.core.errors import BadUsage, CannotWrite, ResultInUse, WhetError
+from whet.core.errors import BadUsage, CannotWrite, DiskFull, ResultInUse, WhetError
 from whet.core.output import digest_of
 from whet.host.folders import pack_folder
 from whet.workbench.bench import Workbench
@@ -45,7 +45,12 @@ def result_path(
                 f"`-o {output}` is the file itself, which is never touched",
                 hint="name another file, or leave it out: the result goes beside the original",
             )
-        path = _writable(named)
+        if named.exists() and not named.is_file():
+            raise BadUsage(
+                f"`-o {output}` is no file but a pipe, a socket or a device",
+                hint="name a file, or leave it out: the result goes beside the original",
+            )
+        path = _writable(named.resolve())  # a link stays one: `/dev/stdout` is a link too
         if not bench.claims.take(path):
             raise ResultInUse(
                 f"another whet is writing to `{output}` at this moment",
@@ -100,6 +105,18 @@ def _may_go(bench: Workbench, path: Path) -> bool:
     except WhetError:
         return False
     return bench.notebook.blobs.path_of(digest_of(content)).is_file()
+
+
+def result_error(error: Exception, path: Path) -> WhetError:
+    """Return the error to raise when a result cannot be written, with what helps there."""
+    if isinstance(error, DiskFull):
+        return DiskFull(
+            f"no space left to write `{path}`",
+            hint="free some space there (`df -h`, `df -i`), or name another place with `-o`",
+        )
+    cause = error.__cause__ if isinstance(error, WhetError) else error
+    reason = cause.strerror if isinstance(cause, OSError) else str(error)
+    return CannotWrite(f"cannot write `{path}`: {reason}", hint="name another place with `-o`")
 
 
 def _writable(path: Path) -> Path:

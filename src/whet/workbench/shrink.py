@@ -19,11 +19,11 @@ from whet.workbench.payload import bind_payloads, read_folder, read_payload
 from whet.workbench.reproduce import Baseline, with_patience
 from whet.workbench.request import TrialRequest
 from whet.workbench.results import result_path
-from whet.workbench.resuming import best_so_far
+from whet.workbench.resuming import Wanted, best_so_far
 from whet.workbench.search_rows import search_recorder
 from whet.workbench.shrink_search import ShrinkSearch
 from whet.workbench.shrinking import Guard, Payload, Shrinking
-from whet.workbench.wishes import Wishes
+from whet.workbench.wishes import DEFAULT_FLOOR, Wishes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,11 +195,12 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
     oracle = wishes.judged_by(held_to_statement(baseline, trial), baseline)
     work = Shrinking(bench, trial, position, payload, oracle, guard=guard)
     work.adapts = adapts
-    if wishes.resume and start is not None:
-        problem = reducer_of(payload.data, name=payload.path.name, preference=preference).problem
-        best = best_so_far(bench, oracle, problem.order, start=start, now=trial, position=position)
-        work.resume_from(best if best is None or problem.allows(best) else None)
     floor = wishes.floor(baseline)
+    # The best towards defaults is not the smallest: the notebook answers the same questions.
+    if wishes.resume and start is not None and options.defaults is None:
+        problem = reducer_of(payload.data, name=payload.path.name, preference=preference).problem
+        wanted = Wanted(oracle=oracle, problem=problem, floor=floor or DEFAULT_FLOOR)
+        work.resume_from(best_so_far(bench, wanted, start=start, now=trial, position=position))
     why_cold = "`--cold`" if options.cold else why_not_warm(baseline, trial, wishes, floor)
     warm = None
     if not why_cold:

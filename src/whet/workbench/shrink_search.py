@@ -1,5 +1,6 @@
 """The search for a smaller payload: warm where that can be, and its result proven cold."""
 
+import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -308,8 +309,8 @@ class ShrinkSearch:
     def _say_what_stays(self) -> None:
         """Name the result on disk, which whoever reads the error that follows may not expect."""
         before, *written = [shown_bytes(size.bytes) for size in self.work.sizes]
-        if written:  # each is noted when it stands on disk
-            result = self.work.payload.result
+        result = self.work.payload.result
+        if written and os.path.lexists(result):  # each is noted when it stands on disk
             self._say(f"the best so far stays in `{result}`: {before} → {written[-1]}")
 
     def _say(self, text: str) -> None:
@@ -317,8 +318,8 @@ class ShrinkSearch:
 
     def _result(self, reason: StopReason) -> ShrunkPayload:
         work, payload = self.work, self.work.payload
-        if work.best == payload.data:
-            work.write_best()
+        if work.best == payload.data or not os.path.lexists(payload.result):
+            work.write_best()  # there was none yet, or the program has removed it
         reasons = "" if self.warm is None else "; ".join(self.warm.reasons)
         return ShrunkPayload(
             original=payload.shown,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
+from whet.core.errors import CannotWrite, DiskFull
 from whet.core.event import Event, Notice, PassStarted, PayloadReduced, TrialFinished
 from whet.core.failure import FailureSignature
 from whet.core.oracle import Interesting, Oracle, SameFailure
@@ -13,7 +14,6 @@ from whet.core.outcome import Outcome
 from whet.core.quantity import shown_bytes
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.host.files import write_atomically
 from whet.host.folders import replace_folder
 from whet.reduction.formats.tar_archive import parse_tar
 from whet.reduction.problem import Reduced
@@ -22,6 +22,7 @@ from whet.workbench.dearness import NoDearer
 from whet.workbench.driver import Question
 from whet.workbench.investigation import AlsoFound, Size
 from whet.workbench.reproduce import patience
+from whet.workbench.results import result_error
 
 _LAST_FEW = 5
 """The time limit follows so many of the last accepted payloads: a smaller one takes less."""
@@ -188,11 +189,20 @@ class Shrinking:
         self._note_size()
 
     def write_best(self) -> None:
-        """Put the best payload so far on disk, whole."""
-        if self.payload.is_folder:
-            replace_folder(self.payload.result, self.best, self._bench.belongings)
-        else:
-            write_atomically(self.payload.result, self.best)
+        """Put the best payload so far on disk, whole; its folder is made anew where it has gone.
+
+        Raises:
+            DiskFull, CannotWrite: if that cannot be; what stood there is as it was.
+        """
+        result, belongings = self.payload.result, self._bench.belongings
+        try:
+            result.parent.mkdir(parents=True, exist_ok=True)
+            if self.payload.is_folder:
+                replace_folder(result, self.best, belongings)
+            else:
+                belongings.write_file(result, self.best)
+        except (OSError, DiskFull, CannotWrite) as error:
+            raise result_error(error, result) from error
 
     def _keep_other(self, event: TrialFinished) -> None:
         found = self._other(event.outcome)
