@@ -112,8 +112,13 @@ class Belongings:
             else:
                 return path
 
-    def write_file(self, path: Path, data: bytes) -> None:
+    def write_file(self, path: Path, data: bytes, *, mode: int = 0o666) -> None:
         """Write a file whole or not at all; the part goes too when whet is killed on the way.
+
+        Args:
+            path: the file.
+            data: what it will hold.
+            mode: permissions of a new file, less the umask.
 
         Raises:
             DiskFull: if there is no space left; ``path`` is as it was.
@@ -122,7 +127,7 @@ class Belongings:
         beside = path_of_part(path)
         self.adopt("folder", str(beside))
         try:
-            write_atomically(path, data, beside=beside)
+            write_atomically(path, data, mode=mode, beside=beside)
         finally:
             if not os.path.lexists(beside):
                 self.forget(str(beside))

@@ -1,5 +1,6 @@
 """One payload on its way to a smaller one: what was accepted, and what is on disk."""
 
+import stat
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from whet.workbench.investigation import AlsoFound, Size
 from whet.workbench.reproduce import patience
 from whet.workbench.results import result_error
 
+_ANYBODY = 0o666  # less the umask
 _LAST_FEW = 5
 """The time limit follows so many of the last accepted payloads: a smaller one takes less."""
 
@@ -200,7 +202,7 @@ class Shrinking:
             if self.payload.is_folder:
                 replace_folder(result, self.best, belongings)
             else:
-                belongings.write_file(result, self.best)
+                belongings.write_file(result, self.best, mode=_mode_of(self.payload.path))
         except (OSError, DiskFull, CannotWrite) as error:
             raise result_error(error, result) from error
 
@@ -278,3 +280,12 @@ class Shrinking:
         if wanted * _FALLS_BY <= limit:
             limits = replace(self._trial.limits, wall_seconds=wanted)
             self._trial = replace(self._trial, limits=limits)
+
+
+def _mode_of(path: Path) -> int:
+    """Return who may do what with a payload: the result is run as it is, and is as private."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:  # the program has removed it
+        return _ANYBODY
+    return mode & 0o777 if stat.S_ISREG(mode) else _ANYBODY
