@@ -189,3 +189,15 @@ def test_a_file_that_is_not_written_after_some_ends_is_somebody_s_again(
         _ran(meanwhile, str(tmp_path / "main.py"))
 
     assert not meanwhile.is_echo(str(saved), 1_000_000)
+
+
+def test_what_the_program_has_written_makes_no_verification_doubtful(
+    tmp_path: Path, saved: Path
+) -> None:
+    meanwhile = _of(tmp_path)
+    meanwhile.begin(lambda _: True)
+    for path in (saved, tmp_path / "other"):
+        meanwhile.ends_the_run(str(path), counts=False)
+    meanwhile.end(Start(effects=(f"writes {saved}",)), ())
+
+    assert meanwhile.by_nobody() == (str(tmp_path / "other"),)

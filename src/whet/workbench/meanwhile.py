@@ -180,10 +180,8 @@ class Meanwhile:
 
     def may_be_by_others(self, path: str) -> bool:
         """Whether a file has changed since the program may have read it, and not by it for certain."""
-        is_own = self._changed is not None and not self._changed.isdisjoint(
-            (path, *map(str, Path(path).parents))
-        )
-        return not is_own and self._is_newer(path)
+        own = self._written if self._changed is None else self._changed
+        return own.isdisjoint((path, *map(str, Path(path).parents))) and self._is_newer(path)
 
     def is_by_others(self, path: str) -> bool:
         """Whether somebody else than the program has saved a file since it began, for certain.
