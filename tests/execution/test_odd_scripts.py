@@ -2,7 +2,7 @@
 
 import pytest
 from crossed import crossed
-from workshop import SLOW, Workshop
+from workshop import SLOW, Workshop, every_python, python_of
 
 pytestmark = pytest.mark.slow
 
@@ -95,3 +95,31 @@ def test_what_a_thread_imports_stays_imported(workshop: Workshop) -> None:
     })  # fmt: skip
 
     assert workshop.run().exit_code == 0
+
+
+GARBAGE = """\
+import gc, time
+class Node:
+    def __init__(self): self.me, self.file = self, open("data")
+    def __del__(self): {last_words}
+gc.collect()
+gc.set_threshold({many})
+time.sleep(0.06)
+Node()
+time.sleep(0.06)
+"""
+
+
+@every_python
+@pytest.mark.parametrize(
+    ("many", "last_words"),
+    [(50, "print('gone')"), (50, "pass"), pytest.param(400, "pass", marks=pytest.mark.long)],
+)
+def test_garbage_goes_in_no_copy_that_waits(
+    workshop: Workshop, minor: int, many: int, last_words: str
+) -> None:
+    text = GARBAGE.format(many=many, last_words=last_words)
+    workshop.python = python_of(minor)
+    workshop.write({"data": "1"})
+
+    workshop.edit(*(f"{text}print({edit})\ngc.collect()\nprint('end')\n" for edit in (1, 2)))

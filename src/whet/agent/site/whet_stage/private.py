@@ -9,11 +9,14 @@ import _frozen_importlib
 import _thread
 import builtins
 import sys
+from gc import disable, enable, isenabled  # as they are before the program can replace them
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
+
+    Shown = tuple["frozenset[str] | None", bool]
 
 _finders = list(sys.meta_path)  # the program may put one of its own in front
 _path = list(sys.path)
@@ -49,25 +52,46 @@ def is_alone() -> bool:
     return not _count_threads()
 
 
-def show_own() -> frozenset[str] | None:
-    """Let whet's own modules be found by what whet calls.
+def stop_collecting() -> bool:
+    """Let garbage stay; say whether it was collected.
+
+    What whet makes would have it collected sooner, and what the program does then, such as closing
+    a file, would be done where nobody sees it: in a copy that waits, for one.
+    """
+    was_collected = isenabled()
+    disable()
+    return was_collected
+
+
+def collect_again(*, was_collected: bool) -> None:
+    """Let garbage go as it did."""
+    if was_collected:
+        enable()
+
+
+def show_own() -> Shown:
+    """Let whet's own modules be found by what whet calls, and no garbage go meanwhile.
 
     Returns:
-        what there was before; None: another thread may import, and finds what Python finds.
+        what there was before (None: another thread may import, and finds what Python finds), and
+        whether garbage was collected.
     """
+    was_collected = stop_collecting()
     if not is_alone():
-        return None
+        return None, was_collected
     before = frozenset(sys.modules)
     for name, module in _own.items():
         sys.modules.setdefault(name, module)
-    return before
+    return before, was_collected
 
 
-def hide_own(before: frozenset[str] | None) -> None:
+def hide_own(shown: Shown) -> None:
     """Let the program find no more modules than it did."""
+    before, was_collected = shown
     if before is not None:
         for name in sys.modules.keys() - before:
             _own[name] = sys.modules.pop(name)
+    collect_again(was_collected=was_collected)
 
 
 def invalidate_caches() -> None:

@@ -27,7 +27,15 @@ from .hygiene import begin, hindrance
 from .leaving import tell_how_it_ends
 from .pace import Pace
 from .point import Point, stack_of
-from .private import hide_own, invalidate_caches, is_alone, is_import_replaced, show_own
+from .private import (
+    collect_again,
+    hide_own,
+    invalidate_caches,
+    is_alone,
+    is_import_replaced,
+    show_own,
+    stop_collecting,
+)
 from .script import Resumed, Script
 from .sight import Sight
 from .sources import Source, has_hook, key_of_code
@@ -87,7 +95,7 @@ def _forget_modules() -> list[str]:
     """
     package = __name__.partition(".")[0]
     forgotten = {name: sys.modules[name] for name in sys.modules.keys() - BEFORE}
-    hide_own(BEFORE)
+    hide_own((BEFORE, False))
     forgotten[package] = sys.modules.pop(package)
     return [
         str(module.__file__)
@@ -293,7 +301,7 @@ class _Stage:
             self.sight.ended_by = "a forked process"
             return "a forked process sees it first"
         self.sight.is_closed = True
-        began, pid = time.perf_counter(), self._pid
+        began, pid, was_collected = time.perf_counter(), self._pid, stop_collecting()
         try:
             # Most hindrances go away: a pool is closed, a child is waited for.
             seconds = time.perf_counter() - self._began
@@ -307,6 +315,7 @@ class _Stage:
                 self._pace.note(time.perf_counter() - began)
             else:
                 self._pace.begin()
+            collect_again(was_collected=was_collected)
 
     def _hindered(self, why: str, kind: str, place: str, seconds: float) -> None:
         if why == CUDA:  # not this statement; it takes long, so that the last one is known
