@@ -282,18 +282,29 @@ def test_whet_s_own_output_is_no_save(whet: Whet, way: str) -> None:
     assert _saved(loop.out) == [[], ["data"], ["data"]]
 
 
-def test_what_is_written_because_a_run_has_ended_brings_a_few_runs_and_then_none(
+def test_a_program_may_save_data_as_soon_as_it_is_told_of_a_run(whet: Whet) -> None:
+    whet.write("data", "0")
+    whet.write("main.py", f"{SLOW}print(open('data').read())\n")
+    with looping(whet, *PYTHON) as loop:
+        loop.next()
+        for number in range(12):
+            loop.save("data", str(number))
+            assert loop.out() == f"{number}\n"
+
+
+@pytest.mark.long
+def test_what_is_written_because_a_run_has_ended_brings_many_runs_and_then_none(
     whet: Whet,
 ) -> None:
     whet.write("main.py", f"{SLOW}print(1)\n")
     way = '| while read line; do echo "$line" >> out.json; done'
-    with _kept_by_the_shell(whet, way, runs=8) as loop:
-        loop.save_after(6, "data")
+    with _kept_by_the_shell(whet, way, runs=103) as loop:
+        loop.save_after(101, "data")
         time.sleep(_QUIET_SECONDS)
-        loop.save_after(7, "data")
+        loop.save_after(102, "data")
 
     saved = _saved(loop.out)
-    assert saved == [[], *[["out.json"]] * 5, ["data"], ["data"]]
+    assert saved == [[], *[["out.json"]] * 100, ["data"], ["data"]]
     notes = [each for each in _told(loop.out) if each["event"] == "note"]
     assert [Path(path).name for note in notes for path in note["files"]] == ["out.json"]
 

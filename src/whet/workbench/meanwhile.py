@@ -9,14 +9,17 @@ from whet.execution.warm import Start
 from whet.host.saves import changed_at
 
 _MOST_STRANGE = 5
-"""So many runs in a row may be ended by files that were never saved before, or be due to the same
-file."""
+"""So many runs in a row may be ended by files that were never saved before."""
+
+_MOST_RECURRING = 100
+"""So many runs in a row may be due to the same file: a program that drives the loop saves one as soon
+as it has been told how the last run ended."""
 
 _MOST_QUIET = 2
 """So many runs in a row leave a file as it is that is written because of each run: it is not."""
 
 _ECHO_NS = 250_000_000
-"""Nobody saves a file that soon after the end of each run: it is written because of the run."""
+"""No person saves a file that soon after the end of each run: it is written because of the run."""
 
 
 class Meanwhile:
@@ -84,7 +87,7 @@ class Meanwhile:
         """
         is_hasty = bool(saved) and self._early.issuperset(saved)
         self._hasty = self._hasty + 1 if is_hasty else 0
-        if self._hasty == _MOST_STRANGE:
+        if self._hasty == _MOST_RECURRING:
             self._news |= self._early - self._recurring
         self._early.clear()
         self._is_newer = is_newer
@@ -123,7 +126,7 @@ class Meanwhile:
         # Nothing tells what a reset step writes but that it ends each run.
         due_to = {*self._found, *(ended_by if self._is_reset else ())}
         self._in_a_row = {path: self._in_a_row.get(path, 0) + 1 for path in due_to}
-        recurring = {path for path, many in self._in_a_row.items() if many >= _MOST_STRANGE}
+        recurring = {path for path, many in self._in_a_row.items() if many >= _MOST_RECURRING}
         self._news |= recurring - self._recurring
         self._recurring |= recurring
         self._written |= self._recurring
@@ -162,7 +165,7 @@ class Meanwhile:
         self._found.add(path)
         self._stirred.add(path)
         self._early.add(path)
-        return path in self._recurring or self._hasty >= _MOST_STRANGE
+        return path in self._recurring or self._hasty >= _MOST_RECURRING
 
     def is_passing(self, path: str) -> bool:
         """Whether the program makes and removes a file: while a run is verified, it does so again."""
