@@ -9,7 +9,6 @@ and said. `--edits 2 --megabytes 100` tries it all in a few minutes.
 
 import argparse
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +17,7 @@ from pathlib import Path
 
 from curves import write_curves
 from table import print_table
-from warm_costs import print_memory, print_overhead
+from warm_costs import has, print_memory, print_overhead
 from warm_programs import KINDS, llama
 from warm_tools import AutoReload, Cold, ForkServer, Jurigged, Tool, Whet, save
 
@@ -92,12 +91,12 @@ def main() -> None:
 
 
 def _print_edits(python: Path, edits: int, picture: Path | None) -> None:
-    if not _has(python, "transformers"):
+    if not has(python, "transformers"):
         print(f"\nskipped: edits of a torch program: {python} has no transformers")
         return
     played: list[Played] = []
     for tool, module in NEEDED.items():
-        if module and not _has(python, module):
+        if module and not has(python, module):
             print(f"\nskipped: {tool.name}: {python} has no {module}")
             continue
         expected = played[0].results if played else None
@@ -110,11 +109,6 @@ def _print_edits(python: Path, edits: int, picture: Path | None) -> None:
             {each.tool: each.timeline for each in played if each.tool in {"python", "whet loop"}},
             [kind for kind in KINDS for _ in range(edits)],
         )
-
-
-def _has(python: Path, module: str) -> bool:
-    found = f"import importlib.util, sys; sys.exit(not importlib.util.find_spec({module!r}))"
-    return subprocess.run([python, "-c", found], check=False).returncode == 0
 
 
 def _play(

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from table import in_turns, print_table
-from warm_programs import BYTES, CALLS, HOLDER, IMPORTS, OBJECTS
+from warm_programs import BYTES, CALLS, HOLDER, IMPORTS, MODELS, OBJECTS
 
 from whet.core.trial import Trial
 from whet.evidence.classify import classify
@@ -22,10 +22,9 @@ from whet.host.capture import keep_in_place
 
 CALLS_COUNT = 20_000_000
 SNAPSHOTS = 10
-OVERHEAD_LIMITS = {
-    "call-heavy": 1.10 if sys.version_info >= (3, 12) else 1.25,
-    "import-heavy": 1.25,
-}
+CALL_HEAVY = "call-heavy"
+OVERHEAD_LIMIT = 1.25
+MONITORING_LIMIT = 1.10  # of calls, where the interpreter has `sys.monitoring`
 MEMORY_LIMIT = 1.10
 _PATIENCE_SECONDS = 300.0
 
@@ -47,9 +46,23 @@ def _executor(
         yield executor
 
 
+def has(python: Path, module: str) -> bool:
+    """Whether an interpreter has a module."""
+    return says(python, f"importlib.util.find_spec({module!r})")
+
+
+def says(python: Path, condition: str) -> bool:
+    """Whether a condition holds in an interpreter."""
+    asked = f"import importlib.util, sys; sys.exit(not {condition})"
+    return subprocess.run([python, "-c", asked], check=False).returncode == 0
+
+
 def print_overhead(python: Path, times: int) -> None:
     """Print what the first run costs more under `whet loop` than under bare Python."""
-    programs = {"call-heavy": CALLS.format(count=CALLS_COUNT), "import-heavy": IMPORTS}
+    programs = {CALL_HEAVY: CALLS.format(count=CALLS_COUNT), "import-heavy": IMPORTS}
+    if has(python, "transformers"):
+        programs["imports of torch and transformers"] = MODELS
+    limits = {CALL_HEAVY: MONITORING_LIMIT} if says(python, "hasattr(sys, 'monitoring')") else {}
     rows: list[list[str]] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -59,7 +72,7 @@ def print_overhead(python: Path, times: int) -> None:
             bare, under = _sides(python, folder, inside)
             pair = in_turns(bare, under, times=times, warm_up=1)
             program = sorted(inside[1:])[len(inside[1:]) // 2]
-            limit = OVERHEAD_LIMITS[kind]
+            limit = limits.get(kind, OVERHEAD_LIMIT)
             rows.append([
                 kind, f"{pair.left_median * 1e3:.0f}", f"{program * 1e3:.0f}",
                 f"{program / pair.left_median:.2f}", f"{limit:.2f}",
@@ -83,6 +96,7 @@ def _sides(
     environment = {
         name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
     }
+    environment["PYTHONHASHSEED"] = "0"  # as whet has it: where a name is found depends on it
 
     def bare() -> None:
         subprocess.run(command, cwd=folder, check=True, capture_output=True, env=environment)

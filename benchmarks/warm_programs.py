@@ -96,6 +96,12 @@ print("done")
 """
 """Does little but import modules."""
 
+MODELS = """\
+from transformers import LlamaForCausalLM
+print(LlamaForCausalLM.__name__)
+"""
+"""Imports much that is installed."""
+
 HOLDER = """\
 import os, sys, time
 

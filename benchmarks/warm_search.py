@@ -21,6 +21,7 @@ from pathlib import Path
 from shrink_cases import Case, cases
 from shrink_peers import install_oracles
 from table import print_table
+from warm_costs import has
 
 from whet.core.outcome import Outcome
 from whet.core.trial import PayloadBinding, Trial
@@ -91,7 +92,7 @@ def print_trials(python: str, rounds: int, names: Sequence[str]) -> None:
     """Print trials per second."""
     rows: list[list[str]] = []
     for name in names:
-        if not _has(python, name):
+        if name in {"pandas", "pyarrow"} and not has(Path(python), name):
             rows.append([name, "", "", "", f"`{python}` has no {name}"])
             continue
         speed = speed_of(SCRIPTS[name], python, rounds)
@@ -163,13 +164,6 @@ def speed_of(script: str, python: str, rounds: int) -> Speed:
 
 def _verdict(outcome: Outcome) -> Verdict:
     return Verdict.GOOD if outcome.failure is None else Verdict.BAD
-
-
-def _has(python: str, module: str) -> bool:
-    if module not in {"pandas", "pyarrow"}:
-        return True
-    words = [python, "-c", f"import {module}"]
-    return subprocess.run(words, check=False, capture_output=True).returncode == 0
 
 
 def print_shrinks() -> None:

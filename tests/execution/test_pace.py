@@ -65,6 +65,34 @@ def test_a_short_program_has_a_snapshot_after_each_slow_stretch_on_a_slow_machin
         pace.note(0.015)
 
 
+@given(st.lists(st.floats(0.005, 0.5), min_size=1, max_size=200))
+def test_between_two_snapshots_in_the_rounds_of_a_loop_lies_a_quarter_of_the_time(
+    rounds: list[float],
+) -> None:
+    clock = Clock()
+    pace = Pace(WORTH, clock)
+    since = 0.0
+    for seconds in rounds:
+        clock.now += seconds
+        is_far = clock.now - since >= min(max(WORTH, clock.now / 4), 1.0)
+        assert pace.is_due(again=True) == is_far
+        if is_far:
+            pace.note(0.0)
+            since = clock.now
+
+
+def test_after_a_loop_a_snapshot_is_taken_however_many_there_were_in_it() -> None:
+    clock = Clock()
+    pace = Pace(WORTH, clock)
+    clock.now = 4.0
+    pace.note(0.0)
+
+    clock.now += 2 * WORTH
+
+    assert not pace.is_due(again=True)
+    assert pace.is_due()
+
+
 @given(costs=st.lists(_seconds), is_due=st.booleans())
 def test_who_asks_for_a_snapshot_at_each_step_has_one(costs: list[float], *, is_due: bool) -> None:
     pace = Pace(0.0, Clock())

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _SHARE = 0.05  # of the program's time may go into snapshots,
 _FREE_SECONDS = 0.3  # beside these: a short program is to have all that it can use
 _MOST_SECONDS = 1.0  # a stretch that is as long is worth any snapshot
+_ROUND_SHARE = 1 / 4  # of the time until then is to lie between two in the rounds of a loop:
+# where a round has come to has been run before, so that few edits go on there
 _MARK_SECONDS = 0.01  # between two that the program has asked for, and
 _MARK_SHARE = 5  # so many times what the last one took
 
@@ -33,14 +35,21 @@ class Pace:
         self._began = self._since = self._last_seconds = self._spent_seconds = 0.0
         self.begin()
 
-    def is_due(self) -> bool:
-        """Whether the program has come far enough for a snapshot of which nobody has spoken."""
+    def is_due(self, *, again: bool = False) -> bool:
+        """Whether the program has come far enough for a snapshot of which nobody has spoken.
+
+        Args:
+            again: whether it stands at the start of another round of a loop.
+        """
         now = self._clock()
-        stretch = now - self._since
+        stretch, elapsed = now - self._since, now - self._began
         if stretch < self.worth_seconds:
             return False
-        budget = _FREE_SECONDS + _SHARE * (now - self._began)
-        return not self.worth_seconds or stretch >= _MOST_SECONDS or self._spent_seconds <= budget
+        if not self.worth_seconds or stretch >= _MOST_SECONDS:
+            return True
+        if again and stretch < _ROUND_SHARE * elapsed:
+            return False
+        return self._spent_seconds <= _FREE_SECONDS + _SHARE * elapsed
 
     def is_mark_due(self) -> bool:
         """Whether enough time has passed for a snapshot that the program has asked for."""

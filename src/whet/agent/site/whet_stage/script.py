@@ -21,7 +21,7 @@ from .private import hide_own, is_alone, is_import_replaced, private_import, sho
 from .sources import Source, marking_names
 from .unheld import whole
 from .unseen import begin_work, caller, end_work, seen, unseen
-from .weave import Weaver, bind
+from .weave import Weaver, bind, is_round
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ class Script:
             stop, self.stop = self.stop, None
             stop(caller())
             return
-        if self._pace.is_due():
+        if self._pace.is_due(again=is_round(self._points[number][1])):
             self._stand(number, cells, "")
 
     def expect(self) -> None:

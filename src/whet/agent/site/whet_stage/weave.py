@@ -216,6 +216,11 @@ class Weaver:
         return woven
 
 
+def is_round(path: Path) -> bool:
+    """Whether a point is at the start of another round of a loop."""
+    return path[-2:] == ("again", 0)
+
+
 CHECKPOINT = "whet.checkpoint"
 """The audit event by which a program says that it is at a place worth a snapshot."""
 
