@@ -8,6 +8,7 @@ import socket
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -211,3 +212,18 @@ def test_where_nothing_can_be_mounted_the_error_says_what_is_needed() -> None:
     assert done.stdout == b""
     assert b"cannot give the trial a room of its own" in done.stderr
     assert b"whet explain room-refused" in done.stderr
+
+
+def test_a_mount_that_keeps_an_ordinary_user_from_a_room_is_named() -> None:
+    with user("ordinary") as ada:
+        if not ada.prefix:
+            pytest.skip("needs root, who mounts it")
+        inner = ada.temporary / "inner"
+        inner.mkdir()
+        mounted = 'mount -t tmpfs none "$0" && exec "$@"'
+        prefix = ("unshare", "--mount", "sh", "-c", mounted, str(inner), *ada.prefix)
+
+        answer = replace(ada, prefix=prefix)("run", "--clean", "--", "true")
+
+    assert answer.code == 69, answer.stderr
+    assert f"hint: `{inner}` is mounted in it" in answer.stderr

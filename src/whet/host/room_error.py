@@ -19,6 +19,8 @@ _SWITCHES = (
     ),
 )
 
+_OVERLAY, _AS_USER = "mount of overlay on ", " in a user namespace"
+
 
 def room_error(words: str, number: int) -> WhetError:
     """Return the error for a room that could not be made.
@@ -40,12 +42,27 @@ def room_error(words: str, number: int) -> WhetError:
             if _tried_both(words)
             else ""
         ),
-        hint=_hint(),
+        hint=_hint_for_mount(words) or _hint(),
     )
 
 
 def _tried_both(words: str) -> bool:
     return "user namespace" in words
+
+
+def _hint_for_mount(words: str) -> str:
+    """Return what to do where something is mounted below what cannot be laid over; else nothing."""
+    if os.geteuid() == 0 or not words.startswith(_OVERLAY):
+        return ""
+    from whet.host.mounts import mount_points
+
+    folder = words.removeprefix(_OVERLAY).removesuffix(_AS_USER).rstrip("/") + "/"
+    for point in map(os.fsdecode, mount_points()):
+        if point.startswith(folder):
+            return (
+                f"`{point}` is mounted in it, and only root may lay something over that: unmount it"
+            )
+    return ""
 
 
 def _hint() -> str:
