@@ -57,7 +57,7 @@ for _ in range(4):
     if os.fork() == 0:
         os.close(writing)
         held = []
-        while len(held) < 30:  # each by itself would be well within the limit
+        while len(held) < 25:  # two are well within the limit, three are not
             held.append(b"1" * 1_000_000)
         os.read(reading, 1)  # holds it until enough of them are dead
         os._exit(0)

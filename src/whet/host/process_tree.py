@@ -4,9 +4,11 @@ import os
 from collections.abc import Iterator
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-_PARENT = 1  # fields of /proc/PID/stat after the name; proc_pid_stat(5)
+_STATE = 0  # fields of /proc/PID/stat after the name; proc_pid_stat(5)
+_PARENT = 1
 _GROUP = 2
 _USER_TICKS = 11  # then system time, and both of its children
+_THREADS = 17
 
 
 def children_of(pid: int) -> list[int]:
@@ -41,6 +43,15 @@ def resident_bytes(pid: int) -> int:
     """
     text = _read(f"/proc/{pid}/statm", 128)
     return int(text.split()[1]) * _PAGE_BYTES if text else 0
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a process is gone with all its threads, and holds nothing any more.
+
+    One that dies has no memory of its own some milliseconds before that memory is free.
+    """
+    fields = _stat(pid)
+    return not fields or (fields[_STATE] in {b"Z", b"X"} and int(fields[_THREADS]) <= 1)
 
 
 def own_bytes(pid: int) -> int:

@@ -8,7 +8,7 @@ there is nothing left to choose.
 
 import os
 
-from whet.host.process_tree import name_of, resident_bytes
+from whet.host.process_tree import has_ended, name_of, resident_bytes
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if not TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Felling:
     @property
     def is_under_way(self) -> bool:
         """Whether the one that was chosen last still holds memory."""
-        return self._chosen != 0 and resident_bytes(self._chosen) > 0
+        return self._chosen != 0 and not has_ended(self._chosen)
 
     def choose(self, pids: "Sequence[int]") -> tuple[int, str]:
         """Return the largest process other than the command, and its name; 0: there is none."""
