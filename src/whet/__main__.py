@@ -21,6 +21,9 @@ def main() -> NoReturn:
         code = run_cli(sys.argv[1:])
     except KeyboardInterrupt:  # while it was being imported: nothing has begun
         code = 130
+    except MemoryError:  # while it was being imported: a limit that leaves room for Python alone
+        os.write(2, b"error: whet has too little memory to start\n\nhint: `ulimit -v unlimited`\n")
+        code = 71
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):  # whoever read it has gone
             stream.flush()

@@ -70,3 +70,14 @@ def test_a_reader_of_a_result_may_leave(whet: Whet) -> None:
 
     assert said.stdout == "0\n"
     assert said.stderr == ""
+
+
+def test_a_search_that_nobody_listens_to_any_more_ends(whet: Whet) -> None:
+    whet.write("lines.txt", "".join(f"line {number}\n" for number in range(500)) + "x\n")
+    whet.write("check.py", "import sys\nassert 'x' not in open(sys.argv[1]).read()\n")
+    words = ("shrink", "lines.txt", "--json", "--", PYTHON, "check.py", "lines.txt")
+
+    said = run_with(whet, "> >(head -n 1); echo $?", *words)
+
+    assert (said.stderr, said.stdout.splitlines()[-1]) == ("", "0")
+    assert list(Path(whet.environment["TMPDIR"]).iterdir()) == []

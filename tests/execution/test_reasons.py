@@ -1,13 +1,20 @@
 """Whatever keeps a program from being frozen is said, with the place from which on."""
 
+import os
+import signal
 import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from workshop import SLOW, Workshop
 
 from whet.core.outcome import Outcome
 from whet.execution.warm import Start
+from whet.host.process_tree import children_of, descendants_of
 
 pytestmark = pytest.mark.slow
 
@@ -107,3 +114,76 @@ def test_what_a_run_leaves_in_the_world_is_known(
 
     assert outcome.exit_code == 0
     assert start.effects == tuple(each.format(workshop.folder) for each in effects)
+
+
+_PATIENCE_SECONDS = 20.0
+
+
+def _copies() -> list[int]:
+    found: list[int] = []
+    for pid in descendants_of(os.getpid()):
+        with suppress(OSError):  # it has just ended
+            if b"main.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.append(pid)
+    return found
+
+
+def _is_ready(pid: int) -> bool:
+    """Whether it is to run on from a copy: that leads their session, as a run leads its own."""
+    try:
+        return os.getsid(pid) != pid and _parent(pid) not in _copies()
+    except OSError:
+        return False  # it was one between two forks
+
+
+def _parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def _kill_copies() -> None:
+    """As the kernel does when memory runs out, or somebody who tidies up."""
+    for pid in _copies():
+        with suppress(ProcessLookupError):  # what is ready ends with its copy
+            os.kill(pid, signal.SIGKILL)
+
+
+def _kill_spawners() -> None:
+    for pid in children_of(os.getpid()):
+        os.kill(pid, signal.SIGKILL)
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+
+
+@pytest.mark.parametrize(
+    ("kill", "why"),
+    [
+        (_kill_copies, "not from main.py:3: the frozen copy is gone"),
+        (_kill_spawners, "the process that keeps the frozen copies has ended"),
+    ],
+)
+def test_who_was_killed_is_never_taken_for_an_edit(
+    workshop: Workshop, kill: Callable[[], None], why: str
+) -> None:
+    first, _ = _start_of(workshop, f"{SLOW}print(1)\n")
+    assert first.snapshots
+
+    kill()
+    second, outcome = _start_of(workshop, f"{SLOW}print(2)\n")
+    third, _ = _start_of(workshop, f"{SLOW}print(3)\n")
+
+    assert (second.place, second.why_not_deeper) == ("", why)
+    assert outcome.stdout.head(9) == b"2\n"
+    assert (third.place, third.why_not_deeper) == ("main.py:3", "")
+
+
+def test_whoever_is_made_ready_and_was_killed_is_replaced(workshop: Workshop) -> None:
+    first, _ = _start_of(workshop, f"{SLOW}print(1)\n")
+    assert first.snapshots == 1
+
+    until = time.monotonic() + _PATIENCE_SECONDS
+    while not (ready := list(filter(_is_ready, _copies()))):
+        assert time.monotonic() < until, _copies()
+    [pid] = ready
+    os.kill(pid, signal.SIGKILL)
+    second, _ = _start_of(workshop, f"{SLOW}print(2)\n")
+
+    assert (second.place, second.why_not_deeper) == ("main.py:3", "")

@@ -115,7 +115,10 @@ def run_cli(arguments: Sequence[str]) -> int:
     except (BrokenPipeError, SystemExit):  # click makes the second one of the first
         return _reader_has_gone()
     except Exception as error:  # noqa: BLE001 - a bug of whet's own: its traceback goes to a file
-        return report_fault(error)
+        from whet.host.refused import refused
+
+        refusal = refused(error)
+        return report_fault(error) if refusal is None else report_error(refusal)
     return code if isinstance(code, int) else 0
 
 

@@ -113,8 +113,8 @@ class ColdExecutor:
             self._queue.put(_Job(trial, future, control))
             if len(self._threads) < min(self._jobs, len(self._unfinished)):
                 thread = threading.Thread(target=self._work, name="whet-slot", daemon=True)
-                self._threads.append(thread)
                 thread.start()
+                self._threads.append(thread)  # of those that run alone an end can be awaited
         future.add_done_callback(self._forget)
         if self._console is not None:
             self._console.listen()

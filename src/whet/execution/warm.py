@@ -12,7 +12,7 @@ from whet.execution.early_look import EarlyLook
 from whet.execution.ladder import MOST_SNAPSHOTS, Ladder, Rung
 from whet.execution.worth import Worth, first_difference
 from whet.host.belongings import Belongings
-from whet.host.channel import NOT_FOLLOWED
+from whet.host.channel import COPY_IS_GONE, NOT_FOLLOWED
 from whet.host.slot import Slot
 from whet.host.spawner_process import Program
 from whet.host.stage import (
@@ -24,6 +24,8 @@ from whet.host.stage import (
     Stage,
     Staged,
 )
+
+_KEEPER_IS_GONE = "the process that keeps the frozen copies has ended"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +193,7 @@ class WarmRuns:
                     waiting.appendleft(snapshot)  # it was saved once more meanwhile
                     continue
             why = why or f"not from {snapshot.place}: {hindrance}"
-            if staged is None or staged.spoilt:
+            if staged is None or staged.spoilt or staged.halted == COPY_IS_GONE:
                 ladder.remove(snapshot, hindrance)
             else:
                 ladder.refuse(snapshot, hindrance, _edited(snapshot))
@@ -290,7 +292,10 @@ class WarmRuns:
             stage = Stage(address=str(folder / "stage"), worth_seconds=self._worth.seconds)
             self._ladder = Ladder(stage, slot.drop, most=self._most)
         same = (program, slot.spawner)
-        if same != self._same:
+        if self._ladder.stage.snapshots and self._same and self._same[1] != slot.spawner:
+            self._distrusted = self._distrusted or _KEEPER_IS_GONE
+            self._ladder.clear(_KEEPER_IS_GONE)
+        elif same != self._same:
             self._ladder.clear("the command was another one")
         self._same = same
         return self._ladder

@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     Simple: TypeAlias = "tuple[str, ...] | int | str | None"
     Body: TypeAlias = "Run | Taken | Hindered | Ended | Failed | Noted | Observed | Begun | Looked | Done | tuple[int, int] | Simple"
 
+COPY_IS_GONE = "the frozen copy is gone"
 NOT_FOLLOWED = "it is not run by a Python that whet can follow"
 """Why there are no copies of a program that is none of Python's, nor can be stepped through."""
 

@@ -204,12 +204,13 @@ class Deeds:
         folders = {path for path, kind, *_ in kept if kind.startswith("folder")}
         for path, kind, *_ in kept:
             _check(path, kind, folders)
-        before = os.umask(0)
+        before, path = os.umask(0), ""
         try:
             for each in sorted(kept, key=lambda one: (not one[1].startswith("folder"), one[0])):
+                path = each[0]  # the system names none where there is no space for a text
                 _make(*each)
         except OSError as error:
-            raise CannotPutBackError(f"{error.filename}: {error.strerror}") from error
+            raise CannotPutBackError(f"{path}: {error.strerror}") from error
         finally:
             os.umask(before)
         self._made = {path: deed.copy() for path, deed in self._at.get(number, {}).items()}

@@ -198,6 +198,10 @@ class FrozenCopies:
         self._settle(number)
         return number in self._ready
 
+    def has(self, number: int) -> bool:
+        """Whether a copy is there, as far as it has not failed to answer."""
+        return number in self._lines
+
     def prepare_ahead(self, number: int) -> None:
         """Let a copy make itself ready, as it is, for a run to come: a fork takes long."""
         self._settle(number)

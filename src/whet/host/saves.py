@@ -83,6 +83,7 @@ class Saves:
         self._outputs = OwnOutputs()
         self._changes: queue.SimpleQueue[set[str]] = queue.SimpleQueue()
         self._is_over, self._is_ready = threading.Event(), threading.Event()
+        self._failed: Exception | None = None
         self._watchers: list[threading.Thread] = []
 
     def __enter__(self) -> Self:
@@ -108,12 +109,17 @@ class Saves:
 
         Args:
             is_meant: says whether a file counts that is not watched while the program runs.
+
+        Raises:
+            OSError, RuntimeError, MemoryError, ImportError: the system refuses what watching needs.
         """
         while paths := self._changes.get():
             paths = {path for path in paths if not self._outputs.has(path)}
             found = {path for path in paths if self.matter(path) or is_meant(path)}
             if found:
                 return found
+        if self._failed is not None:
+            raise self._failed
         return set()
 
     def wake(self) -> None:
@@ -134,11 +140,25 @@ class Saves:
         thread = threading.Thread(
             target=self._watch, args=(stop, way), name="whet-saves", daemon=True
         )
-        thread.start()
-        self._watchers.append(thread)
+        try:
+            thread.start()
+        except RuntimeError:
+            if is_on is None:
+                raise  # nobody is to be replaced
+            self._look(stop)  # the one that is to be replaced stays
+        else:
+            self._watchers.append(thread)
         return stop.is_asked
 
     def _watch(self, stop: "_Stop", way: _Way = _Way.ALL) -> None:
+        try:
+            self._watch_or_fail(stop, way)
+        except (OSError, RuntimeError, MemoryError, ImportError) as error:
+            self._failed = error  # who waits for a save would wait for ever
+            self._is_ready.set()
+            self.wake()
+
+    def _watch_or_fail(self, stop: "_Stop", way: _Way) -> None:
         if way is _Way.LOOK:
             self._look(stop)
             return
@@ -156,6 +176,7 @@ class Saves:
     def _listen(self, stop: "_Stop", way: _Way, heard: "_Heard") -> None:
         from watchfiles import watch
 
+        _prove_that_threads_start()
         watched, young = _watched(), dict[str, _Content]()
         is_each = way is _Way.EACH
         changes = watch(
@@ -213,6 +234,23 @@ class Saves:
             self._changes.put(found)
         self._is_ready.set()
         return links
+
+
+def _prove_that_threads_start() -> None:
+    """Raise if no thread can be started: what watches needs one, and without it stands still.
+
+    It would do so with Python's lock in its hand, so that nothing could end whet any more.
+
+    Raises:
+        RuntimeError: if so.
+    """
+    thread = threading.Thread(target=_nothing, name="whet-saves-proof", daemon=True)
+    thread.start()
+    thread.join()
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 def _watched() -> "DefaultFilter":

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from whet.core.errors import HostFailure, InternalFault
+from whet.core.errors import HostFailure, InternalFault, WhetError
 from whet.core.evidence import Evidence
 from whet.core.failure import Frame
 from whet.core.limits import Limits
@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make them with
 _Held = TypeVar("_Held")
 
 _BUFFER_BYTES = 1 << 20
+_SHORT = ("[Errno 11]", "[Errno 12]", "[Errno 24]", "MemoryError", "can't start new thread")
 _STREAMS = {
     "stdout": "standard output",
     "stderr": "standard error",
@@ -193,7 +194,11 @@ class Slot:
 
     @property
     def spawner(self) -> int:
-        """The number of the process that keeps the frozen copies; another one has none of them."""
+        """The number of the process that keeps the frozen copies; another one has none of them.
+
+        If that has ended it is another one from now on.
+        """
+        self._spawner = self._spawner.ready(self._belongings)
         return self._spawner.pid
 
     def drop(self, number: int) -> None:
@@ -409,7 +414,11 @@ def _use_of(ended: "Ended") -> ResourceUse | None:
     )
 
 
-def _fault(text: str) -> InternalFault:
-    return InternalFault(
-        f"the spawner failed: {text.strip().splitlines()[-1]}", hint="please report this"
-    )
+def _fault(text: str) -> WhetError:
+    last = text.strip().splitlines()[-1]
+    if any(sign in last for sign in _SHORT):
+        return HostFailure(
+            f"what runs the program gets no more from the system: {last}",
+            hint="look at the limits: `ulimit -u`, `ulimit -n`, `ulimit -v`",
+        )
+    return InternalFault(f"the spawner failed: {last}", hint="please report this")

@@ -24,7 +24,7 @@ import select
 import time
 
 from whet.host.ceilings.felling import FELLED, HELD
-from whet.host.channel import NOT_FOLLOWED, Channel, as_number, as_run
+from whet.host.channel import COPY_IS_GONE, NOT_FOLLOWED, Channel, as_number, as_run
 from whet.host.frozen import FrozenCopies
 from whet.host.gauge import Gauge
 from whet.host.launch import CannotStartError, Started, start
@@ -382,7 +382,7 @@ def _run(
         wall_seconds = 0.0
         # Whet looks whether it still fits while the copy makes itself ready.
         if failed_step < 0 and number >= 0 and not (tree.may_go_on() and copies.is_ready(number)):
-            tree.end()
+            _end_in_vain(channel, copies, tree, number)
             channel.send("refused")
             return
         if failed_step < 0:
@@ -404,7 +404,7 @@ def _run(
         if noting is not None:
             channel.send("looked", noting.looks())
     except CannotStartError as error:
-        tree.end()
+        _end_in_vain(channel, copies, tree, number)
         channel.send("failed", error.reason)
         return
     finally:
@@ -426,6 +426,13 @@ def _run(
     )
     if tree.stubborn:
         os._exit(0)  # whet starts another spawner: this one could not tell old from new
+
+
+def _end_in_vain(channel: Channel, copies: FrozenCopies, tree: _Tree, number: int) -> None:
+    """End what was begun; say if it cannot run on from a copy because somebody has killed that."""
+    tree.end()
+    if number >= 0 and not copies.has(number):
+        channel.send("halted", COPY_IS_GONE)
 
 
 def _begin_watching(copies: FrozenCopies, run: "Run") -> "Watching | None":

@@ -205,7 +205,7 @@ class SpawnerProcess:
         self.close()
         return HostFailure(
             f"the process that ran `{command[0]}` was killed from outside",
-            hint="look for the kernel's out-of-memory killer: `dmesg | tail`",
+            hint="look for the kernel's out-of-memory killer (`dmesg | tail`), and at `ulimit -u`",
         )
 
     def close(self) -> None:

@@ -83,7 +83,8 @@ def start_error(failed: "Failed", command: tuple[str, ...], cwd: str) -> WhetErr
             hint="pass the data in a file; `getconf ARG_MAX` shows the limit",
         )
     return HostFailure(
-        f"cannot start `{command[0]}`: {reason}", hint="look at the limits: `ulimit -a`, `df -h`"
+        f"cannot start `{command[0]}`: {reason}",
+        hint="look at the limits: `ulimit -u`, `ulimit -a`, `df -h`",
     )
 
 

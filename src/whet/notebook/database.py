@@ -19,6 +19,7 @@ from whet.core.errors import (
     WhetError,
 )
 from whet.core.record import JsonObject
+from whet.host.refused import limits_of_files
 from whet.notebook.migrations import MIGRATIONS, Migration, check_version, migrate
 
 SqlValue: TypeAlias = str | int | float | None
@@ -198,8 +199,8 @@ def _whet_error(error: sqlite3.DatabaseError, path: Path) -> WhetError | None:
         )
     if code == sqlite3.SQLITE_IOERR:
         return HostFailure(
-            f"the system cannot read or write `{path}`: {error.sqlite_errorname}",
-            hint="look into the system's log (`dmesg`), or set `WHET_DIR` to another disk",
+            f"the system cannot read or write `{path}`: {error.sqlite_errorname}{limits_of_files()}",
+            hint="look at `ulimit -a` and into the system's log (`dmesg`), or set `WHET_DIR` to another disk",
         )
     return None
 

@@ -338,13 +338,19 @@ def open_workbench(
 
 
 def _emitter(observer: "Observer | None") -> "Callable[[Event], None]":
-    """Return what tells ``observer``; one that raises is dropped and the work goes on."""
+    """Return what tells ``observer``; one that raises is dropped and the work goes on.
+
+    Raises:
+        BrokenPipeError: where it writes to a reader that has gone.
+    """
     listening = [] if observer is None else [observer]
 
     def emit(event: "Event") -> None:
         for listener in tuple(listening):
             try:
                 listener(event)
+            except BrokenPipeError:
+                raise  # whoever read it has gone: nobody wants the rest
             except Exception:
                 import logging
 

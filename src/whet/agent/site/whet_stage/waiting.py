@@ -107,9 +107,12 @@ class Waiting:
             self._expect(pages)
             if streams:
                 send(line, ready.go(streams, given))
-            elif ready.is_fresh or ready.begin():
-                is_to_change = bool(changed) or is_debugged
-                send(line, ready.tell(order, is_to_change=is_to_change))
+                continue
+            is_to_change = bool(changed) or is_debugged
+            # If somebody has killed the one that was ready, another one takes its place.
+            told = ready.tell(order, is_to_change=is_to_change) if ready.is_fresh else 0
+            if told or ready.begin():
+                send(line, told or ready.tell(order, is_to_change=is_to_change))
             else:
                 line.close()
                 return self._get_ready(ready, held, at_point=place[0] == "statement")
