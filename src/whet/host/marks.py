@@ -106,11 +106,11 @@ def listing(path: str) -> "Listing":
 
 
 def _kind(entry: "os.DirEntry[str]") -> str:
+    if entry.is_file(follow_symlinks=False):
+        return "."  # most are: a program waits while they are looked through
     if entry.is_symlink():
         return "@"
-    if entry.is_dir(follow_symlinks=False):
-        return "/"
-    return "." if entry.is_file(follow_symlinks=False) else "?"  # a pipe, a socket
+    return "/" if entry.is_dir(follow_symlinks=False) else "?"  # a pipe, a socket
 
 
 def first_other(

@@ -27,6 +27,7 @@ _SIGNAL = 62  # a real-time signal that nothing sends by itself; see `whet.host.
 _ALL_THREADS_SIGNAL = 63
 _HIGH_DESCRIPTORS = (1000, 500, 250, 120, 60)
 _MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.syscalls`
+_PART = 1 << 16
 _RACY_SECONDS = 2.0
 _REWRITER = "_pytest.assertion.rewrite"
 # Python leaves frames of this file out of the traceback of a module that cannot be imported.
@@ -112,8 +113,14 @@ def _import_unheld(name: str) -> Any:
         if path[:1] != "/" or not path.endswith((".py", ".pyc")):
             return read(loader, path)
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=_MAGIC_FOLDER)
-        with os.fdopen(descriptor, "rb", 0) as file:
-            return file.read()
+        try:
+            # A file object would ask for its size, twice, and each time somebody would be asked.
+            parts = [os.read(descriptor, _PART)]
+            while parts[-1]:
+                parts.append(os.read(descriptor, _PART))
+        finally:
+            os.close(descriptor)
+        return b"".join(parts)
 
     places = ((machinery, "_path_stat", look), (machinery.FileLoader, "get_data", get_data))
     originals = [(where, part, getattr(where, part)) for where, part, _ in places]
@@ -221,7 +228,7 @@ class _Answer:
 
 def _is_free(descriptor: int) -> bool:
     try:
-        os.fstat(descriptor)
+        os.get_inheritable(descriptor)  # of what no kernel filter of whet's asks about
     except OSError:
         return True
     return False
