@@ -123,3 +123,28 @@ def test_garbage_goes_in_no_copy_that_waits(
     workshop.write({"data": "1"})
 
     workshop.edit(*(f"{text}print({edit})\ngc.collect()\nprint('end')\n" for edit in (1, 2)))
+
+
+# What is left of the first `alpha` holds itself, and nobody else does.
+LEFT = """\
+import sys, time
+import alpha
+sys.modules.pop("alpha")
+import alpha
+time.sleep(0.06)
+kept = [[each] for each in range({many})]
+print(len(kept))
+time.sleep(0.06)
+"""
+
+
+@every_python
+@pytest.mark.parametrize("many", [150, 450, 600])
+def test_garbage_goes_when_it_does_in_a_cold_run(workshop: Workshop, minor: int, many: int) -> None:
+    text = LEFT.format(many=many)
+    workshop.python = python_of(minor)
+    last = "class Last:\n    def __del__(self): print('gone')\nlast = Last()\n"
+    functions = "".join(f"def f{n}(): return {n}\n" for n in range(20))
+    workshop.write({"alpha.py": last + functions})
+
+    workshop.edit(*(f"{text}print({edit})\nprint('end')\n" for edit in (1, 2)))

@@ -52,10 +52,26 @@ def install() -> None:
         guards: Guards = {}
         # At its first line a program has no past to keep: Python runs it.
         if stage and debugging != "at once" and sys.version_info >= (3, 9):
-            stages = _import_unheld("whet_stage.stage").stage
-            loading, guards = stages.install(stage, answer.prepare)
+            loading, guards = _begin_stage(stage, answer.prepare)
         woven: list[Make] = [each.code for each in probing]
         _key_byte_code_by_content(cache, loading, _both(keeping, guards), woven)
+
+
+def _begin_stage(wish: str, anew: Callable[[], object]) -> tuple[list[Any], Guards]:
+    """Take over the main script; the program's garbage goes when it would have gone without."""
+    before = set(sys.modules)
+    collector = __import__("gc")
+    if "gc" not in before:
+        del sys.modules["gc"]  # the program has not imported it
+    is_collected, counts = collector.isenabled(), collector.get_count()
+    collector.disable()
+    try:
+        stages = _import_unheld("whet_stage.stage").stage
+        begun: tuple[list[Any], Guards] = stages.install(wish, anew, (is_collected, counts))
+    finally:
+        if is_collected:
+            collector.enable()
+    return begun
 
 
 def _take_up(folder: str, probing: list[Loading]) -> Guards:

@@ -9,14 +9,26 @@ import _frozen_importlib
 import _thread
 import builtins
 import sys
-from gc import disable, enable, isenabled  # as they are before the program can replace them
+from gc import (  # as they are before the program can replace them
+    collect,
+    disable,
+    enable,
+    freeze,
+    get_count,
+    get_freeze_count,
+    isenabled,
+    unfreeze,
+)
+from types import CellType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    Shown = tuple["frozenset[str] | None", bool]
+    # whether garbage is collected, and how many objects of each generation count for the next time
+    Collecting = tuple[bool, tuple[int, int, int]]
+    Shown = tuple["frozenset[str] | None", Collecting]
 
 _finders = list(sys.meta_path)  # the program may put one of its own in front
 _path = list(sys.path)
@@ -52,21 +64,50 @@ def is_alone() -> bool:
     return not _count_threads()
 
 
-def stop_collecting() -> bool:
-    """Let garbage stay; say whether it was collected.
+_BALLAST_COUNT = 4000
+_ballast: list[object] = []
+"""Small objects that the collector counts as made when they are, and as gone when they go."""
+
+
+def stop_collecting() -> Collecting:
+    """Let garbage stay; return what `collect_again` is to be given.
 
     What whet makes would have it collected sooner, and what the program does then, such as closing
     a file, would be done where nobody sees it: in a copy that waits, for one.
     """
     was_collected = isenabled()
     disable()
-    return was_collected
+    return was_collected, get_count()
 
 
-def collect_again(*, was_collected: bool) -> None:
-    """Let garbage go as it did."""
+def collect_again(before: Collecting) -> None:
+    """Let garbage go as it did, when it would have gone had whet made nothing meanwhile."""
+    was_collected, (young, _, _) = before
+    made = get_count()[0] - young
+    if made > 0:
+        del _ballast[-made:]
+    else:
+        _ballast.extend(CellType() for _ in range(-made))
     if was_collected:
         enable()
+
+
+def begin_collecting(before: Collecting) -> None:
+    """Do so for the first time: far more has been made than there could be ballast for.
+
+    Args:
+        before: what `stop_collecting` returned before whet was imported.
+    """
+    _, (_, middle, _) = before
+    _ballast.extend(CellType() for _ in range(_BALLAST_COUNT))
+    if get_freeze_count():
+        collect(0)  # Python 3.12 has frozen what it began with, which is to stay so
+    else:
+        freeze()  # nothing counts then, and nothing has been collected
+        unfreeze()
+        for _ in range(middle):
+            collect(0)
+    collect_again(before)
 
 
 def show_own() -> Shown:
@@ -74,24 +115,24 @@ def show_own() -> Shown:
 
     Returns:
         what there was before (None: another thread may import, and finds what Python finds), and
-        whether garbage was collected.
+        how garbage was collected.
     """
-    was_collected = stop_collecting()
+    collecting = stop_collecting()
     if not is_alone():
-        return None, was_collected
+        return None, collecting
     before = frozenset(sys.modules)
     for name, module in _own.items():
         sys.modules.setdefault(name, module)
-    return before, was_collected
+    return before, collecting
 
 
 def hide_own(shown: Shown) -> None:
     """Let the program find no more modules than it did."""
-    before, was_collected = shown
+    before, collecting = shown
     if before is not None:
         for name in sys.modules.keys() - before:
             _own[name] = sys.modules.pop(name)
-    collect_again(was_collected=was_collected)
+    collect_again(collecting)
 
 
 def invalidate_caches() -> None:

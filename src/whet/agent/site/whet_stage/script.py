@@ -17,7 +17,14 @@ from _frozen_importlib_external import SourceFileLoader
 
 from .frames import Frame, cells_of, function_code, may_be_entered
 from .gates import Gate, over
-from .private import hide_own, is_alone, is_import_replaced, private_import, show_own
+from .private import (
+    collect_again,
+    hide_own,
+    is_alone,
+    is_import_replaced,
+    private_import,
+    show_own,
+)
 from .sources import Source, marking_names
 from .unheld import whole
 from .unseen import begin_work, caller, end_work, seen, unseen
@@ -30,6 +37,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType, FunctionType
 
     from .pace import Pace
+    from .private import Collecting
     from .weave import Path
 else:
     from . import nodes as ast
@@ -96,6 +104,7 @@ class Script:
         path: its file; empty until it runs.
         frames: the stage frames, the module's first.
         stop: is called once, with the frame that goes on, where the script is resumed.
+        collecting: how garbage was collected where it begins, or goes on in frames made anew.
     """
 
     def __init__(self, offer: Callable[[str, str], object], pace: Pace) -> None:
@@ -113,6 +122,7 @@ class Script:
         self._sources: Mapping[str, Source] = {}
         self._woven_ones: list[_weakref.ref[FunctionType]] = []
         self.stop: Callable[[FrameType], None] | None = None
+        self.collecting: Collecting | None = None
         self._hooks = _Hooks(self)
         self._code: CodeType | None = None
         self._top: FrameType | None = None
@@ -171,6 +181,8 @@ class Script:
         while True:
             try:
                 begins()
+                if self.collecting is not None:  # what is left of the frames before has gone by now
+                    collect_again(self.collecting)
                 seen(exec, code, module)
             except Resumed as resumed:
                 resumed.__traceback__ = None

@@ -28,6 +28,7 @@ from .leaving import tell_how_it_ends
 from .pace import Pace
 from .point import Point, stack_of
 from .private import (
+    begin_collecting,
     collect_again,
     hide_own,
     invalidate_caches,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType
 
+    from .private import Collecting
     from .suites import Guard, Rewrite
 
     Load = Callable[[str, str], "CodeType | None"]
@@ -57,7 +59,9 @@ else:
     pass
 
 
-def install(wish: str, anew: Callable[[], object]) -> tuple[list[Load], dict[str, Guard]]:
+def install(
+    wish: str, anew: Callable[[], object], collecting: Collecting
+) -> tuple[list[Load], dict[str, Guard]]:
     """Take over the main script of this process.
 
     Args:
@@ -67,6 +71,7 @@ def install(wish: str, anew: Callable[[], object]) -> tuple[list[Load], dict[str
             what it varies); how many lines tell of a place before which there is to be one
             (`whet_stage.point`), and these; the paths of the files that a search varies.
         anew: what else the agent does for a process of its own, in a resumed one.
+        collecting: how garbage was collected before this was imported.
 
     Returns:
         what loads the user's modules, now and later (none: this is not the process that whet has
@@ -85,6 +90,7 @@ def install(wish: str, anew: Callable[[], object]) -> tuple[list[Load], dict[str
     sys.addaudithook(stage.sight.hear)
     OWN_FILES.update(_forget_modules())
     stage.point.begin()
+    begin_collecting(collecting)
     return stage.loading, stage.guards
 
 
@@ -95,7 +101,7 @@ def _forget_modules() -> list[str]:
     """
     package = __name__.partition(".")[0]
     forgotten = {name: sys.modules[name] for name in sys.modules.keys() - BEFORE}
-    hide_own((BEFORE, False))
+    hide_own((BEFORE, stop_collecting()))
     forgotten[package] = sys.modules.pop(package)
     return [
         str(module.__file__)
@@ -301,7 +307,7 @@ class _Stage:
             self.sight.ended_by = "a forked process"
             return "a forked process sees it first"
         self.sight.is_closed = True
-        began, pid, was_collected = time.perf_counter(), self._pid, stop_collecting()
+        began, pid, collecting = time.perf_counter(), self._pid, stop_collecting()
         try:
             # Most hindrances go away: a pool is closed, a child is waited for.
             seconds = time.perf_counter() - self._began
@@ -315,7 +321,8 @@ class _Stage:
                 self._pace.note(time.perf_counter() - began)
             else:
                 self._pace.begin()
-            collect_again(was_collected=was_collected)
+                self._script.collecting = collecting
+            collect_again(collecting)
 
     def _hindered(self, why: str, kind: str, place: str, seconds: float) -> None:
         if why == CUDA:  # not this statement; it takes long, so that the last one is known
@@ -408,8 +415,10 @@ class _Stage:
         if sys.gettrace() or sys.getprofile():
             return  # Python runs it, and whoever traces it sees nothing of whet
         self.sight.is_closed = True
+        self._script.collecting = collecting = stop_collecting()
         if self._script.prepare(path, self._sources):
             self._run(self._run_and_flush)
+        collect_again(collecting)
         self.sight.is_closed = False  # Python says it in its own words
 
     @unseen
@@ -418,6 +427,7 @@ class _Stage:
         source = self._sources.get(code.co_filename)
         if source is not None:
             self.sight.is_closed = True
+            self._script.collecting = stop_collecting()
             self._script.take(source, self._sources)
             self._run(self._script.run)
 
