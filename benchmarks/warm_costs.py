@@ -7,7 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from table import in_turns, print_table
@@ -132,9 +132,10 @@ def print_memory(python: Path, size: int) -> None:
 def _held(python: Path, text: str, *, is_frozen: bool) -> dict[str, tuple[int, int]]:
     """Return processes and memory of a program at each moment at which it waits."""
     found: dict[str, tuple[int, int]] = {}
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
         belongings = Belongings(folder / "made")
+        stack.callback(belongings.discard_all)
         runs = WarmRuns(belongings) if is_frozen else None
         (folder / "hold.py").write_text(text)
         with _executor(folder, runs, belongings) as executor:
