@@ -347,6 +347,21 @@ def test_without_a_copy_from_before_the_program_is_stepped_through_from_its_star
     assert "-> return {}['key']\n(Pdb) c\nTraceback" in shown
 
 
+def test_what_a_text_that_was_no_python_could_not_use_can_be_stepped_from_again(
+    terminals: Terminals,
+) -> None:
+    terminals.save(_FAILS)
+    loop = terminals.loop()
+    _failed(loop, 1)
+    offer = loop.shown.splitlines()[-1]
+    terminals.save(_FAILS.replace("print(total())", "x = = 1"))
+    loop.wait_for(b"trial 2")
+    terminals.save(_FAILS)
+    _failed(loop, 3)
+
+    assert loop.shown.splitlines()[-1] == offer
+
+
 def test_what_is_no_python_cannot_be_stepped_through(terminals: Terminals) -> None:
     terminals.save("def f(:\n")
     loop = terminals.loop()
