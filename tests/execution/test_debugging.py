@@ -347,6 +347,74 @@ def test_without_a_copy_from_before_the_program_is_stepped_through_from_its_star
     assert "-> return {}['key']\n(Pdb) c\nTraceback" in shown
 
 
+_FAILING_TEST = f"{SLOW}def price(x):\n    return 1 / x\ndef test_price():\n    price(0)\n"
+
+
+def test_a_test_is_stepped_through_though_pytest_holds_the_streams(terminals: Terminals) -> None:
+    terminals.save(_FAILING_TEST, "test_price.py")
+    words = ("-q", "-p", "no:cacheprovider", "test_price.py")
+    loop = terminals.whet("loop", "--", sys.executable, "-m", "pytest", *words)
+    _failed(loop, 1)
+
+    shown = _ask(loop, "b", ["tbreak test_price.price", "c", "p x + 41", "q"])
+
+    assert "-> return 1 / x\n(Pdb) p x + 41\n41\n" in shown
+    assert "INTERNALERROR" not in shown
+
+
+def test_what_a_text_that_was_no_python_could_not_use_can_be_stepped_from_again(
+    terminals: Terminals,
+) -> None:
+    terminals.save(_FAILS)
+    loop = terminals.loop()
+    _failed(loop, 1)
+    offer = loop.shown.splitlines()[-1]
+    terminals.save(_FAILS.replace("print(total())", "x = = 1"))
+    loop.wait_for(b"trial 2")
+    terminals.save(_FAILS)
+    _failed(loop, 3)
+
+    assert loop.shown.splitlines()[-1] == offer
+
+
+@pytest.mark.parametrize(
+    "past",
+    [
+        "open('commands', 'w').write('p 40\\n')\nsys.stdin = open('commands')",
+        pytest.param("sys.stdin.close()", marks=pytest.mark.long),
+        pytest.param("import io\nsys.stdout = io.StringIO()", marks=pytest.mark.long),
+        "import os\nos.close(0)",
+    ],
+    ids=["a file", "closed", "a text in memory", "no descriptor"],
+)
+def test_pdb_speaks_to_the_terminal_whatever_the_program_has_for_its_streams(
+    terminals: Terminals, past: str
+) -> None:
+    terminals.save(f"import sys\n{past}\n1 / 0\n")
+    loop = terminals.loop("--pdb")
+
+    _session(loop, ["p 42", "q"], b"trial 1")
+
+    assert b"(Pdb) p 42\r\n42\r\n(Pdb) q" in loop.shown
+    assert loop.shown.count(b"Traceback") == 1
+
+
+def test_what_fails_while_one_looks_is_no_failure_of_the_trial(terminals: Terminals) -> None:
+    terminals.save("{}['key']\n")
+    loop = terminals.loop("--pdb")
+    loop.until(lambda: loop.shown.endswith(b"(Pdb) "))
+    loop.type(b"interact\r")
+    loop.until(lambda: loop.shown.endswith(b">>> "))
+    loop.type(b"unknown\r")
+    loop.until(lambda: loop.shown.endswith(b"is not defined\r\n>>> "))
+    loop.type(b"\x04")
+    loop.until(lambda: loop.shown.endswith(b"(Pdb) "))
+    loop.type(b"q\r")
+    _failed(loop, 1)
+
+    assert b"BAD KeyError: 'key' at main.py:1" in loop.shown
+
+
 def test_what_is_no_python_cannot_be_stepped_through(terminals: Terminals) -> None:
     terminals.save("def f(:\n")
     loop = terminals.loop()

@@ -261,8 +261,13 @@ class WarmRuns:
         return [
             snapshot
             for snapshot in self._ladder.deepest_first()
-            if not self._ladder.is_refused(snapshot) and not _is_inside(snapshot.stack, chain)
+            if not self._is_refused_now(snapshot) and not _is_inside(snapshot.stack, chain)
         ]
+
+    def _is_refused_now(self, snapshot: Snapshot) -> bool:
+        # Another text may have been refused, and the one that it was taken from be back since.
+        assert self._ladder is not None
+        return self._ladder.is_refused(snapshot) and bool(_edited(snapshot))
 
     @contextmanager
     def looking_back(self, failure: Failure) -> Generator[None]:

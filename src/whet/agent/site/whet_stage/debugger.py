@@ -25,6 +25,8 @@ AT_ONCE = "at once"
 
 _OWN = ("whet_stage", "whet_stage.*", "whet_probe", "whet_probe.*")
 _STDIN = 0
+_STDOUT = 1
+_TERMINAL = "/dev/tty"
 
 
 def install(wish: str) -> None:
@@ -70,9 +72,32 @@ def open_in(frame: FrameType, line: Any = None) -> None:
 
 
 def _pdb(line: Any = None) -> Pdb:
-    made: Pdb = private_import("pdb").Pdb(skip=_OWN, stdin=line, stdout=line)
+    reads, writes = _terminal() if line is None else (line, line)
+    made: Pdb = private_import("pdb").Pdb(skip=_OWN, stdin=reads, stdout=writes)
     made.reset()
     return made
+
+
+def _terminal() -> tuple[Any, Any]:
+    """Return what reads from the terminal and writes to it; None: what the program has does."""
+    # pytest and many a program put others in their place: a file of commands, a text in memory.
+    if _is_terminal(sys.stdin, _STDIN) and _is_terminal(sys.stdout, _STDOUT):
+        return None, None
+    try:
+        return _opened("r"), _opened("w")
+    except OSError:
+        return None, None
+
+
+def _opened(mode: str) -> Any:
+    return open(_TERMINAL, mode)
+
+
+def _is_terminal(stream: Any, descriptor: int) -> bool:
+    try:
+        return bool(stream.fileno() == descriptor and os.isatty(descriptor))
+    except (AttributeError, OSError, ValueError):  # it is none, or closed
+        return False
 
 
 def _leave() -> NoReturn:
@@ -97,8 +122,16 @@ def _fails(show: Callable[..., object], error: BaseException, trace: TracebackTy
     except BaseException:  # noqa: BLE001 - Python calls it again, and says so
         return
     sys.settrace(None)
-    _pdb().interaction(None, trace)
-    raise RuntimeError  # PEP 578's way to say that the hook is not to be called
+    errors = sys.stderr
+    try:
+        pdb = _pdb()  # first: what is opened may get the number of a stream that was closed
+        # What fails at `interact` is shown, and is none of the failures of the trial.
+        sys.stderr = _opened("w")
+        pdb.interaction(None, trace)
+    finally:
+        sys.stderr = errors
+        # PEP 578's way to say that the hook is not to be called, whatever came of looking.
+        raise RuntimeError
 
 
 def _first(frame: FrameType, _event: str, _argument: object) -> TraceFunction | None:

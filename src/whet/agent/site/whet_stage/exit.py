@@ -57,14 +57,18 @@ def run_and_exit(
         leave: is called with the exit code when nothing is left but to end the process at once.
     """
     code, number = 0, 0
+    failed: BaseException | None = None
     try:
         run(*arguments)
     except SystemExit as leaving:
         code = _code_of(leaving)
     except BaseException as error:  # noqa: BLE001 - it is the program's
+        failed = error
+    if failed is not None:  # it is shown when nobody handles it any more, as Python does
         code = 1
-        number = 2 if isinstance(error, KeyboardInterrupt) else 0
-        _show(error)
+        number = 2 if isinstance(failed, KeyboardInterrupt) else 0
+        _show(failed)
+        failed = None
     if not number and (sys.gettrace() or sys.getprofile()):
         forget()
         raise SystemExit(code)  # a debugger looks on: Python itself is to do the rest
@@ -308,11 +312,7 @@ def _code_of(leaving: SystemExit) -> int:
         return 0
     if isinstance(code, int):
         return code
-    errors = getattr(sys, "stderr", None)
-    if errors is None:
-        os.write(2, os.fsencode(f"{code}\n"))
-    else:
-        errors.write(f"{code}\n")
+    _say(f"{code}\n")
     return 1
 
 
@@ -332,17 +332,47 @@ def _show(error: BaseException) -> None:
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace
     if sys.version_info >= (3, 12):
         sys.last_exc = error
-    hook = sys.excepthook
+    hook = vars(sys).get("excepthook", _MISSING)
+    is_called = False
     try:
         try:
-            sys.audit("sys.excepthook", hook, type(error), error, trace)
+            heard = None if hook is _MISSING else hook
+            sys.audit("sys.excepthook", heard, type(error), error, trace)
         except RuntimeError:
             return  # PEP 578: a listener has shown it
-        seen(hook, type(error), error, trace)
+        is_called = hook is not _MISSING
+        if is_called:
+            seen(hook, type(error), error, trace)
+            return
+        _say("sys.excepthook is missing\n")
     except SystemExit:
         raise
-    except BaseException:  # noqa: BLE001 - as Python does, less its words
-        sys.__excepthook__(type(error), error, trace)
+    except BaseException as wrong:  # noqa: BLE001 - as Python does
+        if is_called:
+            _show_wrong_hook(wrong, trace if wrong is error else None)
+    sys.__excepthook__(type(error), error, trace)
+
+
+def _show_wrong_hook(wrong: BaseException, original: TracebackType | None) -> None:
+    trace = wrong.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename in OWN_FILES:
+        trace = trace.tb_next
+    if original is not None and sys.version_info < (3, 12):
+        trace = original  # what is raised anew gets the lines of the hook when it is caught
+    _say("Error in sys.excepthook:\n")
+    sys.__excepthook__(type(wrong), wrong.with_traceback(trace), trace)
+    _say("\nOriginal exception was:\n")
+
+
+_MISSING = object()
+
+
+def _say(text: str) -> None:
+    errors = getattr(sys, "stderr", None)
+    if errors is None:
+        os.write(2, os.fsencode(text))
+    else:
+        errors.write(text)
 
 
 def _end_at_program(trace: TracebackType | None) -> None:

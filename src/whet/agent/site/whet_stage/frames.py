@@ -12,18 +12,18 @@ from .nodes import NodeTransformer, copied, copy_location, shared, walk
 from .past import FUNCTIONS, bound_names, key_of
 from .sources import key_of_code
 from .typed import cast
-from .weave import SCOPES, Weaver, bind, own_nodes
+from .weave import MARK, SCOPES, Weaver, bind, own_nodes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ast
     from collections.abc import Callable, Container, Iterable, Mapping
-    from types import CellType, CodeType, FunctionType
+    from types import CellType, CodeType, FrameType, FunctionType
     from typing import Union
 
     from .past import Function
     from .sources import Source
-    from .weave import Path, Rest
+    from .weave import Path
 else:
     from . import nodes as ast
 
@@ -56,7 +56,7 @@ class Frame:
         values: its other variables, when it is to be made anew.
         iterators: those of the loops that it is in, by their paths.
         call: what takes the place of the call in which it is.
-        parameters: the names of the variables with which its code is to be called.
+        order: the names of its variables, in the order in which its code is to be given their values.
     """
 
     def __init__(
@@ -75,8 +75,8 @@ class Frame:
         self.cells: dict[str, CellType] = {}
         self.values: dict[str, object] = {}
         self.iterators: dict[Path, Iterable[object]] = {}
-        self.call: Rest | None = None
-        self.parameters: list[str] = []
+        self.call: str | None = None
+        self.order: list[str] = []
         if function is not None:
             self.cells.update(cells_of(function))
 
@@ -123,6 +123,18 @@ class Frame:
             is_unset = isinstance(each, ast.Delete) and not own.isdisjoint(unset)
             if is_unset or (isinstance(each, ast.ExceptHandler) and each.name in own):
                 raise CannotBeMadeAnewError
+
+    def take_values(self, live: FrameType) -> None:
+        """Note the values of the variables that it shares with nobody.
+
+        Raises:
+            CannotBeMadeAnewError: if it has one more, which `locals()` was given: its code knows
+                of none.
+        """
+        found = dict(live.f_locals)
+        self.values = {name: found[name] for name in found.keys() - self.cells.keys()}
+        if self.values.keys() - set(live.f_code.co_varnames):
+            raise CannotBeMadeAnewError
 
     def function_of(self, code: CodeType) -> FunctionType:
         """Return a function that runs ``code`` as this frame's function would."""
@@ -182,11 +194,29 @@ def function_code(
 ) -> CodeType:
     """Return the code of a frame's function, from where the frame stands on."""
     cells: tuple[str, ...] = ()
+    if frame.path:
+        _take_back_cells(frame)
     while True:
         code = _compiled(frame, Weaver(number, marking, cells), found)
         if not set(code.co_cellvars) - set(cells):
             return code
         cells = code.co_cellvars  # inner functions share them: each point must know of them
+
+
+def _take_back_cells(frame: Frame) -> None:
+    """Let a variable be the frame's own again where the text has no inner function with it now."""
+    plain = _plain_code(frame)
+    shared_names = {*plain.co_cellvars, *plain.co_freevars}
+    for name in frame.cells.keys() - shared_names:
+        frame.values[name] = frame.cells[name].cell_contents
+    frame.cells = {name: cell for name, cell in frame.cells.items() if name in shared_names}
+
+
+def _plain_code(frame: Frame) -> CodeType:
+    """Return the code of a frame's function as a cold run has it, but for places and names."""
+    node = frame.node
+    assert isinstance(node, ast.FunctionDef)
+    return _code_of(frame, node.args, node.body)
 
 
 def _compiled(frame: Frame, weaver: Weaver, found: Callable[[str], object]) -> CodeType:
@@ -196,9 +226,16 @@ def _compiled(frame: Frame, weaver: Weaver, found: Callable[[str], object]) -> C
     body = source.hooked(body)
     arguments = copied(node.args)
     if frame.path:
-        names = frame.parameters = list(frame.values)
-        arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
-        body = [*_declarations(frame, names), *_without_declarations(body)]
+        body = [*_declarations(frame), *_without_declarations(body)]
+        arguments = _bare(arguments, frame.cells)
+    code = bind(_code_of(frame, arguments, body), found, source.same)
+    return _qualified(code, f"{_OUTER}.<locals>.{node.name}", _compiled_name(frame))
+
+
+def _code_of(frame: Frame, arguments: ast.arguments, body: list[ast.stmt]) -> CodeType:
+    """Return the code of a function in a frame's place."""
+    node = frame.node
+    assert isinstance(node, ast.FunctionDef)
     first = shared(node.body[0])
     line, column = node.lineno, node.col_offset
     key = key_of(node)
@@ -220,13 +257,27 @@ def _compiled(frame: Frame, weaver: Weaver, found: Callable[[str], object]) -> C
         if isinstance(each, (ast.expr, ast.stmt, ast.arg)) and not hasattr(each, "col_offset"):
             own_line = getattr(each, "lineno", first.lineno)
             copy_location(each, first).lineno = own_line
-    code = next(
+    return next(
         inner
-        for inner in _inner_codes(source.compiled([outer]))
+        for inner in _inner_codes(frame.source.compiled([outer]))
         if inner.co_name == node.name and inner.co_firstlineno == key[1]
     )
-    code = bind(code, found, source.same)
-    return _qualified(code, f"{_OUTER}.<locals>.{node.name}", _compiled_name(frame))
+
+
+def _bare(arguments: ast.arguments, cells: Container[str]) -> ast.arguments:
+    """Return the parameters of a function without their defaults, but for some."""
+
+    def left(each: ast.arg | None) -> ast.arg | None:
+        return None if each is None or each.arg in cells else ast.arg(each.arg)
+
+    lists = [
+        [ast.arg(each.arg) for each in some if each.arg not in cells]
+        for some in (arguments.posonlyargs, arguments.args, arguments.kwonlyargs)
+    ]
+    nothing: list[ast.expr | None] = [None] * len(lists[2])
+    return ast.arguments(
+        lists[0], lists[1], left(arguments.vararg), lists[2], nothing, left(arguments.kwarg), []
+    )
 
 
 def _compiled_name(frame: Frame) -> str:
@@ -257,8 +308,11 @@ def _inner_codes(module: CodeType) -> list[CodeType]:
     return [each for each in outer.co_consts if isinstance(each, type(module))]
 
 
-def _declarations(frame: Frame, parameters: list[str]) -> list[ast.stmt]:
-    """Return what makes each name mean what it means in the whole function."""
+def _declarations(frame: Frame) -> list[ast.stmt]:
+    """Return what makes each name mean what it means in the whole function, and hold its value.
+
+    The order is that of the function itself, in which `locals()` shows them.
+    """
     nodes = own_nodes(frame.node.body)
     declared = sorted({
         name for node in nodes if isinstance(node, ast.Global) for name in node.names
@@ -268,28 +322,41 @@ def _declarations(frame: Frame, parameters: list[str]) -> list[ast.stmt]:
         made.append(ast.Global(declared))
     if frame.cells:
         made.append(ast.Nonlocal(sorted(frame.cells)))
-    assert frame.function is not None
-    unbound = [
-        name
-        for name in local_names(frame.node)
-        if name not in parameters and name not in frame.cells and name not in declared
-    ]
-    if unbound:
-        targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in sorted(unbound)]
-        assignment = ast.Assign(targets, ast.Constant(None))
-        made.append(ast.If(ast.Constant(value=False), [assignment], []))
+    names = {*local_names(frame.node), *frame.values} - {*frame.cells, *declared}
+    ranks = {name: rank for rank, name in enumerate(_plain_code(frame).co_varnames)}
+    frame.order = []
+    for name in sorted(names, key=lambda name: (ranks.get(name, len(ranks)), name)):
+        targets: list[ast.expr] = [ast.Name(name, ast.Store())]
+        if name in frame.values:
+            frame.order.append(name)
+            made.append(ast.Assign(targets, _next_value(frame)))
+        elif name in parameter_names(frame.node):
+            made.append(ast.Delete([ast.Name(name, ast.Del())]))
+        else:
+            never = ast.Assign(targets, ast.Constant(None))
+            made.append(ast.If(ast.Constant(value=False), [never], []))
     return made
+
+
+def _next_value(frame: Frame) -> ast.expr:
+    # Each value is handed over by a call of its own, so that nobody else holds it then.
+    function = ast.Attribute(ast.Constant(f"{MARK}values:{frame.depth}"), "n", ast.Load())
+    return ast.Call(function, [], [])
 
 
 def local_names(node: Union[ast.Module, Function]) -> set[str]:
     """Return the names that a function binds, its parameters included."""
-    names = bound_names(own_nodes(node.body))
-    if isinstance(node, FUNCTIONS):
-        args = node.args
-        every = [*args.posonlyargs, *args.args, *args.kwonlyargs]
-        every += [each for each in (args.vararg, args.kwarg) if each is not None]
-        names |= {each.arg for each in every}
-    return names
+    return bound_names(own_nodes(node.body)) | parameter_names(node)
+
+
+def parameter_names(node: Union[ast.Module, Function]) -> set[str]:
+    """Return the names of a function's parameters."""
+    if not isinstance(node, FUNCTIONS):
+        return set()
+    args = node.args
+    every = [*args.posonlyargs, *args.args, *args.kwonlyargs]
+    every += [each for each in (args.vararg, args.kwarg) if each is not None]
+    return {each.arg for each in every}
 
 
 def _without_declarations(body: list[ast.stmt]) -> list[ast.stmt]:

@@ -87,14 +87,27 @@ class _Hooks:
 
 
 class _Going:
-    """A function that goes on where one was left, and the values of its variables."""
+    """A function that goes on where one was left."""
 
-    __slots__ = ("f", "n")
+    __slots__ = ("f",)
 
-    def __init__(self, function: FunctionType, values: list[object]) -> None:
+    def __init__(self, function: FunctionType) -> None:
         self.f = function
-        values.reverse()
-        self.n = values.pop
+
+
+class _Values:
+    """The values of its variables. Its code holds them: they are to hold no function."""
+
+    __slots__ = ("left", "n")
+
+    def __init__(self) -> None:
+        self.left: list[object] = []
+        self.n = self.left.pop
+
+
+def _keywords(code: CodeType) -> tuple[str, ...]:
+    first = code.co_argcount
+    return code.co_varnames[first : first + code.co_kwonlyargcount]
 
 
 class Script:
@@ -119,6 +132,7 @@ class Script:
         self._gates: dict[str, Gate] = {}
         self._loops: dict[int, Callable[[], Iterable[object] | None]] = {}
         self._going: dict[str, _Going] = {}
+        self._values: dict[str, _Values] = {}
         self._sources: Mapping[str, Source] = {}
         self._woven_ones: list[_weakref.ref[FunctionType]] = []
         self.stop: Callable[[FrameType], None] | None = None
@@ -215,6 +229,8 @@ class Script:
             return self._gates.setdefault(number, Gate())
         if kind == "going":
             return self._going[number]
+        if kind == "values":
+            return self._values[number]
         return source.hook(name)
 
     def _numbers(self, frame: Frame) -> Callable[[Path], int]:
@@ -393,6 +409,7 @@ class Script:
         self._loops.clear()
         self._gates.clear()
         self._going.clear()
+        self._values.clear()
 
     # ---- making the frames anew ----
 
@@ -410,10 +427,7 @@ class Script:
             assert live is not None
             if frame.depth:
                 frame.check_shared(nodes.get(id(frame.node), frame.node))
-                hidden = frame.cells.keys()
-                frame.values = {
-                    name: value for name, value in dict(live.f_locals).items() if name not in hidden
-                }
+                frame.take_values(live)
             frame.iterators = self._iterators_of(frame)
             live = live.f_back
         self._top = None
@@ -448,18 +462,21 @@ class Script:
         self._iterators.clear()
         self._gates.clear()
         self._going.clear()
+        self._values.clear()
         self._code = self._compiled()
 
     def _compiled(self) -> CodeType:
         """Make the functions that go on, the deepest first, and return the module's code."""
         for frame in reversed(self.frames[1:]):
+            values = self._values[str(frame.depth)] = _Values()
             woven = self._woven(frame)
+            woven.__defaults__ = (None,) * woven.__code__.co_argcount  # it sets them all itself
+            woven.__kwdefaults__ = dict.fromkeys(_keywords(woven.__code__))
             self._note_iterators(frame)
-            names = frame.parameters
-            values = [frame.values[name] for name in names]
+            values.left += [frame.values[name] for name in reversed(frame.order)]
             frame.values = {}
-            self._going[str(frame.depth)] = _Going(woven, values)
-            self.frames[frame.depth - 1].call = (f"going:{frame.depth}", len(names))
+            self._going[str(frame.depth)] = _Going(woven)
+            self.frames[frame.depth - 1].call = f"going:{frame.depth}"
         code = self.module_code(self.frames[0])
         self._note_iterators(self.frames[0])
         return code
@@ -474,6 +491,7 @@ class Script:
         for frame in self.frames:
             frame.call = None
         self._going.clear()
+        self._values.clear()
         return self._next_code()
 
     def _next_code(self) -> CodeType:

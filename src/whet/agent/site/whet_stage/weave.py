@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     Node = TypeVar("Node", bound=ast.AST)
 
     Path = tuple[Union[int, str], ...]
-    Rest = tuple[str, int]  # the text of a constant, and how many values it is to be given
     Place = Union[ast.stmt, ast.expr]
 else:
     from . import nodes as ast
@@ -42,6 +41,7 @@ _RUN_FIRST = {
     "Tuple": "elts", "List": "elts", "Set": "elts",
 }  # fmt: skip
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_HEADS = ("decorator_list", "args", "returns", "bases", "keywords")  # of functions and classes
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -71,7 +71,7 @@ class Weaver:
         self._cells = cells
 
     def block(
-        self, body: list[ast.stmt], where: Path = (), since: Path = (), call: Rest | None = None
+        self, body: list[ast.stmt], where: Path = (), since: Path = (), call: str | None = None
     ) -> list[ast.stmt]:
         """Return the statements of a block, from ``since`` on, which is a path within it.
 
@@ -79,8 +79,8 @@ class Weaver:
             body: all of its statements.
             where: the path of the block itself.
             since: where to go on; empty: from the start.
-            call: takes the place of the call in the statement at ``since``; None: that statement
-                has not been begun.
+            call: the text of the constant whose function takes the place of the one that the
+                statement at ``since`` calls; None: that statement has not been begun.
         """
         start = 0 if not since else int(since[0])
         woven: list[ast.stmt] = []
@@ -171,7 +171,7 @@ class Weaver:
         )
 
     def _resumed(
-        self, statement: ast.stmt, here: Path, inner: Path, call: Rest | None
+        self, statement: ast.stmt, here: Path, inner: Path, call: str | None
     ) -> list[ast.stmt]:
         """Return what goes on inside a compound statement, and after it."""
         name, rest = str(inner[0]), inner[1:]
@@ -275,15 +275,12 @@ def _is_plain(function: ast.expr) -> bool:
     return isinstance(function, ast.Name)
 
 
-def _with_call(statement: ast.stmt, rest: Rest) -> ast.stmt:
+def _with_call(statement: ast.stmt, text: str) -> ast.stmt:
     woven = copied(statement)
     call = entered_call(woven)
     assert call is not None
-    text, count = rest
     call.func = _placed(ast.Attribute(ast.Constant(MARK + text), "f", ast.Load()), call)
-    # Each value is handed over by a call of its own, so that nobody else holds it then.
-    call.args = [_call(f"{text}.n", [], call) for _ in range(count)]
-    call.keywords = []
+    call.args, call.keywords = [], []
     return woven
 
 
@@ -314,12 +311,36 @@ def own_nodes(body: list[ast.stmt]) -> list[ast.AST]:
         node = left.pop()
         found.append(node)
         if isinstance(node, SCOPES):
-            left += getattr(node, "decorator_list", [])
-            continue
-        if isinstance(node, _COMPREHENSIONS):
-            continue
-        left += iter_child_nodes(node)
+            left += _head(node)
+        elif isinstance(node, _COMPREHENSIONS):
+            left += [node.generators[0].iter, *_bound_outside(node)]
+        else:
+            left += iter_child_nodes(node)
     return found
+
+
+def _head(scope: ast.AST) -> list[ast.AST]:
+    """Return what of a scope is evaluated outside of it: `:=` binds a name there."""
+    head: list[ast.AST] = []
+    for name in _HEADS:
+        found: object = getattr(scope, name, None)
+        if isinstance(found, ast.AST):
+            head.append(found)
+        elif isinstance(found, list):
+            head += cast("list[ast.AST]", found)
+    return head
+
+
+def _bound_outside(comprehension: ast.AST) -> list[ast.AST]:
+    """Return the names that a comprehension binds in the scope in which it stands."""
+    bound: list[ast.AST] = []
+    left = list(iter_child_nodes(comprehension))
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.NamedExpr):
+            bound.append(node.target)
+        left += [node.args] if isinstance(node, ast.Lambda) else iter_child_nodes(node)
+    return bound
 
 
 def _call(text: str, arguments: list[ast.expr], at: Place) -> ast.expr:
