@@ -75,7 +75,32 @@ def _pdb(line: Any = None) -> Pdb:
     reads, writes = _terminal() if line is None else (line, line)
     made: Pdb = private_import("pdb").Pdb(skip=_OWN, stdin=reads, stdout=writes)
     made.reset()
+    if line is None and writes is None:
+        _stay_at_terminal(made)
     return made
+
+
+def _stay_at_terminal(pdb: Pdb) -> None:
+    """Let it speak to the terminal also where the program will have replaced its streams."""
+    try:
+        pdb.stdout = _opened("w")
+    except OSError:
+        return
+    loop = pdb.cmdloop
+
+    def cmdloop(intro: Any = None) -> None:
+        reads, writes = _terminal()
+        if reads is None:
+            loop(intro)
+            return
+        kept = sys.stdin, sys.stdout
+        sys.stdin, sys.stdout = reads, writes
+        try:
+            loop(intro)
+        finally:
+            sys.stdin, sys.stdout = kept
+
+    vars(pdb)["cmdloop"] = cmdloop
 
 
 def _terminal() -> tuple[Any, Any]:
