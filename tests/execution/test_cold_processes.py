@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +13,11 @@ from laboratory import Laboratory, fifo, outcome_of, specimen
 
 from whet.core.errors import HostFailure
 from whet.core.trial import ResetStep
+from whet.host.ending import orderly_end
 from whet.host.process_tree import children_of, descendants_of
 
 _MASKS = (b"SigBlk:", b"SigIgn:", b"SigCgt:")
+_PATIENCE_SECONDS = 10.0
 _OF_THE_C_LIBRARY = 3 << 31  # signals 32 and 33, which glibc lets nobody touch
 
 
@@ -165,6 +168,37 @@ def test_close_ends_what_runs_and_what_waits_at_once(laboratory: Laboratory) -> 
     assert descendants_of(os.getpid()) == []
     with pytest.raises(RuntimeError, match="closed"):
         executor.submit(laboratory.trial("true"))
+
+
+@pytest.mark.parametrize("is_held", [True, False], ids=["by whet", "by Python"])
+def test_ctrl_c_while_a_thread_is_started_keeps_no_other_from_its_end(
+    laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch, *, is_held: bool
+) -> None:
+    """Who embeds whet may have no handler of whet's: then Python raises in the midst of it."""
+    laboratory.jobs = 2
+    executor = laboratory.make()
+    start, second = threading.Thread.start, list[threading.Thread]()
+
+    def is_disturbed(thread: threading.Thread) -> None:
+        monkeypatch.undo()
+        start(thread)
+        second.append(thread)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with orderly_end() if is_held else nullcontext(), fifo(laboratory.folder) as held:
+        script = f"exec 9>{held.path}; echo up >&9; sleep 1000"
+        executor.submit(laboratory.trial("sh", "-c", script))
+        held.wait_for_a_word()
+        monkeypatch.setattr(threading.Thread, "start", is_disturbed)
+        with pytest.raises(KeyboardInterrupt):
+            executor.submit(laboratory.trial("sh", "-c", script))
+        closing = threading.Thread(target=executor.close)
+        closing.start()
+        for thread in (closing, *second):
+            thread.join(_PATIENCE_SECONDS)
+
+        assert not any(thread.is_alive() for thread in (closing, *second))
+        held.wait_until_all_are_dead()
 
 
 def test_a_cancel_of_a_trial_that_has_ended_harms_no_later_one(laboratory: Laboratory) -> None:

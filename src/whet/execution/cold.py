@@ -4,7 +4,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
@@ -24,7 +24,7 @@ from whet.host.capture import Capture
 from whet.host.channel import as_looked
 from whet.host.console import Console
 from whet.host.control import CANCEL, Control
-from whet.host.ending import cleaning_up
+from whet.host.ending import cleaning_up, holding_signals
 from whet.host.slot import Slot, Stacks
 from whet.host.spawner_process import Program
 from whet.host.stage import Staged
@@ -112,13 +112,19 @@ class ColdExecutor:
             self._unfinished.add(future)
             self._queue.put(_Job(trial, future, control))
             if len(self._threads) < min(self._jobs, len(self._unfinished)):
-                thread = threading.Thread(target=self._work, name="whet-slot", daemon=True)
-                thread.start()
-                self._threads.append(thread)  # of those that run alone an end can be awaited
+                self._add_thread()
         future.add_done_callback(self._forget)
         if self._console is not None:
             self._console.listen()
         return future
+
+    def _add_thread(self) -> None:
+        thread = threading.Thread(target=self._work, name="whet-slot", daemon=True)
+        is_main = threading.current_thread() is threading.main_thread()
+        # Ctrl-C in between would leave a thread of which nobody knows, and whose end nobody awaits.
+        with holding_signals() if is_main else nullcontext():
+            thread.start()
+            self._threads.append(thread)  # of those that run alone an end can be awaited
 
     def close(self) -> None:
         """Give up what runs or waits, and return when every process is gone."""
@@ -127,8 +133,7 @@ class ColdExecutor:
             unfinished = tuple(self._unfinished)
         for future in unfinished:
             future.cancel()
-        for _ in self._threads:
-            self._queue.put(None)
+        self._queue.put(None)
         for thread in self._threads:
             thread.join()
         if self._first_slot is not None:
@@ -174,6 +179,7 @@ class ColdExecutor:
                 job.future.fail(error)
             else:
                 job.future.settle(outcome)
+        self._queue.put(None)  # handed on: each thread takes one, however many there are
         if slot is not None:
             slot.close()
         workplace.close()
