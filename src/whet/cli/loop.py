@@ -1,7 +1,7 @@
 """``whet loop``: the same command again at each save."""
 
 import sys
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from whet.core.quantity import shown_seconds
 from whet.execution.ladder import MOST_SNAPSHOTS
 from whet.host.agent_tasks import AgentTasks
 from whet.host.console import Console
+from whet.host.readers import interrupted_without_reader
 from whet.host.stage import Debugging
 from whet.workbench.bench import open_workbench
 from whet.workbench.loop import BACK, Cycle, LoopOptions, Overtaken, Recurring, Told, Unheard, loop
@@ -119,7 +120,8 @@ def command(
         elif typed:
             say("whet: type r to run again · q to quit")
 
-    with open_workbench() as bench, suppress(KeyboardInterrupt):
+    reader = interrupted_without_reader() if as_json else nullcontext()
+    with open_workbench() as bench, suppress(KeyboardInterrupt), reader:
         bench.tasks = AgentTasks(keeps_locals=keeps_locals)
         loop(bench, request, options, console, show, offer)
     return 0
