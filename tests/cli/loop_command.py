@@ -78,10 +78,12 @@ def out_of(told: dict[str, Any], whet: Whet) -> str:
 
 
 @contextmanager
-def looping(whet: Whet, *words: str, options: tuple[str, ...] = ()) -> Iterator[Loop]:
-    """Start a loop that answers in JSON; it is ended by SIGINT."""
+def looping(
+    whet: Whet, *words: str, options: tuple[str, ...] = (), before: tuple[str, ...] = ()
+) -> Iterator[Loop]:
+    """Start a loop that answers in JSON, by a command if one comes before it; SIGINT ends it."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "whet", "loop", "--json", *options, "--", *words],
+        [*before, sys.executable, "-m", "whet", "loop", "--json", *options, "--", *words],
         cwd=whet.folder,
         env={**os.environ, **whet.environment, "PYTHONHASHSEED": "0"},
         stdin=subprocess.DEVNULL,

@@ -14,7 +14,7 @@ from workshop import SLOW, Workshop
 
 from whet.core.outcome import Outcome
 from whet.execution.warm import Start
-from whet.host.process_tree import children_of, descendants_of
+from whet.host.process_tree import children_of, descendants_of, has_ended
 
 pytestmark = pytest.mark.slow
 
@@ -173,6 +173,45 @@ def test_who_was_killed_is_never_taken_for_an_edit(
     assert (second.place, second.why_not_deeper) == ("", why)
     assert outcome.stdout.head(9) == b"2\n"
     assert (third.place, third.why_not_deeper) == ("main.py:3", "")
+
+
+def test_where_memory_runs_out_the_kernel_ends_a_copy_before_a_program(workshop: Workshop) -> None:
+    shows = "print(open('/proc/self/oom_score_adj').read().strip())\n"
+    own = Path("/proc/self/oom_score_adj").read_text().strip().encode()
+    start, cold = _start_of(workshop, f"{SLOW}{shows}")
+    assert start.snapshots == 1
+    assert all(map(_goes_first, _copies()))
+
+    start, warm = _start_of(workshop, f"{SLOW}{shows}print(2)\n")
+
+    assert start.place == "main.py:3"
+    assert (cold.stdout.head(99), warm.stdout.head(99)) == (own + b"\n", own + b"\n2\n")
+
+
+def test_a_copy_that_was_killed_while_the_program_ran_is_missing_and_why_is_said(
+    workshop: Workshop,
+) -> None:
+    os.mkfifo(workshop.folder / "up")
+    workshop.write({"main.py": f"{SLOW}open('up').read()\nprint(1)\n"})
+    future = workshop.warm.submit(workshop.trial())
+    with (workshop.folder / "up").open("w"):
+        copies = [pid for pid in _copies() if _goes_first(pid)]
+        for pid in copies:
+            os.kill(pid, signal.SIGKILL)
+        until = time.monotonic() + _PATIENCE_SECONDS
+        while not all(map(has_ended, copies)):
+            assert time.monotonic() < until, copies
+
+    assert future.result().stdout.head(9) == b"1\n"
+    last = workshop.runs.last
+    assert copies
+    assert last.snapshots == 0
+    assert last.halted == "it was killed, as the kernel does where memory runs out"
+    assert [each.place for each in last.missing] == ["main.py:3"]
+
+
+def _goes_first(pid: int) -> bool:
+    return Path(f"/proc/{pid}/oom_score_adj").read_text() == "1000\n"
 
 
 def test_whoever_is_made_ready_and_was_killed_is_replaced(workshop: Workshop) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from whet.host.memory import MemoryLeft, memory_left
+from whet.host.memory import FullGroups, MemoryLeft, memory_left
 
 MEMINFO = "MemTotal:       1000 kB\nMemFree:  1 kB\nMemAvailable:    600 kB\n"
 
@@ -53,3 +53,29 @@ def test_this_machine_has_memory() -> None:
     left = memory_left()
 
     assert 1 << 20 < left.available_bytes <= left.total_bytes
+
+
+@pytest.mark.parametrize(
+    ("group", "limit", "events"),
+    [
+        ("0::/a/b", "a/memory.max", "a/memory.events"),
+        ("5:memory:/a\n0::/", "memory/a/memory.limit_in_bytes", "memory/a/memory.oom_control"),
+    ],
+)
+def test_who_was_ended_for_a_full_group_is_told_of_once(
+    tmp_path: Path, group: str, limit: str, events: str
+) -> None:
+    def write(name: str, text: str) -> None:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    write("proc/self/cgroup", f"{group}\n")
+    write(f"groups/{limit}", "4096\n")
+    write(f"groups/{events}", "under_oom 0\noom_kill 2\n")
+    full = FullGroups(f"{tmp_path}/proc", f"{tmp_path}/groups")
+    assert full.news() is None
+
+    write(f"groups/{events}", "under_oom 0\noom_kill 3\n")
+
+    assert [full.news(), full.news()] == [4096, None]

@@ -1,6 +1,8 @@
 """An executor that starts each trial anew, in processes of its own."""
 
+import os
 import re
+import signal
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
@@ -16,6 +18,7 @@ from whet.core.failure import Failure, Frame
 from whet.core.looks import Looks
 from whet.core.outcome import Outcome
 from whet.core.output import Output
+from whet.core.quantity import shown_bytes
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, PayloadBinding, Trial
 from whet.execution.futures import TrialFuture
 from whet.host.agent_tasks import NO_TASKS, AgentTasks
@@ -25,6 +28,8 @@ from whet.host.channel import as_looked
 from whet.host.console import Console
 from whet.host.control import CANCEL, Control
 from whet.host.ending import cleaning_up, holding_signals
+from whet.host.memory import FullGroups
+from whet.host.process_tree import resident_bytes
 from whet.host.slot import Slot, Stacks
 from whet.host.spawner_process import Program
 from whet.host.stage import Staged
@@ -99,6 +104,7 @@ class ColdExecutor:
         self._threads: list[threading.Thread] = []
         self._unfinished: set[TrialFuture] = set()
         self._lock = threading.RLock()
+        self._full_groups = FullGroups()
         self._is_closed = False
         self._first_slot: Slot | None = self._new_slot()
 
@@ -226,7 +232,7 @@ class ColdExecutor:
                     take_stacks=stacks,
                     staged=staged,
                 )
-                outcome = self._with_looks(outcome, slot.looked)
+                outcome = self._with_looks(self._with_full_group(outcome), slot.looked)
                 if staged is not None and staged.since is None and staged.stage.awaited:
                     staged.first_sight = first_sight(outcome.processes[0].pid)
                 if patterns:
@@ -257,6 +263,18 @@ class ColdExecutor:
         holds_calls = room is not None and bool(room.faults)
         following = self._tasks.following(agent_folder, holds_calls=holds_calls)
         return () if following is None else (following,)
+
+    def _with_full_group(self, outcome: Outcome) -> Outcome:
+        """Note that the kernel killed the program for want of memory that whet uses as well."""
+        if outcome.signal != signal.SIGKILL or outcome.limits_met:
+            return outcome
+        with self._lock:
+            limit = self._full_groups.news()
+        if limit is None:
+            return outcome
+        own = shown_bytes(resident_bytes(os.getpid()))
+        note = f"the control group around whet was full ({shown_bytes(limit)}, of which whet itself holds {own}): the kernel killed the program for it"
+        return replace(outcome, notes=(*outcome.notes, note))
 
     def _with_looks(self, outcome: Outcome, looked: list[bytes]) -> Outcome:
         if self._keep_looks is None or not looked:

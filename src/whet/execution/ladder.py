@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from whet.core.quantity import shown_bytes
 from whet.host.memory import MemoryLeft, memory_left
-from whet.host.process_tree import own_bytes, resident_bytes
+from whet.host.process_tree import has_ended, own_bytes, resident_bytes
 from whet.host.stage import Hindrance, Snapshot, Stage
 
 MOST_SNAPSHOTS = 12
@@ -187,6 +187,9 @@ class Ladder:
             since: the snapshot that the run went on from.
             hindrances: where it could leave none.
         """
+        for each in tuple(self.stage.snapshots.values()):
+            if has_ended(each.pid):
+                self.remove(each, "it was killed, as the kernel does where memory runs out")
         if self._has_grown:
             self._save_memory()
         self._has_grown = False

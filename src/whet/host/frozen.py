@@ -8,6 +8,7 @@ import marshal
 import os
 import time
 
+from whet.host.first_to_go import let_go_as, let_go_first
 from whet.host.launch import CannotStartError, Started
 from whet.host.process_tree import resident_bytes
 
@@ -67,6 +68,9 @@ class FrozenCopies:
         self._wrote: dict[int, bytes] = {}  # pages, until they have been handed on
         self._told: dict[int, Leaving] = {}  # by pid
         self._leaving: set[int] = set()  # pids
+        self._to_go: dict[
+            int, bytes
+        ] = {}  # how willingly the kernel would end what goes on from it
         self._next = os.getpid() << 32  # no other spawner ever had these
 
     @property
@@ -132,6 +136,7 @@ class FrozenCopies:
         number, self._next = self._next, self._next + 1
         self._lines[number] = line
         self._numbers[pid] = number
+        self._to_go[number] = let_go_first(pid)
         return (number, pid, *facts)
 
     def leaving(self, pid: int) -> "Leaving | None":
@@ -254,14 +259,19 @@ class FrozenCopies:
         runs = self._runs[number] = self._runs.get(number, 0) + 1
         self._last = number
         is_to_tell = runs in _RUNS_THAT_TELL
-        pid = self._asked(
-            number, ({}, (terminal, words, is_to_tell, worth_seconds), False, b""), streams
-        )
+        given = (terminal, words, is_to_tell, worth_seconds)
+        is_as_it_was = self._is_to_go_as_before(number)
+        pid = self._asked(number, ({}, given, False, b""), streams) if is_as_it_was else 0
         self._ready.pop(number, None)
         self._spares.discard(pid)
         if not pid:
             raise CannotStartError(("fork", 0, b""))
         return Started(pid, at, resident_bytes(pid))
+
+    def _is_to_go_as_before(self, number: int) -> bool:
+        """Let the kernel treat what is to run on as the program, where it did not."""
+        before = self._to_go.get(number)
+        return not before or let_go_as(self._ready.get(number, 0), before)
 
     def _asked(
         self,
@@ -291,6 +301,7 @@ class FrozenCopies:
         self._edited.discard(number)
         self._runs.pop(number, None)
         self._wrote.pop(number, None)
+        self._to_go.pop(number, None)
         line = self._lines.pop(number, None)
         if line is not None:
             line.close()

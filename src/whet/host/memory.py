@@ -1,11 +1,17 @@
 """How much memory there is, and how much of it is left: of the machine, or of the control group."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 _GROUPS = "/sys/fs/cgroup"
-_V2 = ("memory.max", "memory.current", "inactive_file")
-_V1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+_V2 = ("memory.max", "memory.current", "inactive_file", "memory.events")
+_V1 = (
+    "memory.limit_in_bytes",
+    "memory.usage_in_bytes",
+    "total_inactive_file",
+    "memory.oom_control",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +36,7 @@ def memory_left(proc: str = "/proc", groups: str = _GROUPS) -> MemoryLeft:
     """
     fields = _fields(f"{proc}/meminfo")
     total, available = fields.get("MemTotal:", 0) << 10, fields.get("MemAvailable:", 0) << 10
-    for folder, (limit_name, used_name, free_name) in _groups(proc, groups):
+    for folder, (limit_name, used_name, free_name, _) in _groups(proc, groups):
         limit, used = _number(f"{folder}/{limit_name}"), _number(f"{folder}/{used_name}")
         if limit is None or used is None:
             continue
@@ -40,9 +46,33 @@ def memory_left(proc: str = "/proc", groups: str = _GROUPS) -> MemoryLeft:
     return MemoryLeft(total_bytes=total, available_bytes=available)
 
 
-def _groups(proc: str, groups: str) -> list[tuple[str, tuple[str, str, str]]]:
+class FullGroups:
+    """Knows when the kernel ends processes because a control group around whet is full."""
+
+    def __init__(self, proc: str = "/proc", groups: str = _GROUPS) -> None:
+        """Count what it has ended so far; the arguments are those of `memory_left`."""
+        self._proc, self._root = proc, groups
+        self._ended = {folder: ended for folder, ended, _ in self._look()}
+
+    def news(self) -> int | None:
+        """Return the limit of a group that was full since the last call, in bytes; None: none was."""
+        found: int | None = None
+        for folder, ended, limit in self._look():
+            if ended > self._ended.get(folder, ended):
+                found = limit if found is None else min(found, limit)
+            self._ended[folder] = ended
+        return found
+
+    def _look(self) -> Iterator[tuple[str, int, int]]:
+        for folder, (limit_name, _, _, events_name) in _groups(self._proc, self._root):
+            limit = _number(f"{folder}/{limit_name}")
+            if limit is not None:
+                yield folder, _fields(f"{folder}/{events_name}").get("oom_kill", 0), limit
+
+
+def _groups(proc: str, groups: str) -> list[tuple[str, tuple[str, str, str, str]]]:
     """Return the folders of the control groups that this process is in, and their file names."""
-    found: list[tuple[str, tuple[str, str, str]]] = []
+    found: list[tuple[str, tuple[str, str, str, str]]] = []
     for line in _text(f"{proc}/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if not controllers:
