@@ -68,6 +68,10 @@ def test_a_program_for_which_there_is_no_room_beside_whet_says_so(whet: Whet, gr
         outcome = loop.next()["outcome"]
     assert outcome["signal"] == 9
     assert "the control group around whet was full (115 MB" in outcome["notes"][0]
+    assert (
+        outcome["failure"]["summary"]
+        == "killed by SIGKILL, as the control group around whet was full"
+    )
 
 
 def _ended_in(group: Path) -> int:

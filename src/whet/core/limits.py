@@ -7,6 +7,9 @@ from dataclasses import dataclass, fields, replace
 from whet.core.record import JsonObject, boolean, integer, number, optional_integer, record, text
 from whet.core.room import Room, compact_size
 
+FULL_GROUP = "the control group around whet was full"
+"""How the note begins on a program that the kernel killed for want of memory that whet uses too."""
+
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGTP]?)(?:I?B)?", re.IGNORECASE | re.ASCII)
 _STEP = 1024

@@ -3,6 +3,7 @@
 from functools import cached_property
 
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
+from whet.core.limits import FULL_GROUP
 from whet.core.outcome import Outcome
 from whet.evidence.console_text import is_cut, readable_tail
 from whet.evidence.deciding import called_exception, deciding_traceback, outside
@@ -162,7 +163,9 @@ class Diagnosis:
             return _plain(shortage, first_sentence(words[-1]), words[-1])
         summary = f"killed by {name}"
         if name == "SIGKILL":
-            summary += " (the kernel does so when memory runs out: `dmesg` shows it)"
+            was_full = any(note.startswith(FULL_GROUP) for note in self._outcome.notes)
+            why = " (the kernel does so when memory runs out: `dmesg` shows it)"
+            summary += f", as {FULL_GROUP}" if was_full else why
         crash = read_foreign_crash(self._stderr)
         return Failure(
             signature=FailureSignature(

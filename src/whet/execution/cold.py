@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 
 from whet.core.errors import BadCondition, HostFailure, WhetError
 from whet.core.failure import Failure, Frame
+from whet.core.limits import FULL_GROUP
 from whet.core.looks import Looks
 from whet.core.outcome import Outcome
 from whet.core.output import Output
@@ -273,7 +274,7 @@ class ColdExecutor:
         if limit is None:
             return outcome
         own = shown_bytes(resident_bytes(os.getpid()))
-        note = f"the control group around whet was full ({shown_bytes(limit)}, of which whet itself holds {own}): the kernel killed the program for it"
+        note = f"{FULL_GROUP} ({shown_bytes(limit)}, {own} of it whet's own): the kernel killed the program for it"
         return replace(outcome, notes=(*outcome.notes, note))
 
     def _with_looks(self, outcome: Outcome, looked: list[bytes]) -> Outcome:
