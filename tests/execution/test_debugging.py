@@ -250,9 +250,14 @@ _OFFER = b"q to quit\r\n"
 
 
 def _failed(screen: Screen, number: int) -> None:
-    """Wait until a failed trial was told of, and whet waits."""
-    screen.wait_for(b"trial %d" % number)
+    """Wait until so many runs were told of, of which the last has failed, and whet waits."""
+    _told(screen, number)
     screen.until(lambda: screen.shown.endswith(_OFFER))
+
+
+def _told(screen: Screen, number: int) -> None:
+    """Wait until so many runs were told of: one that a save has overtaken has a number, too."""
+    screen.until(lambda: screen.shown.count(" · trial ".encode()) >= number)
 
 
 def _ask(screen: Screen, word: str, keys: Sequence[str], end: bytes = _OFFER) -> str:
@@ -370,7 +375,7 @@ def test_what_a_text_that_was_no_python_could_not_use_can_be_stepped_from_again(
     _failed(loop, 1)
     offer = loop.shown.splitlines()[-1]
     terminals.save(_FAILS.replace("print(total())", "x = = 1"))
-    loop.wait_for(b"trial 2")
+    _told(loop, 2)
     terminals.save(_FAILS)
     _failed(loop, 3)
 
@@ -448,7 +453,7 @@ def test_a_save_at_a_prompt_of_the_program_leaves_the_terminal_as_it_was(
     assert loop.is_raw
 
     terminals.save(_program())
-    loop.wait_for(b"trial 2")
+    _told(loop, 1)
 
     loop.until(lambda: loop.is_as_it_was)
     assert os.tcgetpgrp(loop.master) == loop.whet.pid
