@@ -1,8 +1,17 @@
 """What points at the cause of a failure, where the failure itself does not name it."""
 
 from dataclasses import dataclass
+from enum import Enum
 
 _FIRST_BYTE, _LAST_BYTE = 0xDC80, 0xDCFF
+
+
+class Sureness(Enum):
+    """How firmly a clue names the cause, in the words shown to the user."""
+
+    SHOWN = "shown: the failure came and went with it"
+    SEEN = "seen in the failing run, on the way to the failure"
+    POSSIBLE = "possible: nothing ties it to the failure yet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,16 +23,31 @@ class Clue:
         why: why it was looked for.
         path: the file that it points at.
         line: the line in it; 0: the file as a whole.
+        sureness: how firmly it names the cause; a report calls only a clue that is SHOWN or SEEN
+            the cause.
+        trials: the notebook's numbers of the trials that it rests on.
+        next_step: what to do about it, in a sentence; empty: the clue says enough.
     """
 
     says: str
     why: str
     path: str = ""
     line: int = 0
+    sureness: Sureness = Sureness.POSSIBLE
+    trials: tuple[int, ...] = ()
+    next_step: str = ""
 
     def to_json(self) -> dict[str, object]:
         """Return this clue as JSON data."""
-        return {"says": self.says, "why": self.why, "path": self.path, "line": self.line}
+        return {
+            "says": self.says,
+            "why": self.why,
+            "path": self.path,
+            "line": self.line,
+            "sureness": self.sureness.name.lower(),
+            "trials": list(self.trials),
+            "next_step": self.next_step,
+        }
 
 
 def printable(text: str) -> str:
