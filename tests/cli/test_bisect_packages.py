@@ -131,6 +131,99 @@ def test_an_investigation_names_the_package_and_the_release_beside_a_good_set(bi
     assert any(found in step["result"] for step in json.loads(text)["steps"])
 
 
+SLIPS_WITH_NEWER_PACKAGES = """
+import third, tool
+if third.VERSION >= "2":
+    raise ImportError("cannot import name 'old' from 'third'")
+if tool.VERSION >= "1.4":
+    [][0]
+"""
+
+
+def own_python(bisect: Whet, *packages: str) -> str:
+    """Install packages as a user has them, and return the Python that sees them."""
+    uv = find_uv(os.environ)
+    assert uv
+    folder = bisect.folder / "own"
+    own = {**os.environ, **bisect.environment}
+    for words in (
+        ("venv", "--quiet", "--python", PYTHON, str(folder)),
+        ("pip", "install", "--quiet", "--python", str(folder), *packages),
+    ):
+        subprocess.run([uv, *words], env=own, check=True)
+    return str(folder / "bin" / "python")
+
+
+@pytest.fixture
+def with_needs(bisect: Whet, index: LocalIndex) -> Whet:
+    for number in range(3, 9):
+        needs = ("third",) if number < 8 else ("third", "other>=2")
+        index.wheel("tool", f"1.{number}", requires=needs)
+    return bisect
+
+
+def test_of_the_users_packages_only_the_one_that_is_searched_changes(with_needs: Whet) -> None:
+    python = own_python(with_needs, "tool==1.7", "third==1.0")
+    with_needs.write("try.py", SLIPS_WITH_NEWER_PACKAGES)
+
+    said = with_needs("bisect", "--json", "--package", "tool", "1.3", "1.7", "--", python, "try.py")
+
+    assert found_by(said)["first_bad"] == "1.4"
+
+
+def test_what_only_another_release_requires_is_installed_beside_it(with_needs: Whet) -> None:
+    python = own_python(with_needs, "tool==1.7", "third==1.0")
+    with_needs.write("try.py", "import tool\nif tool.VERSION >= '1.8':\n    import other, third\n"
+                     "    assert (other.VERSION, third.VERSION) != ('2.0', '1.0')\n")  # fmt: skip
+
+    said = with_needs("bisect", "--package", "tool", "1.7", "1.8", "--", python, "try.py")
+
+    assert said.code == 0, said.stderr
+    assert "tool 1.8 is the first bad release" in said.stdout
+
+
+def test_an_investigation_of_a_package_shows_the_users_failure(with_needs: Whet) -> None:
+    python = own_python(with_needs, "tool==1.7", "third==1.0")
+    with_needs.write("try.py", SLIPS_WITH_NEWER_PACKAGES)
+
+    said = with_needs("investigate", "--package", "tool", "--", python, "try.py")
+
+    assert said.code == 0, said.stderr
+    found = json.loads((with_needs.folder / "whet-report" / "report.json").read_text())
+    assert found["failure"]["signature"]["exception"] == "IndexError"
+    assert found["history"]["first_bad"] == "1.4"
+    assert "third==1.0" in (with_needs.folder / "whet-report" / "reproduce.sh").read_text()
+
+
+@pytest.mark.parametrize(
+    "words", [("investigate", "--package", "tool"), ("bisect", "--package", "tool", "1.7")]
+)
+def test_an_environment_that_fails_otherwise_is_refused_with_both_failures(
+    words: tuple[str, ...], with_needs: Whet
+) -> None:
+    python = own_python(with_needs, "tool==1.7", "third==1.0")
+    with_needs.write("try.py", "import sys, tool\nif sys.prefix.endswith('own'):\n    [][0]\n"
+                     "raise KeyError('moved')\n")  # fmt: skip
+
+    said = with_needs(*words, "--", python, "try.py")
+
+    assert said.code == 65
+    assert "your command fails: `IndexError: list index out of range`" in said.stderr
+    assert "it fails: `KeyError: 'moved'`" in said.stderr
+    assert "first bad" not in said.stdout
+
+
+def test_a_program_that_the_users_python_installed_runs_with_each_release(with_needs: Whet) -> None:
+    python = own_python(with_needs, "tool==1.7", "third==1.0", "other==1.0")
+    program = Path(python).with_name("check")
+    program.write_text(f"#!{python}\nimport tool\nassert tool.VERSION < '1.5'\n")
+    program.chmod(0o755)
+
+    said = with_needs("bisect", "--json", "--package", "tool", "1.3", "1.7", "--", str(program))
+
+    assert found_by(said)["first_bad"] == "1.5"
+
+
 def test_an_end_that_cannot_be_installed_is_named(bisect: Whet, index: LocalIndex) -> None:
     index.sdist("old", "1.0", is_broken=True)
     bisect.write("good.txt", "tool==1.0\n")

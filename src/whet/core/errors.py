@@ -287,9 +287,9 @@ class EndsReversed(WhetError):
 class EndMisjudged(WhetError):
     """An end of the search is not what it was said to be.
 
-    The good end must pass and the bad end must fail; whet runs both before it searches,
-    because a search from a wrong end names an innocent version. The message shows what the
-    end did; `whet show` shows all of its output.
+    The good end must pass and the bad end must fail; a search from a wrong end names an innocent
+    version. A release that is installed must do in the environment made for it what the command
+    does with it. The message shows what was done instead; `whet show` shows all of its output.
     """
 
     exit_code = DATA

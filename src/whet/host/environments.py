@@ -1,11 +1,12 @@
 """Python environments in which a package stands at one release.
 
 An environment is fresh: the pinned packages, their dependencies as they resolve on the day it
-is made, and what the caller asks for beside them. Nothing of the user's own environment is in
-it: packages that were resolved together with one release are wrong for another, and a layer
-over the user's environment would hide dependencies that a release lost. What the command needs
-beside the package is named (`whet bisect --with`). With ``as_of`` dependencies are those of the
+is made, and what the caller asks for beside them. With ``as_of`` dependencies are those of the
 release's own day instead, where the index tells upload times.
+
+Made ``beside`` an interpreter it holds the pinned release alone and sees all else that is
+installed there: a failure is then searched with the user's own packages, and one of them changes.
+Only what the release requires and does not find there is installed with it.
 
 Each environment is made in a new folder below the digest of what was asked for, and counts
 only once the file `ready` names it, which is written last. So a whet that is killed leaves
@@ -32,6 +33,7 @@ from whet.host.index_settings import IndexSettings, without_credentials
 from whet.host.interpreters import is_python
 from whet.host.package_index import PackageIndex
 from whet.host.python_interpreter import PythonFacts
+from whet.host.requirements import unmet_requirements
 from whet.host.tool import ToolResult, call_tool
 
 # These would lead an installer, or the Python of an environment, to somewhere else.
@@ -41,6 +43,8 @@ _MISLEADING = frozenset({
     "UV_TARGET", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__",
 })  # fmt: skip
 _DIGEST_LENGTH = 20
+_MOST_ROUNDS = 12
+"""What is installed may require more: so often it is looked whether anything is missing."""
 
 PYTHON = "python"
 """Among the releases that a trial runs with: the version of its Python."""
@@ -65,6 +69,11 @@ class PackageEnvironment:
     def python(self) -> Path:
         """Its Python."""
         return self.programs / "python"
+
+    @property
+    def packages(self) -> Path:
+        """The folder of its packages."""
+        return next(self.folder.glob("lib/*/site-packages"))
 
     def installed(self) -> dict[str, str]:
         """Return what is installed in it, name to version."""
@@ -105,6 +114,19 @@ class PackageEnvironment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """The packages of an interpreter, which an environment sees where it has none of its own.
+
+    Attributes:
+        folders: where they are, in the order in which the interpreter searches them.
+        versions: what they are, by their normalised names.
+    """
+
+    folders: tuple[str, ...]
+    versions: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PackageEnvironments:
     """The environments of one machine, made when first asked for.
 
@@ -128,6 +150,7 @@ class PackageEnvironments:
         requirements: Sequence[str] = (),
         *,
         as_of: str = "",
+        beside: Beside | None = None,
     ) -> PackageEnvironment:
         """Return an environment with these releases, made now or found made.
 
@@ -135,13 +158,14 @@ class PackageEnvironments:
             pins: name to version.
             requirements: what is installed beside them, as pip writes it.
             as_of: install nothing that was uploaded after this moment (ISO 8601); empty: no limit.
+            beside: what else is seen in it; None: nothing.
 
         Raises:
             ReleaseNotInstallable: if it cannot be built, or its requirements cannot be met.
             IndexUnreachable: if the index gives no answer.
             DiskFull, CannotWrite: if there is no place to write it to.
         """
-        request = self._request(pins, requirements, as_of)
+        request = self._request(pins, requirements, as_of, beside)
         home = self.place / hashlib.sha256(request.encode()).hexdigest()[:_DIGEST_LENGTH]
         found = _ready(home)
         if found is not None:
@@ -150,12 +174,20 @@ class PackageEnvironments:
             found = _ready(home)  # perhaps another whet has made it while this one waited
             if found is not None:
                 return found
-            return self._make(home, request, _specifiers(pins, requirements), as_of)
+            return self._make(home, request, _specifiers(pins, requirements), as_of, beside)
 
-    def _request(self, pins: Mapping[str, str], requirements: Sequence[str], as_of: str) -> str:
+    def _request(
+        self,
+        pins: Mapping[str, str],
+        requirements: Sequence[str],
+        as_of: str,
+        beside: Beside | None,
+    ) -> str:
         """Return all that decides what comes out, as text."""
+        seen = None if beside is None else [beside.folders, sorted(beside.versions.items())]
         return json.dumps(
             {
+                **({} if seen is None else {"beside": seen}),
                 "python": [self.python.path, self.python.version],
                 "pins": sorted(pins.items()),
                 "requirements": sorted(requirements),
@@ -165,12 +197,21 @@ class PackageEnvironments:
         )
 
     def _make(
-        self, home: Path, request: str, specifiers: Sequence[str], as_of: str
+        self,
+        home: Path,
+        request: str,
+        specifiers: Sequence[str],
+        as_of: str,
+        beside: Beside | None,
     ) -> PackageEnvironment:
         _remove_unfinished(home)
         attempt = home / f"environment-{os.urandom(3).hex()}"
         try:
-            answer = self._install(attempt, specifiers, as_of)
+            answer = self._make_empty(attempt)
+            if answer.exit_code == 0 and beside is None:
+                answer = self._install(attempt, specifiers, as_of)
+            elif answer.exit_code == 0 and beside is not None:
+                answer = self._install_beside(attempt, specifiers, as_of, beside)
             if answer.exit_code != 0:
                 self._refuse(home, specifiers, answer)
             record = json.dumps({"environment": attempt.name, "request": request})
@@ -180,23 +221,52 @@ class PackageEnvironments:
             raise
         return PackageEnvironment(folder=attempt)
 
-    def _install(self, attempt: Path, specifiers: Sequence[str], as_of: str) -> ToolResult:
-        uv = find_uv(self.environment) if self.uv is None else self.uv
+    @property
+    def _uv(self) -> str:
+        return find_uv(self.environment) if self.uv is None else self.uv
+
+    @property
+    def _told(self) -> dict[str, str]:
+        """What the installing tools get."""
         inherited = {k: v for k, v in self.environment.items() if k not in _MISLEADING}
-        told = dict(self.settings.for_uv() if uv else self.settings.for_pip())
-        if uv:
-            told["UV_PYTHON_DOWNLOADS"] = "never"
-        made = make_environment(attempt, self.python.path, {**inherited, **told}, uv=uv)
-        if uv:
+        if self._uv:
+            return {**inherited, **self.settings.for_uv(), "UV_PYTHON_DOWNLOADS": "never"}
+        return {**inherited, **self.settings.for_pip()}
+
+    def _make_empty(self, attempt: Path) -> ToolResult:
+        return make_environment(attempt, self.python.path, self._told, uv=self._uv)
+
+    def _install(
+        self, attempt: Path, specifiers: Sequence[str], as_of: str, *options: str
+    ) -> ToolResult:
+        if not specifiers:
+            return ToolResult(exit_code=0, stdout=b"", stderr=b"")
+        if self._uv:
             limit = ["--exclude-newer", as_of] if as_of else []
-            install = [uv, "pip", "install", "--quiet", "--python", str(attempt), *limit]
+            install = [self._uv, "pip", "install", "--quiet", "--python", str(attempt), *limit]
         else:
             limit = [f"--uploaded-prior-to={as_of}"] if as_of else []
             install = [str(attempt / "bin" / "python"), "-I", "-m", "pip", "install",
                        "--disable-pip-version-check", "--no-input", "--quiet", *limit]  # fmt: skip
-        if made.exit_code != 0 or not specifiers:
-            return made
-        return _call([*install, "--", *specifiers], {**inherited, **told}, Path("/"))
+        return _call([*install, *options, "--", *specifiers], self._told, Path("/"))
+
+    def _install_beside(
+        self, attempt: Path, specifiers: Sequence[str], as_of: str, beside: Beside
+    ) -> ToolResult:
+        """Install the releases, and of what they require that which is not there beside them."""
+        packages = PackageEnvironment(folder=attempt).packages
+        answer = self._install(attempt, specifiers, as_of, "--no-deps")
+        for _ in range(_MOST_ROUNDS):
+            if answer.exit_code != 0:
+                return answer
+            wanted = unmet_requirements(packages, beside.versions, self.python)
+            if not wanted:
+                break
+            answer = self._install(attempt, wanted, as_of, "--no-deps")
+        # Written last: an installer is not to see, or to remove, what is the user's.
+        lines = (f"import site; site.addsitedir({folder!r})\n" for folder in beside.folders)
+        write_atomically(packages / "whet-beside.pth", "".join(lines).encode())
+        return answer
 
     def _refuse(self, home: Path, specifiers: Sequence[str], answer: ToolResult) -> None:
         """Raise why an installation failed."""

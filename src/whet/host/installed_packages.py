@@ -54,6 +54,10 @@ class Python:
 
     def _search_path(self, environment: Mapping[str, str]) -> Iterator[str]:
         yield from filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
+        yield from self.site_folders(environment)
+
+    def site_folders(self, environment: Mapping[str, str]) -> Iterator[str]:
+        """Yield the folders that packages are installed in, in the order of the search."""
         if self.user and not environment.get("PYTHONNOUSERSITE"):
             home = os.path.join(environment.get("HOME", ""), ".local")
             yield os.path.join(environment.get("PYTHONUSERBASE") or home, self.user)

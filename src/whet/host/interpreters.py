@@ -49,6 +49,11 @@ class Search:
             command = shebang
         return ""
 
+    def script_of(self, program: str) -> str:
+        """Return the path of a program that is a script; empty if it is none."""
+        path = self._which(program)
+        return path if path and _shebang(path) else ""
+
     def starts_python(self, command: tuple[str, ...]) -> bool:
         """Whether the very process that ``command`` starts is a Python and was nothing before.
 

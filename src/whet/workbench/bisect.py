@@ -23,6 +23,7 @@ from whet.workbench.guilty_part import part_of_first_bad
 from whet.workbench.investigation import VersionSearch
 from whet.workbench.noisy_versions import Noise, find_first_bad
 from whet.workbench.offered_rooms import offering_clean_rooms
+from whet.workbench.own_failure import check_shows_failure
 from whet.workbench.request import TrialRequest
 from whet.workbench.search_rows import search_recorder
 from whet.workbench.setups import Setup
@@ -108,6 +109,7 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
         jobs=jobs,
     )
     with offering_clean_rooms(bench, trial):
+        check_shows_failure(bench, trial, request.judging, versions, hunt.record)
         try:
             first = find_first_bad(hunt, options.noise, jobs=jobs)
         except EndMisjudged as error:

@@ -42,6 +42,7 @@ from whet.workbench.investigation import (
     VersionSearch,
 )
 from whet.workbench.named_files import payload_names
+from whet.workbench.own_failure import check_shows_failure
 from whet.workbench.reproduce import Baseline
 from whet.workbench.reproducer import make_reproducer
 from whet.workbench.request import TrialRequest
@@ -160,6 +161,10 @@ def _reproduce(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Base
     """Run the command on copies of its files, and once as it was typed, to see that it is one bug."""
     reason = "a failure that is not seen again cannot be searched for"
     with work.steps.step("Reproduce", reason):
+        if work.history.is_pinned and work.history.versions is not None:
+            check_shows_failure(
+                work.bench, work.trial, work.request.judging, work.history.versions, work.record
+            )
         payloads, copied = _on_copies(work, payloads)
         work.trial, baseline = copied.trial, copied.baseline
         done = baseline.reproduction

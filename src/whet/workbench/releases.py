@@ -1,5 +1,6 @@
 """The releases of a package as versions to search."""
 
+import os
 import platform
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,8 +13,16 @@ from whet.bisection.terms import Terms
 from whet.core.errors import UnknownRelease
 from whet.core.executor import Executor
 from whet.core.trial import Trial
-from whet.host.environments import PYTHON, PackageEnvironments, default_place
+from whet.host.environments import (
+    PYTHON,
+    Beside,
+    PackageEnvironment,
+    PackageEnvironments,
+    default_place,
+)
 from whet.host.index_settings import IndexSettings
+from whet.host.installed_packages import python_at
+from whet.host.interpreters import Search
 from whet.host.package_index import Listing, PackageIndex
 from whet.host.python_interpreter import PythonFacts, python_for
 from whet.host.surroundings import packages_of
@@ -32,12 +41,15 @@ class Environments:
         bench: the workbench.
         as_of: for each version the moment whose dependencies it gets; empty: today's.
         pythons: where each Python is, by version, for trials that are run on several.
+        beside: the packages of the command's own Python, which stay as they are; None: they are
+            not seen.
     """
 
     environments: PackageEnvironments
     bench: Workbench
     as_of: Mapping[str, str] = field(default_factory=dict[str, str])
     pythons: Mapping[str, str] = field(default_factory=dict[str, str])
+    beside: Beside | None = None
 
     def place(self, executor: Executor) -> PlacingExecutor:
         """Wrap what runs a trial, so that it runs in the environment of its releases."""
@@ -58,15 +70,34 @@ class Environments:
         pins = dict(trial.packages)
         makes = self.on_python(pins.pop(PYTHON, ""))
         moments = [self.as_of.get(version, "") for version in pins.values()]
-        found = makes.environment_for(pins, as_of=max(moments, default=""))
-        path = trial.environment.get("PATH", self.bench.environment.get("PATH", ""))
-        command, overrides = found.command_in(trial.command, path)
+        found = makes.environment_for(pins, as_of=max(moments, default=""), beside=self.beside)
+        inherited = {**self.bench.environment, **trial.environment}
+        command, overrides = found.command_in(trial.command, inherited.get("PATH", ""))
+        if self.beside is not None:
+            # What the user added comes before all that is installed, but for the release itself.
+            if own := inherited.get("PYTHONPATH", ""):
+                overrides["PYTHONPATH"] = os.pathsep.join([str(found.packages), own])
+                trial = replace(trial, environment={**trial.environment, **overrides})
+            command = self._on_its_python(command, trial, inherited, found)
         yield replace(
             trial,
             command=command,
             environment={**overrides, **trial.environment, "PATH": overrides["PATH"]},
             packages={},
         )
+
+    def _on_its_python(
+        self,
+        command: tuple[str, ...],
+        trial: Trial,
+        inherited: Mapping[str, str],
+        found: PackageEnvironment,
+    ) -> tuple[str, ...]:
+        """Return the command; a script of the command's own Python, such as `pytest`, runs on this one."""
+        search = Search(cwd=trial.cwd, environment=inherited)
+        is_of_python = command == trial.command and bool(search.python_of(command[:1]))
+        script = search.script_of(command[0]) if is_of_python else ""
+        return (str(found.python), script, *command[1:]) if script else command
 
 
 def releases(  # noqa: PLR0913 - the options of one search
@@ -92,7 +123,8 @@ def releases(  # noqa: PLR0913 - the options of one search
     python = PythonFacts.ask(python_for(trial.command, inherited, Path(trial.cwd)))
     listing = PackageIndex.configured(inherited).listing(package)
     known = {release.version: release for release in releases_of(listing, python)}
-    bad = bad or _present(bench, trial, package) or _newest(listing, known)
+    installed = _present(bench, trial, package)
+    bad = bad or installed or _newest(listing, known)
     line = ReleaseLine.before(listing, bad, python=python, with_prereleases=with_prereleases)
 
     def history(from_old: str, to_new: str) -> ReleaseHistory:
@@ -104,6 +136,8 @@ def releases(  # noqa: PLR0913 - the options of one search
     named = history(good, bad) if good else None
     latest = {each.version: each.latest_upload for each in known.values()}
     environments = environments_for(bench, inherited, python, latest if as_of_release else {})
+    if installed and not as_of_release:
+        environments = replace(environments, beside=_beside(bench, trial, inherited))
 
     def drawn(state: Bisection[str], used: Terms) -> str:
         rows = outline(state.standings(), first_bad=state.result().first_bad)
@@ -128,6 +162,7 @@ def releases(  # noqa: PLR0913 - the options of one search
         line=older,
         picture=drawn,
         remarks=(*hidden_by(trial, package), *(() if named is None else named.remarks)),
+        installed=installed if environments.beside is not None else "",
     )
 
 
@@ -154,6 +189,19 @@ def environments_for(
         ),
         bench=bench,
         as_of=as_of or {},
+    )
+
+
+def _beside(bench: Workbench, trial: Trial, inherited: Mapping[str, str]) -> Beside | None:
+    """Return the packages of the command's own Python."""
+    cwd, state = Path(trial.cwd), bench.project.state
+    path = Search(cwd=trial.cwd, environment=inherited).python_of(trial.command)
+    own = python_at(path, state=state) if path else None
+    if own is None:
+        return None
+    return Beside(
+        folders=tuple(own.site_folders(inherited)),
+        versions=packages_of(trial.command, cwd, inherited, state=state),
     )
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import os
+import re
 import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +33,7 @@ from whet.workbench.reproduce import Baseline
 
 SCRIPT = "reproduce.sh"
 
+_RELEASED = re.compile(r"[\d!.]+[\w.+-]*")
 _LONGEST_LINE = 3500
 """A terminal in canonical mode takes lines of up to 4095 bytes."""
 
@@ -87,10 +89,16 @@ def make_reproducer(
     # `uv` is set up for rather than with pip's index and certificates spelled out.
     named_index = index_to_name(bench.environment) if trial.packages else {}
     indexes: list[dict[str, str]] = [{}, named_index] if named_index else [{}]
-    ways = [(names_only, index) for names_only in (True, False) for index in indexes]
+    ways = [
+        (names_only, index, packages)
+        for packages in _sets_to_name(bench, trial)
+        for names_only in (True, False)
+        for index in indexes
+    ]
     line, did = "", ""
-    for names_only, index in ways:
-        recipe = recipe_for(bench, trial, names_only=names_only, index=index)
+    for names_only, index, packages in ways:
+        pinned = replace(trial, packages=packages)
+        recipe = recipe_for(bench, pinned, names_only=names_only, index=index)
         line = line_of(recipe, with_folder=not names_only)
         script = script_of(recipe, headline, with_folder=not names_only)
         try:
@@ -115,6 +123,27 @@ def make_reproducer(
         remark=f"{_run(baseline.repeats)}, it did not fail in the same way: {did}.",
         wall_seconds=0.0,
     )
+
+
+def _sets_to_name(bench: Workbench, trial: Trial) -> list[Mapping[str, str]]:
+    """Return which packages to name elsewhere: those that were changed, then what was beside them."""
+    known = bench.notebook.environment(trial.surroundings.packages_digest) or {}
+    is_beside = bool(trial.packages) and {_normalised(each) for each in trial.packages} <= set(
+        known
+    )
+    if not is_beside:
+        return [trial.packages]
+    named = {_normalised(each) for each in trial.packages}
+    others = {
+        name: version
+        for name, version in known.items()
+        if name not in named and _RELEASED.fullmatch(version) and "/" not in name
+    }
+    return [trial.packages, {**trial.packages, **others}]
+
+
+def _normalised(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _named_by_whole_path(recipe: Recipe) -> str:

@@ -65,6 +65,8 @@ class Versions:
         recalled: what came of a trial by itself, where that is remembered; None: nothing is.
         whole: the search between an old and a new end where ``bisection`` takes some versions
             together, to go into them later (`inside`); None: it takes each by itself.
+        installed: the version that the command finds where it was typed, if one of these is that;
+            on it a trial must do what the command does.
     """
 
     kind: str
@@ -89,6 +91,7 @@ class Versions:
     observe: Observe | None = None
     recalled: Callable[[Trial], Outcome | None] | None = None
     whole: Callable[[str, str], Bisection[str]] | None = None
+    installed: str = ""
 
 
 MOST_WEIGHED = 20_000
