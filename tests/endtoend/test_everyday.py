@@ -1,0 +1,57 @@
+"""The everyday failures that `make bench-evidence` investigates are what they are said to be."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+from everyday import Program, programs
+
+ALL = programs()
+TWINS = sorted(name for name in ALL if name.endswith("_twin"))
+HANG_SECONDS = 1.5
+"""More than each of them takes when it is repaired, on a machine that does two of them at once."""
+
+MOST_SECONDS = 30.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_an_everyday_failure_comes_as_it_is_said_and_goes_with_its_repair(
+    name: str, tmp_path: Path
+) -> None:
+    program = ALL[name]
+    broken = program.run(program.copy(tmp_path / "broken"), HANG_SECONDS)
+    if program.hangs:
+        assert broken is None
+    else:
+        assert broken is not None
+        assert broken.returncode
+        assert program.shows in broken.stdout + broken.stderr
+    folder = program.copy(tmp_path / "repaired")
+    _repair(program, folder)
+    repaired = program.run(folder, MOST_SECONDS)
+    assert repaired is not None
+    assert not repaired.returncode, repaired.stdout + repaired.stderr
+
+
+def _repair(program: Program, folder: Path) -> None:
+    file, old, new = program.repair
+    text = (folder / file).read_text()
+    assert text.count(old) == 1, "what is to be repaired is not there, or not alone"
+    (folder / file).write_text(text.replace(old, new))
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_a_twin_shows_the_same_failure_and_has_another_cause(name: str) -> None:
+    twin, program = ALL[name], ALL[name.removesuffix("_twin")]
+    assert twin.shows == program.shows
+    assert twin.kind == program.kind
+    assert twin.cause != program.cause
+    assert twin.repair != program.repair
+
+
+def test_every_everyday_failure_has_its_twin() -> None:
+    assert {name.removesuffix("_twin") for name in TWINS} == ALL.keys() - set(TWINS)
