@@ -81,7 +81,7 @@ bench-warm: $(VENV)/.ready-dev $(VENV_PEERS)/.ready ## warm cycles of a torch pr
 	$(BIN)/python benchmarks/warm_search.py --python $(CURDIR)/$(VENV_PEERS)/bin/python --only trials
 
 .PHONY: bench-evidence
-bench-evidence: $(VENV)/.ready-dev ## which causes are named; what evidence costs: stacks, variables of a failure, system calls, probes
+bench-evidence: $(VENV)/.ready-dev ## which causes are named, which reworded failures are bisected; what evidence costs: stacks, variables of a failure, system calls, probes
 	$(BIN)/python benchmarks/everyday.py
 	$(BIN)/python benchmarks/reworded_histories.py
 	$(BIN)/python benchmarks/evidence.py $(ARGS)

@@ -9,6 +9,8 @@ so that no version can be judged by another one's run.
     python benchmarks/reworded_histories.py [--case NAME] [--share 1.0]
 """
 
+# ruff: noqa: PLR2004 - the places where a history changes
+
 import argparse
 import os
 import random
