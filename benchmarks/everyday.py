@@ -65,7 +65,7 @@ class Program:
         shows: what it prints as it fails; `HANGS`.
         cause: the cause, in a sentence.
         lines: the lines of the cause; one of them named is the cause named.
-        repair: a file, a text in it, and that text repaired.
+        repair: a file, a text in it, and that text repaired; or a file, and the name it should have.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Program:
     shows: str
     cause: str
     lines: frozenset[Place]
-    repair: tuple[str, str, str]
+    repair: tuple[str, ...]
 
     @property
     def hangs(self) -> bool:
