@@ -64,9 +64,10 @@ class LocalIndex:
         requires_python: str = "",
         yanked: str | None = None,
         uploaded: str = "",
+        source: str = "",
     ) -> "LocalIndex":
         """Add a wheel of a module that knows its version, with a program of its name."""
-        content = _wheel(name, version, requires, tag)
+        content = _wheel(name, version, requires, tag, source)
         file = LocalFile(content, requires_python, yanked, uploaded)
         self.files.setdefault(name, {})[f"{name}-{version}-{tag}.whl"] = file
         return self
@@ -126,11 +127,11 @@ def _anchor_of(name: str, file: str, local: LocalFile) -> str:
     return f"<a{attributes}>{file}</a><br/>"
 
 
-def _wheel(name: str, version: str, requires: tuple[str, ...], tag: str) -> bytes:
+def _wheel(name: str, version: str, requires: tuple[str, ...], tag: str, source: str) -> bytes:
     folder = f"{name}-{version}.dist-info"
     needed = "".join(f"Requires-Dist: {each}\n" for each in requires)
     members = {
-        f"{name}.py": f"VERSION = {version!r}\ndef main():\n    print(VERSION)\n",
+        f"{name}.py": f"VERSION = {version!r}\ndef main():\n    print(VERSION)\n{source}",
         f"{folder}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needed}",
         f"{folder}/WHEEL": f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n",
         f"{folder}/entry_points.txt": f"[console_scripts]\n{name} = {name}:main\n",

@@ -57,6 +57,11 @@ _SHOWN_BYTES = 600
 @click.option(
     "-o", "--output", default="", metavar="DIR", help="Where the report goes (whet-report)."
 )
+@click.option(
+    "--no-releases",
+    is_flag=True,
+    help="Try no other releases of the packages in which it fails.",
+)
 @trial_options
 @jobs_option
 @budget_option
@@ -74,6 +79,7 @@ def command(
     good_config: str,
     good_packages: str,
     output: str,
+    no_releases: bool,
     jobs: int | None,
     budget: float | None,
     cold: bool,
@@ -99,6 +105,7 @@ def command(
         budget=Budget(wall_seconds=budget),
         jobs=jobs,
         cold=cold,
+        tries_releases=not no_releases,
     )
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         found = investigate(bench, request, options, history_of)

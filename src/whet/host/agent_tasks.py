@@ -27,7 +27,8 @@ class AgentTasks:
         keeps_locals: keep what the frames of failures hold.
         counted: a function (``package.module:Class.method``) whose calls are counted.
         closer: look closer at what is known to fail, which is slower; a word more asks for an
-            experiment on one line (`whet_closer.accesses`), or for ``numbers`` that are none.
+            experiment on one line (`whet_closer.accesses`), or for ``numbers`` that are none, or
+            for the ``functions:`` that are called in files below a folder.
         probes: what is looked out for, as `whet.workbench.probe` says it; empty: nothing.
         reads_signs: ask what programs have loaded; they tell where `TOGGLES_VARIABLE` is set.
         follows: says which failing system calls are kept; None: calls are not followed.

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,6 +62,26 @@ class Python:
             home = os.path.join(environment.get("HOME", ""), ".local")
             yield os.path.join(environment.get("PYTHONUSERBASE") or home, self.user)
         yield from self.folders
+
+
+def package_of(file: str, folders: Iterable[str]) -> tuple[str, str]:
+    """Return name and version of the package that a file was installed with; empty if it was with none.
+
+    Args:
+        file: its path.
+        folders: where packages are installed.
+    """
+    from importlib.metadata import distributions
+
+    for folder in folders:
+        below = file.removeprefix(folder.rstrip("/") + "/")
+        if below == file:
+            continue
+        for each in distributions(path=[folder]):
+            listed = each.read_text("RECORD") or each.read_text("installed-files.txt") or ""
+            if below in listed and any(str(known) == below for known in each.files or ()):
+                return each.name, each.version
+    return "", ""
 
 
 def python_at(path: str, *, state: Path) -> Python | None:

@@ -20,6 +20,7 @@ from whet.host.files import storage_error
 from whet.workbench.bench import Workbench
 from whet.workbench.changed_part import SmallestPart
 from whet.workbench.copies import Copied, reproduce_on_copies
+from whet.workbench.fixed_already import look_at_releases
 from whet.workbench.good_sides import check_good_sides
 from whet.workbench.investigated_changes import (
     compare_configurations,
@@ -87,7 +88,7 @@ def investigate(
     bench.tasks = NO_TASKS
     _classify(work, baseline)
     held, ordered = hold_order(work, baseline)
-    clues = look_closer(work, held)
+    clues = (*look_at_releases(work, held), *look_closer(work, held))
     sooner, quicker = fail_sooner(work, held)
     compare_with_good(work, held)
     compare_configurations(work)

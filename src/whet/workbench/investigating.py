@@ -29,6 +29,7 @@ class InvestigateOptions:
         budget: of each search.
         jobs: trials at once; None: all cores.
         cold: run each trial from its start.
+        tries_releases: try other releases of the packages in which it fails.
     """
 
     package: str = ""
@@ -41,6 +42,7 @@ class InvestigateOptions:
     budget: Budget = field(default_factory=Budget)
     jobs: int | None = None
     cold: bool = False
+    tries_releases: bool = True
 
 
 HistoryOf = Callable[[Workbench, TrialRequest, Trial, InvestigateOptions], "History"]

@@ -61,6 +61,14 @@ class Environments:
             return self.environments
         return replace(self.environments, python=PythonFacts.ask(self.pythons[version]))
 
+    def folder_of(self, package: str, version: str) -> Path:
+        """Return where the files of a release are, by itself."""
+        moment = self.as_of.get(version, "")
+        made = self.environments.environment_for(
+            {package: version}, as_of=moment, beside=self.beside
+        )
+        return made.packages
+
     @contextmanager
     def prepare(self, trial: Trial) -> Generator[Trial, None, None]:
         """Give the trial that runs in the environment of its releases."""
@@ -163,7 +171,25 @@ def releases(  # noqa: PLR0913 - the options of one search
         picture=drawn,
         remarks=(*hidden_by(trial, package), *(() if named is None else named.remarks)),
         installed=installed if environments.beside is not None else "",
+        folder=lambda version: environments.folder_of(package, version),
     )
+
+
+def newer_releases(bench: Workbench, trial: Trial, package: str, than: str) -> Sequence[str]:
+    """Return the releases after one that can be installed, oldest first; no pre-releases.
+
+    Raises:
+        UnknownPackage, IndexUnreachable: as they say.
+    """
+    inherited = {**bench.environment, **trial.environment}
+    python = PythonFacts.ask(python_for(trial.command, inherited, Path(trial.cwd)))
+    listed = releases_of(PackageIndex.configured(inherited).listing(package), python)
+    later = Release(version=than).order
+    return [
+        each.version
+        for each in listed
+        if each.order > later and not each.problem and not each.order.is_prerelease
+    ]
 
 
 def environments_for(

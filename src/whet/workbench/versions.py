@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TypeAlias
 
 from whet.bisection.equal_trees import EqualTrees
@@ -67,6 +68,7 @@ class Versions:
             together, to go into them later (`inside`); None: it takes each by itself.
         installed: the version that the command finds where it was typed, if one of these is that;
             on it a trial must do what the command does.
+        folder: where the files of a version are; None: they are not kept.
     """
 
     kind: str
@@ -92,6 +94,7 @@ class Versions:
     recalled: Callable[[Trial], Outcome | None] | None = None
     whole: Callable[[str, str], Bisection[str]] | None = None
     installed: str = ""
+    folder: Callable[[str], Path] | None = None
 
 
 MOST_WEIGHED = 20_000

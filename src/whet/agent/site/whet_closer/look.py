@@ -6,6 +6,7 @@ import sys
 
 from .descriptors import Descriptors
 from .foreign import ForeignCalls
+from .functions import ASKED, Functions
 from .locks import Locks
 from .raised import Raised
 from .told import Told
@@ -27,9 +28,14 @@ class Look:
         self._locks = Locks(told)
         self._raised = Raised(told, self._descriptors, self._locks, asked)
         self._foreign = ForeignCalls(told, folder)
+        wanted = asked.startswith(ASKED)
+        self._functions = Functions(told, asked[len(ASKED) :]) if wanted else None
 
     def begin(self) -> dict[str, Guard]:
         """Watch; return what is called with modules when they have been run."""
+        if self._functions is not None:  # that alone: the run is to be as it was
+            self._functions.begin()
+            return {"threading": self._functions.watch_threads}
         guards: dict[str, Guard] = {
             "threading": self._watch_threads,
             "socket": self._descriptors.watch_sockets,
