@@ -162,10 +162,11 @@ class Answer:
 
 def investigate(program: Program, place: Path) -> Answer:
     """Investigate a program as a user would."""
-    folder = program.copy(place / "program")
+    beside = program.copy(place / "alone")
     began = time.perf_counter()
-    alone = program.run(folder, HANG_SECONDS if program.hangs else MOST_SECONDS)
+    alone = program.run(beside, HANG_SECONDS if program.hangs else MOST_SECONDS)
     failure_seconds = time.perf_counter() - began
+    folder = program.copy(place / "program")
     temporary = place / "tmp"
     temporary.mkdir()
     limit = ["--timeout", f"{HANG_SECONDS}s"] if program.hangs else []
@@ -173,7 +174,7 @@ def investigate(program: Program, place: Path) -> Answer:
     began = time.perf_counter()
     done = run(words, folder, MOST_SECONDS, {"TMPDIR": str(temporary)})
     seconds = time.perf_counter() - began
-    traced = alone is not None and _traced(alone.stdout + alone.stderr, folder) in program.lines
+    traced = alone is not None and _traced(alone.stdout + alone.stderr, beside) in program.lines
     found, said = _judged(program, folder, done)
     times = seconds / (TIMES_FAILURE * failure_seconds + MORE_SECONDS)
     return Answer(found, traced, said, times, seconds)

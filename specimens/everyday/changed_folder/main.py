@@ -5,6 +5,16 @@ from pathlib import Path
 from packing import pack, unpacked_size
 
 LETTERS = Path("letters")
+TEXTS = {
+    "ada.txt": "Dear Ada, the hall is booked.",
+    "ben.txt": "Dear Ben, please bring chairs.",
+}
+
+
+def draft():
+    LETTERS.mkdir(exist_ok=True)
+    for name, text in TEXTS.items():
+        (LETTERS / name).write_text(text)
 
 
 def names():
@@ -16,6 +26,7 @@ def words(name):
 
 
 def main():
+    draft()
     found = names()
     size = pack(LETTERS, found)
     print(f"{len(found)} letters, {size} bytes packed, {unpacked_size(found)} signs in names")
