@@ -9,7 +9,8 @@ What whet says is the first clue of its answer or, without one, the line that it
 - *not found*: none does;
 - *wrong*: the first clue names no line of the cause, and whet is sure of it (not "possible").
 
-Beside it stands whether the last line of the program in a plain traceback is one of the cause.
+Beside it stands whether the last line of the program in a plain traceback is one of the cause; that of a hang
+is what Ctrl-C shows.
 """
 
 import argparse
@@ -39,6 +40,9 @@ WHET = Path(sys.executable).with_name("whet")
 HANGS = "hangs"
 HANG_SECONDS = 2
 MOST_SECONDS = 280.0
+GOODBYE_SECONDS = 1.0
+"""What a program gets to show where it was interrupted."""
+
 TIMES_FAILURE, MORE_SECONDS = 40, 10
 """An investigation takes at most so many times what the failure takes, and so much more."""
 
@@ -91,15 +95,35 @@ class Program:
         ignored = shutil.ignore_patterns("__pycache__")
         return Path(shutil.copytree(SPECIMENS / self.name, place, ignore=ignored))
 
-    def run(self, folder: Path, seconds: float) -> subprocess.CompletedProcess[str] | None:
-        """Run it in a folder; return None if it has not ended after so many seconds."""
+    def run(self, folder: Path, seconds: float) -> "Ended":
+        """Run it in a folder for at most so many seconds."""
         return run(self.command, folder, seconds)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A command that has ended.
+
+    Attributes:
+        status: its exit status; None: it had to be ended.
+        said: what it printed.
+        complained: what it printed as errors.
+    """
+
+    status: int | None
+    said: str
+    complained: str
+
+    @property
+    def printed(self) -> str:
+        """All that it printed."""
+        return self.said + self.complained
 
 
 def run(
     command: Sequence[str], folder: Path, seconds: float, variables: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str] | None:
-    """Run a command with all that it starts; return None if it has not ended after so long."""
+) -> Ended:
+    """Run a command; after so many seconds interrupt it, and soon after end all that it started."""
     with subprocess.Popen(
         command,
         cwd=folder,
@@ -113,9 +137,18 @@ def run(
         try:
             said, complained = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            return None
-        return subprocess.CompletedProcess(command, process.returncode, said, complained)
+            return Ended(None, *_stopped(process))
+        return Ended(process.returncode, said, complained)
+
+
+def _stopped(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Stop a process that hangs, and all that it started; return what they printed."""
+    process.send_signal(signal.SIGINT)
+    try:
+        return process.communicate(timeout=GOODBYE_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return process.communicate()
 
 
 def programs() -> dict[str, Program]:
@@ -174,7 +207,7 @@ def investigate(program: Program, place: Path) -> Answer:
     began = time.perf_counter()
     done = run(words, folder, MOST_SECONDS, {"TMPDIR": str(temporary)})
     seconds = time.perf_counter() - began
-    traced = alone is not None and _traced(alone.stdout + alone.stderr, beside) in program.lines
+    traced = _traced(alone.printed, beside) in program.lines
     found, said = _judged(program, folder, done)
     times = seconds / (TIMES_FAILURE * failure_seconds + MORE_SECONDS)
     return Answer(found, traced, said, times, seconds)
@@ -188,13 +221,11 @@ def _traced(printed: str, folder: Path) -> Place | None:
     return own[-1] if own else None
 
 
-def _judged(
-    program: Program, folder: Path, done: subprocess.CompletedProcess[str] | None
-) -> tuple[str, str]:
-    if done is None or not done.stdout.startswith("{"):
-        why = "no end" if done is None else (done.stderr.strip().splitlines() or ["nothing"])[-1]
+def _judged(program: Program, folder: Path, done: Ended) -> tuple[str, str]:
+    if not done.said.startswith("{"):
+        why = (done.complained.strip().splitlines() or ["it does not end"])[-1]
         return "not found", f"(no answer: {why})"
-    told = json.loads(done.stdout)
+    told = json.loads(done.said)
     clues = told["clues"]
     if not clues:
         return _judged_without_clues(program, told["failure"] or {}, folder)
