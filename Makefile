@@ -87,6 +87,7 @@ bench-evidence: $(VENV)/.ready-dev ## which causes are named, which reworded fai
 	$(BIN)/python benchmarks/evidence.py $(ARGS)
 	$(BIN)/python benchmarks/hidden_causes.py $$(test -x $(VENV_ML)/bin/python && echo --torch $(CURDIR)/$(VENV_ML)/bin/python)
 	$(BIN)/python benchmarks/hidden_causes.py --others
+	$(BIN)/python benchmarks/slips.py
 
 .PHONY: bench-shrink
 bench-shrink: $(VENV)/.ready-dev ## whet shrink beside other reducers; hours; goes on where it was stopped

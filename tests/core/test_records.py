@@ -12,6 +12,7 @@ from whet.core.limits import Limits
 from whet.core.outcome import Outcome, ProcessExit
 from whet.core.output import BytesOutput, Output, digest_of
 from whet.core.record import MalformedRecordError
+from whet.core.site import Site
 from whet.core.trial import CodeState, PayloadBinding, ResetStep, Surroundings, Trial
 
 texts = st.text(max_size=8)
@@ -30,12 +31,20 @@ signatures = st.builds(
     exit_code=st.none() | st.integers(0, 255),
     signal=texts,
 )
+sites = st.builds(
+    Site,
+    at=texts,
+    operation=texts,
+    callers=st.lists(texts, max_size=2).map(tuple),
+    is_recursive=st.booleans(),
+    sign=st.sampled_from([None, -1, 0, 1]),
+)
 failures = st.builds(
     Failure,
     signature=signatures,
     summary=texts,
     frames=st.lists(frames, max_size=2).map(tuple),
-    statement=texts,
+    site=st.none() | sites,
 )
 outcomes = st.builds(
     Outcome,

@@ -8,11 +8,13 @@ from whet.core.record import (
     boolean,
     integer,
     optional_integer,
+    optional_record,
     record,
     records,
     text,
     texts,
 )
+from whet.core.site import Site
 
 
 class FailureKind(Enum):
@@ -125,15 +127,15 @@ class Failure:
         signature: which bug this is.
         summary: one line as the program said it, such as ``KeyError: 'price'``.
         frames: the stack where it failed, innermost frame last; empty if none was seen.
-        statement: the line of the user's that failed, where it failed without a word, as a bare
-            ``assert`` does; it is no part of the signature, as it changes with the code.
+        site: the very place, which is no part of the signature, as it changes with the code;
+            None: none is known, or it is up to chance.
         limit: the limit that the trial met, as its option is called; empty: none that is known.
     """
 
     signature: FailureSignature
     summary: str
     frames: tuple[Frame, ...] = ()
-    statement: str = ""
+    site: Site | None = None
     limit: str = ""
 
     @property
@@ -155,17 +157,18 @@ class Failure:
             "signature": self.signature.to_json(),
             "summary": self.summary,
             "frames": [frame.to_json() for frame in self.frames],
-            "statement": self.statement,
+            "site": None if self.site is None else self.site.to_json(),
             "limit": self.limit,
         }
 
     @classmethod
     def from_json(cls, data: JsonObject) -> "Failure":
         """Return the failure that ``to_json`` wrote."""
+        site = optional_record(data, "site") if "site" in data else None
         return cls(
             signature=FailureSignature.from_json(record(data, "signature")),
             summary=text(data, "summary"),
             frames=tuple(Frame.from_json(frame) for frame in records(data, "frames")),
-            statement=text(data, "statement", ""),
+            site=None if site is None else Site.from_json(site),
             limit=text(data, "limit", ""),
         )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from whet.core.failure import FailureSignature
 from whet.core.outcome import Outcome
+from whet.core.site import Site
 from whet.core.verdict import SKIP_EXIT_CODE, Verdict
 
 if TYPE_CHECKING:  # most trials are judged without one
@@ -53,12 +54,12 @@ class SameFailure:
 
     Attributes:
         reference: the signature.
-        statement: the line that must fail too, where the code does not change and the failure
-            says nothing else; empty: any.
+        site: the place that must be that of the failure too, where the code does not change;
+            None: any.
     """
 
     reference: FailureSignature
-    statement: str = ""
+    site: Site | None = None
 
     @property
     def description(self) -> str:
@@ -73,7 +74,7 @@ class SameFailure:
             return Verdict.GOOD
         # Another failure is not "the bug is gone": calling it GOOD makes searches slip to it.
         is_same = outcome.signature == self.reference
-        if self.statement and outcome.failure.statement != self.statement:
+        if self.site is not None and not self.site.is_that_of(outcome.failure.site):
             is_same = False
         return Verdict.BAD if is_same else Verdict.SKIP
 

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
+from whet.core.site import Site
 from whet.evidence.message import normalise
 from whet.evidence.ownership import OwnedFrame, Owner, Ownership, own
 from whet.evidence.place import Place, place_of
 from whet.evidence.python_traceback import Traceback
 from whet.evidence.shortage import first_sentence, shortage_of
+from whet.evidence.site import has_site, site_of
 from whet.evidence.wording import canonical_type
 
 SUMMARY_CHARACTERS = 200
@@ -62,7 +64,7 @@ def failure_of_exception(traceback: Traceback, ownership: Ownership, called: str
             causes=(*causes, called) if called else causes,
         ),
         summary=said(raised.exception, raised.message),
-        statement="" if raised.message.strip() else _users_source(raised, ownership),
+        site=_site(raised, kind, ownership),
         frames=shown([frame.frame for frame in frames]),
     )
 
@@ -90,6 +92,7 @@ class _Raised:
         message: its message.
         stack: frames of all processes that it went through, outermost first.
         sources: the lines of source shown with each frame.
+        marks: which columns of them are marked.
         syntax_file: for a SyntaxError, the place that could not be parsed.
         earlier: what it was raised from, the latest first.
         leaves: the exceptions in it, for a group.
@@ -99,23 +102,26 @@ class _Raised:
     message: str
     stack: tuple[tuple[Frame, int], ...]
     sources: tuple[str, ...]
+    marks: tuple[str, ...]
     syntax_file: Frame | None
     earlier: tuple[Traceback, ...]
     leaves: tuple[Traceback, ...]
 
 
 def _raised(traceback: Traceback) -> _Raised:
-    stack, sources = traceback.stack, traceback.sources
+    stack, sources, marks = traceback.stack, traceback.sources, traceback.marks
     while traceback.previous is not None and traceback.previous.is_remote:
         # What a pool or a DataLoader raises again says less than what its worker raised.
         traceback = traceback.previous
         stack += traceback.stack
         sources += traceback.sources
+        marks += traceback.marks
     return _Raised(
         exception=traceback.exception,
         message=traceback.message,
         stack=stack,
         sources=sources,
+        marks=marks,
         syntax_file=traceback.syntax_file,
         earlier=tuple(item for item in traceback.chain if not item.is_remote),
         leaves=traceback.leaves,
@@ -162,16 +168,12 @@ def _source(raised: _Raised, ownership: Ownership) -> str:
     return "\n".join([*(source for source, _ in shown[-1:]), *users[-1:]])
 
 
-def _users_source(raised: _Raised, ownership: Ownership) -> str:
-    """Return the source shown with the innermost frame of the user's own code."""
-    if len(raised.sources) != len(raised.stack):
-        return ""
-    users = [
-        source.strip()
-        for (frame, _), source in zip(raised.stack, raised.sources, strict=True)
-        if not frame.path.startswith("<") and ownership.locate(frame.path).owner is Owner.USER
-    ]
-    return users[-1] if users else ""
+def _site(raised: _Raised, kind: FailureKind, ownership: Ownership) -> Site | None:
+    """Return the very place, unless that is up to chance or there are several."""
+    if raised.leaves or raised.syntax_file is not None or not has_site(kind, raised.exception):
+        return None
+    told = (raised.exception, raised.message)
+    return site_of(raised.stack, raised.marks, raised.sources, ownership, told)
 
 
 def _leaf_messages(leaves: Iterable[Traceback]) -> set[str]:

@@ -27,6 +27,8 @@ class Traceback:
         message: what stands behind the type, over all its lines; notes included.
         stack: frames, outermost first, each with how often it stands there.
         sources: the lines of source shown with each frame, in the same order.
+        marks: the columns that carets mark in each of them, ``line:first-end`` counted from 0 within
+            what is shown; empty: none.
         syntax_file: for a SyntaxError, the place that could not be parsed.
         previous: the exception that it was raised from, or while handling.
         is_remote: it was printed in another process and raised again in this one.
@@ -40,6 +42,7 @@ class Traceback:
     message: str = ""
     stack: tuple[tuple[Frame, int], ...] = ()
     sources: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
     syntax_file: Frame | None = None
     previous: "Traceback | None" = None
     is_remote: bool = False
@@ -96,6 +99,7 @@ _NOISE = re.compile(
     r"|Fatal Python error: |Segmentation fault|Aborted|resource_tracker: |Sentry is attempting "
     r"|Task exception was never retrieved|Future exception was never retrieved"
 )
+_CARETS = re.compile(r" +[~^](?:[ ~^]*[~^])? *")
 _REMOTE_EDGE = '"""'
 _CHILD_OF_TORCH = re.compile(r"-- Process \d+ terminated with the following error:")
 _MESSAGE_LINES = 200
@@ -189,7 +193,7 @@ class _Reader:
         """Read from the line behind a header up to the end of the exception's message."""
         first = self._line(0)
         indent = max(0, len(first) - len(first.lstrip(" ")) - 2)
-        stack, sources, syntax_file = self._read_stack(indent)
+        stack, sources, marks, syntax_file = self._read_stack(indent)
         found = None
         if self.at < len(self.lines):
             found = _EXCEPTION.fullmatch(self.lines[self.at][indent:].rstrip())
@@ -197,7 +201,9 @@ class _Reader:
             # It breaks off, or the output of another process came between.
             if not stack:
                 return None
-            return Traceback(exception="", stack=tuple(stack), sources=tuple(sources))
+            return Traceback(
+                exception="", stack=tuple(stack), sources=tuple(sources), marks=tuple(marks)
+            )
         self.at += 1
         exception = found["type"].removeprefix("__main__.")
         message = self._read_message(found["message"] or "", indent)
@@ -206,6 +212,7 @@ class _Reader:
             message=message,
             stack=tuple(stack),
             sources=tuple(sources),
+            marks=tuple(marks),
             syntax_file=syntax_file if exception.endswith(_SYNTAX_ERRORS) else None,
             previous=self._read_embedded(exception),
         )
@@ -224,9 +231,12 @@ class _Reader:
         logged = _LOG_LEVEL.search(line if is_in_record else introduction)
         return Origin.MAIN if logged is None else Origin.LOGGED
 
-    def _read_stack(self, indent: int) -> tuple[list[tuple[Frame, int]], list[str], Frame | None]:
+    def _read_stack(
+        self, indent: int
+    ) -> tuple[list[tuple[Frame, int]], list[str], list[str], Frame | None]:
         stack: list[tuple[Frame, int]] = []
         sources: list[str] = []
+        marks: list[str] = []
         syntax_file: Frame | None = None
         while self.at < len(self.lines):
             line = self.lines[self.at]
@@ -239,14 +249,17 @@ class _Reader:
                 else:
                     stack.append((frame, 1))
                     sources.append("")
+                    marks.append("")
             elif repeated is not None and stack:
                 stack[-1] = (stack[-1][0], 1 + _bounded(repeated["times"]))
             elif _HEADER_TEXT in line or not self._is_source(line, indent):
                 break
             elif sources and len(sources[-1]) < _SOURCE_CHARACTERS:
+                if sources[-1] and _CARETS.fullmatch(line):
+                    marks[-1] += _mark(sources[-1].count("\n") - 1, line, self._line(-1))
                 sources[-1] += line.strip() + "\n"
             self.at += 1
-        return stack, sources, syntax_file
+        return stack, sources, marks, syntax_file
 
     def _is_source(self, line: str, indent: int) -> bool:
         """Whether ``line`` shows source or marks a part of it: it is indented by more."""
@@ -344,6 +357,13 @@ def _group(lines: Sequence[str], indent: int, depth: int) -> Traceback | None:
     inner = [_group(part, indent + 2, depth - 1) for part in parts]
     leaves = [leaf for one in inner if one is not None for leaf in (one.leaves or (one,))]
     return replace(head, leaves=tuple(leaves))
+
+
+def _mark(number: int, carets: str, source: str) -> str:
+    """Return which columns of a line of source are marked in the line below it."""
+    shift = len(source) - len(source.lstrip())
+    first, end = len(carets) - len(carets.lstrip()), len(carets.rstrip())
+    return f"{number}:{first - shift}-{end - shift} "
 
 
 def _frame(path: str, line: str, function: str | None) -> Frame:

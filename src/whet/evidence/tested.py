@@ -5,6 +5,7 @@ from whet.evidence.message import normalise
 from whet.evidence.ownership import Owner, Ownership, own
 from whet.evidence.place import place_of
 from whet.evidence.python_failure import kind_of, said
+from whet.evidence.site import has_site, site_of
 from whet.evidence.test_report import TestReport
 from whet.evidence.wording import canonical_type
 
@@ -37,5 +38,14 @@ def failure_of_tests(report: TestReport, ownership: Ownership) -> Failure:
             library_function=place.library_function,
         ),
         summary=said("", report.headline.replace(first, ownership.test_name(first))),
+        site=site_of(
+            report.failure.stack,
+            report.failure.marks,
+            report.failure.sources,
+            ownership,
+            (report.failure.exception, report.failure.message),
+        )
+        if has_site(kind, report.failure.exception)
+        else None,
         frames=tuple(frame.frame for frame in frames),
     )

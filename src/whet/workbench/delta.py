@@ -20,7 +20,7 @@ from whet.workbench.reproduce import with_patience
 from whet.workbench.reproducer import line_for
 from whet.workbench.request import TrialRequest
 from whet.workbench.search_rows import search_recorder
-from whet.workbench.shrink import held_to_statement
+from whet.workbench.shrink import held_to_site
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ class DeltaHunt:
             self._bench.emit(Notice(text=remark))
         ends = settled(self._bench, cases, self._request.judging, self._record)
         cases = ends.cases
-        oracle = held_to_statement(ends.baseline, ends.trial(cases.everything))
+        oracle = held_to_site(ends.baseline, ends.trial(cases.everything))
         found, stopped = self._search(
             ends, oracle, lambda _: few_to_add(cases.paths), cases.everything, ends.trial, _as_said
         )

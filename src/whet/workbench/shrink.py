@@ -192,7 +192,7 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
     preference = wishes.preference(payload.data)
     adapts = trial.limits.wall_seconds is None
     trial = with_patience(trial, baseline.reproduction.wall_seconds)
-    oracle = wishes.judged_by(held_to_statement(baseline, trial), baseline)
+    oracle = wishes.judged_by(held_to_site(baseline, trial), baseline)
     work = Shrinking(bench, trial, position, payload, oracle, guard=guard)
     work.adapts = adapts
     floor = wishes.floor(baseline)
@@ -227,14 +227,14 @@ def why_not_warm(baseline: Baseline, trial: Trial, wishes: Wishes, floor: float)
     return ""
 
 
-def held_to_statement(baseline: Baseline, trial: Trial) -> Oracle:
-    """Return the oracle that also tells two bare asserts of one function apart.
+def held_to_site(baseline: Baseline, trial: Trial) -> Oracle:
+    """Return the oracle that also holds on to the very place of the failure.
 
-    In a shrink the code stays as it is, unless it is the payload itself.
+    In a shrink the code stays as it is, unless it is the payload itself, whose frames no site has.
     """
     oracle, failure = baseline.oracle, baseline.outcome.failure
     if not isinstance(oracle, SameFailure) or failure is None or failure.place is None:
         return oracle
     if Path(failure.place.path).name in {payload.name for payload in trial.payloads}:
         return oracle
-    return replace(oracle, statement=failure.statement)
+    return replace(oracle, site=failure.site)

@@ -20,7 +20,7 @@ from whet.workbench.reproduce import Baseline, reproduce, with_patience
 from whet.workbench.reproducer import line_for
 from whet.workbench.request import TrialRequest
 from whet.workbench.search_rows import search_recorder
-from whet.workbench.shrink import held_to_statement, why_not_warm
+from whet.workbench.shrink import held_to_site, why_not_warm
 from whet.workbench.wishes import Wishes
 
 
@@ -45,7 +45,7 @@ def shrink_arguments(
     recorded = RecordedSearch(bench, request, trial)
     baseline = reproduce(bench, trial, request.judging, recorded.record)
     patient = with_patience(trial, baseline.reproduction.wall_seconds)
-    oracle = held_to_statement(baseline, trial)
+    oracle = held_to_site(baseline, trial)
     why_cold = why_cold_arguments(baseline, trial, options)
     search: CommandSearch[Words] = CommandSearch(
         bench=bench, oracle=oracle, repeats=baseline.repeats,
@@ -90,7 +90,7 @@ def shrink_environment(
     baseline = reproduce(bench, trial, request.judging, recorded.record)
     patient = with_patience(trial, baseline.reproduction.wall_seconds)
     search: CommandSearch[Variables] = CommandSearch(
-        bench=bench, oracle=held_to_statement(baseline, trial), repeats=baseline.repeats,
+        bench=bench, oracle=held_to_site(baseline, trial), repeats=baseline.repeats,
         record=recorded.record, options=options, best=as_variables(whole),
         begin=lambda variables: reduce_variables(dict(variables), clean_environment(), secret),
         as_trial=lambda variables: _in_environment(patient, dict(variables), inherited),

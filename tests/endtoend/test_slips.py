@@ -1,0 +1,20 @@
+"""`whet shrink` ends in the bug that it began with, though another one lies beside it."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+from slips import shrunk, slips
+
+ALL = slips()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_a_shrink_ends_in_the_bug_that_it_began_with(name: str, tmp_path: Path) -> None:
+    ended = shrunk(ALL[name], tmp_path)
+    assert ended.held, f"{ALL[name].slip}: {ended.result!r}\n{ended.said}"
+    assert ended.after_bytes < ended.before_bytes
