@@ -357,3 +357,27 @@ def test_the_end_names_the_budget_and_the_way_on(whet: Whet) -> None:
 
     assert said.code == 75
     assert "the time budget is spent (`--budget 0.3`; `--resume` goes on)" in said.stdout
+
+
+WORD = 'import sys\nif "crash" in open(sys.argv[1]).read():\n    raise SystemError("met")\n'
+SETTINGS = '{"name": "edge", "list": [1, 2, {"crash": true}], "more": {"a": "b"}}\n'
+
+
+def test_a_smaller_json_is_json_whatever_the_program_makes_of_it(whet: Whet) -> None:
+    whet.write("search.py", WORD)
+    whet.write("data.json", SETTINGS)
+    said = whet("shrink", "data.json", "--json", "--", PYTHON, "search.py", "data.json")
+    smallest = (whet.folder / "data.shrunk.json").read_text()
+    assert "crash" in smallest
+    json.loads(smallest)
+    assert len(smallest) < len(SETTINGS) / 2
+    assert not payload(said)["is_refused"]
+
+
+def test_a_result_that_a_parser_refuses_is_called_so_in_the_first_line(whet: Whet) -> None:
+    whet.write("data.json", SETTINGS)
+    judge = script(whet, '#!/bin/sh\ngrep -q crash "$1"\n')
+    said = whet("shrink", "data.json", "--interesting", judge)
+    first = next(line for line in said.stdout.splitlines() if line.startswith("data.json: "))
+    assert (whet.folder / "data.shrunk.json").read_text() == "crash"
+    assert first.endswith("; a parser of its format refuses it now")

@@ -36,6 +36,7 @@ def payload_json(result: ShrunkPayload) -> dict[str, object]:
         "wall_seconds": round(result.wall_seconds, 3),
         "guarded_by": result.guarded_by,
         "rate_at_least": result.rate_at_least,
+        "is_refused": result.is_refused,
         "changes": None
         if result.changes is None
         else [
@@ -72,7 +73,9 @@ def show_shrunk(result: ShrunkPayload, budget: float | None) -> None:
     sizes = f"{shown_bytes(result.before_bytes)} → {shown_bytes(result.after_bytes)}"
     trials = shown_count(result.trials, "trial")
     trials += f" ({result.warm} warm)" if result.warm else ""
-    answer(f"{result.original}: {sizes} in {trials}, {shown_seconds(result.wall_seconds)}")
+    refused = "; a parser of its format refuses it now" if result.is_refused else ""
+    took = shown_seconds(result.wall_seconds)
+    answer(f"{result.original}: {sizes} in {trials}, {took}{refused}")
     answer(f"  {_end(result, budget)}: {result.result}")
     for line in (*_remarks(result), *_others(result.also_found), *_gains(result.passes)):
         answer(f"  {line}")

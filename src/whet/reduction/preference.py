@@ -30,10 +30,12 @@ class Preference:
         objective: one of `MEASURES`: fewer of them are better, whatever it looks like; empty:
             what reads best.
         keep: patterns; what one of them matches no more is never tried.
+        is_valid: whether a payload is still what its name says; None: nothing is known of that.
     """
 
     objective: str = ""
     keep: tuple[re.Pattern[bytes], ...] = ()
+    is_valid: Callable[[bytes], bool] | None = None
 
     def order_within(self, order: Order) -> Order:
         """Return the order of payloads; among equals that of their kind decides."""
@@ -47,8 +49,9 @@ class Preference:
         return Order(weight, order.key)
 
     def allows(self, payload: bytes) -> bool:
-        """Whether nothing is lost that must be kept."""
-        return all(pattern.search(payload) for pattern in self.keep)
+        """Whether nothing is lost that must be kept, and a parser of its format takes it."""
+        is_kept = all(pattern.search(payload) for pattern in self.keep)
+        return is_kept and (self.is_valid is None or self.is_valid(payload))
 
 
 def patterns_of(texts: Sequence[str], payload: bytes) -> tuple[re.Pattern[bytes], ...]:

@@ -78,9 +78,7 @@ def reducer_of(
         UnknownFormat: if there is no format of that name.
     """
     preference = preference or Preference()
-    problem = ReductionProblem(payload)
-    if preference.keep:
-        problem.allows = preference.allows
+    problem = ReductionProblem(payload, allows=preference.allows)
     reducer = Reducer(problem=problem, passes=(), may_grow=may_grow)
     tried = list[str]()
 

@@ -284,6 +284,7 @@ class ShrunkPayload:
         passes: what each pass gained.
         sizes: how large the best payload was, and when.
         rate_at_least: the result was seen to fail in so large a part of its runs; 0: always.
+        is_refused: a parser of its format took the payload, and refuses the result.
     """
 
     original: str
@@ -304,6 +305,7 @@ class ShrunkPayload:
     passes: tuple[PassStatistics, ...] = ()
     sizes: tuple[Size, ...] = ()
     rate_at_least: float = 0.0
+    is_refused: bool = False
 
     @property
     def after_bytes(self) -> int:

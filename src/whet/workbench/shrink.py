@@ -11,6 +11,7 @@ from whet.core.oracle import BadIf, Oracle, SameFailure
 from whet.core.trial import STDIN_EMPTY, Trial
 from whet.execution.warm_search import WarmSearch
 from whet.reduction.reducer import reducer_of
+from whet.reduction.validity import validity_of
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.copies import reproduce_on_copies
 from whet.workbench.dearness import SECONDS
@@ -190,6 +191,9 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
     """
     wishes = options.wishes
     preference = wishes.preference(payload.data)
+    is_valid = None if payload.is_folder else validity_of(payload.data, payload.path.name)
+    if isinstance(baseline.oracle, SameFailure):  # else the user says what counts
+        preference = replace(preference, is_valid=is_valid)
     adapts = trial.limits.wall_seconds is None
     trial = with_patience(trial, baseline.reproduction.wall_seconds)
     oracle = wishes.judged_by(held_to_site(baseline, trial), baseline)
@@ -211,7 +215,8 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
         warm=warm, why_cold=why_cold, preference=preference, pretty=wishes.pretty,
         is_asked_for_rate=wishes.rate_at_least is not None, defaults=options.defaults,
     )  # fmt: skip
-    return search.run()
+    result = search.run()
+    return replace(result, is_refused=is_valid is not None and not is_valid(result.content))
 
 
 def why_not_warm(baseline: Baseline, trial: Trial, wishes: Wishes, floor: float) -> str:

@@ -1,0 +1,61 @@
+"""A payload that is valid in its own format stays valid while it is made smaller."""
+
+import json
+
+import pytest
+
+from whet.core.verdict import Verdict
+from whet.reduction.preference import Preference
+from whet.reduction.reducer import reducer_of
+from whet.reduction.validity import validity_of
+
+VALID = {
+    "a.json": (b'{"a": [1, 2]}', b'{"a": [1'),
+    "a.jsonl": (b'{"a": 1}\n\n[2]\n', b'{"a": 1}\n[2'),
+    "a.toml": (b"[a]\nb = 1\n", b"[a\nb = 1\n"),
+    "a.py": (b"def f():\n    return 1\n", b"def f():\n"),
+    "a.xml": (b"<a><b/></a>", b"<a><b/>"),
+    "a.ini": (b"[a]\nb = 1\n", b"b = 1\n"),
+}
+
+
+@pytest.mark.parametrize("name", VALID)
+def test_a_valid_payload_may_not_become_one_that_its_parser_refuses(name: str) -> None:
+    valid, invalid = VALID[name]
+    is_valid = validity_of(valid, name)
+    assert is_valid is not None
+    assert is_valid(valid)
+    assert not is_valid(invalid)
+
+
+@pytest.mark.parametrize("name", VALID)
+def test_what_its_parser_refuses_need_not_become_valid(name: str) -> None:
+    assert validity_of(VALID[name][1], name) is None
+
+
+def test_of_an_unknown_ending_nothing_is_asked() -> None:
+    assert validity_of(b"{}", "a.dat") is None
+
+
+def test_what_nests_too_deeply_for_a_parser_is_no_error() -> None:
+    assert validity_of(b"[" * 100_000, "a.json") is None
+
+
+def test_the_smallest_json_that_holds_a_word_is_json() -> None:
+    payload = b'{"name": "edge", "list": [1, 2, {"crash": true}]}'
+    preference = Preference(is_valid=validity_of(payload, "a.json"))
+    search = reducer_of(payload, name="a.json", preference=preference).reduce()
+    batch = next(search)
+    try:
+        while True:
+            verdicts = [Verdict.BAD if b"crash" in each.data else Verdict.SKIP for each in batch]
+            if Verdict.BAD in verdicts:
+                verdicts = verdicts[: verdicts.index(Verdict.BAD) + 1]
+            for each in batch:
+                json.loads(each.data)
+            batch = search.send(verdicts)
+    except StopIteration as ended:
+        best: bytes = ended.value.payload
+    assert b"crash" in best
+    assert json.loads(best)
+    assert len(best) < len(payload) / 2
