@@ -319,3 +319,48 @@ def test_a_hundred_thousand_commits_with_merges_are_searched_in_seconds_not_hour
 
     assert result.first_bad == 77_777
     assert tested <= 20
+
+
+@given(graphs(), st.data())
+def test_verdicts_that_are_told_twice_tell_what_they_told_once(
+    graph: Graph, data: st.DataObject
+) -> None:
+    bad = max(graph)
+    culprit = data.draw(st.integers(0, bad))
+    fails = after(graph, culprit)
+    if bad not in fails:
+        return
+    once, twice = Bisection(graph, bad), Bisection(graph, bad)
+    while questions := once.questions(3):
+        told = {each: Verdict.BAD if each in fails else Verdict.GOOD for each in questions}
+        once.learn(told)
+        twice.learn(told)
+        twice.learn(told)
+        assert (once.suspects, once.tested) == (twice.suspects, twice.tested)
+
+
+@given(st.integers(3, 200), st.data())
+def test_a_skip_that_turns_out_bad_or_good_later_leads_to_the_same_version(
+    size: int, data: st.DataObject
+) -> None:
+    culprit = data.draw(st.integers(1, size))
+    unclear = data.draw(st.sets(st.integers(1, size - 1), max_size=size // 2))
+    bisection = Bisection(line_of(range(size + 1)), size, (0,))
+    search = bisection.search()
+    skipped: list[int] = []
+    batch = next(search, None)
+    while batch is not None:
+        (version,) = batch
+        is_late = version in unclear and data.draw(st.booleans())
+        skipped += [version] if is_late else []
+        true = Verdict.BAD if version >= culprit else Verdict.GOOD
+        with suppress(StopIteration):
+            batch = search.send([Verdict.SKIP if is_late else true])
+            continue
+        break
+    for version in skipped:
+        true = Verdict.BAD if version >= culprit else Verdict.GOOD
+        bisection.learn({version: true})
+
+    assert bisection.result().first_bad == culprit
+    assert bisection.result().stopped is StopReason.FOUND

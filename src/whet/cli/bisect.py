@@ -164,8 +164,8 @@ def command(
 
     Commits are checked out in working trees of whet's own, and `--jobs` of them run at once (your
     cores, up to 8); your checkout is not touched. Both ends are run too. A version that cannot be
-    built, or that fails in another way, is skipped. A search that was stopped goes on when the
-    same line is typed again (`--resume` insists on it).
+    built, or whose failure is unlike that of the bad end, is skipped. A search that was stopped
+    goes on when the same line is typed again (`--resume` insists on it).
 
     The answer is looked at again by about three runs, and the doubt that is left is said. If one
     does not do the same as before, both ends are measured, the plan is said, and each run is weighed until

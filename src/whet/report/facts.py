@@ -103,6 +103,7 @@ def history_facts(history: VersionSearch) -> dict[str, object]:
         "reason": history.stopped.value,
         "trials": history.trials,
         "judged_without_a_run": history.concluded,
+        "judged_by_likeness": list(history.likeness),
         "wall_seconds": round(history.wall_seconds, 3),
         "noisy": None if history.noisy is None else _noisy(history.noisy),
         "looked_again": None

@@ -176,6 +176,12 @@ class Bisection(Generic[VersionT]):
                 standings[version] = Standing.IMPLIED_BAD if is_bad else Standing.BESIDE
         return standings
 
+    def is_before_good(self, version: VersionT) -> bool:
+        """Whether a version that is known to be good is this one, or has it before it."""
+        good = self._reaching_back((*self._good, *self._judged(Verdict.GOOD)))
+        at = self._graph.positions.get(version)
+        return at is not None and bool(good[at])
+
     def _reaching_back(self, versions: Iterable[VersionT]) -> bytearray:
         """Return a flag for each position: whether it is one of ``versions`` or before one."""
         flags = bytearray(len(self._graph.versions))
@@ -243,8 +249,9 @@ class Bisection(Generic[VersionT]):
         """
         position = self._graph.positions
         bad, suspects = self._bad, self._suspects
-        tested_bad = [position[each] for each in told if told[each] is Verdict.BAD]
-        before = {each: self._before(each, self._suspects) for each in tested_bad}
+        tested_bad = {position[each] for each in told if told[each] is Verdict.BAD}
+        tested_bad.intersection_update(suspects)  # another one tells nothing of those that are left
+        before = {each: self._before(each, self._suspects) for each in sorted(tested_bad)}
         if before:
             bad = min(before, key=lambda each: len(before[each]))
             suspects = before[bad]

@@ -83,14 +83,18 @@ class Ends:
             self.terms = self.terms.settled_by(any_bad.judge(self._came[self.old][1]))
         elif self.old is not None and self._are_reversed(any_bad):
             self._turn_round(self.old)
-        failing = self.old if self.terms.is_fix else self.new
-        reference = self._came[failing][1] if failing in self._came else None
-        self.oracle = self.oracle or oracle_of(self.judging, reference)
+        self.oracle = self.oracle or oracle_of(self.judging, self.failing)
         if len(self._came) == len(self._versions):
             self.confirm(self.oracle)
         else:
             self._tell(self.oracle, first)
         return self.oracle
+
+    @property
+    def failing(self) -> Outcome | None:
+        """What the end that fails has shown."""
+        failing = self.old if self.terms.is_fix else self.new
+        return self._came[failing][1] if failing in self._came else None
 
     def _are_reversed(self, any_bad: Oracle) -> bool:
         """Whether it is the other end that fails, where nobody gave words for the ends."""

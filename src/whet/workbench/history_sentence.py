@@ -23,6 +23,7 @@ def history_sentence(search: VersionSearch) -> str:
             f"{search.subject} {search.first_bad} is the first {search.new_term} {search.kind}"
             f" ({search.good} is the last {search.old_term} one;"
             f" {shown_count(len(search.tested), 'version')} tested of {search.between + 2})"
+            f"{_likeness(search)}"
         )
     if not search.suspects:
         return (
@@ -32,6 +33,14 @@ def history_sentence(search: VersionSearch) -> str:
     more = len(search.suspects) - _SHOWN_SUSPECTS
     named = ", ".join(search.suspects[:_SHOWN_SUSPECTS]) + (f" and {more} more" if more > 0 else "")
     return f"one of {named} is the first {search.new_term} {search.kind}: {search.stopped.value}"
+
+
+def _likeness(search: VersionSearch) -> str:
+    """Return by what the first bad version counts as one that fails like the end."""
+    if not search.likeness:
+        return ""
+    ways = "; then ".join(search.likeness)
+    return f"; judged {search.new_term.upper()} by likeness: {ways}"
 
 
 def _noisy_sentence(search: VersionSearch, noisy: NoisySearch) -> str:

@@ -201,6 +201,8 @@ class VersionSearch:
         place_count: how many versions were searched, both ends included.
         concluded: how many versions were judged without a run: each is equal to a tested one in
             all that its run looked at.
+        likeness: in which ways the failure of the first bad version is like that of the bad end,
+            one after the other; none: they are the same.
         part: the smallest part of the first bad version that brings the failure, if asked for.
     """
 
@@ -229,6 +231,7 @@ class VersionSearch:
     place_count: int = 0
     part: SmallestPart | None = None
     concluded: int = 0
+    likeness: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

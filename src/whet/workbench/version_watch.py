@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from whet.core.event import Event, Notice, TrialFinished
+from whet.core.outcome import Outcome
 from whet.core.verdict import Verdict
 from whet.workbench.investigation import TestedVersion
 from whet.workbench.judged_alike import JudgedAlike
@@ -34,6 +35,8 @@ class VersionWatch:
         self.seen: dict[str, TestedVersion] = {}
         self._recalled: dict[str, Verdict] = {}
         self._version_of: dict[str, str] = {}
+        self.outcomes: dict[str, Outcome] = {}
+        """What each version showed that was run, or is remembered."""
         self.failing_files: tuple[str, ...] = ()
 
     def observe(self, event: Event) -> None:
@@ -44,6 +47,7 @@ class VersionWatch:
                 self.failing_files = tuple(frame.path for frame in failure.frames)
             version = event.trial.revision or event.trial.packages.get(self._subject, "")
             self._version_of[event.label] = version
+            self.outcomes[version] = event.outcome
             if self._alike is not None:
                 self._alike.note(version, event.outcome, event.verdict)
             if event.number is None:
@@ -57,6 +61,15 @@ class VersionWatch:
         elif isinstance(event, Notice):
             self._keep_skipped(event.text)
         self._emit(event)
+
+    def judge_again(self, label: str, verdict: Verdict) -> None:
+        """Take in that a version that was judged is another thing, by what was learned since."""
+        version = self._version_of[label]
+        self.seen[label] = replace(self.seen[label], verdict=verdict)
+        if label in self._recalled:
+            self._recalled[label] = verdict
+        if self._alike is not None:
+            self._alike.note(version, self.outcomes[version], verdict)
 
     def _keep_skipped(self, text: str) -> None:
         label, skipped, why = text.partition(": skipped: ")

@@ -13,7 +13,7 @@ from whet.bisection.terms import Terms
 from whet.core.budget import Budget, StopReason
 from whet.core.event import Event, HistoryNarrowed, Notice
 from whet.core.executor import Executor
-from whet.core.oracle import Oracle
+from whet.core.oracle import Oracle, SameFailure
 from whet.core.outcome import Outcome
 from whet.core.quantity import shown_count
 from whet.core.trial import Trial
@@ -30,10 +30,12 @@ from whet.search.what_matters import bisect_what_matters
 from whet.workbench.bench import Place, RecordedExecutor, Workbench
 from whet.workbench.driver import HOLDS_NO_MORE, Driver, Ended, Question, announce, stop_reason_of
 from whet.workbench.ends import Ahead, Ends
+from whet.workbench.graded import LikeFailure
 from whet.workbench.investigation import LookedAgain, VersionPlace, VersionSearch
 from whet.workbench.judged_alike import JudgedAlike
 from whet.workbench.placing import PlacingExecutor
 from whet.workbench.request import Judging
+from whet.workbench.unlike import Unlike
 from whet.workbench.version_watch import VersionWatch
 
 
@@ -196,11 +198,12 @@ class VersionHunt:
             bisection = None if old is None else self.versions.bisection(old, self.versions.new)
             if bisection is not None and self.overlaps and alike is None:
                 self._start_first(bisection, ahead)
-            oracle = ends.reference()
+            same = ends.reference()
             if not self.overlaps:
-                ends.confirm(oracle)
+                ends.confirm(same)
             self.terms = ends.terms
-            confirm = partial(self._confirm, ends, oracle)
+            confirm = partial(self._confirm, ends, same)
+            oracle = _graded(same, ends.failing)
             found = self._between(ahead, oracle, watch, confirm, bisection)
             if isinstance(found, tuple) and not self._holds(found, for_ends, oracle, watch):
                 self.bench.emit(Notice(text=HOLDS_NO_MORE))
@@ -246,7 +249,7 @@ class VersionHunt:
                 replace(ended, trials=ended.trials + again.trials, wall_seconds=spent),
                 reason,
             )
-        search = self._answer(bisection, result, reason, watch)
+        search = self._answer(bisection, result, reason, watch, oracle)
         return FirstBad(
             search=replace(
                 search,
@@ -347,11 +350,11 @@ class VersionHunt:
             driver.budget = self.budget.less(walked.wall_seconds, walked.trials)
         assert old is not None
         bisection = bisection or self.versions.bisection(old, self.versions.new)
-        ended = driver.run(self._narrated(bisection, confirm), self._ask)
+        ended = driver.run(self._narrated(bisection, confirm, watch, oracle), self._ask)
         found = None if ended.result is None else ended.result.first_bad
         inner = None if found is None else self.versions.inside(found)
         if found is not None and inner is not None and inner.started_with > 1:
-            bisection, ended = self._into(driver, found, inner, ended)
+            bisection, ended = self._into(driver, found, inner, ended, watch)
         spent = 0.0 if walked is None else walked.wall_seconds
         return bisection, replace(ended, wall_seconds=spent + ended.wall_seconds)
 
@@ -361,13 +364,15 @@ class VersionHunt:
         version: str,
         inner: Bisection[str],
         so_far: Ended[BisectionResult[str]],
+        watch: VersionWatch,
     ) -> _Found:
         """Search on in what ``version`` brought in."""
         count = shown_count(inner.started_with, self.versions.kind)
         label = self.versions.label(version)
         self.bench.emit(Notice(text=f"{label} brought in {count}: the search goes on among them"))
         driver.budget = self.budget.less(so_far.wall_seconds, so_far.trials)
-        ended = driver.run(self._narrated(inner, lambda _: None), self._ask)
+        search = self._narrated(inner, lambda _: None, watch, driver.oracle)
+        ended = driver.run(search, self._ask)
         return inner, replace(
             ended,
             trials=so_far.trials + ended.trials,
@@ -454,10 +459,15 @@ class VersionHunt:
         return ended
 
     def _narrated(
-        self, bisection: Bisection[str], confirm: Callable[[int], None]
+        self,
+        bisection: Bisection[str],
+        confirm: Callable[[int], None],
+        watch: VersionWatch,
+        oracle: Oracle,
     ) -> Search[str, BisectionResult[str]]:
         """Pass the search on and tell after each step what is left."""
         alike, width = self._alike, self.jobs
+        unlike = self._unlike(bisection, watch, oracle)
         search = (
             bisection.search(width)
             if alike is None
@@ -469,14 +479,29 @@ class VersionHunt:
                 verdicts = yield batch
                 known = len(bisection.tested)
                 confirm(known + len(verdicts))
+                if unlike is not None:
+                    verdicts = unlike.learnt(batch, verdicts)
                 try:
                     batch = search.send(verdicts)
                 finally:
                     self._tell_of(bisection, known)
+                if unlike is not None and unlike.is_in_vain:
+                    search.close()
+                    return bisection.result()
         except StopIteration as end:
             confirm(sys.maxsize)
             result: BisectionResult[str] = end.value
             return result
+
+    def _unlike(
+        self, bisection: Bisection[str], watch: VersionWatch, oracle: Oracle
+    ) -> Unlike | None:
+        if not isinstance(oracle, LikeFailure):
+            return None
+        return Unlike(
+            oracle=oracle, watch=watch, bisection=bisection, label=self.versions.label,
+            told=self.terms.for_search, emit=self.bench.emit, may_decide=not self.terms.is_fix,
+        )  # fmt: skip
 
     def _tell_of(self, bisection: Bisection[str], known: int) -> None:
         """Tell what was learned after the first ``known`` tests, and what does not go together."""
@@ -491,7 +516,7 @@ class VersionHunt:
                     line=line,
                 )
             )
-        for bad, good in bisection.contradictions:
+        for bad, good in dict.fromkeys(bisection.contradictions):
             text = (
                 f"{self.versions.label(good)} is {self.terms.old} though"
                 f" {self.versions.label(bad)} before it is {self.terms.new}:"
@@ -506,9 +531,11 @@ class VersionHunt:
         result: BisectionResult[str],
         reason: StopReason,
         watch: VersionWatch,
+        oracle: Oracle,
     ) -> VersionSearch:
         label = self.versions.label
         found = result.first_bad
+        showed = None if found is None else self._showed(found, watch)
         return VersionSearch(
             kind=self.versions.kind,
             subject=self.versions.subject,
@@ -531,7 +558,15 @@ class VersionHunt:
             places=_places(bisection, label),
             place_count=bisection.version_count,
             concluded=0 if self._alike is None else len(watch.not_run(self._alike.concluded)),
+            likeness=oracle.ways(showed)
+            if isinstance(oracle, LikeFailure) and showed is not None
+            else (),
         )
+
+    def _showed(self, version: str, watch: VersionWatch) -> Outcome | None:
+        """Return what a version showed, or the one that it was concluded from."""
+        concluded = {} if self._alike is None else self._alike.concluded
+        return watch.outcomes.get(version) or watch.outcomes.get(concluded.get(version, ""))
 
     def _diff(self, version: str, watch: VersionWatch) -> str:
         """Return what a version changed, first in what the failure or the command names."""
@@ -557,6 +592,15 @@ class VersionHunt:
             wall_seconds=walked.wall_seconds,
         )
         return FirstBad(search=search, oracle=oracle, last_good=None, first_bad=None)
+
+
+def _graded(oracle: Oracle, failing: Outcome | None) -> Oracle:
+    """Return what judges between the ends: where versions vary, what is like a failure is it."""
+    if not isinstance(oracle, SameFailure) or oracle.site is not None:
+        return oracle
+    if failing is None or failing.failure is None:
+        return oracle
+    return LikeFailure(same=oracle, failure=failing.failure)
 
 
 def _places(bisection: Bisection[str], label: Callable[[str], str]) -> tuple[VersionPlace, ...]:

@@ -1,0 +1,131 @@
+"""Histories in which the failure is worded otherwise for a while, as the benchmark makes them."""
+
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from whet.core.event import Event, Notice
+from whet.core.verdict import Verdict
+from whet.workbench.bench import open_workbench
+from whet.workbench.bisect import BisectOptions, bisect
+from whet.workbench.graded import BY_EXIT
+from whet.workbench.history_sentence import history_sentence
+from whet.workbench.investigation import VersionSearch
+from whet.workbench.request import TrialRequest
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "reworded_histories.py"
+SHARE = 0.12
+
+
+@pytest.fixture(scope="module")
+def histories() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("reworded_histories", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def search(
+    histories: ModuleType,
+    name: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    jobs: int = 1,
+    observer: Callable[[Event], None] = lambda _: None,
+) -> tuple[VersionSearch, str]:
+    """Search a short form of a history; return what was found, and the first bad commit."""
+    (history,) = (each for each in histories.histories(SHARE) if each.name == name)
+    commits: list[str] = histories.build(folder / "repository", history)
+    monkeypatch.chdir(folder / "repository")
+    monkeypatch.setenv("CHECK_CALLS", str(folder / "calls"))
+    request = TrialRequest(command=(sys.executable, "check.py"))
+    with open_workbench(observer=observer) as bench:
+        options = BisectOptions(good=commits[0], bad=commits[-1], jobs=jobs)
+        return bisect(bench, request, options), commits[history.culprit]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        ("assertion became a subclass", "same frame, AssertionError became CheckError"),
+        ("same exit, other text", "the same exit code 1, another text"),
+        ("wrapped in another error", "TotalError on one side, OrderError raised from TotalError"),
+    ],
+)
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_failure_that_was_reworded_is_followed_to_its_commit_and_the_answer_says_how(
+    name: str,
+    way: str,
+    jobs: int,
+    histories: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found, culprit = search(histories, name, tmp_path, monkeypatch, jobs)
+
+    assert found.first_bad is not None
+    assert culprit.startswith(found.first_bad)
+    assert f"judged BAD by likeness: {way}" in history_sentence(found)
+    assert not any(each.verdict is Verdict.SKIP for each in found.tested)
+
+
+@pytest.mark.slow
+def test_versions_that_cannot_be_imported_stay_skipped_where_the_failure_is_reworded(
+    histories: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "broken for a while on both sides"
+    found, culprit = search(histories, name, tmp_path, monkeypatch)
+
+    assert found.first_bad is not None
+    assert culprit.startswith(found.first_bad)
+    broken = [each for each in found.tested if "ModuleNotFoundError" in each.remark]
+    assert broken
+    assert all(each.verdict is Verdict.SKIP for each in broken)
+
+
+def _another(here: int, culprit: int) -> dict[str, str]:
+    """Return a commit; up to the 40th its failure has nothing in common with the later one."""
+    if here < culprit:
+        return {"shop/checks.py": f"import shop.build\ndef check(count):\n    return {here}\n"}
+    if here >= 40:
+        body = "    raise KeyError('price')\n"
+        return {"shop/checks.py": f"import shop.build\ndef check(count):\n{body}"}
+    books = "import shop.build\ndef close():\n    raise RuntimeError('books differ')\n"
+    return {
+        "shop/books.py": books,
+        "shop/checks.py": "import shop.books\ndef check(count):\n    shop.books.close()\n",
+    }
+
+
+@pytest.mark.slow
+def test_a_failure_without_likeness_is_decided_once_when_skips_exceed_the_steps_left(
+    histories: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history = histories.History(
+        name="another", count=60, culprit=7,
+        files=_another,
+    )  # fmt: skip
+    monkeypatch.setattr(histories, "histories", lambda _: [history])
+    said: list[str] = []
+
+    def hear(event: object) -> None:
+        said.extend([event.text] if isinstance(event, Notice) else [])
+
+    found, culprit = search(histories, "another", tmp_path, monkeypatch, observer=hear)
+
+    assert found.first_bad is not None
+    assert culprit.startswith(found.first_bad)
+    assert found.likeness == (BY_EXIT,)
+    (notice,) = (each for each in said if "counts as bad from here on" in each)
+    assert "`RuntimeError: books differ`" in notice
+    assert "shop/books.py:close" in notice
+    assert "`--bad-if`" in notice
+    assert found.trials <= 20
