@@ -56,9 +56,27 @@ def test_the_hunk_of_the_commit_and_the_setting_that_decide_are_named(whet: Whet
     assert (found["part"]["hunks_before"], found["part"]["hunks_after"]) == (3, 1)
     assert "+b = 22" in found["part"]["diff"]
     assert "good.json fails with setting x: `0` → `1`" in said.stderr
-    assert "of 3 hunks brings it: app.py:7" in said.stdout
+    assert "of 3 hunks brings it: app.py:7" in " ".join(said.stdout.split())
     assert "+b = 22" in (whet.folder / "whet-report" / "report.md").read_text()
     assert json.loads((whet.folder / "bad.json").read_text()) == {"x": 1, "y": 2}
+
+
+def test_what_a_good_configuration_shows_is_the_cause_in_the_box_of_each_output(whet: Whet) -> None:
+    whet.write("app.py", program(1, 22, 3))
+    whet.write("bad.json", '{"x": 1, "y": 2}')
+    whet.write("good.json", '{"x": 0, "y": 3}')
+
+    said = whet("investigate", "--good-config", "good.json", "--", "python3", "app.py", "bad.json")
+
+    found = report(whet)["answer"]
+    decides = "good.json fails with setting x: `0` → `1`"
+    assert decides in found["cause"]["says"]
+    assert found["cause"]["sureness"] == "shown"
+    assert found["cause"]["trials"]
+    assert f"cause: {decides}" in " ".join(said.stdout.split())
+    for page, ends in (("report.md", "## Reproduce it"), ("report.html", "</section>")):
+        box = (whet.folder / "whet-report" / page).read_text().split(ends)[0]
+        assert "good.json fails with setting x:" in box
 
 
 def test_where_the_last_commit_passes_the_edit_that_brings_it_is_named(whet: Whet) -> None:

@@ -18,11 +18,11 @@ from whet.cli.progress import Progress
 from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, ReproductionFailed
 from whet.core.quantity import shown_bytes, shown_seconds
+from whet.report.answer import NOT_FOUND, Answer, Evidence, answer_of, shown_trials
 from whet.report.facts import facts_of
 from whet.report.pages import headline, shown_payload, write_report
-from whet.report.wording import one_line
+from whet.report.wording import one_line, visible
 from whet.workbench.bench import open_workbench
-from whet.workbench.guilty_part import part_sentence
 from whet.workbench.histories import history_of
 from whet.workbench.history_sentence import history_sentence
 from whet.workbench.investigate import investigate
@@ -30,6 +30,7 @@ from whet.workbench.investigating import InvestigateOptions
 from whet.workbench.investigation import Investigation
 
 _SHOWN_BYTES = 600
+_COLUMNS = 80
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS] -- COMMAND...")
@@ -113,7 +114,7 @@ def command(
     if as_json:
         answer_json(facts_of(found))
     else:
-        _show(found)
+        show(found)
     if found.reproducer is not None and not found.reproducer.is_verified:
         raise ReproductionFailed(
             f"`{found.reproducer.script}` did not fail in the same way when it was run elsewhere",
@@ -122,19 +123,17 @@ def command(
     return 0 if found.stopped.is_complete else INCOMPLETE
 
 
-def _show(found: Investigation) -> None:
+def show(found: Investigation) -> None:
+    """Write an investigation to the terminal, the answer first."""
     import sys
 
     answer("")
     answer(styled(headline(found), "bold", sys.stdout))
-    for clue in found.clues:
-        answer(f"  {one_line(clue.says)}")
-    if found.history is not None:
-        answer(f"  {history_sentence(found.history)}")
-    elif found.history_remark:
+    _show_answer(answer_of(found))
+    if found.history is None and found.history_remark:
         answer(f"  {found.history_remark}")
-    if found.part is not None:
-        answer(f"  {part_sentence(found.part)}")
+    elif found.history is not None and found.history.first_bad is None:
+        answer(f"  {history_sentence(found.history)}")
     for payload in found.payloads:
         before, after = shown_bytes(payload.before_bytes), shown_bytes(payload.after_bytes)
         answer(f"  {payload.original}: {before} → {after}")
@@ -145,3 +144,49 @@ def _show(found: Investigation) -> None:
         answer("\nreproduce it with\n")
         answer(f"  {found.reproducer.line}")
     answer(f"\nreport: {found.folder}/report.html  ({shown_seconds(found.wall_seconds)})")
+
+
+def _show_answer(found: Answer) -> None:
+    import sys
+
+    def told(list_of: tuple[Evidence, ...]) -> None:
+        for each in list_of:
+            rests = f" ({shown_trials(each.trials)})" if each.trials else ""
+            _paragraph(f"- {one_line(each.says)}{rests}", "    ")
+
+    if found.cause is not None:
+        _paragraph(f"cause: {one_line(found.title)}", "  ", style="bold")
+        _paragraph(f"how sure: {found.sure}", "  ")
+        told(found.evidence)
+    elif found.ruled_out:
+        _paragraph(f"{NOT_FOUND}; what is ruled out:", "  ", style="bold")
+        told(found.ruled_out)
+    else:
+        _paragraph(f"{NOT_FOUND}; nothing is ruled out", "  ", style="bold")
+    if found.possible:
+        _paragraph("possible, but nothing ties it to the failure yet:", "  ")
+        told(found.possible)
+    if found.source is not None:
+        answer(f"  {one_line(found.source.path)}:{found.source.line}")
+        for line, (_, _, is_it) in zip(
+            found.source_text.splitlines(), found.source_lines, strict=True
+        ):
+            shown = visible(line)
+            answer(f"    {styled(shown, 'red', sys.stdout) if is_it else shown}")
+    _paragraph(f"next: {one_line(found.next_step)}", "  ")
+
+
+def _paragraph(text: str, indent: str, *, style: str = "") -> None:
+    import sys
+    import textwrap
+
+    lines = textwrap.wrap(
+        text,
+        width=_COLUMNS,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    for line in lines:
+        answer(styled(line, style, sys.stdout) if style else line)

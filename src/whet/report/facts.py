@@ -2,6 +2,7 @@
 
 import base64
 
+from whet.report.answer import answer_of
 from whet.report.wording import is_text
 from whet.workbench.changed_part import SmallestPart
 from whet.workbench.investigation import (
@@ -32,6 +33,7 @@ def facts_of(investigation: Investigation) -> dict[str, object]:
         "failure": None if failure is None else failure.to_json(),
         "last_lines": investigation.last_lines,
         "seen": investigation.seen,
+        "answer": answer_of(investigation).to_json(),
         "clues": [clue.to_json() for clue in investigation.clues],
         "reproduction": _reproduction(investigation.reproduction),
         "history": None if investigation.history is None else history_facts(investigation.history),

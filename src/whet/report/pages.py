@@ -6,6 +6,7 @@ from pathlib import Path
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.resources import ResourceUse
 from whet.host.files import write_atomically
+from whet.report.answer import answer_of, shown_trials
 from whet.report.curve import memory_curve, size_curve
 from whet.report.difference import difference
 from whet.report.facts import facts_of
@@ -77,9 +78,13 @@ def _render(template: str, investigation: Investigation) -> str:
         line_of=_line_of,
         usage=_usage,
         difference=_difference,
+        trials=shown_trials,
     )
     page = environment.get_template(template).render(
-        it=investigation, headline=headline(investigation), count=shown_count
+        it=investigation,
+        answer=answer_of(investigation),
+        headline=headline(investigation),
+        count=shown_count,
     )
     return page.rstrip("\n") + "\n"
 

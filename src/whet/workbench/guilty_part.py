@@ -93,3 +93,8 @@ def part_sentence(part: SmallestPart) -> str:
     also = f" and {more} places more" if more > 0 else ""
     early = "" if part.stopped.is_complete else f"; {part.stopped.value}"
     return f"of {part.base} → {part.changed} {count} brings it: {shown}{also}{early}"
+
+
+def next_of_part(part: SmallestPart) -> str:
+    """Return what to do about a part, in a sentence."""
+    return f"Begin at {', '.join(part.places)}: that much of the change brings it."

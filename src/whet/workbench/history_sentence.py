@@ -43,6 +43,18 @@ def _likeness(search: VersionSearch) -> str:
     return f"; judged {search.new_term.upper()} by likeness: {ways}"
 
 
+def next_of_history(search: VersionSearch) -> str:
+    """Return what to do about the version that brought the failure; empty if it is not known."""
+    if search.first_bad is None:
+        return ""
+    if search.kind == "release":
+        return (
+            f"Read what {search.subject} {search.first_bad} changed; until it is mended,"
+            f" `{search.subject}=={search.good}` does not have this failure."
+        )
+    return f"Look at the change: `git show {search.first_bad}`."
+
+
 def _noisy_sentence(search: VersionSearch, noisy: NoisySearch) -> str:
     runs = shown_count(noisy.runs, "run")
     if search.first_bad is None:

@@ -20,8 +20,11 @@ from whet.host.files import storage_error
 from whet.workbench.bench import Workbench
 from whet.workbench.changed_part import SmallestPart
 from whet.workbench.copies import Copied, reproduce_on_copies
+from whet.workbench.excerpts import excerpts_of
 from whet.workbench.fixed_already import look_at_releases
 from whet.workbench.good_sides import check_good_sides
+from whet.workbench.guilty_part import next_of_part
+from whet.workbench.history_sentence import next_of_history
 from whet.workbench.investigated_changes import (
     compare_configurations,
     compare_packages,
@@ -101,6 +104,7 @@ def investigate(
     )
     reproducer = _hand_over(work, headline, held)
     found = None if work.found is None else work.found.search
+    told = (*work.shown, *ordered, *clues)
     investigation = Investigation(
         number=work.number,
         trial=work.trial,
@@ -123,7 +127,8 @@ def investigate(
         packages=tuple(work.trial.packages.items()),
         folder=str(work.folder),
         seen="\n".join(seen_lines(baseline.outcome)),
-        clues=(*ordered, *clues),
+        clues=told,
+        excerpts=excerpts_of(told, baseline.outcome.failure, work.trial.cwd),
         part=work.part,
     )
     facts = {"folder": str(work.folder)}
@@ -302,17 +307,11 @@ def _conclusions(
 ) -> list[str]:
     said: list[str] = []
     if found is not None and found.first_bad is not None:
-        if found.kind == "release":
-            said.append(
-                f"Read what {found.subject} {found.first_bad} changed; until it is mended,"
-                f" `{found.subject}=={found.good}` does not have this failure."
-            )
-        else:
-            said.append(f"Look at the change: `git show {found.first_bad}`.")
+        said.append(next_of_history(found))
     if part is not None:
-        said.append(f"Begin at {', '.join(part.places)}: that much of the change brings it.")
+        said.append(next_of_part(part))
     said += [
-        f"The failure does not depend on what {payload.original} holds."
+        f"It fails with an empty {payload.original} too."
         if not payload.content
         else f"{shown_bytes(payload.after_bytes)} of {shown_bytes(payload.before_bytes)} of"
         f" {payload.original} are enough to show it."

@@ -15,9 +15,10 @@ from whet.core.event import Notice
 from whet.host.git import Repository
 from whet.host.search_stamp import is_clean
 from whet.workbench.bisect import MOST_JOBS
+from whet.workbench.changed_part import SmallestPart
 from whet.workbench.command_search import CommandOptions
 from whet.workbench.good_sides import configuration_named
-from whet.workbench.history_sentence import history_sentence
+from whet.workbench.history_sentence import history_sentence, next_of_history
 from whet.workbench.investigating import Work
 from whet.workbench.noisy_versions import Noise, find_first_bad
 from whet.workbench.reproduce import Baseline
@@ -51,7 +52,13 @@ def compare_with_good(work: Work, baseline: Baseline) -> None:
             if not isinstance(error, NothingDiffers):
                 work.steps.conclude(f"nothing was compared: {error}")
         else:
-            work.steps.conclude(decision_sentence(found))
+            said = decision_sentence(found)
+            work.steps.conclude(said)
+            work.show(
+                said,
+                f"trial {number} of this command passed",
+                next_step=f"Undo what decides, or look at what reads it: trial {number} passed without.",
+            )
 
 
 def compare_configurations(work: Work) -> None:
@@ -67,6 +74,12 @@ def compare_configurations(work: Work) -> None:
             _command_options(work), output=str(work.folder),
         )  # fmt: skip
         work.steps.conclude(found)
+        work.show(
+            found,
+            f"the command passes with {work.options.good_config}",
+            path=str(Path(work.trial.cwd, bad)),
+            next_step=f"Set it in {bad} as {work.options.good_config} does, or mend what reads it.",
+        )
 
 
 def compare_packages(work: Work) -> None:
@@ -79,7 +92,14 @@ def compare_packages(work: Work) -> None:
         found = deciding_packages(
             work.bench, work.request, work.options.good_packages, _command_options(work)
         )
-        work.steps.conclude("; ".join([found[0], *map(history_sentence, found[1])]))
+        said = "; ".join([found[0], *map(history_sentence, found[1])])
+        work.steps.conclude(said)
+        work.show(
+            said,
+            f"the command passes with {work.options.good_packages}",
+            next_step=f"Install these as {work.options.good_packages} has them,"
+            " or read what they changed.",
+        )
 
 
 def _command_options(work: Work) -> CommandOptions:
@@ -117,7 +137,10 @@ def search_history(work: Work, baseline: Baseline) -> None:
             work.history = replace(work.history, versions=None, remark=remark)
             work.steps.conclude(f"{remark} ({look})")
         else:
-            work.steps.conclude(history_sentence(work.found.search))
+            search = work.found.search
+            work.steps.conclude(history_sentence(search))
+            if search.first_bad is not None:
+                work.show(history_sentence(search), reason, next_step=next_of_history(search))
     if work.found is None:
         _look_at_edits(work, baseline)
     else:
@@ -138,6 +161,7 @@ def _look_into_commit(work: Work, hunt: VersionHunt, found: FirstBad) -> None:
         work.part = part_of_first_bad(hunt, found, repository)
         if work.part is not None:
             work.steps.conclude(part_sentence(work.part))
+            _show_part(work, work.part, reason)
 
 
 def _look_at_edits(work: Work, baseline: Baseline) -> None:
@@ -159,6 +183,15 @@ def _look_at_edits(work: Work, baseline: Baseline) -> None:
             work.bench.emit(Notice(text=f"not searched: {error}"))
         else:
             work.steps.conclude(part_sentence(work.part))
+            _show_part(work, work.part, reason)
+
+
+def _show_part(work: Work, part: SmallestPart, why: str) -> None:
+    """Keep the part of a change as shown, if a run of the search has shown it."""
+    from whet.workbench.guilty_part import next_of_part, part_sentence
+
+    if part.is_verified:
+        work.show(part_sentence(part), why, next_step=next_of_part(part))
 
 
 def _noise(baseline: Baseline) -> Noise:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from whet.core.budget import Budget
+from whet.core.clue import Clue, Sureness
 from whet.core.trial import Trial
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.changed_part import SmallestPart
@@ -79,6 +80,23 @@ class Work:
     history: History
     found: FirstBad | None = None
     part: SmallestPart | None = None
+    shown: list[Clue] = field(default_factory=list[Clue])
+
+    def show(
+        self, says: str, why: str, *, path: str = "", line: int = 0, next_step: str = ""
+    ) -> None:
+        """Keep what the step under way has shown to bring the failure, with its trials."""
+        self.shown.append(
+            Clue(
+                says=says,
+                why=why,
+                path=path,
+                line=line,
+                sureness=Sureness.SHOWN,
+                trials=tuple(self.steps.numbers),
+                next_step=next_step,
+            )
+        )
 
     def record(self, starting: Trial) -> int:
         """Write a trial of it down; return its number."""

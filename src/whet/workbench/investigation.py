@@ -338,6 +338,23 @@ class Reproducer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """Lines of a source around one that matters, as the file held them at the end.
+
+    Attributes:
+        path: the file, as a clue or a frame names it.
+        line: the line that matters.
+        first: number of the first line kept.
+        lines: the lines.
+    """
+
+    path: str
+    line: int
+    first: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Investigation:
     """The answer to "why does this command fail?", with all that was tried.
 
@@ -366,6 +383,7 @@ class Investigation:
         clues: what points at the cause, the likeliest first.
         part: the smallest part of the first bad commit, or of what is not committed, that
             brings the failure; None if none was found.
+        excerpts: sources around the lines that the clues and the failure name.
     """
 
     number: int
@@ -391,6 +409,7 @@ class Investigation:
     seen: str = ""
     clues: tuple[Clue, ...] = ()
     part: SmallestPart | None = None
+    excerpts: tuple[Excerpt, ...] = ()
 
     @property
     def stopped(self) -> StopReason:

@@ -16,10 +16,12 @@ class Steps:
     Attributes:
         emit: tells the observers.
         done: the steps so far.
+        numbers: the notebook's numbers of the trials of the step that is under way.
     """
 
     emit: Callable[[Event], None]
     done: list[Step] = field(default_factory=list[Step])
+    numbers: list[int] = field(default_factory=list[int])
     _trials: int = 0
     _result: str = ""
 
@@ -27,6 +29,8 @@ class Steps:
         """Count the trials of the step that is under way, and pass the event on."""
         if isinstance(event, TrialFinished):
             self._trials += 1
+            if event.number is not None:
+                self.numbers.append(event.number)
         self.emit(event)
 
     def conclude(self, result: str) -> None:
@@ -36,7 +40,7 @@ class Steps:
     @contextmanager
     def step(self, title: str, reason: str) -> Generator[None, None, None]:
         """Do one step; without a conclusion it leaves no trace in the report."""
-        self._trials, self._result = 0, ""
+        self._trials, self._result, self.numbers = 0, "", []
         started = time.monotonic()
         self.emit(StepStarted(title=title, reason=reason))
         yield

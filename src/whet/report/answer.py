@@ -1,0 +1,187 @@
+"""The answer of an investigation, said first and alike by each of its outputs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from whet.core.clue import Clue, Sureness
+from whet.core.quantity import shown_bytes, shown_count
+from whet.workbench.investigation import Excerpt, Investigation
+
+NOT_FOUND = "Cause not found"
+_FIRM = (Sureness.SHOWN, Sureness.SEEN)
+_MOST_NUMBERS = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A sentence, and the notebook's numbers of the trials that it rests on."""
+
+    says: str
+    trials: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What the investigation answers.
+
+    Attributes:
+        cause: the first clue that is shown, else the first that is seen; None: not found.
+        evidence: what speaks for the cause.
+        ruled_out: without a cause, what the trials have shown not to be needed.
+        possible: clues that nothing ties to the failure yet.
+        source: the source around the line of the cause, else around the failure.
+        next_step: what to do next.
+    """
+
+    cause: Clue | None
+    evidence: tuple[Evidence, ...]
+    ruled_out: tuple[Evidence, ...]
+    possible: tuple[Evidence, ...]
+    source: Excerpt | None
+    next_step: str
+
+    @property
+    def title(self) -> str:
+        """The cause, or that none was found."""
+        return NOT_FOUND if self.cause is None else self.cause.says
+
+    @property
+    def sure(self) -> str:
+        """How sure it is, in words."""
+        if self.cause is not None:
+            return self.cause.sureness.value
+        return "nothing seen names the cause" if not self.possible else Sureness.POSSIBLE.value
+
+    @property
+    def source_lines(self) -> tuple[tuple[int, str, bool], ...]:
+        """Each line of the source with its number, and whether it is the one."""
+        if self.source is None:
+            return ()
+        numbered = enumerate(self.source.lines, self.source.first)
+        return tuple((number, text, number == self.source.line) for number, text in numbered)
+
+    @property
+    def source_text(self) -> str:
+        """The source as plain text, the line marked."""
+        return "\n".join(
+            f"{'>' if is_it else ' '} {number:>5} | {text}".rstrip()
+            for number, text, is_it in self.source_lines
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """Return this answer as JSON data."""
+        return {
+            "cause": None if self.cause is None else self.cause.to_json(),
+            "says": self.title,
+            "sure": self.sure,
+            "evidence": _json(self.evidence),
+            "ruled_out": _json(self.ruled_out),
+            "possible": _json(self.possible),
+            "source": None
+            if self.source is None
+            else {
+                "path": self.source.path,
+                "line": self.source.line,
+                "first": self.source.first,
+                "lines": list(self.source.lines),
+            },
+            "next_step": self.next_step,
+        }
+
+
+def answer_of(investigation: Investigation) -> Answer:
+    """Return the answer of an investigation."""
+    cause = cause_of(investigation.clues)
+    others = [clue for clue in investigation.clues if clue is not cause]
+    firm = [clue for clue in others if clue.sureness in _FIRM]
+    possible = [clue for clue in others if clue.sureness not in _FIRM]
+    evidence: list[Evidence] = []
+    if cause is not None:
+        evidence = [Evidence(says=cause.why, trials=cause.trials)]
+        evidence += [Evidence(says=clue.says, trials=clue.trials) for clue in firm]
+    return Answer(
+        cause=cause,
+        evidence=tuple(evidence),
+        ruled_out=() if cause is not None else tuple(_ruled_out(investigation)),
+        possible=tuple(Evidence(says=clue.says, trials=clue.trials) for clue in possible),
+        source=_source(investigation, cause),
+        next_step=_next_step(investigation, cause, possible),
+    )
+
+
+def cause_of(clues: Iterable[Clue]) -> Clue | None:
+    """Return the first clue that is shown, else the first that is seen; None if neither is."""
+    told = list(clues)
+    for sureness in _FIRM:
+        for clue in told:
+            if clue.sureness is sureness:
+                return clue
+    return None
+
+
+def shown_trials(trials: tuple[int, ...]) -> str:
+    """Return the numbers of trials as they are shown, such as ``trials 3, 4``."""
+    if not trials:
+        return ""
+    if len(trials) == 1:
+        return f"trial {trials[0]}"
+    if len(trials) <= _MOST_NUMBERS:
+        return f"trials {', '.join(map(str, trials))}"
+    return f"{len(trials)} trials, {min(trials)} to {max(trials)}"
+
+
+def _ruled_out(investigation: Investigation) -> list[Evidence]:
+    said: list[Evidence] = []
+    done = investigation.reproduction
+    if done.is_deterministic and done.attempts > 1:
+        runs = shown_count(done.attempts, "run")
+        said.append(
+            Evidence(
+                says=f"that it fails only rarely: it failed the same way in each of {runs}",
+                trials=done.trials,
+            )
+        )
+    for payload in investigation.payloads:
+        if payload.rate_at_least or payload.after_bytes >= payload.before_bytes:
+            continue
+        before = shown_bytes(payload.before_bytes)
+        kept = shown_bytes(payload.after_bytes)
+        said.append(
+            Evidence(
+                says=f"most of {payload.original}: it fails so with {kept} of its {before}"
+                if payload.after_bytes
+                else f"a need for what {payload.original} holds: it fails so when it is empty"
+            )
+        )
+    return said
+
+
+def _source(investigation: Investigation, cause: Clue | None) -> Excerpt | None:
+    failure = investigation.failure
+    if cause is not None:
+        place = (cause.path, cause.line)
+    elif failure is not None and failure.place is not None:
+        place = (failure.place.path, failure.place.line)
+    else:
+        return None
+    excerpts = investigation.excerpts
+    return next((each for each in excerpts if (each.path, each.line) == place), None)
+
+
+def _next_step(investigation: Investigation, cause: Clue | None, possible: list[Clue]) -> str:
+    if cause is not None and cause.next_step:
+        return cause.next_step
+    pointed = cause or next((clue for clue in possible if clue.path), None)
+    if pointed is not None and pointed.next_step:
+        return pointed.next_step
+    if pointed is not None and pointed.path:
+        line = f":{pointed.line}" if pointed.line else ""
+        return f"Look at {Path(pointed.path).name}{line}."
+    if investigation.reproducer is not None and investigation.reproducer.is_verified:
+        return f"Run `{investigation.reproducer.script}`, which shows the failure, and change it."
+    return "Open it where it fails: `whet post-mortem`."
+
+
+def _json(evidence: tuple[Evidence, ...]) -> list[dict[str, object]]:
+    return [{"says": each.says, "trials": list(each.trials)} for each in evidence]

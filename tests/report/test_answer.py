@@ -1,0 +1,138 @@
+"""The box at the top of each output of an investigation."""
+
+import json
+import re
+from contextlib import redirect_stdout
+from dataclasses import replace
+from html import unescape
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_pages import BARE, FULL
+
+from whet.cli.investigate import show
+from whet.core.clue import Clue, Sureness
+from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
+from whet.report.answer import answer_of
+from whet.report.facts import facts_of
+from whet.report.pages import html, markdown
+from whet.workbench.excerpts import excerpts_of
+from whet.workbench.investigation import Investigation
+
+WORDS = st.text("abcdefghij", min_size=6, max_size=12)
+CLUES = st.lists(
+    st.builds(
+        Clue,
+        says=WORDS,
+        why=WORDS,
+        sureness=st.sampled_from(Sureness),
+        trials=st.lists(st.integers(1, 99), max_size=3, unique=True).map(tuple),
+        next_step=WORDS,
+    ),
+    max_size=5,
+    unique_by=lambda each: each.says,
+)
+
+
+def boxes(found: Investigation) -> list[str]:
+    """Return the box of the terminal, of Markdown and of HTML as words."""
+    terminal = StringIO()
+    with redirect_stdout(terminal):
+        show(found)
+    page = re.search(r'<section class="answer">(.*?)</section>', html(found), re.DOTALL)
+    assert page is not None
+    told = [
+        terminal.getvalue().split("  next: ")[0],
+        markdown(found).split("\nNext: ")[0],
+        unescape(re.sub(r"<[^>]*>", " ", page[1])),
+    ]
+    return [" ".join(each.split()) for each in told]
+
+
+@given(CLUES)
+def test_the_cause_in_the_box_is_the_first_clue_that_is_shown_else_the_first_seen(
+    clues: list[Clue],
+) -> None:
+    found = replace(FULL, clues=tuple(clues))
+    shown = [each for each in clues if each.sureness is Sureness.SHOWN]
+    seen = [each for each in clues if each.sureness is Sureness.SEEN]
+    first = next(iter(shown + seen), None)
+
+    told = facts_of(found)["answer"]
+    assert isinstance(told, dict)
+    assert told["cause"] == (None if first is None else first.to_json())
+    for box in boxes(found):
+        assert ("Cause not found" in box) == (first is None)
+        assert ("ruled out" in box) == (first is None)
+        if first is not None:
+            named = re.search(rf"(?:cause: |Cause (?:\*\*)?){first.says}\b", box)
+            assert named, box
+            assert first.sureness.value in box
+        for each in clues:
+            assert each.says in box
+            assert all(str(number) in box for number in each.trials)
+
+
+@given(CLUES)
+def test_what_is_possible_is_never_among_the_evidence(clues: list[Clue]) -> None:
+    told = answer_of(replace(FULL, clues=tuple(clues)))
+
+    possible = {each.says for each in clues if each.sureness is Sureness.POSSIBLE}
+    assert {each.says for each in told.possible} == possible
+    assert told.cause is None or told.cause.says not in possible
+
+
+def test_what_is_ruled_out_is_what_the_trials_have_shown() -> None:
+    told = [each.says for each in answer_of(FULL).ruled_out]
+
+    assert told == [
+        "that it fails only rarely: it failed the same way in each of 3 runs",
+        "most of prices.csv: it fails so with 7 B of its 102 kB",
+    ]
+
+
+def test_a_flaky_failure_rules_nothing_out() -> None:
+    flaky = replace(BARE.reproduction, same_failures=2)
+    found = replace(BARE, reproduction=flaky)
+
+    assert answer_of(found).ruled_out == ()
+    assert all("othing is ruled out" in box for box in boxes(found))
+
+
+@pytest.mark.parametrize(("line", "first", "last"), [(1, 1, 4), (5, 2, 8), (9, 6, 9)])
+def test_the_source_around_the_line_stands_in_each_box(
+    tmp_path: Path, line: int, first: int, last: int
+) -> None:
+    (tmp_path / "load.py").write_text("".join(f"row_{number}\n" for number in range(1, 10)))
+    failure = Failure(
+        signature=FailureSignature(kind=FailureKind.EXCEPTION, exception="KeyError"),
+        summary="KeyError: 'price'",
+        frames=(Frame(path="load.py", line=line, function="price", in_user_code=True),),
+    )
+    found = replace(BARE, failure=failure, excerpts=excerpts_of((), failure, str(tmp_path)))
+
+    told = facts_of(found)["answer"]
+    assert isinstance(told, dict)
+    assert told["source"]["lines"] == [f"row_{each}" for each in range(first, last + 1)]
+    assert json.dumps(told)
+    for box in boxes(found):
+        assert {int(each) for each in re.findall(r"row_(\d)", box)} == set(range(first, last + 1))
+
+
+def test_a_source_that_is_gone_is_left_out(tmp_path: Path) -> None:
+    clue = Clue(says="one", why="two", path="gone.py", line=3)
+
+    assert excerpts_of((clue,), None, str(tmp_path)) == ()
+
+
+def test_the_box_of_a_terminal_fits_into_80_columns() -> None:
+    clue = Clue(says="word " * 50, why="reason " * 30, sureness=Sureness.SHOWN, trials=(1, 2))
+    terminal = StringIO()
+    with redirect_stdout(terminal):
+        show(replace(FULL, clues=(clue,)))
+
+    box = terminal.getvalue().split("  next: ")[0]
+    assert max(map(len, box.splitlines())) <= 80
