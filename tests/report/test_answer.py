@@ -136,3 +136,21 @@ def test_the_box_of_a_terminal_fits_into_80_columns() -> None:
 
     box = terminal.getvalue().split("  next: ")[0]
     assert max(map(len, box.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(("line", "title"), [(2, "load.py:2"), (0, "it fails at load.py:5")])
+def test_a_cause_without_a_line_is_shown_with_the_place_of_the_failure_named_as_such(
+    tmp_path: Path, line: int, title: str
+) -> None:
+    (tmp_path / "load.py").write_text("one\ntwo\nthree\nfour\nfive\n")
+    failure = Failure(
+        signature=FailureSignature(kind=FailureKind.EXCEPTION, exception="KeyError"),
+        summary="KeyError: 'price'",
+        frames=(Frame(path="load.py", line=5, function="price", in_user_code=True),),
+    )
+    clue = Clue(says="it", why="so", path="load.py", line=line, sureness=Sureness.SEEN)
+    excerpts = excerpts_of((clue,), failure, str(tmp_path))
+    found = replace(BARE, failure=failure, clues=(clue,), excerpts=excerpts)
+
+    assert answer_of(found).source_title == title
+    assert all(title in box for box in boxes(found))

@@ -167,7 +167,7 @@ def _show_answer(found: Answer) -> None:
         _paragraph("possible, but nothing ties it to the failure yet:", "  ")
         told(found.possible)
     if found.source is not None:
-        answer(f"  {one_line(found.source.path)}:{found.source.line}")
+        _paragraph(one_line(found.source_title), "  ")
         for line, (_, _, is_it) in zip(
             found.source_text.splitlines(), found.source_lines, strict=True
         ):

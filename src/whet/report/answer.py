@@ -30,7 +30,7 @@ class Answer:
         evidence: what speaks for the cause.
         ruled_out: without a cause, what the trials have shown not to be needed.
         possible: clues that nothing ties to the failure yet.
-        source: the source around the line of the cause, else around the failure.
+        source: the source around the line of the cause, else around the place of the failure.
         next_step: what to do next.
     """
 
@@ -60,6 +60,19 @@ class Answer:
             return ()
         numbered = enumerate(self.source.lines, self.source.first)
         return tuple((number, text, number == self.source.line) for number, text in numbered)
+
+    @property
+    def source_title(self) -> str:
+        """What the source shows: the place of the cause, or that of the failure."""
+        if self.source is None:
+            return ""
+        place = f"{self.source.path}:{self.source.line}"
+        if self.cause is not None and (self.cause.path, self.cause.line) == (
+            self.source.path,
+            self.source.line,
+        ):
+            return place
+        return f"it fails at {place}"
 
     @property
     def source_text(self) -> str:
@@ -158,15 +171,13 @@ def _ruled_out(investigation: Investigation) -> list[Evidence]:
 
 
 def _source(investigation: Investigation, cause: Clue | None) -> Excerpt | None:
+    """Return the source of the cause; where it names no line that can be read, of the failure."""
     failure = investigation.failure
-    if cause is not None:
-        place = (cause.path, cause.line)
-    elif failure is not None and failure.place is not None:
-        place = (failure.place.path, failure.place.line)
-    else:
-        return None
-    excerpts = investigation.excerpts
-    return next((each for each in excerpts if (each.path, each.line) == place), None)
+    places = [] if cause is None else [(cause.path, cause.line)]
+    if failure is not None and failure.place is not None:
+        places.append((failure.place.path, failure.place.line))
+    by_place = {(each.path, each.line): each for each in investigation.excerpts}
+    return next((by_place[place] for place in places if place in by_place), None)
 
 
 def _next_step(investigation: Investigation, cause: Clue | None, possible: list[Clue]) -> str:
