@@ -154,3 +154,12 @@ def test_a_cause_without_a_line_is_shown_with_the_place_of_the_failure_named_as_
 
     assert answer_of(found).source_title == title
     assert all(title in box for box in boxes(found))
+
+
+@given(CLUES)
+def test_what_follows_a_list_of_the_box_is_no_part_of_its_last_item(clues: list[Clue]) -> None:
+    box = markdown(replace(FULL, clues=tuple(clues))).split("\nNext: ")[0] + "\nNext: "
+    lines = box.splitlines()
+
+    for item, after in zip(lines, lines[1:], strict=False):
+        assert not item.startswith("- ") or after == "" or after.startswith("- ")
