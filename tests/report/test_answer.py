@@ -1,5 +1,6 @@
 """The box at the top of each output of an investigation."""
 
+import itertools
 import json
 import re
 from contextlib import redirect_stdout
@@ -161,5 +162,5 @@ def test_what_follows_a_list_of_the_box_is_no_part_of_its_last_item(clues: list[
     box = markdown(replace(FULL, clues=tuple(clues))).split("\nNext: ")[0] + "\nNext: "
     lines = box.splitlines()
 
-    for item, after in zip(lines, lines[1:], strict=False):
+    for item, after in itertools.pairwise(lines):
         assert not item.startswith("- ") or after == "" or after.startswith("- ")
