@@ -91,9 +91,16 @@ def shrunk(slip: Slip, place: Path) -> Ended:
 
 
 def _seen(slip: Slip, folder: Path, payload: Path) -> object:
-    words = [sys.executable, SPECIMENS / "witness.py", "main.py", payload.name, slip.worth]
+    words: list[str | Path] = [
+        sys.executable,
+        SPECIMENS / "witness.py",
+        "main.py",
+        payload.name,
+        slip.worth,
+    ]
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+    seen: object = json.loads(done.stdout)
+    return seen
 
 
 def main() -> None:

@@ -46,6 +46,7 @@ def test_the_smallest_json_that_holds_a_word_is_json() -> None:
     preference = Preference(is_valid=validity_of(payload, "a.json"))
     search = reducer_of(payload, name="a.json", preference=preference).reduce()
     batch = next(search)
+    best = b""
     try:
         while True:
             verdicts = [Verdict.BAD if b"crash" in each.data else Verdict.SKIP for each in batch]
@@ -55,7 +56,7 @@ def test_the_smallest_json_that_holds_a_word_is_json() -> None:
                 json.loads(each.data)
             batch = search.send(verdicts)
     except StopIteration as ended:
-        best: bytes = ended.value.payload
+        best = ended.value.payload
     assert b"crash" in best
     assert json.loads(best)
     assert len(best) < len(payload) / 2

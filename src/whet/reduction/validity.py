@@ -31,7 +31,8 @@ def _python(payload: bytes) -> None:
 
 
 def _xml(payload: bytes) -> None:
-    expat.ParserCreate().Parse(payload, True)  # noqa: FBT003 - expat takes no names
+    is_final = True
+    expat.ParserCreate().Parse(payload, is_final)
 
 
 def _ini(payload: bytes) -> None:

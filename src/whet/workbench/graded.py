@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from whet.core.failure import Failure, FailureSignature
 from whet.core.likeness import likeness
-from whet.core.oracle import SameFailure, says_nothing
+from whet.core.oracle import Oracle, SameFailure, says_nothing
 from whet.core.outcome import Outcome
 from whet.core.verdict import Verdict
 
@@ -81,3 +81,12 @@ class LikeFailure:
             if way:
                 return _Known(failure, way, known.failure.signature)
         return None
+
+
+def graded(oracle: Oracle, failing: Outcome | None) -> Oracle:
+    """Return what judges between the ends: where versions vary, what is like a failure is it."""
+    if not isinstance(oracle, SameFailure) or oracle.site is not None:
+        return oracle
+    if failing is None or failing.failure is None:
+        return oracle
+    return LikeFailure(same=oracle, failure=failing.failure)

@@ -6,7 +6,8 @@ from dataclasses import replace
 from whet.core.event import Event, Notice, TrialFinished
 from whet.core.outcome import Outcome
 from whet.core.verdict import Verdict
-from whet.workbench.investigation import TestedVersion
+from whet.search.bisection import Bisection, Standing
+from whet.workbench.investigation import TestedVersion, VersionPlace
 from whet.workbench.judged_alike import JudgedAlike
 
 
@@ -112,3 +113,21 @@ class VersionWatch:
             replace(each, description=names.get(self._version_of.get(label, ""), ""))
             for label, each in self.seen.items()
         )
+
+
+def places_of(bisection: Bisection[str], label: Callable[[str], str]) -> tuple[VersionPlace, ...]:
+    """Return where those stand that were tested, and those that are left."""
+    told = {
+        Standing.TESTED_GOOD: "good", Standing.TESTED_BAD: "bad", Standing.SKIPPED: "skip",
+    }  # fmt: skip
+    left = set(bisection.suspects)
+    return tuple(
+        VersionPlace(
+            label=label(version),
+            position=position,
+            told=told.get(standing, ""),
+            is_suspect=version in left,
+        )
+        for position, (version, standing) in enumerate(bisection.standings().items())
+        if standing in told or version in left
+    )

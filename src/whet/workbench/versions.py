@@ -13,14 +13,14 @@ from whet.bisection.terms import Terms
 from whet.core.budget import Budget, StopReason
 from whet.core.event import Event, HistoryNarrowed, Notice
 from whet.core.executor import Executor
-from whet.core.oracle import Oracle, SameFailure
+from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.quantity import shown_count
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.execution.cold import Observe
 from whet.search.answering import answering
-from whet.search.bisection import Bisection, BisectionResult, Standing
+from whet.search.bisection import Bisection, BisectionResult
 from whet.search.proposal import Search
 from whet.search.second_look import SecondLook, second_look
 from whet.search.stretches import line_of_bisection
@@ -30,13 +30,13 @@ from whet.search.what_matters import bisect_what_matters
 from whet.workbench.bench import Place, RecordedExecutor, Workbench
 from whet.workbench.driver import HOLDS_NO_MORE, Driver, Ended, Question, announce, stop_reason_of
 from whet.workbench.ends import Ahead, Ends
-from whet.workbench.graded import LikeFailure
-from whet.workbench.investigation import LookedAgain, VersionPlace, VersionSearch
+from whet.workbench.graded import LikeFailure, graded
+from whet.workbench.investigation import LookedAgain, VersionSearch
 from whet.workbench.judged_alike import JudgedAlike
 from whet.workbench.placing import PlacingExecutor
 from whet.workbench.request import Judging
 from whet.workbench.unlike import Unlike
-from whet.workbench.version_watch import VersionWatch
+from whet.workbench.version_watch import VersionWatch, places_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +203,7 @@ class VersionHunt:
                 ends.confirm(same)
             self.terms = ends.terms
             confirm = partial(self._confirm, ends, same)
-            oracle = _graded(same, ends.failing)
+            oracle = graded(same, ends.failing)
             found = self._between(ahead, oracle, watch, confirm, bisection)
             if isinstance(found, tuple) and not self._holds(found, for_ends, oracle, watch):
                 self.bench.emit(Notice(text=HOLDS_NO_MORE))
@@ -555,7 +555,7 @@ class VersionHunt:
             log=self.versions.log(
                 bisection.old_end or "", bisection.new_end, bisection, self.terms
             ),
-            places=_places(bisection, label),
+            places=places_of(bisection, label),
             place_count=bisection.version_count,
             concluded=0 if self._alike is None else len(watch.not_run(self._alike.concluded)),
             likeness=oracle.ways(showed)
@@ -592,30 +592,3 @@ class VersionHunt:
             wall_seconds=walked.wall_seconds,
         )
         return FirstBad(search=search, oracle=oracle, last_good=None, first_bad=None)
-
-
-def _graded(oracle: Oracle, failing: Outcome | None) -> Oracle:
-    """Return what judges between the ends: where versions vary, what is like a failure is it."""
-    if not isinstance(oracle, SameFailure) or oracle.site is not None:
-        return oracle
-    if failing is None or failing.failure is None:
-        return oracle
-    return LikeFailure(same=oracle, failure=failing.failure)
-
-
-def _places(bisection: Bisection[str], label: Callable[[str], str]) -> tuple[VersionPlace, ...]:
-    """Return where those stand that were tested, and those that are left."""
-    told = {
-        Standing.TESTED_GOOD: "good", Standing.TESTED_BAD: "bad", Standing.SKIPPED: "skip",
-    }  # fmt: skip
-    left = set(bisection.suspects)
-    return tuple(
-        VersionPlace(
-            label=label(version),
-            position=position,
-            told=told.get(standing, ""),
-            is_suspect=version in left,
-        )
-        for position, (version, standing) in enumerate(bisection.standings().items())
-        if standing in told or version in left
-    )
