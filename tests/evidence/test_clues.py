@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.agent.site.whet_state import capture
-from whet.core.clue import Clue, Placing, printable
+from whet.core.clue import Clue, Placing, Sureness, printable
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.core.record import JsonObject
 from whet.evidence.closer_look import (
@@ -55,6 +55,27 @@ def test_a_lock_that_its_own_thread_holds_is_told() -> None:
     ]  # fmt: skip
     (clue,) = lock_clues(told, AT)
     assert (clue.line, "a.py:4" in clue.says) == (9, True)
+    assert clue.sureness is Sureness.SEEN
+
+
+def test_a_wait_for_a_thread_that_goes_on_is_only_possible() -> None:
+    told: list[JsonObject] = [
+        {"kind": "waits", "pid": 1, "thread": "main", "place": place(9), "holder": "worker",
+         "idents": [1, 2], "taken": place(4)}
+    ]  # fmt: skip
+    (clue,) = lock_clues(told, AT)
+    assert clue.sureness is Sureness.POSSIBLE
+
+
+def test_a_lock_of_a_thread_that_is_not_here_is_told_where_it_was_taken() -> None:
+    told: list[JsonObject] = [
+        {"kind": "waits", "pid": 1, "thread": "main", "place": place(9), "holder": "1399900",
+         "idents": [1, 1399900], "taken": place(4)}
+    ]  # fmt: skip
+    (clue,) = lock_clues(told, AT)
+    assert (clue.line, clue.sureness) == (4, Sureness.SEEN)
+    assert "1399900" not in clue.says
+    assert "a.py:9" in clue.says
 
 
 def test_threads_of_one_name_are_not_taken_for_one_thread() -> None:
@@ -174,7 +195,27 @@ def test_an_error_that_was_expected_is_not_told() -> None:
 def test_an_error_that_nobody_caught_is_told() -> None:
     (clue,) = told_of("def load():\n    x = 1\n    return int('x')\n")
     assert clue.line == 3
-    assert "nobody" in clue.says
+    assert clue.says.endswith("no `except` in your code has caught it")
+
+
+def test_a_with_around_an_error_that_no_except_has_caught_is_named() -> None:
+    (clue,) = told_of("def load():\n    with quiet():\n        return int('x')\n")
+    assert clue.says.endswith(
+        "no `except` in your code has caught it; the `with` at a.py:2 may have"
+    )
+    assert clue.sureness is Sureness.POSSIBLE
+
+
+def test_an_error_is_the_cause_only_where_its_own_handler_raised_the_failure() -> None:
+    source = SWALLOWED.format(kind="ValueError", deed="raise KeyError from None")
+    handler = source.splitlines().index("        raise KeyError from None") + 1
+    for line, sureness in ((handler, Sureness.SEEN), (handler + 9, Sureness.POSSIBLE)):
+        told = [raised(0, 3, "ValueError", "load"), raised(1, line, "KeyError", "load")]
+        frame = Frame(path="/p/a.py", line=line, function="load", in_user_code=True)
+        signature = FailureSignature(kind=FailureKind.EXCEPTION, exception="KeyError")
+        failure = Failure(signature=signature, summary="KeyError", frames=(frame,))
+        clue = raised_clues(told, failure, AT, lambda _: source)[0]
+        assert clue.sureness is sureness
 
 
 @pytest.mark.parametrize(("code", "told"), [("", 0), ("0", 0), ("3", 1)])
@@ -279,7 +320,7 @@ def test_an_attribute_that_is_set_in_one_case_only_is_not_said_to_be_set_by_what
     (clue,) = overriding_clues(failure, failure.error, Placing(str(tmp_path)))
     assert (
         clue.says
-        == "`self.mine` is set in `Own.__init__` at program.py:4, a line that was not run for this object"
+        == "`self.mine` is set in `Own.__init__` at program.py:4, but it is not there when it is asked for: that line was not run for this object, or something has deleted it"
     )
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
-from whet.core.clue import Clue, Placing
+from whet.core.clue import Clue, Placing, Sureness
 from whet.core.evidence import CLOSER, Evidence
 from whet.core.record import (
     JsonObject,
@@ -93,6 +93,7 @@ def descriptor_clues(told: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
                 why=_WHY_DESCRIPTORS,
                 path=line.path,
                 line=line.number,
+                sureness=Sureness.SEEN if count * 2 > total else Sureness.POSSIBLE,
             )
         return
 
@@ -106,10 +107,10 @@ def lock_clues(told: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
             circle.append(waits[pid, holder])
             holder = _of_lock(circle[-1])[1]
         if holder == thread:
-            yield from _circle(circle, at)
+            yield from _circle(circle, at, is_closed=True)
             return
     for each in waits.values():
-        yield from _circle([each], at)
+        yield from _circle([each], at, is_closed=False)
 
 
 def _of_lock(wait: JsonObject) -> tuple[object, object]:
@@ -118,12 +119,15 @@ def _of_lock(wait: JsonObject) -> tuple[object, object]:
     return waiting, holder
 
 
-def _circle(waits: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
+def _circle(waits: Sequence[JsonObject], at: Placing, *, is_closed: bool) -> Iterator[Clue]:
     for each in waits:
         here, there = line_of(each.get("place")), line_of(each.get("taken"))
         if here is None:
             continue
         holder = text(each, "holder")
+        if holder.isdigit() and there is not None:  # no thread that runs here has this number
+            yield _left_behind(each, (here, there), at)
+            continue
         by = f"that `{holder}` holds" if holder else "that nobody gives back"
         since = f" since {at(there.path, there.number)}" if there is not None else ""
         both = ": they wait for each other" if len(waits) > 1 else ""
@@ -133,7 +137,24 @@ def _circle(waits: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
             why=_WHY_LOCKS,
             path=here.path,
             line=here.number,
+            sureness=Sureness.SEEN if is_closed else Sureness.POSSIBLE,
         )
+
+
+def _left_behind(wait: JsonObject, places: tuple[Line, Line], at: Placing) -> Clue:
+    """Return the line that has taken a lock which nobody in this process can give back."""
+    here, there = places
+    return Clue(
+        says=f"`{text(wait, 'thread')}` waits at {at(here.path, here.number)} for a lock that was"
+        f" taken at {at(there.path, there.number)} by a thread that does not run in this process:"
+        " it has ended, or the process was forked while it held the lock",
+        why=_WHY_LOCKS,
+        path=there.path,
+        line=there.number,
+        sureness=Sureness.SEEN,
+        next_step="give the lock back on every way out, and start processes before threads take"
+        " locks (or start them with `spawn`)",
+    )
 
 
 def foreign_clues(told: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
@@ -157,6 +178,8 @@ def foreign_clues(told: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
                     why=_WHY_CALLS,
                     path=made.path,
                     line=made.number,
+                    sureness=Sureness.SEEN,
+                    next_step=f"declare `{text(source, 'function')}.restype`",
                 )
                 return
         is_cut = not _declares(last, 0) and any(_is_address(each) for each in _values(last))
@@ -212,4 +235,6 @@ def race_clue(suspect: Suspect, at: Placing, tried: str) -> Clue:
         why="threads come between each other only sometimes",
         path=write.path,
         line=write.number,
+        sureness=Sureness.SHOWN,
+        next_step="hold one lock from the read to the write",
     )

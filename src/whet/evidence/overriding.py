@@ -116,7 +116,10 @@ def _unset(
                 path=here,
                 line=number,
             )
-    return replace(set_here, says=f"{set_here.says}, a line that was not run for this object")
+    return replace(
+        set_here,
+        says=f"{set_here.says}, but it is not there when it is asked for: that line was not run for this object, or something has deleted it",
+    )
 
 
 def _statement(failure: KeptFailure, frame: KeptFrame) -> str:

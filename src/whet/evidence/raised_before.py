@@ -5,10 +5,11 @@ import builtins
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from whet.core.clue import Clue, Placing
+from whet.core.clue import Clue, Placing, Sureness
 from whet.core.failure import Failure, FailureKind
 from whet.core.record import JsonObject, integer, text
 from whet.evidence.closer_look import Line, line_of
@@ -46,11 +47,12 @@ class _Handler:
     """
 
     line: int
+    end: int
     is_broad: bool
     raises: bool
 
 
-_EXPECTED = _Handler(line=0, is_broad=False, raises=False)
+_EXPECTED = _Handler(line=0, end=0, is_broad=False, raises=False)
 _TAKES = "suppress"
 """The context manager that catches what it is given."""
 
@@ -81,11 +83,12 @@ def raised_clues(
         len(raised),
     )
     is_test = failure is not None and failure.kind is FailureKind.TEST_FAILURE
+    final_line = raised[final].at if final < len(raised) else None
     found: list[Clue] = []
     for each in reversed(raised[:final]):
         if each.type in _SKIPS:
             continue
-        clue = _clue(each, at, source_of, is_test=is_test)
+        clue = _clue(each, at, source_of, is_test=is_test, final=final_line)
         if clue is not None and len(found) < _MOST:
             found.append(clue)
     return found
@@ -110,7 +113,12 @@ def _raised(told: Sequence[JsonObject]) -> Iterator[_Raised]:
 
 
 def _clue(
-    raised: _Raised, at: Placing, source_of: Callable[[str], str], *, is_test: bool
+    raised: _Raised,
+    at: Placing,
+    source_of: Callable[[str], str],
+    *,
+    is_test: bool,
+    final: Line | None,
 ) -> Clue | None:
     caught = _handler(source_of(raised.last.path), raised.last, raised.type)
     words = f"{raised.type}: {raised.message}" if raised.message else raised.type
@@ -122,7 +130,9 @@ def _clue(
             return None  # it has gone all the way up, and was told
         if raised.type == "SystemExit" and raised.message in _NO_FAULT:
             return None  # a child process or a thread that ended well
-        what = "nobody in your code has caught it"
+        manager = _manager(source_of(raised.last.path), raised.last.number)
+        may = f"; the `with` at {at(raised.last.path, manager)} may have" if manager else ""
+        what = f"no `except` in your code has caught it{may}"
     elif caught is _EXPECTED:
         return None
     elif caught.raises or caught.is_broad or _SHORTAGE.search(raised.message):
@@ -135,6 +145,18 @@ def _clue(
         why=_WHY,
         path=raised.at.path,
         line=raised.at.number,
+        sureness=Sureness.SEEN if _became(caught, raised, final) else Sureness.POSSIBLE,
+    )
+
+
+def _became(caught: _Handler | None, raised: _Raised, final: Line | None) -> bool:
+    """Whether what has caught an error is what raised the failure."""
+    return (
+        caught is not None
+        and final is not None
+        and caught.raises
+        and final.path == raised.last.path
+        and caught.line <= final.number <= caught.end
     )
 
 
@@ -160,11 +182,24 @@ def _handler(source: str, last: Line, kind: str) -> _Handler | None:
     return found
 
 
+def _manager(source: str, number: int) -> int:
+    """Return the line of the innermost `with` around a line; 0: there is none."""
+    found = 0
+    with suppress(SyntaxError, ValueError, RecursionError):
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.With | ast.AsyncWith):
+                end = node.body[-1].end_lineno or node.body[-1].lineno
+                found = node.lineno if node.body[0].lineno <= number <= end else found
+    return found
+
+
 def _left(final: Sequence[ast.stmt]) -> _Handler | None:
     """Return what drops an error on its way: a `finally` that returns."""
     for each in final:
         if isinstance(each, ast.Return):
-            return _Handler(line=each.lineno, is_broad=True, raises=False)
+            return _Handler(
+                line=each.lineno, end=each.end_lineno or each.lineno, is_broad=True, raises=False
+            )
     return None
 
 
@@ -174,6 +209,7 @@ def _matching(handlers: Sequence[ast.ExceptHandler], kind: str) -> _Handler | No
         if is_caught or (is_caught is None and len(handlers) == 1):
             return _Handler(
                 line=each.lineno,
+                end=each.end_lineno or each.lineno,
                 is_broad=bool(_names(each.type) & _BROAD) and not _uses(each),
                 raises=any(isinstance(node, ast.Raise) and node.exc for node in ast.walk(each)),
             )
@@ -192,7 +228,9 @@ def _taken(node: ast.With | ast.AsyncWith, kind: str) -> _Handler | None:
         if name in _WANTS:
             return _EXPECTED
         if name == _TAKES and _catches(names, kind) is not False:
-            return _Handler(line=node.lineno, is_broad=bool(names & _BROAD), raises=False)
+            return _Handler(
+                line=node.lineno, end=node.lineno, is_broad=bool(names & _BROAD), raises=False
+            )
     return None
 
 

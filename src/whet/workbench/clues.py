@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from whet.core.clue import Clue, Placing, printable
@@ -71,6 +71,7 @@ class Closer:
         record: writes the row of a trial.
         place: where it runs, if it runs on another version.
         passed_while_looked_at: how many runs passed because they were.
+        looked: the numbers of the trials that were looked at, in their order.
     """
 
     bench: Workbench
@@ -79,6 +80,7 @@ class Closer:
     record: Callable[[Trial], int]
     place: Place | None = None
     passed_while_looked_at: int = 0
+    looked: list[int] = field(default_factory=list[int])
 
     def look(self) -> Finding:
         """Return what points at the cause."""
@@ -96,7 +98,8 @@ class Closer:
         libraries = self._libraries_of_numbers()
         if libraries is not None and self._can_look_closer:
             told = told_in(self._of_numbers().evidence)
-            clues = [*number_clues(told, at), *clues]
+            trials = (self.looked[-1],)
+            clues = [*(replace(each, trials=trials) for each in number_clues(told, at)), *clues]
             libraries |= {"torch"} if is_of_torch(told) else set()
         clues += toggle_clues(
             self.bench, self.trial, self.baseline, self.record,
@@ -144,6 +147,7 @@ class Closer:
 
     def _of_closer_look(self, at: Placing) -> list[Clue]:
         outcome = self._look_until_it_fails()
+        trial = self.looked[-1]
         told = told_in(outcome.evidence)
         failure = outcome.failure or self.baseline.outcome.failure
         kind = None if failure is None else failure.kind
@@ -152,7 +156,8 @@ class Closer:
             found += lock_clues(told, at)
         if kind is FailureKind.SIGNAL:
             found += foreign_clues(told, at)
-        return [*found, *raised_clues(told, failure, at, _source_of)]
+        found += raised_clues(told, failure, at, _source_of)
+        return [replace(each, trials=each.trials or (trial,)) for each in found]
 
     def _libraries_of_numbers(self) -> set[str] | None:
         """Return whose a number may be that is none; None: the failure is about no such thing."""
@@ -191,6 +196,7 @@ class Closer:
                     outcome = future.result()
                     runs.append(outcome)
                     assert future.number is not None
+                    self.looked.append(future.number)
                     self._tell(future.number, trial, outcome, oracle)
                     if oracle.judge(outcome) is until:
                         break
@@ -213,9 +219,11 @@ class Closer:
         """Return what threads share without a lock, where keeping them apart mends the failure."""
         clues: list[Clue] = []
         for suspect in suspects_in(told)[:_SUSPECTS]:
+            before = len(self.looked)
             tried = self._tried(suspect)
             if tried:
-                clues.append(race_clue(suspect, at, tried))
+                trials = tuple(self.looked[before:])
+                clues.append(replace(race_clue(suspect, at, tried), trials=trials))
         return clues
 
     def _tried(self, suspect: Suspect) -> str:

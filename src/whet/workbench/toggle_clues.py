@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
-from whet.core.clue import Clue, Placing
+from whet.core.clue import Clue, Placing, Sureness
 from whet.core.failure import FailureKind
 from whet.core.trial import Trial
 from whet.evidence.not_a_number import WHY as WHY_NUMBERS
@@ -133,4 +133,8 @@ def _clue(turned: Turned, why: str, said: str) -> Clue:
         f" ({turned.failures} of {turned.runs} runs fail the same way{slow};"
         f" `whet toggle {turned.toggle.name}`)",
         why=why,
+        sureness=Sureness.SHOWN
+        if turned.effect is Effect.GONE and not turned.toggle.only_slows
+        else Sureness.POSSIBLE,
+        trials=(turned.trial,),
     )

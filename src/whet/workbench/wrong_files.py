@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from whet.core.clue import Clue, Placing
+from whet.core.clue import Clue, Placing, Sureness
 from whet.evidence.kept_failure import KeptError, KeptFailure
 from whet.host.editing import unsaved_beside
 from whet.host.module_search import python_files
@@ -40,6 +40,9 @@ def _shadows(failure: KeptFailure, error: KeptError, at: Placing) -> Iterator[Cl
     for name, path in _loaded(failure, error).items():
         if name not in sys.stdlib_module_names or name.startswith("_"):
             continue
+        is_named = (
+            re.search(rf"\bmodule '{re.escape(name)}'|from '{re.escape(name)}'", words) is not None
+        )
         is_told = re.search(rf"\b{re.escape(name)}\b", words) or any(
             path == each.frame.path for each in error.frames
         )
@@ -49,6 +52,8 @@ def _shadows(failure: KeptFailure, error: KeptError, at: Placing) -> Iterator[Cl
                 why=_WHY_SHADOW,
                 path=path,
                 line=1,
+                sureness=Sureness.SEEN if is_named else Sureness.POSSIBLE,
+                next_step=f"give {at(path)} another name",
             )
 
 
