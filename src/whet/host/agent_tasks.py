@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # not loaded for a trial that nobody follows
     from whet.host.following import Following
 
 _LOCALS, _COUNT, _PROBES = "WHET_LOCALS", "WHET_COUNT", "WHET_PROBES"
-_CLOSER = "WHET_CLOSER"
+_CLOSER, _EDIT = "WHET_CLOSER", "WHET_EDIT"
 _LEAST_BYTES = 1 << 20
 TOGGLES_VARIABLE = "WHET_TOGGLES"
 """What is to be switched inside a program, by name; also empty, it lets the agent tell its signs."""
@@ -30,6 +30,8 @@ class AgentTasks:
             experiment on one line (`whet_closer.accesses`), or for ``numbers`` that are none, or
             for the ``functions:`` that are called in files below a folder.
         probes: what is looked out for, as `whet.workbench.probe` says it; empty: nothing.
+        edit: a module's real path, and the text that it is to run with instead of its file's;
+            None: each runs as it is. It must fit into a variable (128 KiB).
         reads_signs: ask what programs have loaded; they tell where `TOGGLES_VARIABLE` is set.
         follows: says which failing system calls are kept; None: calls are not followed.
     """
@@ -40,6 +42,7 @@ class AgentTasks:
     reads_signs: bool = False
     follows: "Sieve | None" = None
     closer: str | None = None
+    edit: tuple[str, str] | None = None
 
     @property
     def variables(self) -> dict[str, str]:
@@ -47,7 +50,8 @@ class AgentTasks:
         counted = {_COUNT: self.counted} if self.counted else {}
         closer = {} if self.closer is None else {_CLOSER: self.closer}
         probed = {_PROBES: self.probes} if self.probes else {}
-        return {_LOCALS: "1" if self.keeps_locals else "0", **counted, **closer, **probed}
+        edited = {} if self.edit is None else {_EDIT: "\n".join(self.edit)}
+        return {_LOCALS: "1" if self.keeps_locals else "0", **counted, **closer, **probed, **edited}
 
     def following(self, agent_folder: Path, *, holds_calls: bool) -> "Following | None":
         """Return what follows the calls of one trial; None: nothing does.

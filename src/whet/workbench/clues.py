@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from whet.core.clue import Clue, Placing, printable
+from whet.core.clue import Clue, Placing, Sureness, printable
 from whet.core.event import TrialFinished
 from whet.core.evidence import STACKS
 from whet.core.failure import FailureKind
@@ -31,6 +31,7 @@ from whet.evidence.stack_groups import StackGroup, groups_of, stack_clues
 from whet.host.agent_tasks import NO_TASKS, AgentTasks
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.post_mortem import dead_in, likeliest
+from whet.workbench.repaired import repaired_clue
 from whet.workbench.reproduce import Baseline
 from whet.workbench.stacks import stacks_in
 from whet.workbench.toggle_clues import toggle_clues
@@ -105,6 +106,7 @@ class Closer:
             self.bench, self.trial, self.baseline, self.record,
             is_explained=bool(clues), libraries=libraries,
         )  # fmt: skip
+        clues = [*self._of_repairs(clues), *clues]
         found = [
             replace(each, says=printable(" ".join(each.says.split("\n"))))
             for each in _each_once(clues)[:MOST_CLUES]
@@ -159,6 +161,22 @@ class Closer:
         found += raised_clues(told, failure, at, _source_of)
         return [replace(each, trials=each.trials or (trial,)) for each in found]
 
+    def _of_repairs(self, known: Sequence[Clue]) -> list[Clue]:
+        """Return the change that ends the failure, where nothing else has named its cause."""
+        failure = self.baseline.outcome.failure
+        is_hang = failure is not None and failure.kind is FailureKind.TIMEOUT
+        is_named = any(each.sureness is not Sureness.POSSIBLE for each in known)
+        if is_named or is_hang or not self._can_look_closer:
+            return []
+        dead = dead_in(self.baseline.outcome.evidence)
+        chosen = dead[likeliest(self.baseline.outcome, dead)] if dead else None
+        clue = repaired_clue(self.trial, self.baseline, chosen, self._once)
+        return [] if clue is None else [clue]
+
+    def _once(self, tasks: AgentTasks) -> tuple[int, Outcome]:
+        (outcome,) = self._run(tasks, 1)
+        return self.looked[-1], outcome
+
     def _libraries_of_numbers(self) -> set[str] | None:
         """Return whose a number may be that is none; None: the failure is about no such thing."""
         outcome, oracle = self.baseline.outcome, self.baseline.oracle
@@ -174,19 +192,19 @@ class Closer:
     def _of_numbers(self) -> Outcome:
         """Return a run in which each line was watched for the first number that is none."""
         times = 1 if self.baseline.reproduction.is_deterministic else _LOOKS
-        return self._run("numbers", times, until=Verdict.BAD)[-1]
+        return self._run(_looking("numbers"), times, until=Verdict.BAD)[-1]
 
     def _look_until_it_fails(self) -> Outcome:
         """Return a run that was looked at closely and failed, else the last one that did not."""
-        runs = self._run("", _LOOKS, until=Verdict.BAD)
+        runs = self._run(_looking(""), _LOOKS, until=Verdict.BAD)
         oracle = self.baseline.oracle
         self.passed_while_looked_at = sum(oracle.judge(run) is Verdict.GOOD for run in runs)
         return runs[-1]
 
-    def _run(self, asked: str, times: int, *, until: Verdict | None = None) -> list[Outcome]:
-        """Run the command with a closer look, several times, or until it ends in one way."""
+    def _run(self, tasks: AgentTasks, times: int, *, until: Verdict | None = None) -> list[Outcome]:
+        """Run the command with other tasks, several times, or until it ends in one way."""
         bench, oracle = self.bench, self.baseline.oracle
-        bench.tasks = AgentTasks(keeps_locals=True, closer=asked)
+        bench.tasks = tasks
         trial = _with_time(self.trial, self.baseline.reproduction.wall_seconds)
         runs: list[Outcome] = []
         try:
@@ -230,10 +248,10 @@ class Closer:
         """Return what keeping threads apart, and letting them come between, did; empty: nothing."""
         target = f"{suspect.write.path}:{suspect.write.number}"
         most = max(_SURE, self.baseline.repeats)
-        apart = self._run(f"serial:{target}", most, until=Verdict.BAD)
+        apart = self._run(_looking(f"serial:{target}"), most, until=Verdict.BAD)
         if any(self.baseline.oracle.judge(run) is not Verdict.GOOD for run in apart):
             return ""
-        between = self._run(f"pause:{target}", _BETWEEN)
+        between = self._run(_looking(f"pause:{target}"), _BETWEEN)
         failed = sum(self.baseline.oracle.judge(run) is Verdict.BAD for run in between)
         if not failed:
             return ""
@@ -277,6 +295,10 @@ def _with_time(trial: Trial, usual_seconds: float) -> Trial:
     seconds = min(max(_LEAST_SECONDS, _TIMES * usual_seconds), _MOST_SECONDS)
     known = trial.limits.wall_seconds
     return replace(trial, limits=replace(trial.limits, wall_seconds=max(seconds, known or 0.0)))
+
+
+def _looking(asked: str) -> AgentTasks:
+    return AgentTasks(keeps_locals=True, closer=asked)
 
 
 def _source_of(path: str) -> str:

@@ -127,7 +127,8 @@ def make_reproducer(
 
 def _sets_to_name(bench: Workbench, trial: Trial) -> list[Mapping[str, str]]:
     """Return which packages to name elsewhere: those that were changed, then what was beside them."""
-    known = bench.notebook.environment(trial.surroundings.packages_digest) or {}
+    digest = trial.surroundings.packages_digest
+    known = (bench.notebook.environment(digest) if digest else None) or {}
     is_beside = bool(trial.packages) and {_normalised(each) for each in trial.packages} <= set(
         known
     )

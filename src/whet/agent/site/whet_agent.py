@@ -98,6 +98,7 @@ def _take_up(folder: str, probing: list[Loading]) -> Guards:
         (told("WHET_CLOSER"), "whet_closer", True, lambda own, wish: own.Look(folder, wish).begin()),
         (told("WHET_PROBES") or None, "whet_probe", True, probes),
         (told("WHET_COUNT") or None, "whet_count", True, probes),
+        (told("WHET_EDIT") or None, "whet_edits", True, probes),
     )  # fmt: skip
     keeping: Guards = {}
     for wish, name, forgets_all, begin in jobs:

@@ -1,0 +1,427 @@
+"""Small changes of a program that take away one thing that state can be left behind by, or lost in.
+
+Each is an experiment: only a run with it says whether that thing has to do with the failure.
+The kinds are those of the language, whatever the program: values that several calls, instances or
+names share; iterators that are used up; methods that change in place and return nothing, or return
+something new that nobody keeps; numbers that are too small; what is changed for the whole process.
+"""
+
+import ast
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+_MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+_MAKERS = frozenset(
+    {"list", "dict", "set", "bytearray", "defaultdict", "deque", "Counter", "OrderedDict"}
+)
+_ONCE = frozenset({"map", "filter", "zip", "iter", "reversed", "enumerate", "reader", "DictReader"})
+_IN_PLACE = frozenset(
+    {"sort", "reverse", "append", "extend", "insert", "update", "add", "clear", "shuffle"}
+)
+_NEW_TEXT = frozenset(
+    {
+        "replace",
+        "strip",
+        "lstrip",
+        "rstrip",
+        "upper",
+        "lower",
+        "title",
+        "casefold",
+        "removeprefix",
+        "removesuffix",
+        "zfill",
+    }
+)
+_SHALLOW = frozenset({"copy", "dict", "list", "set"})
+_PROCESS = frozenset(
+    {
+        "chdir",
+        "setlocale",
+        "seterr",
+        "umask",
+        "putenv",
+        "unsetenv",
+        "setrecursionlimit",
+        "setdefaulttimeout",
+    }
+)
+_KEEPS = frozenset({"lru_cache", "cache"})
+_WIDER = {
+    "int8": "int64", "int16": "int64", "int32": "int64", "intc": "int64", "uint8": "int64",
+    "uint16": "int64", "uint32": "int64", "float16": "float64", "float32": "float64",
+}  # fmt: skip
+_LONGEST = 100_000
+
+_Edit = Callable[[ast.AST], ast.AST | list[ast.stmt] | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair:
+    """A change of one line.
+
+    Attributes:
+        line: the line.
+        what: what the program has there, in words.
+        instead: what the changed program has instead, in words that follow "with".
+        text: the whole text of the changed module.
+    """
+
+    line: int
+    what: str
+    instead: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Change:
+    node: ast.AST
+    what: str
+    instead: str
+    edit: _Edit
+
+
+def repairs_of(source: str) -> Iterator[Repair]:
+    """Yield the changes that a module offers, by their lines; none if it cannot be read."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    changes = [change for node in ast.walk(tree) for change in _changes(node, tree)]
+    for each in sorted(changes, key=lambda change: _line(change.node)):
+        text = _changed(tree, each)
+        if text and len(text) < _LONGEST:
+            yield Repair(line=_line(each.node), what=each.what, instead=each.instead, text=text)
+
+
+def _changes(node: ast.AST, tree: ast.AST) -> Iterator[_Change]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        yield from _defaults(node)
+        yield from _kept_results(node)
+    elif isinstance(node, ast.ClassDef):
+        yield from _class_values(node)
+    elif isinstance(node, ast.BinOp):
+        yield from _repeated(node)
+    elif isinstance(node, ast.Assign | ast.Return):
+        yield from _values(node, tree)
+    elif isinstance(node, ast.Expr):
+        yield from _statements(node)
+    elif isinstance(node, ast.For):
+        yield from _loops(node)
+    elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        names = {name for each in node.generators for name in _stored(each.target)}
+        yield from _late(node, names)
+    elif isinstance(node, ast.Attribute | ast.Constant):
+        yield from _small_numbers(node)
+
+
+# ---- what several share ----
+
+
+def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[_Change]:
+    arguments = node.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    pairs = [
+        *zip(
+            positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True
+        ),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
+    for argument, default in pairs:
+        if default is None or not _is_mutable(default):
+            continue
+        name, made = argument.arg, ast.unparse(default)
+
+        def edit(found: ast.AST, name: str = name, made: str = made) -> ast.AST:
+            assert isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef)
+            _undefault(found.args, name)
+            found.body[:0] = ast.parse(f"{name} = ({made}) if {name} is ... else {name}").body
+            return found
+
+        yield _Change(
+            node=default, what=f"all calls of `{node.name}` share the default of `{name}`, `{made}`",
+            instead="one made anew for each call", edit=_at(node, edit),
+        )  # fmt: skip
+
+
+def _undefault(arguments: ast.arguments, name: str) -> None:
+    positional = [*arguments.posonlyargs, *arguments.args]
+    first = len(positional) - len(arguments.defaults)
+    for place, each in enumerate(positional):
+        if each.arg == name:
+            arguments.defaults[place - first] = ast.Constant(value=...)
+    for place, each in enumerate(arguments.kwonlyargs):
+        if each.arg == name:
+            arguments.kw_defaults[place] = ast.Constant(value=...)
+
+
+def _kept_results(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[_Change]:
+    for keeper in node.decorator_list:
+        if _name(keeper.func if isinstance(keeper, ast.Call) else keeper) in _KEEPS:
+
+            def edit(found: ast.AST, text: str = ast.unparse(keeper)) -> ast.AST:
+                assert isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef)
+                found.decorator_list = [
+                    each for each in found.decorator_list if ast.unparse(each) != text
+                ]
+                return found
+
+            yield _Change(
+                node=keeper, what=f"what `{node.name}` returns is kept and given out again",
+                instead="it made anew for each call", edit=_at(node, edit),
+            )  # fmt: skip
+
+
+def _class_values(node: ast.ClassDef) -> Iterator[_Change]:
+    for each in node.body:
+        value = each.value if isinstance(each, ast.Assign | ast.AnnAssign) else None
+        target = each.targets[0] if isinstance(each, ast.Assign) else getattr(each, "target", None)
+        if value is None or not isinstance(target, ast.Name) or not _is_mutable(value):
+            continue
+        name, made = target.id, ast.unparse(value)
+
+        def edit(found: ast.AST, name: str = name, made: str = made) -> ast.AST:
+            assert isinstance(found, ast.ClassDef)
+            setting = ast.parse(f"self.{name} = {made}").body
+            for method in found.body:
+                if (
+                    isinstance(method, ast.FunctionDef)
+                    and method.name == "__init__"
+                    and method.args.args
+                ):
+                    setting = ast.parse(f"{method.args.args[0].arg}.{name} = {made}").body
+                    method.body[:0] = setting
+                    return found
+            made_new = ast.parse(
+                "def __init__(self, *a, **k):\n    super().__init__(*a, **k)"
+            ).body[0]
+            assert isinstance(made_new, ast.FunctionDef)
+            made_new.body += setting
+            found.body.append(made_new)
+            return found
+
+        yield _Change(
+            node=each, what=f"all instances of `{node.name}` share `{name}`, `{made}`",
+            instead="one for each instance", edit=_at(node, edit),
+        )  # fmt: skip
+
+
+def _repeated(node: ast.BinOp) -> Iterator[_Change]:
+    is_list = isinstance(node.op, ast.Mult) and isinstance(node.left, ast.List)
+    if not is_list or not isinstance(node.left, ast.List) or len(node.left.elts) != 1:
+        return
+    row, times = node.left.elts[0], ast.unparse(node.right)
+    is_row = _is_mutable(row) or (isinstance(row, ast.BinOp) and isinstance(row.left, ast.List))
+    if is_row:
+        made = f"[{ast.unparse(row)} for _ in range({times})]"
+        yield _Change(
+            node=node, what=f"`{ast.unparse(node)}` is the same object so many times",
+            instead=f"`{made}`", edit=_at(node, lambda _: _expression(made)),
+        )  # fmt: skip
+
+
+def _values(node: ast.Assign | ast.Return, tree: ast.AST) -> Iterator[_Change]:
+    value = node.value
+    if value is None:
+        return
+    said = ast.unparse(value)
+    name = _name(value.func) if isinstance(value, ast.Call) else ""
+    changed = _changed_names(tree)
+    roots = {_root(each) for each in (node.targets if isinstance(node, ast.Assign) else [])}
+    if isinstance(value, ast.Call) and name in _IN_PLACE and _receiver(value):
+        receiver = _receiver(value)
+
+        def edit(found: ast.AST) -> list[ast.stmt]:
+            assert isinstance(found, ast.Assign | ast.Return)
+            found.value = _expression(receiver)
+            return [*ast.parse(said).body, found]
+
+        yield _Change(
+            node=node, what=f"`{said}` changes `{receiver}` and returns `None`",
+            instead=f"`{receiver}` itself in its place", edit=_at(node, edit),
+        )  # fmt: skip
+    elif isinstance(node, ast.Assign) and (name in _ONCE or isinstance(value, ast.GeneratorExp)):
+        yield _replacing(value, f"`{said}` can be gone through once", f"list({said})")
+    elif (isinstance(value, ast.Name | ast.Attribute | ast.Subscript) or name in _SHALLOW) and (
+        _root(value) in changed or roots & changed
+    ):
+        what = "is a shallow copy: what it holds is shared" if name else "is shared, not copied"
+        yield _replacing(value, f"`{said}` {what}", f"__import__('copy').deepcopy({said})")
+
+
+def _loops(node: ast.For) -> Iterator[_Change]:
+    yield from _late(node, set(_stored(node.target)))
+    said = ast.unparse(node.iter)
+    changes = {_root(each) for each in _changing(node)}
+    if isinstance(node.iter, ast.Name | ast.Attribute | ast.Call) and _root(node.iter) in changes:
+        yield _replacing(
+            node.iter, f"`{said}` is changed while the loop goes through it", f"list({said})"
+        )
+
+
+def _late(node: ast.AST, names: set[str]) -> Iterator[_Change]:
+    """Yield the functions made in a loop that look its variable up when they are called."""
+    for each in ast.walk(node):
+        if not isinstance(each, ast.Lambda):
+            continue
+        used = sorted({x.id for x in ast.walk(each.body) if isinstance(x, ast.Name)} & names)
+        own = {x.arg for x in ast.walk(each.args) if isinstance(x, ast.arg)}
+        bound = [name for name in used if name not in own]
+        if bound:
+
+            def edit(found: ast.AST, bound: tuple[str, ...] = tuple(bound)) -> ast.AST:
+                assert isinstance(found, ast.Lambda)
+                found.args.kwonlyargs += [ast.arg(arg=name) for name in bound]
+                found.args.kw_defaults += [ast.Name(id=name, ctx=ast.Load()) for name in bound]
+                return found
+
+            told = " and ".join(f"`{name}`" for name in bound)
+            yield _Change(
+                node=each, what=f"the function made here looks {told} up when it is called, after the loop has gone on",
+                instead=f"{told} as it is when the function is made", edit=_at(each, edit),
+            )  # fmt: skip
+
+
+# ---- what is lost, or changed for all ----
+
+
+def _statements(node: ast.Expr) -> Iterator[_Change]:
+    call = node.value
+    if not isinstance(call, ast.Call):
+        return
+    name, receiver, said = _name(call.func), _receiver(call), ast.unparse(call)
+    if name in _NEW_TEXT and isinstance(call.func, ast.Attribute) and receiver.isidentifier():
+        kept = ast.parse(f"{receiver} = {said}").body
+        yield _Change(
+            node=node, what=f"nobody keeps what `{said}` returns, and `{receiver}` stays as it was",
+            instead=f"`{receiver} = {said}`", edit=_at(node, lambda _: kept),
+        )  # fmt: skip
+    elif name in _PROCESS:
+        yield _Change(
+            node=node, what=f"`{said}` changes something for the whole process",
+            instead="that call left out", edit=_at(node, lambda _: ast.parse("pass").body),
+        )  # fmt: skip
+
+
+def _small_numbers(node: ast.Attribute | ast.Constant) -> Iterator[_Change]:
+    name = node.attr if isinstance(node, ast.Attribute) else node.value
+    if isinstance(name, str) and name in _WIDER:
+        wider = _WIDER[name]
+        made = (
+            f"{ast.unparse(node.value)}.{wider}" if isinstance(node, ast.Attribute) else repr(wider)
+        )
+        yield _replacing(node, f"`{name}` holds small or coarse numbers only", made)
+
+
+# ---- trees ----
+
+
+def _replacing(node: ast.expr, what: str, made: str) -> _Change:
+    shown = made.replace("__import__('copy').", "")
+    return _Change(
+        node=node, what=what, instead=f"`{shown}`", edit=_at(node, lambda _: _expression(made))
+    )
+
+
+def _at(node: ast.AST, edit: _Edit) -> _Edit:
+    """Return an edit of the node in a copied tree that stands where this one does."""
+    place = _place(node)
+
+    def edit_there(found: ast.AST) -> ast.AST | list[ast.stmt] | None:
+        return edit(found) if type(found) is type(node) and _place(found) == place else None
+
+    return edit_there
+
+
+class _Editor(ast.NodeTransformer):
+    def __init__(self, edit: _Edit) -> None:
+        self._edit = edit
+        self.is_done = False
+
+    def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
+        if not self.is_done:
+            made = self._edit(node)
+            if made is not None:
+                self.is_done = True
+                return made
+        found: ast.AST = self.generic_visit(node)
+        return found
+
+
+def _changed(tree: ast.Module, change: _Change) -> str:
+    editor = _Editor(change.edit)
+    made = editor.visit(copy.deepcopy(tree))
+    return ast.unparse(made) if editor.is_done and isinstance(made, ast.AST) else ""
+
+
+def _expression(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+def _place(node: ast.AST) -> tuple[object, ...]:
+    return tuple(
+        getattr(node, each, None)
+        for each in ("lineno", "col_offset", "end_lineno", "end_col_offset")
+    )
+
+
+def _line(node: ast.AST) -> int:
+    return int(getattr(node, "lineno", 0))
+
+
+def _is_mutable(node: ast.expr) -> bool:
+    return isinstance(node, _MUTABLE) or (
+        isinstance(node, ast.Call) and _name(node.func) in _MAKERS
+    )
+
+
+def _name(node: ast.expr) -> str:
+    return (
+        node.attr
+        if isinstance(node, ast.Attribute)
+        else node.id
+        if isinstance(node, ast.Name)
+        else ""
+    )
+
+
+def _receiver(call: ast.Call) -> str:
+    """Return what a method is called of; of `shuffle`, what it is given."""
+    if _name(call.func) == "shuffle":
+        return ast.unparse(call.args[0]) if call.args else ""
+    return ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+
+
+def _root(node: ast.AST) -> str:
+    """Return the name that an expression begins with: `a` for `a.b[0].copy()` and for `list(a)`."""
+    while True:
+        if isinstance(node, ast.Call):
+            is_method = isinstance(node.func, ast.Attribute)
+            node = node.func if is_method or not node.args else node.args[0]
+            if isinstance(node, ast.Attribute) and is_method:
+                node = node.value
+        elif isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+        else:
+            return node.id if isinstance(node, ast.Name) else ""
+
+
+def _stored(target: ast.AST) -> Iterator[str]:
+    return (each.id for each in ast.walk(target) if isinstance(each, ast.Name))
+
+
+def _changing(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield what is changed in place below a node."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
+            if each.func.attr in _IN_PLACE | {"pop", "remove", "popitem", "discard", "setdefault"}:
+                yield each.func.value
+        elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store | ast.Del):
+            yield each.value
+        elif isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
+            yield each.target
+
+
+def _changed_names(tree: ast.AST) -> set[str]:
+    return {_root(each) for each in _changing(tree)} - {""}

@@ -1,0 +1,86 @@
+"""Which small change of the program ends its failure: each is tried, the files stay as they are."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from whet.core.clue import Clue, Placing, Sureness
+from whet.core.outcome import Outcome
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.evidence.kept_failure import KeptFailure
+from whet.evidence.repairs import Repair, repairs_of
+from whet.host.agent_tasks import AgentTasks
+from whet.host.stacks import is_user_code
+from whet.workbench.post_mortem import Dead
+from whet.workbench.reproduce import Baseline
+
+_WHY = "what several share, what is used up and what nobody keeps shows where it is used, not where it is made"
+_MOST_EXPERIMENTS = 24
+_MOST_SECONDS = 30.0
+"""Of a plain run, for all experiments together."""
+
+Run = Callable[[AgentTasks], tuple[int, Outcome]]
+
+
+def repaired_clue(trial: Trial, baseline: Baseline, dead: Dead | None, run: Run) -> Clue | None:
+    """Return the first change with which the command passes; None: with none of those tried.
+
+    Args:
+        trial: what fails.
+        baseline: how; a failure that comes only sometimes would go by itself.
+        dead: the failure with its frames, if they were kept.
+        run: runs the command with other tasks; returns the trial's number and what it did.
+    """
+    seconds = baseline.reproduction.wall_seconds
+    if not baseline.reproduction.is_deterministic or seconds * 2 > _MOST_SECONDS:
+        return None
+    most = min(_MOST_EXPERIMENTS, int(_MOST_SECONDS / max(seconds, 0.01)))
+    found = [(path, repair) for path in _files(trial, dead) for repair in repairs_of(_text(path))]
+    found.sort(key=lambda each: "deepcopy" in each[1].instead)  # it says least of what is wrong
+    for path, repair in found[:most]:
+        number, outcome = run(AgentTasks(edit=(path, repair.text)))
+        if baseline.oracle.judge(outcome) is not Verdict.GOOD:
+            continue
+        control, failed = run(AgentTasks(edit=(path, _text(path))))
+        if baseline.oracle.judge(failed) is Verdict.BAD:
+            return _clue(path, repair, (control, number), Placing(trial.cwd))
+    return None
+
+
+def _clue(path: str, repair: Repair, trials: tuple[int, ...], at: Placing) -> Clue:
+    return Clue(
+        says=f"at {at(path, repair.line)} {repair.what}: with {repair.instead} the command passes",
+        why=_WHY,
+        path=path,
+        line=repair.line,
+        sureness=Sureness.SHOWN,
+        trials=trials,
+        next_step=f"change {at(path, repair.line)}: {repair.instead}",
+    )
+
+
+def _files(trial: Trial, dead: Dead | None) -> list[str]:
+    """Return the user's files that have run, as far as is known: those of the failure first."""
+    found: dict[str, None] = {}
+    for path in [*(() if dead is None else _of_failure(dead)), *_of_command(trial)]:
+        if is_user_code(path) and path.endswith(".py"):
+            found.setdefault(os.path.realpath(Path(trial.cwd, path)))
+    return list(found)
+
+
+def _of_failure(dead: Dead) -> Iterator[str]:
+    failure: KeptFailure = dead.failure
+    yield from (each.frame.path for each in reversed(dead.error.frames))
+    yield from failure.modules.values()
+
+
+def _of_command(trial: Trial) -> Iterator[str]:
+    return (each for each in trial.command if Path(trial.cwd, each).is_file())
+
+
+def _text(path: str) -> str:
+    with suppress(OSError):
+        return Path(path).read_text("utf-8", "replace")
+    return ""

@@ -1,0 +1,54 @@
+"""`whet investigate`: the small change of the program with which its failure goes."""
+
+import json
+import sys
+
+from whet_command import Whet
+
+SHARED = """
+def add(item, basket=[]):
+    basket.append(item)
+    return basket
+
+
+add("pear")
+assert add("plum") == ["plum"], "somebody else's pear"
+"""
+ALIKE = """
+def add(item, basket=[]):
+    return [*basket, item]
+
+
+add("pear")
+assert add("plum") == ["pear"], "no pear"
+"""
+
+
+def cause(whet: Whet, text: str, *command: str, name: str = "main.py") -> dict[str, object] | None:
+    whet.write(name, text)
+    before = (whet.folder / name).read_bytes()
+    whet("investigate", "--", sys.executable, *command)
+    assert (whet.folder / name).read_bytes() == before
+    report = json.loads((whet.folder / "whet-report" / "report.json").read_text())
+    found: dict[str, object] | None = report["answer"]["cause"]
+    return found
+
+
+def test_what_ends_the_failure_of_a_script_is_its_cause(whet: Whet) -> None:
+    found = cause(whet, SHARED, "main.py")
+    assert found is not None
+    assert (found["line"], found["sureness"]) == (2, "shown")
+    assert len(list(found["trials"])) == 2  # type: ignore[call-overload]
+
+
+def test_what_looks_alike_but_ends_no_failure_is_no_cause(whet: Whet) -> None:
+    assert cause(whet, ALIKE, "main.py") is None
+
+
+def test_what_ends_the_failure_of_a_test_is_its_cause(whet: Whet) -> None:
+    text = SHARED.replace('add("pear")\n', 'def test_add():\n    add("pear")\n').replace(
+        "\nassert", "\n    assert"
+    )
+    found = cause(whet, text, "-m", "pytest", "-q", "test_it.py", name="test_it.py")
+    assert found is not None
+    assert (found["line"], found["sureness"]) == (2, "shown")

@@ -1,0 +1,74 @@
+"""A change of a program takes away one thing, leaves the rest alone, and ends the failure it is for."""
+
+import ast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from whet.evidence.repairs import repairs_of
+
+WRONG = {
+    "default": ("def f(x, seen=[]):\n    seen.append(x)\n    return seen\nf(1)\nassert f(2) == [2]\n", 1),
+    "named default": (
+        "def f(*, seen={}):\n    seen[len(seen)] = 1\n    return seen\nf()\nassert len(f()) == 1\n", 1,
+    ),
+    "class": (
+        "class A:\n    rows = []\na, b = A(), A()\na.rows.append(1)\nassert b.rows == []\n", 2,
+    ),
+    "class with a beginning": (
+        ("class A:\n    rows = []\n    def __init__(self, n):\n        self.n = n\n"
+        "a, b = A(1), A(2)\na.rows.append(1)\nassert b.rows == [] and b.n == 2\n"), 2,
+    ),
+    "rows": ("grid = [[0] * 2] * 2\ngrid[0][0] = 1\nassert grid[1][0] == 0\n", 1),
+    "late": ("made = [lambda: n for n in range(3)]\nassert made[0]() == 0\n", 1),
+    "late in a loop": (
+        "made = []\nfor n in range(3):\n    made.append(lambda: n)\nassert made[0]() == 0\n", 3,
+    ),
+    "once": ("n = map(int, '12')\nsum(n)\nassert sum(n) == 3\n", 1),
+    "in place": ("x = [2, 1]\ny = x.sort()\nassert y == [1, 2]\n", 2),
+    "text": ("x = ' a '\nx.strip()\nassert x == 'a'\n", 2),
+    "shared": ("a = [1]\nb = a\nb.append(2)\nassert a == [1]\n", 2),
+    "shallow": ("a = {'k': [1]}\nb = dict(a)\nb['k'].append(2)\nassert a == {'k': [1]}\n", 2),
+    "while": ("x = [1, 1, 2]\nfor n in x:\n    if n == 1:\n        x.remove(n)\nassert x == [2]\n", 2),
+    "kept": (
+        ("import functools\n@functools.lru_cache\ndef f():\n    return [1]\nf().append(2)\n"
+        "assert f() == [1]\n"), 2,
+    ),
+    "process": (
+        ("import sys\nn = sys.getrecursionlimit()\nsys.setrecursionlimit(n + 1)\n"
+        "m = sys.getrecursionlimit()\nsys.setrecursionlimit(n)\nassert m == n\n"), 3,
+    ),
+}  # fmt: skip
+
+
+def ends_well(text: str) -> bool:
+    try:
+        exec(compile(text, "program.py", "exec"), {"__name__": "program"})
+    except AssertionError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_one_change_of_the_line_that_is_wrong_ends_the_failure(kind: str) -> None:
+    text, line = WRONG[kind]
+    assert not ends_well(text)
+    ending = [each for each in repairs_of(text) if ends_well(each.text)]
+    assert [each.line for each in ending] == [line]
+
+
+@given(st.lists(st.sampled_from([text for text, _ in WRONG.values()]), min_size=1, max_size=4))
+def test_each_change_is_a_whole_program_that_differs_from_the_one_it_is_of(
+    parts: list[str],
+) -> None:
+    source = "".join(parts)
+    plain = ast.unparse(ast.parse(source))
+    for each in repairs_of(source):
+        assert ast.unparse(ast.parse(each.text)) != plain
+        assert 1 <= each.line <= source.count("\n")
+
+
+@pytest.mark.parametrize("source", ["def (", "", "x = 1\n", "\0"])
+def test_what_offers_nothing_or_is_no_program_is_left_alone(source: str) -> None:
+    assert list(repairs_of(source)) == []
