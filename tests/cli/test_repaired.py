@@ -38,7 +38,7 @@ def test_what_ends_the_failure_of_a_script_is_its_cause(whet: Whet) -> None:
     found = cause(whet, SHARED, "main.py")
     assert found is not None
     assert (found["line"], found["sureness"]) == (2, "shown")
-    assert len(list(found["trials"])) == 2  # type: ignore[call-overload]
+    assert len(str(found["trials"]).split(",")) == 2
 
 
 def test_what_looks_alike_but_ends_no_failure_is_no_cause(whet: Whet) -> None:
