@@ -41,6 +41,16 @@ def test_what_ends_the_failure_of_a_script_is_its_cause(whet: Whet) -> None:
     assert len(str(found["trials"]).split(",")) == 2
 
 
+def test_no_changed_program_is_run_where_none_is_wanted(whet: Whet) -> None:
+    whet.write("main.py", "open('runs', 'a').write(repr(add.__defaults__))\n".join(
+        (SHARED.partition('add("pear")')[0], 'add("pear")' + SHARED.partition('add("pear")')[2])
+    ))  # fmt: skip
+    whet("investigate", "--no-changes", "--", sys.executable, "main.py")
+    assert "Ellipsis" not in (whet.folder / "runs").read_text()
+    whet("investigate", "--", sys.executable, "main.py")
+    assert "Ellipsis" in (whet.folder / "runs").read_text()
+
+
 def test_what_looks_alike_but_ends_no_failure_is_no_cause(whet: Whet) -> None:
     assert cause(whet, ALIKE, "main.py") is None
 

@@ -58,6 +58,18 @@ def test_one_change_of_the_line_that_is_wrong_ends_the_failure(kind: str) -> Non
     assert [each.line for each in ending] == [line]
 
 
+@pytest.mark.parametrize("call", ["os.chdir('a')", "os.umask(0)", "os.putenv('A', 'b')"])
+def test_what_says_where_a_program_reads_and_writes_is_never_left_out(call: str) -> None:
+    assert list(repairs_of(f"import os\n{call}\n")) == []
+
+
+def test_an_iterator_without_an_end_is_not_gathered() -> None:
+    source = "import itertools\nn = map(abs, itertools.count())\nassert next(n) == 1\n"
+    (each,) = repairs_of(source)
+    with pytest.raises(ZeroDivisionError):
+        ends_well(each.text)
+
+
 @given(st.lists(st.sampled_from([text for text, _ in WRONG.values()]), min_size=1, max_size=4))
 def test_each_change_is_a_whole_program_that_differs_from_the_one_it_is_of(
     parts: list[str],

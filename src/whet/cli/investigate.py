@@ -63,6 +63,11 @@ _COLUMNS = 80
     is_flag=True,
     help="Try no other releases of the packages in which it fails.",
 )
+@click.option(
+    "--no-changes",
+    is_flag=True,
+    help="Run the program only as it is: try no small change of its text.",
+)
 @trial_options
 @jobs_option
 @budget_option
@@ -81,6 +86,7 @@ def command(
     good_packages: str,
     output: str,
     no_releases: bool,
+    no_changes: bool,
     jobs: int | None,
     budget: float | None,
     cold: bool,
@@ -107,6 +113,7 @@ def command(
         jobs=jobs,
         cold=cold,
         tries_releases=not no_releases,
+        tries_changes=not no_changes,
     )
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         found = investigate(bench, request, options, history_of)

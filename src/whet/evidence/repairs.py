@@ -9,6 +9,7 @@ something new that nobody keeps; numbers that are too small; what is changed for
 import ast
 import copy
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 _MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
@@ -35,24 +36,19 @@ _NEW_TEXT = frozenset(
     }
 )
 _SHALLOW = frozenset({"copy", "dict", "list", "set"})
-_PROCESS = frozenset(
-    {
-        "chdir",
-        "setlocale",
-        "seterr",
-        "umask",
-        "putenv",
-        "unsetenv",
-        "setrecursionlimit",
-        "setdefaulttimeout",
-    }
-)
+_PROCESS = frozenset({"setlocale", "seterr", "setrecursionlimit", "setdefaulttimeout"})
+"""Without these a program computes otherwise. One without `chdir`, `umask` or `putenv` would read,
+write or delete elsewhere: such a change is never tried.
+"""
 _KEEPS = frozenset({"lru_cache", "cache"})
 _WIDER = {
     "int8": "int64", "int16": "int64", "int32": "int64", "intc": "int64", "uint8": "int64",
     "uint16": "int64", "uint32": "int64", "float16": "float64", "float32": "float64",
 }  # fmt: skip
-_LONGEST = 100_000
+MOST_BYTES = 100_000
+"""Of a module's text: what is given to a program in a variable has to fit into it."""
+_MOST_ITEMS = 100_000
+"""An iterator may have no end: one that has more items than these is not made a list."""
 
 _Edit = Callable[[ast.AST], ast.AST | list[ast.stmt] | None]
 
@@ -84,14 +80,13 @@ class _Change:
 
 def repairs_of(source: str) -> Iterator[Repair]:
     """Yield the changes that a module offers, by their lines; none if it cannot be read."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    tree = _parsed(source)
+    if tree is None:
         return
     changes = [change for node in ast.walk(tree) for change in _changes(node, tree)]
     for each in sorted(changes, key=lambda change: _line(change.node)):
         text = _changed(tree, each)
-        if text and len(text) < _LONGEST:
+        if text and len(text.encode()) < MOST_BYTES:
             yield Repair(line=_line(each.node), what=each.what, instead=each.instead, text=text)
 
 
@@ -141,7 +136,7 @@ def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[_Change]
 
         yield _Change(
             node=default, what=f"all calls of `{node.name}` share the default of `{name}`, `{made}`",
-            instead="one made anew for each call", edit=_at(node, edit),
+            instead="a new one for each call", edit=_at(node, edit),
         )  # fmt: skip
 
 
@@ -169,7 +164,7 @@ def _kept_results(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[_Cha
 
             yield _Change(
                 node=keeper, what=f"what `{node.name}` returns is kept and given out again",
-                instead="it made anew for each call", edit=_at(node, edit),
+                instead="a new result for each call", edit=_at(node, edit),
             )  # fmt: skip
 
 
@@ -216,7 +211,7 @@ def _repeated(node: ast.BinOp) -> Iterator[_Change]:
     if is_row:
         made = f"[{ast.unparse(row)} for _ in range({times})]"
         yield _Change(
-            node=node, what=f"`{ast.unparse(node)}` is the same object so many times",
+            node=node, what=f"`{ast.unparse(node)}` repeats one and the same object",
             instead=f"`{made}`", edit=_at(node, lambda _: _expression(made)),
         )  # fmt: skip
 
@@ -242,7 +237,9 @@ def _values(node: ast.Assign | ast.Return, tree: ast.AST) -> Iterator[_Change]:
             instead=f"`{receiver}` itself in its place", edit=_at(node, edit),
         )  # fmt: skip
     elif isinstance(node, ast.Assign) and (name in _ONCE or isinstance(value, ast.GeneratorExp)):
-        yield _replacing(value, f"`{said}` can be gone through once", f"list({said})")
+        bounded = f"list(__import__('itertools').islice({said}, {_MOST_ITEMS}))"
+        made = f"(lambda items: items if len(items) < {_MOST_ITEMS} else 1 / 0)({bounded})"
+        yield _replacing(value, f"`{said}` can be gone through once", made, f"list({said})")
     elif (isinstance(value, ast.Name | ast.Attribute | ast.Subscript) or name in _SHALLOW) and (
         _root(value) in changed or roots & changed
     ):
@@ -317,8 +314,14 @@ def _small_numbers(node: ast.Attribute | ast.Constant) -> Iterator[_Change]:
 # ---- trees ----
 
 
-def _replacing(node: ast.expr, what: str, made: str) -> _Change:
-    shown = made.replace("__import__('copy').", "")
+def _parsed(source: str) -> ast.Module | None:
+    with suppress(SyntaxError, ValueError, RecursionError):
+        return ast.parse(source)
+    return None
+
+
+def _replacing(node: ast.expr, what: str, made: str, shown: str = "") -> _Change:
+    shown = shown or made.replace("__import__('copy').", "")
     return _Change(
         node=node, what=what, instead=f"`{shown}`", edit=_at(node, lambda _: _expression(made))
     )

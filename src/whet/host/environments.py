@@ -44,7 +44,7 @@ _MISLEADING = frozenset({
 })  # fmt: skip
 _DIGEST_LENGTH = 20
 _MOST_ROUNDS = 12
-"""What is installed may require more: so often it is looked whether anything is missing."""
+"""A package that is installed may require another: the search for missing ones is repeated so often."""
 
 PYTHON = "python"
 """Among the releases that a trial runs with: the version of its Python."""

@@ -71,6 +71,7 @@ class Closer:
         baseline: how.
         record: writes the row of a trial.
         place: where it runs, if it runs on another version.
+        tries_changes: run the program with small changes too.
         passed_while_looked_at: how many runs passed because they were.
         looked: the numbers of the trials that were looked at, in their order.
     """
@@ -80,6 +81,7 @@ class Closer:
     baseline: Baseline
     record: Callable[[Trial], int]
     place: Place | None = None
+    tries_changes: bool = True
     passed_while_looked_at: int = 0
     looked: list[int] = field(default_factory=list[int])
 
@@ -166,7 +168,7 @@ class Closer:
         failure = self.baseline.outcome.failure
         is_hang = failure is not None and failure.kind is FailureKind.TIMEOUT
         is_named = any(each.sureness is not Sureness.POSSIBLE for each in known)
-        if is_named or is_hang or not self._can_look_closer:
+        if is_named or is_hang or not (self.tries_changes and self._can_look_closer):
             return []
         dead = dead_in(self.baseline.outcome.evidence)
         chosen = dead[likeliest(self.baseline.outcome, dead)] if dead else None

@@ -59,7 +59,7 @@ def look_closer(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
     with work.steps.step("Look closer", "the line that fails need not be the one that is wrong"):
         closer = Closer(
             bench=work.bench, trial=work.trial, baseline=baseline, record=work.record,
-            place=place_of(work),
+            place=place_of(work), tries_changes=work.options.tries_changes,
         )  # fmt: skip
         finding = closer.look()
         work.steps.conclude(finding.summary)

@@ -30,6 +30,7 @@ class InvestigateOptions:
         budget: of each search.
         jobs: trials at once; None: all cores.
         cold: run each trial from its start.
+        tries_changes: run the program with small changes of its text, which leave its files alone.
         tries_releases: try other releases of the packages in which it fails.
     """
 
@@ -44,6 +45,7 @@ class InvestigateOptions:
     jobs: int | None = None
     cold: bool = False
     tries_releases: bool = True
+    tries_changes: bool = True
 
 
 HistoryOf = Callable[[Workbench, TrialRequest, Trial, InvestigateOptions], "History"]

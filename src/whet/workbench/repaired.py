@@ -10,16 +10,16 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.kept_failure import KeptFailure
-from whet.evidence.repairs import Repair, repairs_of
+from whet.evidence.repairs import MOST_BYTES, Repair, repairs_of
 from whet.host.agent_tasks import AgentTasks
 from whet.host.stacks import is_user_code
 from whet.workbench.post_mortem import Dead
 from whet.workbench.reproduce import Baseline
 
-_WHY = "what several share, what is used up and what nobody keeps shows where it is used, not where it is made"
+_WHY = "such a mistake shows where the value is used, not where it is made"
 _MOST_EXPERIMENTS = 24
 _MOST_SECONDS = 30.0
-"""Of a plain run, for all experiments together."""
+"""Of a plain run, for all experiments together; those that take longer may take twice as much."""
 
 Run = Callable[[AgentTasks], tuple[int, Outcome]]
 
@@ -39,13 +39,17 @@ def repaired_clue(trial: Trial, baseline: Baseline, dead: Dead | None, run: Run)
     most = min(_MOST_EXPERIMENTS, int(_MOST_SECONDS / max(seconds, 0.01)))
     found = [(path, repair) for path in _files(trial, dead) for repair in repairs_of(_text(path))]
     found.sort(key=lambda each: "deepcopy" in each[1].instead)  # it says least of what is wrong
+    spent = 0.0
     for path, repair in found[:most]:
+        if spent > 2 * _MOST_SECONDS:
+            return None
         number, outcome = run(AgentTasks(edit=(path, repair.text)))
+        spent += outcome.wall_seconds
         if baseline.oracle.judge(outcome) is not Verdict.GOOD:
             continue
         control, failed = run(AgentTasks(edit=(path, _text(path))))
         if baseline.oracle.judge(failed) is Verdict.BAD:
-            return _clue(path, repair, (control, number), Placing(trial.cwd))
+            return _clue(path, repair, (number, control), Placing(trial.cwd))
     return None
 
 
@@ -57,7 +61,7 @@ def _clue(path: str, repair: Repair, trials: tuple[int, ...], at: Placing) -> Cl
         line=repair.line,
         sureness=Sureness.SHOWN,
         trials=trials,
-        next_step=f"change {at(path, repair.line)}: {repair.instead}",
+        next_step=f"mend {at(path, repair.line)}, for example with {repair.instead}",
     )
 
 
@@ -81,6 +85,8 @@ def _of_command(trial: Trial) -> Iterator[str]:
 
 
 def _text(path: str) -> str:
-    with suppress(OSError):
-        return Path(path).read_text("utf-8", "replace")
+    """Return a module's text; empty: it cannot be read, or is too long to be run with a change."""
+    with suppress(OSError, UnicodeDecodeError):
+        text = Path(path).read_bytes()
+        return text.decode() if len(text) < MOST_BYTES and b"\0" not in text else ""
     return ""
