@@ -151,6 +151,8 @@ test $(( $(wc -c < {whet.folder}/count) % 5 )) -lt 2
     assert "flaky: the result failed in" in notes
     assert (whet.folder / "hay.shrunk.txt").read_text() == "a needle here"
     assert payload(said)["rate_at_least"] == 0.5
+    assert payload(said)["reason"] == "nothing smaller that was tried fails often enough"
+    assert payload(said)["minimal_over"] == []
 
 
 def test_nothing_rarer_than_the_rate_that_was_asked_for_is_taken(whet: Whet) -> None:
@@ -255,6 +257,18 @@ def test_a_long_json_is_laid_out_where_it_still_fails(whet: Whet) -> None:
     assert len(lines) == 4
     assert json.loads("".join(lines)) == json.loads(long)
     assert fails(whet, program, "laid_out.json")
+    (end,) = [line for line in laid_out.stdout.splitlines() if "1-minimal" in line]
+    assert end.startswith("  1-minimal over values, ")
+    assert "bytes, then laid out to be read: " in end
+    assert "laid out" not in flat.stdout
+
+
+def test_the_end_names_of_what_no_single_one_can_go(whet: Whet) -> None:
+    whet.write("hay.txt", "hay\n" * 8 + "a needle here\n" + "hay\n" * 8)
+
+    said = whet("shrink", "hay.txt", "--interesting", script(whet, NEEDLE))
+
+    assert "  1-minimal over lines, tokens, words and bytes: " in said.stdout
 
 
 def slow_search(whet: Whet, *words: str) -> list[str]:

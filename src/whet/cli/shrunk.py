@@ -28,7 +28,8 @@ def payload_json(result: ShrunkPayload) -> dict[str, object]:
         "before_bytes": result.before_bytes,
         "after_bytes": result.after_bytes,
         "stopped": result.stopped.name.lower(),
-        "reason": result.stopped.value,
+        "reason": result.ended,
+        "minimal_over": list(result.minimal_over),
         "trials": result.trials,
         "cached": result.cached,
         "warm": result.warm,
@@ -122,8 +123,7 @@ def _end(result: ShrunkPayload, budget: float | None) -> str:
         return f"{result.stopped.value} (`--budget {budget:g}`; `--resume` goes on)"
     if result.stopped is StopReason.INTERRUPTED:
         return f"{result.stopped.value} (`--resume` goes on)"
-    reason: str = result.stopped.value
-    return reason
+    return result.ended
 
 
 def _show_content(result: ShrunkPayload) -> None:

@@ -27,7 +27,8 @@ class Budget:
 class StopReason(Enum):
     """Why a search ended. Shown to the user and stored in the notebook."""
 
-    MINIMAL = "nothing smaller fails the same way"
+    MINIMAL = "nothing smaller that was tried fails the same way"
+    RARER = "nothing smaller that was tried fails often enough"
     TRIVIAL = "trivial: it fails whatever the file holds"
     FOUND = "the first bad version is found"
     AMBIGUOUS = "only skipped versions are left to test"
@@ -44,6 +45,7 @@ class StopReason(Enum):
         """Whether the search ran to its own end: exit code 0, not 75."""
         return self in {
             StopReason.MINIMAL,
+            StopReason.RARER,
             StopReason.TRIVIAL,
             StopReason.FOUND,
             StopReason.AMBIGUOUS,

@@ -1,5 +1,7 @@
 """Quantities as a person reads them."""
 
+from collections.abc import Sequence
+
 _MINUTE, _HOUR = 60, 3600
 _KILO = 1000
 _THREE_DIGITS = 100
@@ -26,6 +28,12 @@ def shown_bytes(count: int) -> str:
         if size < _KILO:
             return f"{size:.1f} {unit}" if size < _THREE_DIGITS else f"{size:.0f} {unit}"
     return f"{size:.0f} PB"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return words as a sentence lists them: ``rows, cells and bytes``."""
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def shown_count(count: int, noun: str) -> str:

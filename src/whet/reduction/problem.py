@@ -60,6 +60,10 @@ class ReductionProblem:
             return None
         return digest if self.allows(payload) else None
 
+    def is_rejected(self, payload: bytes) -> bool:
+        """Whether ``payload`` was tried, and does not fail the same way."""
+        return hash(payload) in self._tried
+
     def reject(self, digest: int) -> None:
         """Note that the payload of this digest does not fail the same way."""
         self._tried.add(digest)

@@ -13,6 +13,7 @@ from whet.core.verdict import Verdict
 from whet.reduction.catalogue import PLAIN, kinds_of
 from whet.reduction.detour import GROWING, Detours
 from whet.reduction.edit import BATCH_BYTES, LEAST_WIDTH
+from whet.reduction.formats.pieces import MOST_PIECES
 from whet.reduction.inside import reduce_inside
 from whet.reduction.kind import Exactness, Kind, Part
 from whet.reduction.preference import Preference
@@ -235,8 +236,17 @@ class Reducer:
             payload=best,
             passes=tuple(self._statistics()),
             is_minimal=is_minimal,
+            minimal_over=tuple(self._minimal_over()) if is_minimal else (),
             nearest_passing=self.problem.passing.nearest_to(best),
         )
+
+    def _minimal_over(self) -> Iterator[str]:
+        """Yield of what no single one can go, as a pass has tried each in vain."""
+        for each in self.passes:
+            turns = self._turns[each.name]
+            is_settled = turns.settled_on == self.problem.best and turns.judged > 0
+            if each.unit and is_settled and len(self.problem.best) < MOST_PIECES:
+                yield each.unit
 
     def _settle(self, stage: int) -> Search[Reduced, None]:
         """Run the passes of one stage until none of them gains anything."""
@@ -261,6 +271,7 @@ class Reducer:
     def _take_turn(self, reduction_pass: ReductionPass[bytes]) -> Search[Reduced, None]:
         turns = self._turns[reduction_pass.name]
         tested, best = turns.candidates, self.problem.best
+        turns.judged = 0
         yield from self._told(reduction_pass.search(best), reduction_pass.name, turns)
         saved = 0
         if self.problem.best != best:
@@ -292,6 +303,7 @@ class Reducer:
             nonlocal last
             for last, data in source:
                 digest = self.problem.digest_if_worth_trying(data)
+                turns.judged += digest is not None or self.problem.is_rejected(data)
                 if digest is not None and digest not in proposed:
                     proposed[digest] = last
                     yield Reduced(data, name)

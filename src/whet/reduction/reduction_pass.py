@@ -7,10 +7,10 @@ was, to the byte, and a candidate of a large payload costs no more than a copy o
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import lru_cache
-from typing import Generic, TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar, cast
 
 from whet.search.proposal import Search
 
@@ -62,11 +62,14 @@ class ReductionPass(Generic[ViewT]):
         name: verb and object, such as ``delete lines``.
         stage: when it is its turn.
         search: given a view, proposes payloads.
+        unit: what it deletes one of at a time in the end, such as ``rows``: where it gains
+            nothing, no single one can go. Empty: it proves no such thing.
     """
 
     name: str
     stage: Stage
     search: Callable[[ViewT], PassSearch]
+    unit: str = ""
 
 
 def compose(format_: Format[ViewT], reduction_pass: ReductionPass[ViewT]) -> ReductionPass[bytes]:
@@ -76,4 +79,4 @@ def compose(format_: Format[ViewT], reduction_pass: ReductionPass[ViewT]) -> Red
         view = format_.parse(payload)
         return payload if view is None else (yield from reduction_pass.search(view))
 
-    return ReductionPass(name=reduction_pass.name, stage=reduction_pass.stage, search=search)
+    return replace(cast("ReductionPass[bytes]", reduction_pass), search=search)

@@ -28,6 +28,7 @@ class Reduction:
         payload: the best one.
         passes: what each pass that proposed anything did, in the order of their first turn.
         is_minimal: no pass knows a better payload that fails the same way.
+        minimal_over: such as ``rows``: of these no single one can go, each was tried.
         nearest_passing: of all that was tried and passed, what differs least from the best one;
             None if nothing small passed.
     """
@@ -36,6 +37,7 @@ class Reduction:
     passes: tuple[PassStatistics, ...]
     is_minimal: bool
     nearest_passing: bytes | None = None
+    minimal_over: tuple[str, ...] = ()
 
     @property
     def candidates(self) -> int:
@@ -45,10 +47,15 @@ class Reduction:
 
 @dataclass(slots=True, kw_only=True)
 class Turns:
-    """What came of one pass: in all, and in its last turn."""
+    """What came of one pass: in all, and in its last turn.
+
+    Attributes:
+        judged: how many of the candidates of the last turn have a verdict, of then or of before.
+    """
 
     candidates: int = 0
     successes: int = 0
     saved_bytes: int = 0
     last_gain: float = 0.0
+    judged: int = 0
     settled_on: bytes | None = None

@@ -8,7 +8,7 @@ from whet.core.budget import StopReason
 from whet.core.clue import Clue
 from whet.core.difference import Change
 from whet.core.failure import Failure
-from whet.core.quantity import shown_count
+from whet.core.quantity import listed, shown_count
 from whet.core.resources import ResourceUse
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
@@ -288,6 +288,8 @@ class ShrunkPayload:
         sizes: how large the best payload was, and when.
         rate_at_least: the result was seen to fail in so large a part of its runs; 0: always.
         is_refused: a parser of its format took the payload, and refuses the result.
+        minimal_over: such as ``rows``: each single one was left out in a trial, and none can go.
+        is_laid_out: it was laid out to be read after that.
     """
 
     original: str
@@ -309,6 +311,16 @@ class ShrunkPayload:
     sizes: tuple[Size, ...] = ()
     rate_at_least: float = 0.0
     is_refused: bool = False
+    minimal_over: tuple[str, ...] = ()
+    is_laid_out: bool = False
+
+    @property
+    def ended(self) -> str:
+        """Why the search ended, with what it has proved of the result."""
+        if self.stopped is not StopReason.MINIMAL or not self.minimal_over:
+            return str(self.stopped.value)
+        laid_out = ", then laid out to be read" if self.is_laid_out else ""
+        return f"1-minimal over {listed(self.minimal_over)}{laid_out}"
 
     @property
     def after_bytes(self) -> int:

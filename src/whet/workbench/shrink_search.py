@@ -78,6 +78,8 @@ class ShrinkSearch:
     _wall_seconds: float = 0.0
     _reducer: Reducer | None = None
     _nearest: bytes | None = None
+    _minimal_over: tuple[str, ...] = ()
+    _is_laid_out: bool = False
 
     def run(self) -> ShrunkPayload:
         """Search, prove the result, and search on from the start where it is not as it seemed."""
@@ -94,7 +96,7 @@ class ShrinkSearch:
             if reason is not StopReason.INTERRUPTED and not self._is_confirmed():
                 reason = self._search(None, cached=False)
             is_confirmed = reason is not StopReason.INTERRUPTED
-            if reason is StopReason.MINIMAL:
+            if reason in {StopReason.MINIMAL, StopReason.RARER}:
                 self._confirm_nearest()
                 self._lay_out()
         except KeyboardInterrupt:
@@ -114,6 +116,7 @@ class ShrinkSearch:
             may_grow=True,
         )
         self._reducer.size_of = payload.size_of
+        self._minimal_over = ()
         with self.bench.executor(
             self.record,
             jobs=self.jobs,
@@ -131,13 +134,16 @@ class ShrinkSearch:
             )
             ended: Ended[Reduction] = driver.run(search, work.ask, work.found_bad)
             self._count(ended)
+            if ended.result is not None:
+                self._minimal_over = ended.result.minimal_over
             if self._is_read_as_text:
                 self._nearest = self._reducer.problem.passing.nearest_to(work.best)
                 if ended.stopped is None and not self._nearest and work.best:
                     self._look_beside(executor)
             if isinstance(executor, CachingExecutor):
                 self._cached += executor.hits
-        return stop_reason_of(ended, StopReason.MINIMAL)
+        is_flaky = self.floor > 0 or self.repeats > 1
+        return stop_reason_of(ended, StopReason.RARER if is_flaky else StopReason.MINIMAL)
 
     @property
     def _is_read_as_text(self) -> bool:
@@ -264,6 +270,7 @@ class ShrinkSearch:
         if self._ask_from_start(pretty) is not Verdict.BAD:
             return
         work.put_prettily(pretty)
+        self._is_laid_out = True
         passing = None if self._nearest is None else pretty_of(self._nearest, name)
         if passing is not None and self._ask_from_start(passing) is Verdict.GOOD:
             self._nearest = passing
@@ -342,6 +349,8 @@ class ShrinkSearch:
             passes=() if self._reducer is None else self._reducer.so_far().passes,
             sizes=tuple(work.sizes),
             rate_at_least=self.floor,
+            minimal_over=self._minimal_over if reason is StopReason.MINIMAL else (),
+            is_laid_out=self._is_laid_out,
         )
 
 

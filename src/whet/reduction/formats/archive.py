@@ -231,7 +231,10 @@ def archive_passes(parse: Parse, noun: str) -> tuple[ReductionPass[Archive], ...
             search=partial(_delete_folders, parse),
         ),
         ReductionPass(
-            name=f"delete members of {noun}", stage=Stage.STRUCTURE, search=_delete_members
+            name=f"delete members of {noun}",
+            stage=Stage.STRUCTURE,
+            search=_delete_members,
+            unit="members",
         ),
         ReductionPass(
             name=f"empty members of {noun}", stage=Stage.STRUCTURE, search=_empty_members

@@ -271,7 +271,9 @@ def _store_plainly(view: Arrays) -> PassSearch:
     return view.changed([(at, each) for at, each in plain if each is not None])
 
 
-DELETE_ARRAYS = ReductionPass(name="delete arrays", stage=Stage.STRUCTURE, search=_delete_arrays)
+DELETE_ARRAYS = ReductionPass(
+    name="delete arrays", stage=Stage.STRUCTURE, search=_delete_arrays, unit="arrays"
+)
 
 SHAPE_PASSES = (
     ReductionPass(name="store arrays plainly", stage=Stage.STRUCTURE, search=_store_plainly),

@@ -103,8 +103,10 @@ def _put_cell(payload: bytes, start: int, end: int, content: bytes) -> bytes:
 
 
 CSV_PASSES = (
-    ReductionPass(name="delete rows", stage=Stage.STRUCTURE, search=_delete_rows),
-    ReductionPass(name="delete columns", stage=Stage.STRUCTURE, search=_delete_columns),
+    ReductionPass(name="delete rows", stage=Stage.STRUCTURE, search=_delete_rows, unit="rows"),
+    ReductionPass(
+        name="delete columns", stage=Stage.STRUCTURE, search=_delete_columns, unit="columns"
+    ),
     ReductionPass(name="empty columns", stage=Stage.VALUES, search=_filling_columns(b"")),
     ReductionPass(name="put 0 in columns", stage=Stage.VALUES, search=_filling_columns(b"0")),
     ReductionPass(name="put 1 in columns", stage=Stage.VALUES, search=_filling_columns(b"1")),
@@ -114,5 +116,5 @@ CSV_PASSES = (
     ReductionPass(name="empty cells", stage=Stage.VALUES, search=_filling(b"")),
     ReductionPass(name="put a in cells", stage=Stage.VALUES, search=_filling(b"a")),
     ReductionPass(name="unquote cells", stage=Stage.VALUES, search=_unquote),
-    ReductionPass(name="delete cells", stage=Stage.VALUES, search=_delete_cells),
+    ReductionPass(name="delete cells", stage=Stage.VALUES, search=_delete_cells, unit="cells"),
 )

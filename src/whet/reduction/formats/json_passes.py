@@ -109,7 +109,7 @@ JSON_PASSES = (
         stage=Stage.STRUCTURE,
         search=_TREES.hoist_largest_alike,
     ),
-    ReductionPass(name="delete values", stage=Stage.STRUCTURE, search=_TREES.delete),
+    ReductionPass(name="delete values", stage=Stage.STRUCTURE, search=_TREES.delete, unit="values"),
     ReductionPass(name="hoist children", stage=Stage.STRUCTURE, search=_TREES.hoist_children),
     ReductionPass(name="hoist alike values", stage=Stage.STRUCTURE, search=_TREES.hoist_alike),
     ReductionPass(name="lift items", stage=Stage.STRUCTURE, search=_lift_items),

@@ -171,12 +171,20 @@ def _put(payload: bytes, body: Body, content: bytes) -> bytes:
 
 
 MAIL_PASSES = (
-    ReductionPass(name="delete messages", stage=Stage.STRUCTURE, search=_delete_messages),
     ReductionPass(
-        name="delete parts", stage=Stage.STRUCTURE, search=_cutting(lambda mail: mail.parts)
+        name="delete messages", stage=Stage.STRUCTURE, search=_delete_messages, unit="messages"
     ),
     ReductionPass(
-        name="delete headers", stage=Stage.STRUCTURE, search=_cutting(lambda mail: mail.headers)
+        name="delete parts",
+        stage=Stage.STRUCTURE,
+        search=_cutting(lambda mail: mail.parts),
+        unit="parts",
+    ),
+    ReductionPass(
+        name="delete headers",
+        stage=Stage.STRUCTURE,
+        search=_cutting(lambda mail: mail.headers),
+        unit="headers",
     ),
 )
 

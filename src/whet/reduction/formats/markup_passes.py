@@ -199,7 +199,12 @@ def _passes(format_: Format[Markup]) -> tuple[ReductionPass[Markup], ...]:
         "delete attributes in": _delete_attributes,
     }
     return tuple(
-        ReductionPass(name=f"{name} {format_.name} nodes", stage=Stage.STRUCTURE, search=search)
+        ReductionPass(
+            name=f"{name} {format_.name} nodes",
+            stage=Stage.STRUCTURE,
+            search=search,
+            unit="nodes" if name == "delete" else "",
+        )
         for name, search in searches.items()
     )
 

@@ -138,13 +138,15 @@ def _delete_duplicates(pieces: Pieces) -> PassSearch:
     return make_changes(pieces.payload, changes)
 
 
-DELETE_LINES = ReductionPass(name="delete lines", stage=Stage.LINES, search=_delete)
+DELETE_LINES = ReductionPass(name="delete lines", stage=Stage.LINES, search=_delete, unit="lines")
 DELETE_STRETCHES = ReductionPass(
     name="delete stretches", stage=Stage.STRUCTURE, search=_delete_stretches
 )
 DELETE_DUPLICATE_LINES = ReductionPass(
     name="delete duplicate lines", stage=Stage.LINES, search=_delete_duplicates
 )
-DELETE_TOKENS = ReductionPass(name="delete tokens", stage=Stage.TOKENS, search=_delete)
-DELETE_WORDS = ReductionPass(name="delete words", stage=Stage.TOKENS, search=_delete)
-DELETE_BYTES = ReductionPass(name="delete bytes", stage=Stage.BYTES, search=_delete)
+DELETE_TOKENS = ReductionPass(
+    name="delete tokens", stage=Stage.TOKENS, search=_delete, unit="tokens"
+)
+DELETE_WORDS = ReductionPass(name="delete words", stage=Stage.TOKENS, search=_delete, unit="words")
+DELETE_BYTES = ReductionPass(name="delete bytes", stage=Stage.BYTES, search=_delete, unit="bytes")

@@ -134,8 +134,12 @@ def _values(text: SectionText) -> Iterator[Edit]:
 
 def _passes(unit: str, group: str) -> tuple[ReductionPass[SectionText], ...]:
     return (
-        ReductionPass(name=f"delete {group}", stage=Stage.STRUCTURE, search=_delete_sections),
-        ReductionPass(name=f"delete {unit}", stage=Stage.STRUCTURE, search=_delete_entries),
+        ReductionPass(
+            name=f"delete {group}", stage=Stage.STRUCTURE, search=_delete_sections, unit=group
+        ),
+        ReductionPass(
+            name=f"delete {unit}", stage=Stage.STRUCTURE, search=_delete_entries, unit=unit
+        ),
     )
 
 
@@ -209,7 +213,11 @@ def _delete_records(log: LogText) -> PassSearch:
     return delete_pieces(log.payload, log.bounds)
 
 
-LOG_PASSES = (ReductionPass(name="delete records", stage=Stage.STRUCTURE, search=_delete_records),)
+LOG_PASSES = (
+    ReductionPass(
+        name="delete records", stage=Stage.STRUCTURE, search=_delete_records, unit="records"
+    ),
+)
 
 
 def is_log(payload: bytes, _name: str) -> bool:

@@ -219,7 +219,10 @@ TABLE_PASSES = (
     ReductionPass(name="store plainly", stage=Stage.STRUCTURE, search=_store_plainly),
     ReductionPass(name="delete sheets", stage=Stage.STRUCTURE, search=_delete_sheets),
     ReductionPass(
-        name="delete rows and columns", stage=Stage.STRUCTURE, search=_delete_rows_and_columns
+        name="delete rows and columns",
+        stage=Stage.STRUCTURE,
+        search=_delete_rows_and_columns,
+        unit="rows and columns",
     ),
     ReductionPass(name="plainer columns", stage=Stage.TOKENS, search=_plainer),
     ReductionPass(name="fill columns", stage=Stage.VALUES, search=_fill_columns),

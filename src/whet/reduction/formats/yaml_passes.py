@@ -216,7 +216,9 @@ YAML_PASSES = (
     ReductionPass(
         name="hoist largest alike entries", stage=Stage.STRUCTURE, search=_TREES.hoist_largest_alike
     ),
-    ReductionPass(name="delete entries", stage=Stage.STRUCTURE, search=_TREES.delete),
+    ReductionPass(
+        name="delete entries", stage=Stage.STRUCTURE, search=_TREES.delete, unit="entries"
+    ),
     ReductionPass(name="hoist entries", stage=Stage.STRUCTURE, search=_TREES.hoist_children),
     ReductionPass(name="hoist alike entries", stage=Stage.STRUCTURE, search=_TREES.hoist_alike),
     ReductionPass(name="lift entries", stage=Stage.STRUCTURE, search=_lift_entries),
