@@ -15,6 +15,9 @@ COUNTS = "counts"
 CLOSER = "closer"
 """What a closer look has seen; `whet.evidence.closer_look` reads it."""
 
+PYTHONS = "pythons"
+"""Which Pythons took up whet's agent; `whet.host.presence` reads it."""
+
 PROBES = "probes"
 """What was seen where something was asked for; `whet.evidence.probes` reads it."""
 

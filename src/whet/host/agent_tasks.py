@@ -24,7 +24,7 @@ class AgentTasks:
     """What is asked of the agent beside a stack on request; by itself nothing.
 
     Attributes:
-        keeps_locals: keep what the frames of failures hold.
+        keeps_locals: keep what the frames of failures hold, and which Pythons there were.
         counted: a function (``package.module:Class.method``) whose calls are counted.
         closer: look closer at what is known to fail, which is slower; a word more asks for an
             experiment on one line (`whet_closer.accesses`), or for ``numbers`` that are none, or
@@ -94,8 +94,9 @@ class AgentTasks:
             found.append(read_probes(agent_folder, self.probes))
         if self.keeps_locals:
             from whet.host.failures import read_failures
+            from whet.host.presence import read_pythons
 
-            found += read_failures(agent_folder)
+            found += [*read_failures(agent_folder), read_pythons(agent_folder)]
         if self.reads_signs:
             from whet.host.signs import read_signs
 

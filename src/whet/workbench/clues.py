@@ -29,6 +29,7 @@ from whet.evidence.overriding import overriding_clues
 from whet.evidence.raised_before import raised_clues
 from whet.evidence.stack_groups import StackGroup, groups_of, stack_clues
 from whet.host.agent_tasks import NO_TASKS, AgentTasks
+from whet.host.presence import pythons_in
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.post_mortem import dead_in, likeliest
 from whet.workbench.repaired import repaired_clue
@@ -136,7 +137,7 @@ class Closer:
     @property
     def _can_look_closer(self) -> bool:
         seconds = self.baseline.reproduction.wall_seconds
-        return bool(self.trial.surroundings.interpreter) and seconds * 2 <= _MOST_SECONDS
+        return bool(pythons_in(self.baseline.outcome.evidence)) and seconds * 2 <= _MOST_SECONDS
 
     def _of_first_look(self, outcome: Outcome, at: Placing) -> list[Clue]:
         dead = dead_in(outcome.evidence)

@@ -17,6 +17,7 @@ from whet.core.failure import Failure, FailureKind
 from whet.core.quantity import shown_bytes, shown_seconds
 from whet.host.agent_tasks import NO_TASKS, AgentTasks
 from whet.host.files import storage_error
+from whet.host.presence import pythons_in
 from whet.workbench.bench import Workbench
 from whet.workbench.changed_part import SmallestPart
 from whet.workbench.copies import Copied, reproduce_on_copies
@@ -122,7 +123,7 @@ def investigate(
         steps=tuple(work.steps.done),
         conclusions=(*quicker, *enough, *_conclusions(held, found, work.part, shrunk)),
         resources=baseline.outcome.resources,
-        interpreter=work.trial.surroundings.interpreter,
+        interpreter=_interpreter(work, baseline),
         platform=work.trial.surroundings.platform,
         packages=tuple(work.trial.packages.items()),
         folder=str(work.folder),
@@ -285,6 +286,12 @@ def _hand_over(work: Work, headline: str, baseline: Baseline) -> Reproducer | No
             return None
         work.steps.conclude(reproducer.remark)
     return reproducer
+
+
+def _interpreter(work: Work, baseline: Baseline) -> str:
+    """Return the version of the Python that was run, by the command or else by its own word."""
+    told = {each.version for each in pythons_in(baseline.outcome.evidence)}
+    return work.trial.surroundings.interpreter or (told.pop() if len(told) == 1 else "")
 
 
 def _command_line(request: TrialRequest) -> str:

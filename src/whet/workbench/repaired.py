@@ -12,6 +12,7 @@ from whet.core.verdict import Verdict
 from whet.evidence.kept_failure import KeptFailure
 from whet.evidence.repairs import MOST_BYTES, Repair, repairs_of
 from whet.host.agent_tasks import AgentTasks
+from whet.host.presence import pythons_in
 from whet.host.stacks import is_user_code
 from whet.workbench.post_mortem import Dead
 from whet.workbench.reproduce import Baseline
@@ -37,7 +38,11 @@ def repaired_clue(trial: Trial, baseline: Baseline, dead: Dead | None, run: Run)
     if not baseline.reproduction.is_deterministic or seconds * 2 > _MOST_SECONDS:
         return None
     most = min(_MOST_EXPERIMENTS, int(_MOST_SECONDS / max(seconds, 0.01)))
-    found = [(path, repair) for path in _files(trial, dead) for repair in repairs_of(_text(path))]
+    found = [
+        (path, repair)
+        for path in _files(baseline.outcome, dead)
+        for repair in repairs_of(_text(path))
+    ]
     found.sort(key=lambda each: "deepcopy" in each[1].instead)  # it says least of what is wrong
     spent = 0.0
     for path, repair in found[:most]:
@@ -65,12 +70,13 @@ def _clue(path: str, repair: Repair, trials: tuple[int, ...], at: Placing) -> Cl
     )
 
 
-def _files(trial: Trial, dead: Dead | None) -> list[str]:
+def _files(outcome: Outcome, dead: Dead | None) -> list[str]:
     """Return the user's files that have run, as far as is known: those of the failure first."""
     found: dict[str, None] = {}
-    for path in [*(() if dead is None else _of_failure(dead)), *_of_command(trial)]:
+    told = (path for each in pythons_in(outcome.evidence) for path in each.files)
+    for path in [*(() if dead is None else _of_failure(dead)), *told]:
         if is_user_code(path) and path.endswith(".py"):
-            found.setdefault(os.path.realpath(Path(trial.cwd, path)))
+            found.setdefault(os.path.realpath(path))
     return list(found)
 
 
@@ -78,10 +84,6 @@ def _of_failure(dead: Dead) -> Iterator[str]:
     failure: KeptFailure = dead.failure
     yield from (each.frame.path for each in reversed(dead.error.frames))
     yield from failure.modules.values()
-
-
-def _of_command(trial: Trial) -> Iterator[str]:
-    return (each for each in trial.command if Path(trial.cwd, each).is_file())
 
 
 def _text(path: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from whet.core.trial import Trial
+from whet.host.presence import pythons_in
 from whet.search.rates import passes_to_be_sure
 from whet.workbench.amplifiers import hash_seed
 from whet.workbench.bench import Workbench
@@ -77,7 +78,8 @@ def can_tell(bench: Workbench, trial: Trial, baseline: Baseline) -> bool:
     if SEED in bench.environment or SEED in trial.environment or not 0 < done.rate < 1:
         return False
     runs = _seeds(done.rate) + _sure(done.rate) + _sure(1 - done.rate)
-    return bool(trial.surroundings.interpreter) and runs * done.wall_seconds < _MOST_SECONDS
+    is_python = bool(trial.surroundings.interpreter or pythons_in(baseline.outcome.evidence))
+    return is_python and runs * done.wall_seconds < _MOST_SECONDS
 
 
 def _seeds(rate: float) -> int:

@@ -1,0 +1,71 @@
+"""Tells that the agent is in this Python, and which files it runs: a command need not name them.
+
+Standard library only, Python 3.8 or later.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.syscalls`
+_SUFFIX = ".python"
+_MOST_FILES, _MOST_BYTES = 1000, 1 << 16
+_NAMES = {"cpython": "CPython", "pypy": "PyPy"}
+
+
+def tell(folder: str) -> dict[str, Callable[[dict[str, Any]], None]]:
+    """Tell it now, also of a program that will be killed, and its modules when it ends."""
+    name, version = sys.implementation.name, sys.version_info
+    shown = "{} {}.{}.{}".format(_NAMES.get(name, name), *version[:3])
+    _write(folder, ["python", sys.executable or "", shown])
+    here = os.getcwd()
+    _write(folder, ["files", *(os.path.join(here, word) for word in _words()[1:])])
+    atexit.register(_tell_modules, folder)
+    return {}
+
+
+def _tell_modules(folder: str) -> None:
+    own = os.path.dirname(os.__file__) + os.sep
+    spaces = (getattr(module, "__dict__", None) for module in list(sys.modules.values()))
+    files = [_file_of(space) for space in spaces]
+    _write(folder, ["files", *(each for each in files if each and not each.startswith(own))])
+
+
+def _file_of(space: Any) -> str:
+    # A module may be anything, and its attributes may be made when somebody asks for them.
+    path: Any = space.get("__file__") if space.__class__ is dict else None
+    return str(path) if path.__class__ is str and path[:1] == "/" else ""
+
+
+def _words() -> list[str]:
+    try:
+        descriptor = os.open("/proc/self/cmdline", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return []
+    try:
+        return os.fsdecode(os.read(descriptor, _MOST_BYTES)).rstrip("\0").split("\0")
+    finally:
+        os.close(descriptor)
+
+
+def _write(folder: str, parts: Sequence[str]) -> None:
+    path = os.path.join(folder, "{}{}".format(os.getpid(), _SUFFIX))
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+    data = os.fsencode("\0".join(parts[:_MOST_FILES]) + "\0\0")
+    try:
+        descriptor = os.open(path, flags, 0o600, dir_fd=_MAGIC_FOLDER)
+    except OSError:
+        return
+    try:
+        os.write(descriptor, data)
+    except OSError:
+        return
+    finally:
+        os.close(descriptor)
