@@ -64,19 +64,21 @@ def test_the_reason_comes_with_the_place(workshop: Workshop, does: str, why: str
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("words", "more"),
     [
-        pytest.param(("sh", "-c", "exit 3"), id="a shell"),
-        pytest.param((sys.executable, "-I", "main.py"), id="a Python that ignores its environment"),
-        pytest.param(("sh", "-c", f"{sys.executable} main.py; exit"), id="a Python below a shell"),
+        pytest.param(("sh", "-c", "exit 3"), "", id="a shell"),
+        pytest.param((sys.executable, "-I", "main.py"), "", id="a Python that ignores its environment"),
+        pytest.param(("sh", "-c", f"{sys.executable} main.py; exit"), ": `sh` starts Python as a process of its own, and a copy would be without it:"
+            f" name `{sys.executable}` itself, or put `exec` before it", id="a Python below a shell"),
     ],
-)
+)  # fmt: skip
 def test_a_command_that_cannot_be_followed_says_so(
-    workshop: Workshop, words: tuple[str, ...]
+    workshop: Workshop, words: tuple[str, ...], more: str
 ) -> None:
     start, _ = _start_of(workshop, SLOW, *words)
 
-    assert start.halted == "it is not run by a Python that whet can follow"
+    assert start.halted == f"it is not run by a Python that whet can follow{more}"
+    assert not start.is_followed
     assert not start.snapshots
 
 

@@ -54,12 +54,13 @@ def _run(
     laboratory: Laboratory,
     both: tuple[WarmSearch, ColdExecutor, ColdExecutor],
     text: str,
+    python: str = sys.executable,
 ) -> list[Outcome]:
     """Run it warm on each set of words, compare that with a cold run, and return what came warm."""
     _, warm, cold = both
     folder = laboratory.folder / "project"
     (folder / "main.py").write_text(text)
-    trial = Trial(command=(sys.executable, "main.py"), cwd=str(folder))
+    trial = Trial(command=(python, "main.py"), cwd=str(folder))
     trials = [replace(trial, command=(*trial.command, *words)) for words in WORDS]
     outcomes = [warm.submit(each).result(30) for each in trials]
     for each, outcome in zip(trials, outcomes, strict=True):
@@ -118,3 +119,17 @@ def test_a_program_runs_from_its_start(
     before = {"main.py:1", "main.py:2", "main.py:3"} if "Thread" in text else set[str]()
     assert {outcome.resumed_from for outcome in outcomes} <= {"", *before}
     assert any(why in reason for reason in both[0].reasons), both[0].reasons
+
+
+def test_a_script_before_python_may_see_the_arguments_and_python_is_named_instead(
+    laboratory: Laboratory, both: tuple[WarmSearch, ColdExecutor, ColdExecutor]
+) -> None:
+    shim = laboratory.folder / "project" / "shims" / "python3"
+    shim.parent.mkdir()
+    shim.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    shim.chmod(0o755)
+
+    outcomes = _run(laboratory, both, AFTER_THREE, str(shim))
+
+    assert {outcome.resumed_from for outcome in outcomes} == {""}
+    assert "may see the arguments first: name `" in both[0].reasons[0]

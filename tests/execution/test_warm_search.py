@@ -159,12 +159,55 @@ def test_a_script_named_by_its_first_line_is_a_python_program(search: Search) ->
     assert search.run(*PAYLOADS)[-1].resumed_from
 
 
+SHIM = """#!/usr/bin/env bash
+set -e
+program="${{0##*/}}"
+export ROOT={folder}
+exec "{folder}/manager" exec "$program" "$@"
+"""
+MANAGER = """#!/usr/bin/env bash
+shift 2
+PATH="$ROOT/bin:$PATH"
+exec "$ROOT/bin/python" "$@"
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(("./python", "main.py", "data"), id="a shim of a version manager"),
+        pytest.param(("sh", "-c", "date > stamp; umask 077; exec {} main.py $0", "data"), id="a shell that becomes it"),
+        pytest.param(("env", "A=1", "{}", "main.py", "data"), id="env"),
+        pytest.param(("nice", "-n", "1", "{}", "main.py", "data"), id="nice"),
+    ],
+)  # fmt: skip
+def test_what_becomes_python_runs_on_as_python_does(
+    search: Search, command: tuple[str, ...]
+) -> None:
+    shim = SHIM.format(folder=search.folder)
+    inner = f'#!/bin/sh\nexec {sys.executable} "$@"\n'
+    (search.folder / "bin").mkdir()
+    for name, text in (("python", shim), ("manager", MANAGER), ("bin/python", inner)):
+        search.write(text, name, mode=0o755)
+    search.write(f"import os, sys\nprint(os.environ.get('ROOT'), os.umask(0))\n{READS}")
+    words = tuple(word.format(sys.executable) for word in command)
+    payload = replace(search.trial.payloads[0], argument=len(words) - 1)
+    search.trial = replace(search.trial, command=words, payloads=(payload,))
+
+    outcomes = search.run(*PAYLOADS, "good", "bad", "fine")
+
+    assert [bool(outcome.resumed_from) for outcome in outcomes[3:]] == [True] * 5
+    assert search.search.reasons == ()
+
+
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        pytest.param(("sh", "-c", "echo first; {} main.py $0; echo last", "data"), "no Python", id="a shell around it"),
-        pytest.param(("sh", "-c", "date > stamp; exec {} main.py $0", "data"), "no Python", id="a shell that becomes it"),
-        pytest.param(("grep", "-c", "good", "", "data"), "no Python", id="no Python at all"),
+        pytest.param(("sh", "-c", "echo first; {} main.py $0; echo last", "data"), "`sh` starts Python as a process of its own", id="a shell around it"),
+        pytest.param(("sh", "-c", "exec {} main.py $0 > out", "data"), "its standard output was redirected before Python began", id="a shell that puts its output elsewhere"),
+        pytest.param(("sh", "-c", "exec 3< main.py; exec {} main.py $0", "data"), "its descriptor 3 was", id="a shell that opens a file for it"),
+        pytest.param(("sh", "-c", "cat $0 > /dev/null; exec {} main.py $0", "data"), "data.txt is seen early", id="a shell that reads it"),
+        pytest.param(("grep", "-c", "good", "", "data"), "a Python that whet can follow", id="no Python at all"),
         pytest.param(("{}", "-I", "main.py", "data"), "whet can follow", id="a Python without the agent"),
     ],
 )  # fmt: skip

@@ -331,7 +331,7 @@ class WarmRuns:
             halted_at="" if staged.halted or halt is None else halt.place,
             effects=tuple(staged.effects),
             missing=ladder.missing,
-            is_followed=staged.halted != NOT_FOLLOWED,
+            is_followed=not staged.halted.startswith(NOT_FOLLOWED),
             changed_files=None if staged.halted else staged.changed_files,
         )
 

@@ -172,9 +172,11 @@ class WarmSearch:
             return run(None)
         staged = Staged(stage=ladder.stage)
         outcome = run(staged)
-        if not outcome.interrupted:
-            self._look_at(slot, ladder, staged)
-        return outcome
+        if outcome.interrupted:
+            return outcome
+        self._look_at(slot, ladder, staged)
+        # What is watched may do no more than the user may: a `sudo` would fail.
+        return run(None) if staged.halted and not _starts_python(program) else outcome
 
     def _checked(
         self,
@@ -248,9 +250,12 @@ class WarmSearch:
                 ladder.why_cold = "standard input is the payload"
             elif "\n" in f"{payload}{place.address}":
                 ladder.why_cold = "the payload's name has two lines"
-        search = Search(cwd=program.cwd, environment=program.environment)
-        if not ladder.why_cold and not search.starts_python(program.command):
-            ladder.why_cold = f"`{program.command[0]}` is no Python program"
+        if self._first_word and not _starts_python(program):
+            python = _search(program).python_of(program.command)
+            ladder.why_cold = (
+                f"`{program.command[0]}` is not Python itself, and may see the arguments first"
+                f"{f': name `{python}` instead' if python else ''}"
+            )
         if ladder.why_cold:
             self._note(ladder.why_cold)
         return ladder
@@ -301,6 +306,14 @@ class WarmSearch:
     def _note(self, why: str) -> None:
         with self._lock:
             self._reasons[why] = None
+
+
+def _starts_python(program: Program) -> bool:
+    return _search(program).starts_python(program.command)
+
+
+def _search(program: Program) -> Search:
+    return Search(cwd=program.cwd, environment=program.environment)
 
 
 def _deepest_first(ladder: _Ladder) -> list[Snapshot]:

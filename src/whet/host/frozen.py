@@ -50,12 +50,14 @@ class FrozenCopies:
         watching: who knows what the program sees; None: no program has been watched yet.
         hindrances: what programs have said of places where there could be no copy.
         are_programs_present: whether a program has said that it can leave copies.
+        why_absent: why none can, as a Python of this run has said; empty: none has said anything.
     """
 
     def __init__(self) -> None:
         self.watching: Watching | None = None
         self.hindrances: list[Hindered] = []
         self.are_programs_present = False
+        self.why_absent = ""
         self._listener: _socket.socket | None = None
         self._lines: dict[int, _socket.socket] = {}
         self._numbers: dict[int, int] = {}  # by pid
@@ -106,6 +108,8 @@ class FrozenCopies:
                     self.hindrances.append((place, seconds, why))
                 case ("present",):
                     self.are_programs_present = True
+                case ("absent", str(why)):
+                    self.why_absent = why
                 case ("wrote", bytes(pages)):
                     if self._last in self._lines:  # else nobody goes on from that one any more
                         self._wrote[self._last] = pages

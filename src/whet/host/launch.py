@@ -7,6 +7,7 @@ import marshal
 import os
 import time
 
+from whet.agent.site.whet_stage.started import handed_on
 from whet.host.process_tree import resident_bytes
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
@@ -228,7 +229,8 @@ def _stage(environment: dict[bytes, bytes], watching: Watching) -> None:
     """Have this process watched, and tell it who is to leave frozen copies: no child of it."""
     told = environment.pop(_STAGE_VARIABLE, b"")
     if watching.install() and told:  # what nobody watches is not frozen
-        environment[_STAGE_VARIABLE] = b"%d\n%s" % (os.getpid(), told)
+        own = " ".join([str(os.getpid()), *handed_on()])
+        environment[_STAGE_VARIABLE] = b"%s\n%s" % (own.encode(), told)
 
 
 def _execute(argv: list[bytes], environment: dict[bytes, bytes]) -> Failed:

@@ -372,7 +372,7 @@ def _run(
     _, _, _, _, _, address, number, changed, varied, first_word, is_debugged, _, _, guard = run
     copies.begin_run()
     copies.listen(address)
-    copies.are_programs_present = number >= 0
+    copies.are_programs_present, copies.why_absent = number >= 0, ""
     noting = _begin_watching(copies, run)
     tree = _Tree(channel, woken, copies)
     try:
@@ -494,7 +494,8 @@ def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequenc
 def _tell_what_it_did(channel: Channel, copies: FrozenCopies, address: bytes) -> None:
     if address and copies.watching is not None and not copies.watching.refusal:
         if not copies.are_programs_present:
-            channel.send("halted", NOT_FOLLOWED)
+            more = f": {copies.why_absent}" if copies.why_absent else ""
+            channel.send("halted", f"{NOT_FOLLOWED}{more}")
         channel.send("did", copies.watching.done())
 
 

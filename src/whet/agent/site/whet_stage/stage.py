@@ -40,6 +40,7 @@ from .private import (
 from .script import Resumed, Script
 from .sight import Sight
 from .sources import Source, has_hook, key_of_code
+from .started import why_absent
 from .suites import Suite
 from .unheld import whole
 from .unseen import caller, unseen
@@ -65,7 +66,7 @@ def install(
     """Take over the main script of this process.
 
     Args:
-        wish: lines: the number of the process that whet has started; how many seconds a stretch
+        wish: lines: the number of the process that whet has started, and what that had open; how many seconds a stretch
             of the program takes that is worth a snapshot at its end; the socket at which whet
             waits for snapshots; how many of the last arguments a search varies (-1: that is not
             what it varies); how many lines tell of a place before which there is to be one
@@ -77,10 +78,15 @@ def install(
         what loads the user's modules, now and later (none: this is not the process that whet has
         started), and what installed ones are handed to when they have been run.
     """
-    pid, seconds, address, words, count, *told = wish.split("\n")
+    first, seconds, address, words, count, *told = wish.split("\n")
     at, varied = told[: int(count)], told[int(count) :]
-    if int(pid) != os.getpid():
-        return [], {}  # whet waits for the process that it started, and cannot go on with this
+    pid, *given = first.split()
+    why = why_absent(int(pid), given)
+    if why:
+        _tell(address, "absent", why)
+        _forget_modules()
+        begin_collecting(collecting)
+        return [], {}
     begin()
     stage = _Stage(address, float(seconds), (varied, int(words)), anew)
     stage.tell("present")
@@ -287,15 +293,7 @@ class _Stage:
 
     def tell(self, *facts: object) -> None:
         """Tell whet something in passing."""
-        try:
-            line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-            try:
-                line.connect(self._address)
-                send(line, facts)
-            finally:
-                line.close()
-        except OSError:  # it does without
-            return
+        _tell(self._address, *facts)
 
     def _offer(self, kind: str, place: str) -> str:
         """Take a snapshot if it can be done; return why not, empty if it was taken."""
@@ -473,6 +471,18 @@ class _Stage:
         self.point.begin()
         self.sight.is_closed = False
         self._pace.begin()
+
+
+def _tell(address: str, *facts: object) -> None:
+    try:
+        line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        try:
+            line.connect(address)
+            send(line, facts)
+        finally:
+            line.close()
+    except OSError:  # it does without
+        return
 
 
 def _is_signature(code: CodeType) -> bool:
