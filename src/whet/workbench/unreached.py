@@ -13,7 +13,7 @@ def why_unreached(trial: Trial, outcome: Outcome) -> str:
     frames = () if outcome.failure is None else outcome.failure.frames
     told = {path for each in pythons_in(outcome.evidence) for path in each.files}
     own = [os.path.realpath(Path(trial.cwd, each.path)) for each in frames if each.in_user_code]
-    files = [path for path in own if os.path.isfile(path)]
+    files = [path for path in own if Path(path).is_file()]
     if not frames or told & set(own) or (told and not files):
         return ""
     where = f"that runs {Path(files[-1]).name} " if files else ""
