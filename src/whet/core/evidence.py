@@ -18,6 +18,9 @@ CLOSER = "closer"
 PYTHONS = "pythons"
 """Which Pythons took up whet's agent; `whet.host.presence` reads it."""
 
+STEPS = "steps"
+"""The last lines that ran before a failure; `whet.evidence.provenance.recording` reads it."""
+
 PROBES = "probes"
 """What was seen where something was asked for; `whet.evidence.probes` reads it."""
 

@@ -28,7 +28,8 @@ class AgentTasks:
         counted: a function (``package.module:Class.method``) whose calls are counted.
         closer: look closer at what is known to fail, which is slower; a word more asks for an
             experiment on one line (`whet_closer.accesses`), or for ``numbers`` that are none, or
-            for the ``functions:`` that are called in files below a folder.
+            for the ``functions:`` that are called in files below a folder, or for the ``steps:`` up
+            to an error (`whet_closer.steps`).
         probes: what is looked out for, as `whet.workbench.probe` says it; empty: nothing.
         edit: a module's real path, and the text that it is to run with instead of its file's;
             None: each runs as it is. It must fit into a variable (128 KiB).
@@ -102,9 +103,9 @@ class AgentTasks:
 
             found.append(read_signs(agent_folder))
         if self.closer is not None:
-            from whet.host.closer import read_closer
+            from whet.host.closer import read_closer, read_steps
 
-            found.append(read_closer(agent_folder))
+            found += [read_closer(agent_folder), *read_steps(agent_folder)]
         return tuple(found)
 
 

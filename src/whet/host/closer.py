@@ -5,11 +5,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from whet.agent.site.whet_state.values import masked
-from whet.core.evidence import CLOSER, Evidence
+from whet.core.evidence import CLOSER, STEPS, Evidence
 from whet.core.record import JsonObject, MalformedRecordError, as_record, integer
 
 _MOST_BYTES = 8 << 20
 _SLOT_BYTES = 1024
+_MOST_BYTES_OF_STEPS = 48 << 20
 
 
 def read_closer(agent_folder: Path) -> Evidence:
@@ -24,6 +25,17 @@ def read_closer(agent_folder: Path) -> Evidence:
         told += _calls(path)
     data = json.dumps({"told": told}, separators=(",", ":")).encode("ascii")
     return Evidence(kind=CLOSER, detail={"lines": len(told)}, data=data)
+
+
+def read_steps(agent_folder: Path) -> tuple[Evidence, ...]:
+    """Return the steps of the process that has met the error; nothing if none has."""
+    for path in sorted(agent_folder.glob("*.steps")):
+        with suppress(OSError):
+            if 0 < path.stat().st_size <= _MOST_BYTES_OF_STEPS:
+                return (
+                    Evidence(kind=STEPS, detail={"pid": int(path.stem)}, data=path.read_bytes()),
+                )
+    return ()
 
 
 def _record(line: bytes) -> list[JsonObject]:

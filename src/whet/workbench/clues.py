@@ -31,15 +31,16 @@ from whet.evidence.stack_groups import StackGroup, groups_of, stack_clues
 from whet.host.agent_tasks import NO_TASKS, AgentTasks
 from whet.host.presence import pythons_in
 from whet.workbench.bench import Place, Workbench
+from whet.workbench.origins import origin_clues
 from whet.workbench.post_mortem import dead_in, likeliest
 from whet.workbench.repaired import repaired_clue
 from whet.workbench.reproduce import Baseline
 from whet.workbench.stacks import stacks_in
 from whet.workbench.toggle_clues import toggle_clues
-from whet.workbench.unreached import why_unreached
 from whet.workbench.wrong_files import wrong_file_clues
 
 MOST_CLUES = 5
+_ORDER = (Sureness.SHOWN, Sureness.SEEN, Sureness.POSSIBLE)
 
 _TIMES, _LEAST_SECONDS, _MOST_SECONDS = 8, 10.0, 120.0
 """A closer look may take so many times as long as a plain run, within bounds."""
@@ -110,7 +111,8 @@ class Closer:
             self.bench, self.trial, self.baseline, self.record,
             is_explained=bool(clues), libraries=libraries,
         )  # fmt: skip
-        clues = [*self._of_repairs(clues), *clues]
+        clues = [*self._of_repairs(clues), *clues, *self._of_origin(at)]
+        clues.sort(key=lambda each: _ORDER.index(each.sureness))
         found = [
             replace(each, says=printable(" ".join(each.says.split("\n"))))
             for each in _each_once(clues)[:MOST_CLUES]
@@ -118,7 +120,7 @@ class Closer:
         if self._passes_when_watched:
             found = [*found[: MOST_CLUES - 1], self._watched()]
         if not found:
-            return Finding(clues=(), summary=why_unreached(self.trial, outcome))
+            return Finding(clues=(), summary="")
         return Finding(clues=tuple(found), summary="; ".join(each.says for each in found))
 
     @property
@@ -176,6 +178,14 @@ class Closer:
         chosen = dead[likeliest(self.baseline.outcome, dead)] if dead else None
         clue = repaired_clue(self.trial, self.baseline, chosen, self._once)
         return [] if clue is None else [clue]
+
+    def _of_origin(self, at: Placing) -> list[Clue]:
+        """Return where what failed came from."""
+        if not self._can_look_closer:
+            return []
+        dead = dead_in(self.baseline.outcome.evidence)
+        chosen = dead[likeliest(self.baseline.outcome, dead)] if dead else None
+        return origin_clues(self.baseline, chosen, self._once, at)
 
     def _once(self, tasks: AgentTasks) -> tuple[int, Outcome]:
         (outcome,) = self._run(tasks, 1)

@@ -6,7 +6,8 @@ import sys
 
 from .descriptors import Descriptors
 from .foreign import ForeignCalls
-from .functions import ASKED, Functions
+from .functions import ASKED as FUNCTIONS
+from .functions import Functions
 from .locks import Locks
 from .raised import Raised
 from .told import Told
@@ -16,7 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeAlias
 
+    from .steps import Steps
+
     Guard: TypeAlias = Callable[[dict[str, Any]], None]
+
+
+_STEPS = "steps:"
 
 
 class Look:
@@ -28,14 +34,19 @@ class Look:
         self._locks = Locks(told)
         self._raised = Raised(told, self._descriptors, self._locks, asked)
         self._foreign = ForeignCalls(told, folder)
-        wanted = asked.startswith(ASKED)
-        self._functions = Functions(told, asked[len(ASKED) :]) if wanted else None
+        self._alone: Functions | Steps | None = None
+        if asked.startswith(FUNCTIONS):
+            self._alone = Functions(told, asked[len(FUNCTIONS) :])
+        elif asked.startswith(_STEPS):
+            from .steps import Steps
+
+            self._alone = Steps(folder, asked[len(_STEPS) :])
 
     def begin(self) -> dict[str, Guard]:
         """Watch; return what is called with modules when they have been run."""
-        if self._functions is not None:  # that alone: the run is to be as it was
-            self._functions.begin()
-            return {"threading": self._functions.watch_threads}
+        if self._alone is not None:  # that alone: the run is to be as it was
+            self._alone.begin()
+            return {"threading": self._alone.watch_threads}
         guards: dict[str, Guard] = {
             "threading": self._watch_threads,
             "socket": self._descriptors.watch_sockets,

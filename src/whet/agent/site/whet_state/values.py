@@ -28,7 +28,7 @@ _PATIENCE = 5
 
 _SEQUENCES = (list, tuple, set, frozenset)
 # Types of the standard library whose words are their own and cannot be anybody else's.
-_PLAIN = {
+PLAIN = {
     "datetime": {"datetime", "date", "time", "timedelta", "timezone"},
     "decimal": {"Decimal"},
     "fractions": {"Fraction"},
@@ -152,7 +152,7 @@ class Reader:
         found = arrays.read(value, mro, self._sequence_of)
         if found is not None:
             return found
-        if plain_name(kind) in _PLAIN.get(arrays.module_of(kind), ()):
+        if plain_name(kind) in PLAIN.get(arrays.module_of(kind), ()):
             return {"k": "plain", "type": type_name(kind), "text": repr(value)[:_MOST_CHARACTERS]}
         return self._made_of_others(value, kind, mro, depth)
 
@@ -173,7 +173,7 @@ class Reader:
                     "deque", name, deque.__iter__(value), deque.__len__(value), depth
                 )
             if among(type, mro) or plain_name(kind) in _NAMED:
-                return {"k": "opaque", "type": name, "text": _label(value)}
+                return {"k": "opaque", "type": name, "text": label(value)}
             member = _enumerated(value, mro, name)
             if member is not None:
                 return member
@@ -216,22 +216,7 @@ class Reader:
         return [self._node(each, _MOST_DEPTH - 1) for each in islice(many, _MOST_ITEMS)]
 
     def _object(self, value: object, name: str, mro: tuple[type, ...], depth: int) -> Node:
-        found: list[tuple[str, object]] = []
-        for kind in mro:
-            own = type.__dict__["__dict__"].__get__(kind)
-            slots = own.get("__dict__")
-            if type(slots).__name__ == "getset_descriptor":
-                held: Any = slots.__get__(value)
-                if is_exactly(held, dict):
-                    found += [each for each in held.items() if _is_text(each[0])]
-                break
-        for kind in mro:
-            for slot, member in type.__dict__["__dict__"].__get__(kind).items():
-                if type(member).__name__ == "member_descriptor" and not slot.startswith("__"):
-                    try:
-                        found.append((slot, member.__get__(value)))
-                    except AttributeError:
-                        continue
+        found = attributes(value, mro)
         told: list[Node] = []
         found.sort(key=lambda each: each[0].startswith("_"))  # what is meant to be seen comes first
         for each, held in found[:_MOST_ATTRIBUTES]:
@@ -239,6 +224,27 @@ class Reader:
                 break
             told.append([each, self._named(each, held, depth + 1)])
         return {"k": "object", "type": name, "at": told, "n": len(found)}
+
+
+def attributes(value: object, mro: Iterable[type]) -> list[tuple[str, object]]:
+    """Return what an object holds under its names, and in its slots."""
+    found: list[tuple[str, object]] = []
+    for kind in mro:
+        own = type.__dict__["__dict__"].__get__(kind)
+        slots = own.get("__dict__")
+        if type(slots).__name__ == "getset_descriptor":
+            held: Any = slots.__get__(value)
+            if is_exactly(held, dict):
+                found += [each for each in held.items() if _is_text(each[0])]
+            break
+    for kind in mro:
+        for slot, member in type.__dict__["__dict__"].__get__(kind).items():
+            if type(member).__name__ == "member_descriptor" and not slot.startswith("__"):
+                try:
+                    found.append((slot, member.__get__(value)))
+                except AttributeError:
+                    continue
+    return found
 
 
 def is_secret(name: str, value: Any) -> bool:
@@ -304,13 +310,13 @@ _NAMED = {
 }
 
 
-def _label(value: Any) -> str:
+def label(value: Any) -> str:
     """Return what a function, module or class is called and where it stands."""
     kind = type(value).__name__
     if issubclass(type(value), type):
         return type_name(value)
     if kind == "method":
-        return _label(value.__func__)
+        return label(value.__func__)
     code = getattr(value, "__code__", None) if kind == "function" else None
     code = code or (
         getattr(value, "gi_code", None) or getattr(value, "cr_code", None)

@@ -1,0 +1,209 @@
+"""A table of values: each is written down once, with its number in memory and what it holds.
+
+None of the program's own code is run to look at a value. Standard library only, Python 3.8 or later.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, TypeAlias
+
+    from whet.agent.site.whet_state import arrays, values
+    from whet.agent.site.whet_state.arrays import ANY_ERROR, among
+    from whet.agent.site.whet_state.values import label, masked, plain_name, type_name
+
+    Row: TypeAlias = tuple[Any, ...]
+else:
+    from whet_state import arrays, values
+    from whet_state.arrays import ANY_ERROR, among
+    from whet_state.values import label, masked, plain_name, type_name
+
+_MOST_DEPTH = 3
+_MOST_VALUES = 160
+"""In one variable."""
+_MOST_ITEMS = 40
+_MOST_CHARACTERS = 160
+_MOST_BITS = 4096
+_MOST_KEPT = 100_000
+_MOST_COUNTED = 4096
+"""Larger arrays are told by their type and shape."""
+
+SCALAR, CONTAINER, OBJECT, ARRAY, OTHER = "scalar", "container", "object", "array", "other"
+_SCALARS = (int, float, bool, str, bytes, complex, type(None))
+_CONTAINERS = (dict, list, tuple, set, frozenset)
+_GENERATORS = {"generator": "gi_frame", "coroutine": "cr_frame", "async_generator": "ag_frame"}
+_NAMED = {"function", "builtin_function_or_method", "method", "module", "method-wrapper"}
+
+
+class Table:
+    """The values that were seen; each row is kind, type, words, number, size, parts and facts.
+
+    The number is `id` (0 for what cannot change), a part is a key and the row of what it leads to.
+    """
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        self._known: dict[Row, int] = {}
+        self._left = 0
+        self._kept: dict[int, object] = {}
+
+    def row_of(self, name: str, value: object) -> int:
+        """Return the row of what a variable holds now."""
+        self._left = _MOST_VALUES
+        return self._named(name, value, 0)
+
+    def _named(self, name: object, value: object, depth: int) -> int:
+        kind = type(value)
+        if type(name) is str and among(kind, (str, bytes)) and values.is_secret(name, value):
+            return self._add((SCALAR, plain_name(kind), values.MASK, 0, 0, (), None))
+        self._left -= 1
+        try:
+            return self._row(value, kind, depth)
+        except ANY_ERROR:
+            return self._add((OTHER, type_name(kind), "", id(value), 0, (), None))
+
+    def _add(self, row: Row) -> int:
+        known = self._known.get(row[:6])
+        if known is None:
+            known = self._known[row[:6]] = len(self.rows)
+            self.rows.append(row)
+        return known
+
+    def _row(self, value: Any, kind: type, depth: int) -> int:
+        if among(kind, _SCALARS):
+            return self._scalar(value, kind)
+        mro = type.__dict__["__mro__"].__get__(kind)
+        name, plain = type_name(kind), plain_name(kind)
+        if among(type, mro):
+            return self._parts((OBJECT, "type", label(value), 0), value, _of_class(value), depth)
+        if plain in values.PLAIN.get(arrays.module_of(kind), ()):
+            return self._add((SCALAR, name, repr(value)[:_MOST_CHARACTERS], 0, 0, (), None))
+        if plain in _NAMED or plain in _GENERATORS:
+            words = "over" if _is_over(value, _GENERATORS.get(plain, "")) else label(value)
+            return self._add((OTHER, name, words, id(value), 0, (), None))
+        array = _array(value, mro)
+        if array is not None:
+            return self._array(value, name, array)
+        return self._made_of_others(value, mro, name, depth)
+
+    def _array(self, value: Any, name: str, array: Any) -> int:
+        if array.get("k") == "scalar":
+            words = repr(value.item())[:_MOST_CHARACTERS]
+            return self._add((SCALAR, name, words, 0, 0, (), None))
+        return self._add((ARRAY, name, repr(array), id(value), 0, (), array))
+
+    def _made_of_others(self, value: Any, mro: tuple[type, ...], name: str, depth: int) -> int:
+        for base in _CONTAINERS:
+            if among(base, mro):
+                return self._container(value, base, name, depth)
+        deque: Any = getattr(sys.modules.get("collections"), "deque", None)
+        if deque is not None and among(deque, mro):
+            items: Any = enumerate(deque.__iter__(value))
+            return self._parts((CONTAINER, name, "", deque.__len__(value)), value, items, depth)
+        return self._parts((OBJECT, name, "", 0), value, values.attributes(value, mro), depth)
+
+    def _scalar(self, value: Any, kind: type) -> int:
+        size = 0
+        if among(kind, (str, bytes)):
+            size = len(value)
+            cut = value[: 2 * _MOST_CHARACTERS]
+            words = repr(masked(cut)) if kind is str else repr(cut)
+            words = words[:_MOST_CHARACTERS]
+        elif kind is int and value.bit_length() > _MOST_BITS:
+            words = "an int of {} bits".format(value.bit_length())
+        else:
+            words = repr(value)
+        return self._add((SCALAR, kind.__name__, words, 0, size, (), None))
+
+    def _container(self, value: Any, base: Any, name: str, depth: int) -> int:
+        size = base.__len__(value)
+        items: Any
+        if among(base, (dict,)):
+            items = base.items(value)
+        elif among(base, (set, frozenset)):
+            items = ((each, None) for each in base.__iter__(value))
+        elif size > _MOST_ITEMS:
+            half = _MOST_ITEMS // 2
+            some = [*range(half), *range(size - half, size)]
+            items = [(each, base.__getitem__(value, each)) for each in some]
+        else:
+            items = enumerate(base.__iter__(value))
+        return self._parts((CONTAINER, name, "", size), value, items, depth)
+
+    def _parts(
+        self,
+        told: tuple[str, str, str, int],
+        value: object,
+        items: Iterable[tuple[object, object]],
+        depth: int,
+    ) -> int:
+        """Return the row of what has parts; told is its kind, its type, its words and its size."""
+        kind, name, words, size = told
+        parts: list[tuple[str, int]] = []
+        if depth < _MOST_DEPTH:
+            for key, each in values.islice(items, _MOST_ITEMS):
+                if self._left < 0:
+                    break
+                parts.append((_key(key, kind), self._named(key, each, depth + 1)))
+        row = self._add((kind, name, words, id(value), size, tuple(parts), None))
+        if kind == CONTAINER and self._is_data(parts) and len(self._kept) < _MOST_KEPT:
+            self._kept[id(value)] = value  # or another one gets its number
+        return row
+
+    def _is_data(self, parts: Iterable[tuple[str, int]]) -> bool:
+        """Whether all parts are numbers and texts: nobody waits for the end of what holds them."""
+        return all(self.rows[row][0] == SCALAR for _, row in parts)
+
+
+def _key(key: Any, kind: str) -> str:
+    """Return a key as the program would write it; an attribute by its name."""
+    if kind == OBJECT:
+        return str(key)
+    own = _type_of(key)
+    if among(own, (str,)):
+        return repr(masked(key[:_MOST_CHARACTERS]))[:_MOST_CHARACTERS]
+    if among(own, _SCALARS):
+        return repr(key)[:_MOST_CHARACTERS]
+    if among(own, (tuple,)) and all(among(each, _SCALARS) for each in map(type, key)):
+        return masked(repr(key))[:_MOST_CHARACTERS]
+    return "<{}>".format(type_name(own))
+
+
+def _type_of(value: object) -> type:
+    return type(value)
+
+
+def _is_over(value: Any, frame: str) -> bool:
+    """Whether a generator has come to its end."""
+    return bool(frame) and getattr(value, frame) is None
+
+
+def _of_class(value: type) -> list[tuple[str, object]]:
+    """Return the data that a class holds for all its objects."""
+    own: Any = type.__dict__["__dict__"].__get__(value)
+    return [
+        (name, each)
+        for name, each in list(own.items())
+        if type(name) is str
+        and not name.startswith("__")
+        and any(type(each) is kind for kind in (*_SCALARS, *_CONTAINERS))
+    ]
+
+
+def _array(value: Any, mro: tuple[type, ...]) -> Any:
+    """Return an array or a table as data; None: it is neither."""
+    numpy = sys.modules.get("numpy")
+    array: Any = getattr(numpy, "ndarray", None)
+    if array is not None and among(array, mro):
+        plain: Any = array.view(value, array)
+        if plain.size > _MOST_COUNTED:
+            return {"k": "array", "shape": list(plain.shape), "dtype": str(plain.dtype)}
+    return arrays.read(value, mro, _nothing)
+
+
+def _nothing(_values: Iterable[object]) -> list[Any]:
+    return []

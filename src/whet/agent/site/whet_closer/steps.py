@@ -1,0 +1,348 @@
+"""The last steps of a program up to an error: lines, calls, and what their variables held.
+
+Before and after each line the variables that it names are looked at, so what a step has changed is
+known, also where it changes an object in place. The oldest steps are let go of.
+
+Standard library only, Python 3.8 or later.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections import deque
+
+from .held import Table
+from .told import as_json, is_own, open_high, user_place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType, FrameType
+    from typing import Any
+
+_MOST_STEPS = 40_000
+_MOST_ROWS = 300_000
+_MOST_EVENTS = 2000
+_MOST_SECONDS = 20.0  # for looking at values
+_NAMES = re.compile(r"(?<![\w.])[^\W\d]\w*")
+_COROUTINE = 0x80
+_GENERATORS = 0x20 | _COROUTINE | 0x200
+_YIELD: int = __import__("opcode").opmap["YIELD_VALUE"]
+_ANYTHING = (Exception,)
+_above = vars(sys)["_getframe"]
+_HEARD = {
+    "open", "os.chdir", "os.putenv", "os.unsetenv", "os.rename", "os.remove", "os.rmdir",
+    "os.truncate", "sqlite3.connect",
+}  # fmt: skip
+_LONGEST = 300
+
+
+class Steps:
+    """Follows each line of the user's functions and of the packages asked for.
+
+    A wish is the type of the error, and the file and the line of the user's where it goes through;
+    then the folders of the packages, all with a ``|`` between them.
+    """
+
+    def __init__(self, folder: str, wish: str) -> None:
+        self._folder = folder
+        self._type, self._path, line, *self._packages = wish.split("|")
+        self._line = int(line)
+        self._own: dict[str, bool] = {}
+        self._codes: dict[CodeType, _Code] = {}
+        self._sources: dict[str, list[str]] = {}
+        self._frames: list[list[Any]] = []
+        self._suspended: dict[int, _Frame] = {}
+        self._running: dict[int, _Frame] = {}
+        self._steps: deque[list[Any]] = deque(maxlen=_MOST_STEPS)
+        self._events: list[list[Any]] = []
+        self._errors: list[list[Any]] = []
+        self.is_over = False
+        self._is_inside = False
+        self._spent = 0.0
+        threads: Any = __import__("_thread")
+        self._ident: Callable[[], int] = threads.get_ident
+        self._clock: Callable[[], float] = vars(__import__("time"))["perf_counter"]
+        self._makes_json: Any = vars(__import__("_json"))["make_encoder"]
+        self.table = Table()
+        self.time = 0
+
+    def begin(self) -> None:
+        """Follow what this thread calls from now on."""
+        sys.addaudithook(self._hear)
+        sys.settrace(self._enter)
+
+    def watch_threads(self, module: dict[str, Any]) -> None:
+        """Follow what other threads call."""
+        module["_trace_hook"] = self._enter
+
+    # ---- what happens ----
+
+    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event not in _HEARD or self.is_over or self._is_inside:
+            return
+        words = [each for each in map(_word, arguments) if each]
+        if event == "open" and (not words or words[0].endswith((".py", ".pyc", ".so"))):
+            return
+        at = user_place(_above(1))
+        if at and len(self._events) < _MOST_EVENTS:
+            folder = os.getcwd() if event == "os.chdir" else ""
+            self._events.append([self.time, event, words, at, folder])
+
+    def _enter(self, frame: FrameType, _event: str, _argument: Any) -> Any:
+        code = frame.f_code
+        known = self._codes.get(code)
+        if known is None:
+            if self.is_over or not self._is_followed(code.co_filename):
+                return None
+            known = self._codes[code] = self._read(code, len(self._codes))
+        if self.is_over:
+            return None
+        started = self._clock()
+        try:
+            state = self._suspended.pop(id(frame), None) if code.co_flags & _GENERATORS else None
+            if state is None or state.code is not known:
+                state = self._begun(frame, known)
+            self._running[id(frame)] = state
+        except _ANYTHING:
+            __import__("traceback").print_exc()
+            return None  # the program is what matters
+        finally:
+            self._spent += self._clock() - started
+        return state.follow
+
+    def _is_followed(self, path: str) -> bool:
+        found = self._own.get(path)
+        if found is None:
+            found = is_own(path) or any(path.startswith(each) for each in self._packages)
+            self._own[path] = found
+        return found
+
+    def _begun(self, frame: FrameType, code: _Code) -> _Frame:
+        caller, line = frame.f_back, 0
+        parent: _Frame | None = None
+        while caller is not None:
+            parent = self._running.get(id(caller))
+            if parent is not None:
+                line = caller.f_lineno or 0
+                break
+            caller = caller.f_back
+        number = len(self._frames)
+        above = -1 if parent is None else parent.number
+        self._frames.append([code.number, above, line, self.time, self._ident(), []])
+        state = _Frame(self, number, code)
+        self._frames[number][5] = state.looked_at(frame, sorted(frame.f_locals)[:40])
+        return state
+
+    def step(self, frame: int, line: int) -> list[Any]:
+        """Return a new step: frame, line, begin, end, what was read, and what has changed by its end."""
+        if self._spent > _MOST_SECONDS or len(self.table.rows) > _MOST_ROWS:
+            self.is_over = True
+        self.time += 1
+        found: list[Any] = [frame, line, self.time, 0, [], [], None]
+        self._steps.append(found)
+        return found
+
+    def spend(self, seconds: float) -> None:
+        """Count the time that looking took."""
+        self._spent += seconds
+
+    def now(self) -> float:
+        """Return the seconds of a clock."""
+        return self._clock()
+
+    def left(self, frame: FrameType, state: _Frame, *, may_go_on: bool) -> None:
+        """Keep what is known of a generator that may go on; forget a function that has ended."""
+        self._running.pop(id(frame), None)
+        if may_go_on:
+            self._suspended[id(frame)] = state
+
+    # ---- errors ----
+
+    def raised(self, frame: FrameType, state: _Frame, argument: Any) -> None:
+        """Write down an error that goes through a function; it may be the one that is looked for."""
+        kind, error, _ = argument
+        if not isinstance(error, BaseException):
+            return
+        self.time += 1
+        line = frame.f_lineno or 0
+        name = type.__dict__["__name__"].__get__(kind)
+        words = self.table.row_of("error", BaseException.__dict__["args"].__get__(error))
+        self._errors.append([self.time, state.number, line, name, id(error), words])
+        if len(self._errors) > _MOST_EVENTS:
+            del self._errors[: _MOST_EVENTS // 2]
+        is_there = line == self._line and frame.f_code.co_filename == self._path
+        if is_there and name == self._type.rpartition(".")[2]:
+            self._write()
+
+    def _write(self) -> None:
+        """Write all down, once."""
+        self.is_over = self._is_inside = True
+        codes = [
+            [each.path, each.name, each.first_line, each.locals] for each in self._codes.values()
+        ]
+        data = {
+            "codes": codes,
+            "frames": self._frames,
+            "steps": list(self._steps),
+            "rows": self.table.rows,
+            "events": self._events,
+            "errors": self._errors,
+            "folder": os.getcwd(),
+        }
+        options = (":", ",", False, False, True)  # separators; no order, nothing left out, NaN
+        encode = self._makes_json(None, _unknown, as_json, None, *options)
+        text = "".join(encode(data, 0)).encode("ascii", "replace")
+        path = os.path.join(self._folder, "{}.steps".format(os.getpid()))
+        descriptor = open_high(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        try:
+            while text:
+                text = text[os.write(descriptor, text) :]
+        except OSError:
+            os.ftruncate(descriptor, 0)
+        finally:
+            os.close(descriptor)
+
+    # ---- the source ----
+
+    def _read(self, code: CodeType, number: int) -> _Code:
+        names: dict[int, list[str]] = {}
+        for _, _, line in code.co_lines() if hasattr(code, "co_lines") else _lines(code):
+            if line is not None and line not in names:
+                text = self._text(code.co_filename, line)
+                names[line] = list(dict.fromkeys(_NAMES.findall(text)))
+        return _Code(code, number, names)
+
+    def _text(self, path: str, line: int) -> str:
+        if path not in self._sources:
+            self._is_inside = True
+            try:
+                with open(path, "rb") as file:
+                    self._sources[path] = file.read().decode("utf-8", "replace").splitlines()
+            except OSError:
+                self._sources[path] = []
+            finally:
+                self._is_inside = False
+        lines = self._sources[path]
+        return lines[line - 1] if 0 < line <= len(lines) else ""
+
+
+class _Code:
+    """What is known of a function's code."""
+
+    def __init__(self, code: CodeType, number: int, names: dict[int, list[str]]) -> None:
+        self.number = number
+        self.names = names
+        self.path = code.co_filename
+        self.name = getattr(code, "co_qualname", code.co_name)
+        self.first_line = code.co_firstlineno
+        self.locals = [*code.co_varnames, *code.co_cellvars, *code.co_freevars]
+        self._flags = code.co_flags
+        self._instructions = code.co_code
+
+    def is_yield(self, frame: FrameType) -> bool:
+        """Whether a call that is left may go on."""
+        return bool(self._flags & _GENERATORS) and self._instructions[frame.f_lasti] == _YIELD
+
+    def is_result(self, *, is_yield: bool) -> bool:
+        """Whether what a call is left with is meant for its caller.
+
+        A coroutine that waits is left too, and so is a generator that has come to its end.
+        """
+        return not self._flags & _GENERATORS or is_yield != bool(self._flags & _COROUTINE)
+
+
+class _Frame:
+    """A call under way."""
+
+    def __init__(self, steps: Steps, number: int, code: _Code) -> None:
+        self.number = number
+        self.code = code
+        self._steps = steps
+        self._known: dict[str, int] = {}
+        self._step: list[Any] | None = None
+        self._is_raising = False
+
+    def follow(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """Look at what the line that is over has changed, and at what the next one names."""
+        steps = self._steps
+        if steps.is_over:
+            return None
+        started = steps.now()
+        try:
+            self._follow(frame, event, argument)
+        except _ANYTHING:
+            __import__("traceback").print_exc()
+            return None
+        finally:
+            steps.spend(steps.now() - started)
+        return self.follow
+
+    def _follow(self, frame: FrameType, event: str, argument: Any) -> None:
+        steps, names = self._steps, self.code.names
+        if event == "exception":
+            self._is_raising = True
+            self._end(frame)
+            steps.raised(frame, self, argument)
+            return
+        self._end(frame)
+        if event == "line":
+            line = frame.f_lineno or 0
+            self._step = step = steps.step(self.number, line)
+            step[4] = self.looked_at(frame, names.get(line, ()))
+            self._is_raising = False
+        elif event == "return":
+            is_yield = not self._is_raising and self.code.is_yield(frame)
+            if not self._is_raising and self.code.is_result(is_yield=is_yield):
+                step = steps.step(self.number, frame.f_lineno or 0)
+                step[6] = steps.table.row_of("", argument)
+                step[3] = steps.time
+            self._step = None
+            steps.left(frame, self, may_go_on=is_yield)
+
+    def _end(self, frame: FrameType) -> None:
+        step = self._step
+        if step is None:
+            return
+        self._steps.time += 1
+        step[3] = self._steps.time
+        step[5] += self.looked_at(frame, self.code.names.get(step[1], ()))
+
+    def looked_at(self, frame: FrameType, names: Any) -> list[Any]:
+        """Return the names that hold something else than when they were last looked at."""
+        found: list[Any] = []
+        if not names:
+            return found
+        variables, module = frame.f_locals, frame.f_globals
+        known, table = self._known, self._steps.table
+        for name in names:
+            if name in variables:
+                value = variables[name]
+            elif name in module:
+                value = module[name]
+            else:
+                if known.pop(name, None) is not None:
+                    found.append([name, -1])
+                continue
+            row = table.row_of(name, value)
+            if known.get(name) != row:
+                known[name] = row
+                found.append([name, row])
+        return found
+
+
+def _lines(code: CodeType) -> Any:
+    dis: Any = __import__("dis")
+    return [(0, 0, line) for _, line in dis.findlinestarts(code)]
+
+
+def _word(argument: Any) -> str:
+    if type(argument) is bytes:
+        argument = argument.decode("utf-8", "replace")
+    return argument[:_LONGEST] if type(argument) is str else ""
+
+
+def _unknown(value: Any) -> str:
+    return type(value).__name__

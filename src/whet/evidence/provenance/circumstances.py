@@ -1,0 +1,167 @@
+"""What a program has done to its surroundings before it failed: its folder, files, imports, variables."""
+
+import ast
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from whet.evidence.provenance.recording import Call, Event, Recording, Step, Value
+from whet.evidence.provenance.source import Sources, bindings, names_in
+from whet.evidence.provenance.suspects import Failing
+from whet.evidence.provenance.trail import Trail
+from whet.evidence.provenance.walk import Walk
+
+_OF_FILES = {"FileNotFoundError", "NotADirectoryError"}
+_GONE = {"os.rename", "os.remove", "os.rmdir"}
+_VARIABLE = re.compile(r"environ|getenv|putenv")
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Something was done to what was asked for."""
+
+    event: Event
+    asked: str
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Importing:
+    """A module is still being imported: the line that has led away from it."""
+
+    call: Call
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """A loop went round no time.
+
+    Attributes:
+        line: its line.
+        expr: what it goes through.
+        step: when it was to begin.
+        spent: the step that had used it up before; None: nobody had.
+    """
+
+    call: Call
+    line: int
+    expr: ast.expr
+    step: Step
+    value: Value | None
+    spent: Step | None
+
+
+class Circumstances:
+    """Looks for them in one recording."""
+
+    def __init__(self, recording: Recording, sources: Sources, walk: Walk) -> None:
+        """Make it ready."""
+        self._all = recording
+        self._sources = sources
+        self._walk = walk
+
+    def file_moved(self, failing: Failing) -> Moved | None:
+        """Return why a file is not where it was asked for."""
+        if failing.error.type not in _OF_FILES:
+            return None
+        events = [each for each in self._all.events if each.moment <= failing.error.moment]
+        asked = next((each.words[0] for each in reversed(events) if each.name == "open"), "")
+        folder = self._all.folder
+        for event in reversed(events) if asked else ():
+            if event.name == "os.chdir":
+                folder = event.folder
+                if not Path(asked).is_absolute() and Path(folder, asked).exists():
+                    return Moved(event, asked, folder)
+            if event.name in _GONE and _is_of(Path(folder, asked), event.words[0], folder):
+                return Moved(event, asked, folder)
+        return None
+
+    def still_imported(self, failing: Failing) -> Importing | None:
+        """Return the import that has led away from the module that is not done yet."""
+        for node in ast.walk(failing.node):
+            value = None
+            if isinstance(node, ast.Attribute):
+                value = self._walk.now.value(node.value, failing.call, failing.step)
+            if value is None or value.type != "module":
+                continue
+            for call in failing.call.around:
+                step = call.step_at(failing.error.moment)
+                if call.code.is_module and step is not None and _is_module(value, call):
+                    return Importing(call, step.line)
+        return None
+
+    def variable_set(self, trail: Trail, failing: Failing) -> Event | None:
+        """Return what has set the variable of the environment that a value was read from."""
+        for hop in trail.hops:
+            line = self._sources[hop.path].line(hop.line)
+            if not _VARIABLE.search(line + hop.says):
+                continue
+            for event in reversed(self._all.events):
+                is_set = event.name in {"os.putenv", "os.unsetenv"}
+                if is_set and event.moment < failing.error.moment and event.words[0] in line:
+                    return event
+        return None
+
+    def idle_loop(self, trail: Trail) -> Idle | None:
+        """Return the loop that was to change a value and went round no time."""
+        if not trail.hops:
+            return None
+        last = trail.hops[-1]
+        source = self._sources[last.path]
+        names = {
+            name
+            for target, _, _ in bindings(source.statement(last.line))
+            for name in names_in(target)
+        }
+        own = source.node_of(last.call.code) or (source.tree if last.call.code.is_module else None)
+        for loop in _loops(own, names):
+            if loop.lineno <= last.line:
+                continue
+            inside = range(loop.body[0].lineno, (loop.end_lineno or loop.lineno) + 1)
+            if any(step.line in inside for step in last.call.steps):
+                continue
+            for step in last.call.steps:
+                if step.line == loop.lineno and step.result is None:
+                    value = self._walk.now.value(loop.iter, last.call, step)
+                    spent = self._spent(value, step)
+                    return Idle(last.call, loop.lineno, loop.iter, step, value, spent)
+        return None
+
+    def _spent(self, value: Value | None, step: Step) -> Step | None:
+        """Return the line during which an iterator came to its end."""
+        if value is None or value.words != "over":
+            return None
+        for each in self._all.history(value.number):
+            if each.value.words == "over" and each.moment <= step.begin:
+                return each.step if each.has_changed else None
+        return None
+
+
+def _loops(own: ast.AST | None, names: set[str]) -> Iterator[ast.For]:
+    """Yield the loops that change one of these variables."""
+    for node in ast.walk(own) if own is not None else ():
+        if isinstance(node, ast.For) and any(
+            name in names
+            for each in ast.walk(node)
+            if isinstance(each, ast.stmt) and each is not node
+            for target, _, _ in bindings(each)
+            for name in names_in(target)
+        ):
+            yield node
+
+
+def _is_module(value: Value, call: Call) -> bool:
+    """Whether a call is that which runs a module."""
+    path = Path(call.code.path)
+    name = path.parent.name if path.stem == "__init__" else path.stem
+    return value.words.rpartition(".")[2] == name
+
+
+def _is_of(wanted: Path, gone: str, folder: str) -> bool:
+    """Whether a path is what was taken away, or lies below it."""
+    path = Path(os.path.normpath(Path(folder, gone)))
+    wanted = Path(os.path.normpath(wanted))
+    return path == wanted or path in wanted.parents

@@ -1,0 +1,157 @@
+"""Why something has no such key: it was taken out, passed over, dropped with an error, or is there otherwise."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from whet.evidence.provenance.recording import (
+    OBJECT,
+    SCALAR,
+    Call,
+    Raised,
+    Recording,
+    Seen,
+    Step,
+    Value,
+)
+from whet.evidence.provenance.records import Record, Records
+from whet.evidence.provenance.source import Sources, called_name, head
+from whet.evidence.provenance.trail import Trail
+from whet.evidence.provenance.walk import Walk
+
+_TAKING = {
+    "pop", "popitem", "popleft", "clear", "remove", "discard", "delattr", "delitem", "__delitem__",
+    "__delattr__", "difference_update", "intersection_update", "move_to_end",
+}  # fmt: skip
+_CONTROL_FLOW = {"StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"}
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A step took the key out."""
+
+    step: Step
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """An error came up while what has the key was read, and was caught."""
+
+    error: Raised
+    caught: tuple[Call, int] | None
+    record: Record | None
+
+
+@dataclass(frozen=True, slots=True)
+class Likewise:
+    """There is a key that differs in its type, its case or the blanks around it."""
+
+    key: str
+    trail: Trail
+
+
+Reason = Removed | Dropped | Likewise
+
+
+class Missing:
+    """Looks for why a key is missing."""
+
+    def __init__(
+        self, recording: Recording, sources: Sources, walk: Walk, records: Records
+    ) -> None:
+        """Make it ready."""
+        self._all = recording
+        self._sources = sources
+        self._walk = walk
+        self._records = records
+
+    def reason(self, holder: Value, key: Value, step: Step) -> Reason | None:
+        """Return why something does not have a key at a step; None: nothing tells."""
+        return (
+            self.removed(holder, key.words, step)
+            or self._likewise(holder, key, step)
+            or self._dropped(key, step)
+        )
+
+    def removed(self, holder: Value, key: str, step: Step) -> Removed | None:
+        """Return the step that took a key or an attribute out; None: it was not seen there."""
+        seen = [each for each in self._all.history(holder.number) if each.moment <= step.begin]
+        later: Seen | None = None
+        for each in reversed(seen):
+            if each.value.type != holder.type:
+                return None
+            if key in each.value.parts:
+                taken = None if later is None or not later.has_changed else later.step
+                is_one = later is not None and later.value.parts.keys() <= each.value.parts.keys()
+                return Removed(taken) if taken and is_one and self._takes_out(taken) else None
+            if not each.value.is_whole and each.value.kind != OBJECT:
+                return None
+            later = each
+        return None
+
+    def _takes_out(self, step: Step) -> bool:
+        """Whether a line takes something out of something."""
+        statement = self._sources[step.frame.code.path].statement(step.line)
+        if statement is None or step.result is not None:
+            return False
+        return isinstance(statement, ast.Delete) or any(
+            isinstance(node, ast.Call) and called_name(node) in _TAKING for node in head(statement)
+        )
+
+    def _likewise(self, holder: Value, key: Value, step: Step) -> Likewise | None:
+        wanted = _plain(key.words)
+        for each in holder.parts:
+            if each != key.words and _plain(each) == wanted:
+                return Likewise(each, self._walk.key(holder, each, step))
+        return None
+
+    def _dropped(self, key: Value, step: Step) -> Dropped | None:
+        """Return the error that was caught where a variable held what has the key."""
+        for number, error in enumerate(self._all.errors):
+            if error.type in _CONTROL_FLOW or error.moment >= step.begin:
+                continue
+            inside = self._holder_of(error, key)
+            if inside is not None:
+                return Dropped(error, self._caught(number), self._records.find(inside))
+        return None
+
+    def _holder_of(self, error: Raised, key: Value) -> Value | None:
+        for name in error.call.held:
+            value = self._all.held(error.call, name, error.moment)
+            if value is None:
+                continue
+            if value.kind == SCALAR:
+                if value.is_same(key):
+                    return value
+            elif any(part.is_same(key) for _, part in self._all.parts(value)):
+                return value
+        return None
+
+    def _caught(self, number: int) -> tuple[Call, int] | None:
+        """Return the line that went on after an error."""
+        first = self._all.errors[number]
+        last = first
+        for error in self._all.errors[number:]:
+            if error.number == first.number and error.type == first.type:
+                last = error
+        for step in last.call.steps:
+            if step.begin > last.moment and step.result is None:
+                return last.call, step.line
+        return None
+
+
+def _plain(words: str) -> str:
+    """Return a key without its type, its case, and the blanks around it."""
+    return words.removeprefix("b").strip("'\"").strip().casefold()
+
+
+def lookups(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield what is looked into and the key, of each look-up."""
+    for each in ast.walk(node):
+        match each:
+            case ast.Subscript(value=holder, slice=key):
+                yield holder, key
+            case ast.Call(func=ast.Attribute(value=holder, attr="pop" | "remove"), args=[key, *_]):
+                yield holder, key
+            case _:
+                pass

@@ -1,0 +1,384 @@
+"""What the parts of a line were when it was run: variables, calls, displays, comprehensions."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+
+from whet.evidence.provenance.recording import (
+    CONTAINER,
+    OBJECT,
+    SCALAR,
+    Call,
+    Recording,
+    Step,
+    Value,
+)
+from whet.evidence.provenance.source import (
+    COMPREHENSIONS,
+    Comprehension,
+    Sources,
+    bindings,
+    called_name,
+    given_back,
+    head,
+    names_in,
+)
+from whet.evidence.provenance.trail import SIMPLE, Flaw, index_in, is_passed_on, words_of
+
+_ADDING = {"append", "add", "appendleft"}
+
+
+class Moments:
+    """Answers what something was at a step of one recording."""
+
+    def __init__(self, recording: Recording, sources: Sources) -> None:
+        """Make it ready."""
+        self._all = recording
+        self._sources = sources
+
+    def value(self, expr: ast.AST, call: Call, step: Step) -> Value | None:
+        """Return what an expression was when a step began; None: not known."""
+        every = self._all
+        match expr:
+            case ast.Constant(value=value):
+                return Value(SCALAR, type(value).__name__, repr(value))
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)):
+                return Value(SCALAR, type(value).__name__, f"-{value!r}")
+            case ast.Name(id=name):
+                return every.held(call, name, step.begin)
+            case ast.Attribute(value=inner, attr=name):
+                return every.part(self.value(inner, call, step), name)
+            case ast.Subscript(value=inner, slice=index):
+                return self.item(self.value(inner, call, step), self.value(index, call, step))
+            case ast.Await(value=inner) | ast.NamedExpr(value=inner) | ast.Starred(value=inner):
+                return self.value(inner, call, step)
+            case ast.Call():
+                return self.called(expr, call, step)
+            case _:
+                return None
+
+    def outcome(self, expr: ast.expr, step: Step) -> Value | None:
+        """Return what an expression was in a step that is over, also where only its use tells."""
+        call = step.frame
+        found = self.value(expr, call, step)
+        if found is not None:
+            return found
+        statement = self._sources[call.code.path].statement(step.line)
+        if isinstance(statement, ast.Return) and statement.value is expr:
+            later = (each.result for each in call.steps if each.begin > step.begin)
+            return next((each for each in later if each is not None), None)
+        for target, value, is_element in bindings(statement):
+            if value is expr and not is_element and step.end:
+                return self.value(target, call, replace(step, begin=step.end))
+        return None
+
+    def others(self, expr: ast.expr, step: Step, made: Value | None) -> Iterator[Value]:
+        """Yield what an expression was whenever else its line was run before.
+
+        Args:
+            expr: the expression.
+            step: the step that is looked at.
+            made: what it was then; a variable that was bound to it may stand for it.
+        """
+        is_inner = step.frame.code.short in COMPREHENSIONS
+        bound = [
+            name
+            for name in sorted(step.has_changed)
+            if made is not None and made.is_same(self._all.held(step.frame, name, step.over))
+        ]
+        for other in self._all.at_line(step.frame.code, step.line):
+            if other.end and other.begin < (step.since or step.begin):
+                at = replace(other, begin=other.end, since=other.begin) if is_inner else other
+                value = self.outcome(expr, at)
+                if value is None and bound:
+                    value = self._all.held(other.frame, bound[0], other.end)
+                if value is not None:
+                    yield value
+
+    def item(self, holder: Value | None, key: Value | None) -> Value | None:
+        """Return what something held under a key."""
+        if holder is None or key is None:
+            return None
+        return self._all.part(holder, index_in(holder, key.words))
+
+    def called(self, expr: ast.Call, call: Call, step: Step) -> Value | None:
+        """Return what a call gave back."""
+        for callee in reversed(self.callees(expr, call, step)):
+            for result in callee.results:
+                return result.result
+        match expr:
+            case ast.Call(func=ast.Attribute(value=inner, attr="get"), args=[key, *_]):
+                return self.item(self.value(inner, call, step), self.value(key, call, step))
+            case _:
+                return None
+
+    def callees(self, expr: ast.Call, call: Call, step: Step) -> list[Call]:
+        """Return the calls that an expression has made."""
+        name = called_name(expr)
+        own = step if step.frame is call else None
+        made = self._all.called_in(own) if own is not None else ()
+        found = [each for each in made if each.code.short == name]
+        return found or [
+            each
+            for each in made
+            if each.code.short == "__init__" and each.code.name == f"{name}.__init__"
+        ]
+
+    def steps_before(self, call: Call, step: Step) -> Iterator[Step]:
+        """Yield the lines of a call before a step, the last first."""
+        is_inner = call.code.short in COMPREHENSIONS
+        moment = step.begin if is_inner else step.since or step.begin
+        for before in reversed(call.steps):
+            if before.begin < moment and before.result is None:
+                yield before
+
+    def binding(self, name: str, call: Call, step: Step) -> tuple[ast.expr, bool] | None:
+        """Return what a step bound a name to, and whether to an element of it."""
+        statement = self._sources[call.code.path].statement(step.line)
+        if statement is None:
+            return None
+        for target, value, is_element in bindings(statement):
+            if name in names_in(target):
+                is_part = isinstance(target, ast.Tuple | ast.List)
+                return value, is_element or is_part
+        for node in head(statement):
+            if isinstance(node, Comprehension):
+                for generator in node.generators:
+                    if name in names_in(generator.target) and name not in call.code.variables:
+                        return generator.iter, True
+        return None
+
+    def same_in(self, call: Call, step: Step, target: Value | None) -> ast.expr | None:
+        """Return what a line names that was the value: a language may pass it on in other ways."""
+        for node in self.nodes(call, step):
+            if isinstance(node, ast.expr) and not isinstance(node, ast.Call):
+                value = self.value(node, call, step)
+                if is_passed_on(value, target):
+                    return node
+        return None
+
+    def argument(
+        self,
+        name: str,
+        node: ast.FunctionDef | ast.AsyncFunctionDef,
+        call: Call,
+        parent: Call,
+        step: Step,
+    ) -> ast.expr | None:
+        """Return what a caller has given for a parameter."""
+        found = [
+            each
+            for each in self.nodes(parent, step)
+            if isinstance(each, ast.Call)
+            and called_name(each) in {call.code.short, call.code.name.rpartition(".")[0]}
+        ]
+        for made in found:
+            for keyword in made.keywords:
+                if keyword.arg == name:
+                    return keyword.value
+            names = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
+            is_bound = names[:1] in (["self"], ["cls"])
+            if name == "self" and isinstance(made.func, ast.Attribute):
+                return made.func.value
+            position = names.index(name) - is_bound if name in names else -1
+            if 0 <= position < len(made.args):
+                return made.args[position]
+        return None
+
+    def nodes(self, call: Call, step: Step) -> Iterator[ast.AST]:
+        """Yield the nodes of what a step evaluates."""
+        source = self._sources[call.code.path]
+        own = source.node_of(call.code) if call.code.short in COMPREHENSIONS else None
+        if own is not None:
+            yield from ast.walk(own)
+            return
+        statement = source.statement(step.line)
+        if statement is not None:
+            yield from head(statement)
+
+    def leaving(self, callee: Call, result: Step) -> tuple[ast.expr | None, Step]:
+        """Return what a call was left with, and when; a `with` around it is left after it."""
+        source = self._sources[callee.code.path]
+        at = callee.step_at(result.begin)
+        own = source.node_of(callee.code)
+        if isinstance(own, Comprehension):
+            return own, at or result
+        while at is not None:
+            statement = source.statement(at.line)
+            given = given_back(statement)
+            if given is not None:
+                return given, at
+            if not isinstance(statement, ast.With | ast.AsyncWith):
+                break
+            at = callee.step_at(at.begin - 1)
+        return given_back(source.statement(result.line)), result
+
+    def rounds(self, expr: Comprehension, call: Call, step: Step) -> Iterator[tuple[Call, Step]]:
+        """Yield where each element was made, the last first; its names are bound by then."""
+        names = {name for each in expr.generators for name in names_in(each.target)}
+        for inner in (call, *reversed(self._all.called_in(step))):
+            if self._sources[inner.code.path].node_of(inner.code) is not expr:
+                continue
+            until = inner.steps[-1].over if inner.steps else 0
+            for each in reversed(inner.steps):
+                if names & each.has_changed:
+                    yield inner, replace(each, begin=each.end, since=each.begin, end=until)
+                    until = each.begin - 1
+
+    def making(self, call: Call, step: Step, holder: Value) -> ast.expr | None:
+        """Return the part of a line that has made an object, if it is not the whole of it."""
+        given: list[ast.expr] = []
+        for node in self.nodes(call, step):
+            if isinstance(node, ast.Dict | ast.List | ast.Tuple) and self.makes(
+                node, call, step, holder
+            ):
+                return node
+            if isinstance(node, ast.Call) and self.callees(node, call, step):
+                given += [*node.args, *(each.value for each in node.keywords)]
+        made = [
+            each
+            for each in given
+            if isinstance(each, ast.Call | Comprehension) and not self._has(each, call, step)
+        ]
+        return made[0] if len(made) == 1 else None
+
+    def _has(self, expr: ast.expr, call: Call, step: Step) -> bool:
+        return self.value(expr, call, step) is not None
+
+    def written(self, statement: ast.stmt, key: str, part: Value, step: Step) -> ast.expr | None:
+        """Return what a statement puts into something under a key."""
+        for target, value, is_element in bindings(statement):
+            if isinstance(target, ast.Attribute) and target.attr == key and not is_element:
+                return value
+            if isinstance(target, ast.Subscript) and not is_element:
+                index = self.value(target.slice, step.frame, step)
+                if index is None or index.words == key:
+                    return value
+        for node in head(statement):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                values = [(given, self.value(given, step.frame, step)) for given in node.args]
+                same = [given for given, value in values if is_passed_on(value, part)]
+                if node.func.attr in _ADDING and len(node.args) == 1:
+                    same = same or node.args
+                if same:
+                    return same[-1]
+        return None
+
+    def shown(
+        self, expr: ast.Dict | ast.List | ast.Tuple, call: Call, step: Step
+    ) -> dict[str, ast.expr]:
+        """Return what a display puts under which key."""
+        if isinstance(expr, ast.Dict):
+            pairs = zip(expr.keys, expr.values, strict=True)
+            known = [(words_of(self.value(key, call, step)), each) for key, each in pairs if key]
+            return {key: each for key, each in known if key}
+        if any(isinstance(each, ast.Starred) for each in expr.elts):
+            return {}
+        return {str(number): each for number, each in enumerate(expr.elts)}
+
+    def makes(self, expr: ast.expr, call: Call, step: Step, holder: Value) -> bool:
+        """Whether a display of known parts was that object."""
+        if isinstance(expr, ast.Call):
+            own = [
+                self._all.held(each, "self", each.began) for each in self.callees(expr, call, step)
+            ]
+            return any(each is not None and each.number == holder.number for each in own)
+        if not isinstance(expr, ast.Dict | ast.List | ast.Tuple):
+            value = self.value(expr, call, step)
+            return value is not None and value.is_same(holder)
+        same = 0
+        for key, item in self.shown(expr, call, step).items():
+            value, part = self.value(item, call, step), self._all.part(holder, key)
+            if value is not None:
+                if part is None or not value.is_same(part):
+                    return False
+                same += 1
+        return same > 0
+
+    def gone_through(self, expr: ast.expr) -> Iterator[ast.expr]:
+        """Yield what a loop goes through, and what that is made of."""
+        yield expr
+        if isinstance(expr, ast.Call):
+            if isinstance(expr.func, ast.Attribute):
+                yield expr.func.value
+            for given in expr.args:
+                yield from self.gone_through(given)
+
+    def key_of(self, holder: Value | None, target: Value | None) -> str | None:
+        """Return the key under which something holds a value, or the value that has it as a part."""
+        if holder is None or target is None or holder.kind not in {CONTAINER, OBJECT}:
+            return None
+        if target.words in SIMPLE and target.kind == SCALAR:
+            deep = [
+                key
+                for key, part in self._all.parts(holder)
+                if any(each.is_same(target) for _, each in self._all.parts(part))
+            ]
+            return deep[-1] if deep else None
+        for key, part in self._all.parts(holder):
+            if part.is_same(target):
+                return key
+        for key, part in self._all.parts(holder):
+            if any(each.is_same(target) for _, each in self._all.parts(part)):
+                return key
+            if target.kind == SCALAR and key == target.words:
+                return key
+        return None
+
+    def yielded(self, target: Value | None, step: Step) -> Step | None:
+        """Return the step that has yielded a value."""
+        if target is None:
+            return None
+        for before in reversed(self._all.steps):
+            if before.result is None or before.begin > step.over:
+                continue
+            statement = self._sources[before.frame.code.path].statement(before.line)
+            if statement is None or not any(isinstance(n, ast.Yield) for n in head(statement)):
+                continue
+            result = before.result
+            if result.is_same(target) or (
+                target.words not in SIMPLE
+                and any(part.is_same(target) for _, part in self._all.parts(result))
+            ):
+                return before
+        return None
+
+    def operands(
+        self, expr: ast.expr, call: Call, step: Step, flaw: Flaw | None = None
+    ) -> Iterator[tuple[ast.expr, Value | None]]:
+        """Yield the largest parts of an expression whose value is known, and comprehensions.
+
+        Args:
+            expr: the expression.
+            call: the call that it stands in.
+            step: the step that evaluates it.
+            flaw: of what a generator has yielded, that with the flaw is wanted; else the last.
+        """
+        for node in ast.iter_child_nodes(expr):
+            inner = node.value if isinstance(node, ast.keyword) else node
+            if isinstance(inner, ast.Constant) or not isinstance(inner, ast.expr):
+                continue
+            if isinstance(expr, ast.Call) and inner is expr.func:
+                if not isinstance(inner, ast.Attribute):
+                    continue
+                inner = inner.value
+            if isinstance(inner, Comprehension):
+                yield inner, self._last_of(inner, step, flaw)
+                inner = inner.generators[0].iter
+                value = self.value(inner, call, step)
+                if value is not None:
+                    yield inner, value
+                continue
+            value = self.value(inner, call, step)
+            if value is not None:
+                yield inner, value
+            else:
+                yield from self.operands(inner, call, step, flaw)
+
+    def _last_of(self, expr: Comprehension, step: Step, flaw: Flaw | None) -> Value | None:
+        for inner in reversed(self._all.called_in(step)):
+            if self._sources[inner.code.path].node_of(inner.code) is expr:
+                results = [each.result for each in inner.results if each.result is not None]
+                flawed = [each for each in results if flaw is not None and flaw(each)]
+                return next(iter(flawed or results), None)
+        return None

@@ -1,0 +1,391 @@
+"""The last steps of a program up to its failure, as the agent has written them down."""
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from whet.core.record import as_record, integer, items_of, text
+
+SCALAR, CONTAINER, OBJECT, ARRAY = "scalar", "container", "object", "array"
+UNBOUND = -1
+_NUMBER = re.compile(
+    r"(?:numpy\.)?(?:u?int|float|complex)\d*\Z|decimal\.Decimal|fractions\.Fraction"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Value:
+    """A value at one moment; the same object later is another value if it has changed.
+
+    Attributes:
+        kind: scalar, container, object, array or other.
+        type: its qualified type.
+        words: how it is written; of an array its facts.
+        number: what tells the object from others; 0: a scalar.
+        size: how many parts or characters it has.
+        parts: the rows of what it holds, by key or attribute; perhaps not all.
+        facts: shape, type of the elements and range of an array.
+    """
+
+    kind: str
+    type: str
+    words: str
+    number: int = 0
+    size: int = 0
+    parts: Mapping[str, int] = field(default_factory=dict[str, int])
+    facts: Mapping[str, object] = field(default_factory=dict[str, object])
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is one number."""
+        return self.kind == SCALAR and bool(_NUMBER.match(self.type))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all its parts are known."""
+        return len(self.parts) == self.size
+
+    def is_same(self, other: "Value | None") -> bool:
+        """Whether another one is this one, or the same scalar."""
+        if other is None or self is other:
+            return other is not None
+        if self.kind == SCALAR:
+            return (self.type, self.words) == (other.type, other.words)
+        return bool(self.number) and self.number == other.number
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A function."""
+
+    path: str
+    name: str
+    first_line: int
+    variables: frozenset[str]
+
+    @property
+    def short(self) -> str:
+        """Its name without its class."""
+        return self.name.rpartition(".")[2]
+
+    @property
+    def is_module(self) -> bool:
+        """Whether it is what runs when a file is loaded."""
+        return self.name == "<module>"
+
+
+@dataclass(slots=True, eq=False)
+class Step:
+    """A line that was run once, or a return.
+
+    Attributes:
+        frame: the call that it belongs to.
+        line: its number.
+        begin, end: moments; end 0: it was under way when the program failed.
+        result: what was returned or yielded; None: it is a line.
+        has_changed: the variables that it has changed.
+        since: the moment since which calls are its own, if that is not when it began.
+    """
+
+    frame: "Call"
+    line: int
+    begin: int
+    end: int
+    result: Value | None
+    has_changed: frozenset[str]
+    since: int = 0
+
+    @property
+    def over(self) -> int:
+        """The moment after it."""
+        return self.end or 1 << 60
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """A function that was called.
+
+    Attributes:
+        parent: the call that it was called from; None: nobody that was followed.
+        line: the line that called it.
+        began: the moment.
+        held: what its variables held, by name: moments and values.
+    """
+
+    index: int
+    code: Code
+    parent: "Call | None"
+    line: int
+    began: int
+    thread: int
+    given: frozenset[str]
+    held: dict[str, list[tuple[int, Value | None]]] = field(
+        default_factory=dict[str, list[tuple[int, Value | None]]]
+    )
+    steps: list[Step] = field(default_factory=list[Step])
+
+    @property
+    def around(self) -> "Iterator[Call]":
+        """It, what called it, and so on."""
+        at: Call | None = self
+        while at is not None:
+            yield at
+            at = at.parent
+
+    def step_at(self, moment: int) -> Step | None:
+        """Return the line that was under way at a moment, or the last one before it."""
+        found = bisect_right(self.steps, moment, key=lambda step: step.begin)
+        while found and self.steps[found - 1].result is not None:
+            found -= 1
+        return self.steps[found - 1] if found else None
+
+    @property
+    def results(self) -> Iterator[Step]:
+        """What it has returned and yielded, the last first."""
+        return (step for step in reversed(self.steps) if step.result is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An error that went through a call."""
+
+    moment: int
+    call: Call
+    line: int
+    type: str
+    number: int
+    arguments: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What the program did to files, its folder or its environment."""
+
+    moment: int
+    name: str
+    words: tuple[str, ...]
+    path: str
+    line: int
+    function: str
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What an object held at a moment, and what was run by then."""
+
+    moment: int
+    value: Value
+    step: Step | None
+    has_changed: bool
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Recording:
+    """All that was written down of one process."""
+
+    values: Sequence[Value]
+    calls: Sequence[Call]
+    steps: Sequence[Step]
+    events: Sequence[Event]
+    errors: Sequence[Raised]
+    folder: str
+    captures: Sequence[tuple[int, Value, Step | None, bool]]
+
+    def part(self, value: Value | None, key: str) -> Value | None:
+        """Return what a value held under a key."""
+        row = None if value is None else value.parts.get(key)
+        return None if row is None else self.values[row]
+
+    def parts(self, value: Value) -> Iterator[tuple[str, Value]]:
+        """Yield what a value held."""
+        for key, row in value.parts.items():
+            yield key, self.values[row]
+
+    def held(self, call: Call, name: str, moment: int) -> Value | None:
+        """Return what a variable held at a moment; None: not known."""
+        known = call.held.get(name)
+        if known is None and name not in call.code.variables:
+            known = self._globals.get((call.code.path, name))
+        if not known:
+            return None
+        found = bisect_right(known, moment, key=lambda each: each[0])
+        return known[found - 1][1] if found else None
+
+    @cached_property
+    def _globals(self) -> dict[tuple[str, str], list[tuple[int, Value | None]]]:
+        found: dict[tuple[str, str], list[tuple[int, Value | None]]] = {}
+        for call in self.calls:
+            for name, held in call.held.items():
+                if call.code.is_module or name not in call.code.variables:
+                    found.setdefault((call.code.path, name), []).extend(held)
+        for held in found.values():
+            held.sort(key=lambda each: each[0])
+        return found
+
+    def history(self, number: int) -> Sequence[Seen]:
+        """Return what an object held, whenever it was seen to hold something else."""
+        return self._histories.get(number, ())
+
+    @cached_property
+    def _histories(self) -> dict[int, list[Seen]]:
+        found: dict[int, list[Seen]] = {}
+        inside: dict[int, tuple[Value, ...]] = {}
+        for moment, value, step, has_changed in self.captures:
+            key = id(value)
+            if key not in inside:
+                inside[key] = tuple(self._with_parts(value, set()))
+            for each in inside[key]:
+                known = found.setdefault(each.number, [])
+                if not known or known[-1].value is not each:
+                    known.append(Seen(moment, each, step, has_changed))
+        return found
+
+    def _with_parts(self, value: Value, met: set[int]) -> Iterator[Value]:
+        if not value.number or id(value) in met:
+            return
+        met.add(id(value))
+        yield value
+        for _, part in self.parts(value):
+            yield from self._with_parts(part, met)
+
+    def at_line(self, code: Code, line: int) -> Sequence[Step]:
+        """Return whenever a line of a function was run."""
+        return self._by_line.get((id(code), line), ())
+
+    @cached_property
+    def _by_line(self) -> dict[tuple[int, int], list[Step]]:
+        found: dict[tuple[int, int], list[Step]] = {}
+        for step in self.steps:
+            if step.result is None:
+                found.setdefault((id(step.frame.code), step.line), []).append(step)
+        return found
+
+    def called_in(self, step: Step, moment: int | None = None) -> Sequence[Call]:
+        """Return the calls that a line made, in their order."""
+        until = step.over if moment is None else moment
+        return [
+            call
+            for call in self._children.get(step.frame.index, ())
+            if (step.since or step.begin) <= call.began <= until
+        ]
+
+    @cached_property
+    def _children(self) -> dict[int, list[Call]]:
+        found: dict[int, list[Call]] = {}
+        for call in self.calls:
+            if call.parent is not None:
+                found.setdefault(call.parent.index, []).append(call)
+        return found
+
+
+def read_recording(data: bytes) -> Recording:
+    """Return what was written down.
+
+    Raises:
+        MalformedRecordError: if it is not what an agent writes.
+    """
+    told = as_record(json.loads(data), "steps")
+    values = [_value(items_of(row)) for row in items_of(told.get("rows"))]
+    codes = [_code(items_of(row)) for row in items_of(told.get("codes"))]
+    calls: list[Call] = []
+    captures: list[tuple[int, Value, Step | None, bool]] = []
+    for row in items_of(told.get("frames")):
+        code, above, line, began, thread, given = items_of(row)
+        held = _held(given, values)
+        call = Call(
+            len(calls), codes[_number(code)], calls[_number(above)] if _number(above) >= 0 else None,
+            _number(line), _number(began), _number(thread), frozenset(held),
+        )  # fmt: skip
+        calls.append(call)
+        for name, value in held.items():
+            call.held.setdefault(name, []).append((call.began, value))
+    steps = [_step(items_of(row), calls, values, captures) for row in items_of(told.get("steps"))]
+    for call in calls:
+        caller = None if call.parent is None else call.parent.step_at(call.began)
+        for known in call.held.values():
+            moment, value = known[0]
+            if moment == call.began and value is not None:
+                captures.append((moment, value, caller, caller is not None))
+    captures.sort(key=lambda each: each[0])
+    for call in calls:
+        for known in call.held.values():
+            known.sort(key=lambda each: each[0])
+    return Recording(
+        values=values, calls=calls, steps=steps, captures=captures, folder=text(told, "folder"),
+        events=[_event(items_of(row)) for row in items_of(told.get("events"))],
+        errors=[_raised(items_of(row), calls, values) for row in items_of(told.get("errors"))],
+    )  # fmt: skip
+
+
+def _number(value: object) -> int:
+    return integer({"number": value}, "number")
+
+
+def _value(row: Sequence[object]) -> Value:
+    kind, name, words, number, size, parts, facts = row
+    return Value(
+        kind=str(kind), type=str(name), words=str(words), number=_number(number),
+        size=_number(size),
+        parts={str(key): _number(part) for key, part in map(items_of, items_of(parts))},
+        facts={} if facts is None else as_record(facts, "facts"),
+    )  # fmt: skip
+
+
+def _code(row: Sequence[object]) -> Code:
+    path, name, line, variables = row
+    return Code(str(path), str(name), _number(line), frozenset(map(str, items_of(variables))))
+
+
+def _held(pairs: object, values: Sequence[Value]) -> dict[str, Value | None]:
+    return {
+        str(name): None if _number(row) == UNBOUND else values[_number(row)]
+        for name, row in map(items_of, items_of(pairs))
+    }
+
+
+def _step(
+    row: Sequence[object],
+    calls: Sequence[Call],
+    values: Sequence[Value],
+    captures: list[tuple[int, Value, Step | None, bool]],
+) -> Step:
+    frame, line, begin, end, reads, writes, result = row
+    call = calls[_number(frame)]
+    changed = _held(writes, values)
+    step = Step(
+        call, _number(line), _number(begin), _number(end),
+        None if result is None else values[_number(result)], frozenset(changed),
+    )  # fmt: skip
+    call.steps.append(step)
+    for moment, held, has_changed in (
+        (step.begin, _held(reads, values), False),
+        (step.end, changed, True),
+    ):
+        for name, value in held.items():
+            call.held.setdefault(name, []).append((moment, value))
+            if value is not None:
+                captures.append((moment, value, step, has_changed))
+    if step.result is not None:
+        captures.append((step.begin, step.result, step, True))
+    return step
+
+
+def _event(row: Sequence[object]) -> Event:
+    moment, name, words, at, folder = row
+    path, line, function = items_of(at)
+    return Event(
+        _number(moment), str(name), tuple(map(str, items_of(words))), str(path), _number(line),
+        str(function), str(folder),
+    )  # fmt: skip
+
+
+def _raised(row: Sequence[object], calls: Sequence[Call], values: Sequence[Value]) -> Raised:
+    moment, frame, line, name, number, words = row
+    return Raised(
+        _number(moment), calls[_number(frame)], _number(line), str(name), _number(number),
+        values[_number(words)],
+    )  # fmt: skip

@@ -1,0 +1,88 @@
+"""Which line of a file that the program has read a value stands on."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from whet.evidence.provenance.recording import SCALAR, Recording, Value
+
+_MOST_BYTES = 4 << 20
+_LEAST_WORDS = 2
+_LEAST_ALONE = 4
+_SIMPLE = {"None", "True", "False", "", "0", "1"}
+_SHOWN = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A line of a file."""
+
+    path: str
+    line: int
+    text: str
+
+
+class Records:
+    """The files that a program has read and not written, as far as they are text."""
+
+    def __init__(self, recording: Recording) -> None:
+        """Find them."""
+        self._all = recording
+        self._files: dict[str, list[str]] | None = None
+
+    def find(self, value: Value) -> Record | None:
+        """Return the only line that has all texts and numbers of a value; None: none or several."""
+        words = [each for each in self._words(value) if each not in _SIMPLE]
+        is_alone = value.kind == SCALAR and any(len(each) >= _LEAST_ALONE for each in words)
+        if len(words) < _LEAST_WORDS and not is_alone:
+            return None
+        patterns = [re.compile(rf"(?<![\w.]){re.escape(each)}(?![\w.])") for each in words]
+        found = list(self._lines(patterns))
+        return found[0] if len(found) == 1 else None
+
+    def _words(self, value: Value) -> Iterator[str]:
+        if value.kind == SCALAR:
+            yield _plain(value)
+            return
+        for _, part in self._all.parts(value):
+            if part.kind == SCALAR:
+                yield _plain(part)
+
+    def _lines(self, patterns: Sequence[re.Pattern[str]]) -> Iterator[Record]:
+        for path, lines in self.files.items():
+            for number, line in enumerate(lines, 1):
+                if all(each.search(line) for each in patterns):
+                    yield Record(path, number, line.strip()[:_SHOWN])
+
+    @property
+    def files(self) -> dict[str, list[str]]:
+        """Lines by path."""
+        if self._files is None:
+            written = {path for path, mode in self._opened() if mode and mode[0] in "wax"}
+            paths: Iterable[str] = dict.fromkeys(path for path, _ in self._opened())
+            self._files = {}
+            for path in paths:
+                if path not in written:
+                    with suppress(OSError, UnicodeDecodeError):
+                        own = Path(path)
+                        if own.is_file() and own.stat().st_size <= _MOST_BYTES:
+                            self._files[path] = own.read_text("utf-8").splitlines()
+        return self._files
+
+    def _opened(self) -> Iterator[tuple[str, str]]:
+        for event in self._all.events:
+            if event.name == "open":
+                path = str(Path(self._all.folder, event.words[0]))
+                yield path, event.words[1] if len(event.words) > 1 else "r"
+
+
+def _plain(value: Value) -> str:
+    """Return how a file would have it."""
+    words = value.words
+    if value.type in {"str", "bytes"}:
+        words = words.removeprefix("b")[1:-1].strip()
+    elif value.type == "float":
+        words = words.removesuffix(".0")
+    return words

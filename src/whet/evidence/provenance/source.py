@@ -1,0 +1,203 @@
+"""The statements of a program by their lines."""
+
+import ast
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from whet.evidence.provenance.recording import Code
+
+COMPREHENSIONS = {
+    "<listcomp>": ast.ListComp,
+    "<setcomp>": ast.SetComp,
+    "<dictcomp>": ast.DictComp,
+    "<genexpr>": ast.GeneratorExp,
+    "<lambda>": ast.Lambda,
+}
+Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The text of one file."""
+
+    text: str
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """Its statements; none if it cannot be read."""
+        with suppress(SyntaxError, ValueError, RecursionError):
+            return ast.parse(self.text)
+        return ast.Module(body=[], type_ignores=[])
+
+    @cached_property
+    def _by_line(self) -> dict[int, ast.stmt]:
+        """The innermost statement on each line; the first of several on one line."""
+        found: dict[int, ast.stmt] = {}
+        for node in ast.walk(self.tree):  # outer ones come first
+            if isinstance(node, ast.stmt):
+                first = min([node.lineno, *(each.lineno for each in _decorators(node))])
+                for line in range(first, _last_line(node) + 1):
+                    known = found.get(line)
+                    if known is None or known.lineno != node.lineno:
+                        found[line] = node
+        return found
+
+    def statement(self, line: int) -> ast.stmt | None:
+        """Return the statement that a line belongs to."""
+        return self._by_line.get(line)
+
+    def line(self, number: int) -> str:
+        """Return a line without what is around it."""
+        return self.lines[number - 1].strip() if 0 < number <= len(self.lines) else ""
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Its lines."""
+        return self.text.splitlines()
+
+    def node_of(self, code: Code) -> ast.AST | None:
+        """Return the function or the comprehension that a code was made of."""
+        kind = COMPREHENSIONS.get(code.short)
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef) if kind is None else (kind,)
+        for node in ast.walk(self.tree):
+            if not isinstance(node, kinds):
+                continue
+            decorators = _decorators(node) if isinstance(node, ast.stmt) else []
+            lines = {getattr(node, "lineno", 0), *(each.lineno for each in decorators)}
+            if code.first_line in lines and getattr(node, "name", code.short) == code.short:
+                return node
+        return None
+
+    def said(self, node: ast.AST) -> str:
+        """Return what the program says for a node, on one line."""
+        return " ".join((ast.get_source_segment(self.text, node) or "").split())
+
+
+@dataclass(slots=True)
+class Sources:
+    """The files of a program by their paths."""
+
+    known: dict[str, Source] = field(default_factory=dict[str, Source])
+
+    def __getitem__(self, path: str) -> Source:
+        """Return a file; an empty one if it cannot be read."""
+        if path not in self.known:
+            text = ""
+            with suppress(OSError):
+                text = Path(path).read_text("utf-8", "replace")
+            self.known[path] = Source(text)
+        return self.known[path]
+
+
+def _decorators(node: ast.AST) -> list[ast.expr]:
+    found: list[ast.expr] = getattr(node, "decorator_list", [])
+    return found
+
+
+def _last_line(node: ast.stmt) -> int:
+    """Return the last line of a statement; of one with a body, of its head."""
+    body: list[ast.stmt] = getattr(node, "body", [])
+    if body:
+        return max(node.lineno, body[0].lineno - 1)
+    return node.end_lineno or node.lineno
+
+
+def names_in(target: ast.AST) -> Iterator[str]:
+    """Yield the names that a target binds."""
+    if isinstance(target, ast.Name):
+        yield target.id
+    elif isinstance(target, ast.Tuple | ast.List):
+        for each in target.elts:
+            yield from names_in(each)
+    elif isinstance(target, ast.Starred):
+        yield from names_in(target.value)
+
+
+def bindings(statement: ast.stmt | None) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
+    """Yield targets with what they are bound to, and whether it is an element of that."""
+    match statement:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                yield from _paired(target, value)
+        case ast.AugAssign(target=target, value=value) | ast.AnnAssign(target=target, value=value):
+            if value is not None:
+                yield target, value, False
+        case ast.For(target=target, iter=value) | ast.AsyncFor(target=target, iter=value):
+            yield target, value, True
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            named = [(each.optional_vars, each.context_expr) for each in items]
+            yield from ((target, value, False) for target, value in named if target is not None)
+        case _:
+            pass
+    named_inside = (node for node in head(statement) if isinstance(node, ast.NamedExpr))
+    yield from ((node.target, node.value, False) for node in named_inside)
+
+
+def _paired(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
+    if (
+        isinstance(target, ast.Tuple | ast.List)
+        and isinstance(value, ast.Tuple | ast.List)
+        and len(target.elts) == len(value.elts)
+        and not any(isinstance(each, ast.Starred) for each in target.elts)
+    ):
+        for one, other in zip(target.elts, value.elts, strict=True):
+            yield from _paired(one, other)
+    else:
+        yield target, value, False
+
+
+def head(statement: ast.stmt | None) -> Iterator[ast.AST]:
+    """Yield the nodes of a statement without those of the statements in it."""
+    waiting: list[ast.AST] = [] if statement is None else [statement]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += [
+            each
+            for each in ast.iter_child_nodes(node)
+            if not isinstance(each, ast.stmt | ast.excepthandler | ast.match_case)
+        ]
+
+
+def called_name(expr: ast.Call) -> str:
+    """Return the last name of what is called."""
+    match expr.func:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case _:
+            return ""
+
+
+def is_parameter(name: str, node: ast.AST | None) -> bool:
+    """Whether a function has a parameter of this name."""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        return False
+    own = node.args
+    others = [each for each in (own.vararg, own.kwarg) if each is not None]
+    return name in {each.arg for each in (*own.posonlyargs, *own.args, *own.kwonlyargs, *others)}
+
+
+def default_of(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> ast.expr | None:
+    """Return what a parameter is if nothing is given for it."""
+    arguments = [*node.args.posonlyargs, *node.args.args]
+    last = zip(reversed(arguments), reversed(node.args.defaults), strict=False)
+    for argument, default in (
+        *last,
+        *zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True),
+    ):
+        if argument.arg == name:
+            return default
+    return None
+
+
+def given_back(statement: ast.stmt | None) -> ast.expr | None:
+    """Return what a statement returns or yields."""
+    if isinstance(statement, ast.Return):
+        return statement.value
+    for node in head(statement):
+        if isinstance(node, ast.Yield):
+            return node.value
+    return None

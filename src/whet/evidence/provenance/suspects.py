@@ -1,0 +1,332 @@
+"""Which value of a failing line is the bad one."""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from whet.evidence.provenance.recording import (
+    ARRAY,
+    CONTAINER,
+    SCALAR,
+    Call,
+    Raised,
+    Recording,
+    Step,
+    Value,
+)
+from whet.evidence.provenance.source import Sources, head
+from whet.evidence.provenance.trail import Flaw
+from whet.evidence.provenance.walk import Walk
+
+_LEAST_PARTS = 2
+_QUOTED = re.compile(r"'([\w.]+)'")
+_NO_DATA = {"module", "function", "builtin_function_or_method", "method", "type"}
+Position = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """The operation that failed.
+
+    Attributes:
+        error: the error as it was raised.
+        call: the innermost call that was followed.
+        step: the line.
+        node: what was being evaluated: the statement, or a part of it.
+    """
+
+    error: Raised
+    call: Call
+    step: Step
+    node: ast.AST
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A value that the failing operation had.
+
+    Attributes:
+        expr: where it stands.
+        value: what it was.
+        says: what is wrong with it; empty: nothing that can be told from it alone.
+        flaw: that, as a question about other values.
+        rank: the lower, the likelier.
+        key: it is a part of what stands there, under this key; empty: it is all of it.
+        holder: what holds it then.
+    """
+
+    expr: ast.expr
+    value: Value
+    says: str
+    flaw: Flaw | None
+    rank: int
+    key: str = ""
+    holder: Value | None = None
+
+
+def failing_in(
+    recording: Recording, sources: Sources, position_of: Callable[[str, int], Position | None]
+) -> Failing | None:
+    """Return what failed last; None: it was not followed.
+
+    Args:
+        recording: what was recorded.
+        sources: the program.
+        position_of: where on a line its frame stood in the failure, if it is known.
+    """
+    if not recording.errors:
+        return None
+    first = _innermost(recording, recording.errors[-1])
+    return failing_at(first, sources, position_of)
+
+
+def failing_at(
+    first: Raised, sources: Sources, position_of: Callable[[str, int], Position | None]
+) -> Failing | None:
+    """Return the operation with which an error came up."""
+    step = first.call.step_at(first.moment)
+    source = sources[first.call.code.path]
+    statement = source.statement(first.line)
+    if step is None or statement is None:
+        return None
+    position = position_of(first.call.code.path, first.line)
+    node = _node_at(statement, position) or _part_for(first.call, sources) or statement
+    return Failing(first, first.call, at_error(step, first), node)
+
+
+def at_error(step: Step, error: Raised) -> Step:
+    """Return a step as it was when an error came up in it: names may have been bound in it."""
+    return replace(step, begin=error.moment, since=step.begin)
+
+
+def _innermost(recording: Recording, last: Raised) -> Raised:
+    """Return where an error that has gone through several calls came up."""
+    found = last
+    for error in reversed(recording.errors):
+        if error.number == last.number and error.type == last.type:
+            is_inside = any(each is last.call for each in error.call.around)
+            found = error if is_inside else found
+    return found
+
+
+def replaced_in(failing: Failing, recording: Recording, sources: Sources) -> Raised | None:
+    """Return the error that a `raise` in its handler put another one in the place of."""
+    source = sources[failing.call.code.path]
+    statement = source.statement(failing.error.line)
+    handlers = (node for node in ast.walk(source.tree) if isinstance(node, ast.ExceptHandler))
+    is_inside = isinstance(statement, ast.Raise) and any(
+        each is statement for handler in handlers for each in ast.walk(handler)
+    )
+    if not is_inside:
+        return None
+    for error in reversed(recording.errors):
+        if error.call is failing.call and error.number != failing.error.number:
+            return _innermost(recording, error)
+    return None
+
+
+def _part_for(call: Call, sources: Sources) -> ast.AST | None:
+    """Return the comprehension that a call is the body of."""
+    node = sources[call.code.path].node_of(call.code)
+    return node if isinstance(node, ast.expr) else None
+
+
+def _node_at(statement: ast.stmt, position: Position | None) -> ast.AST | None:
+    if position is None:
+        return None
+    for node in ast.walk(statement):
+        if isinstance(node, ast.expr):
+            at = (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset)
+            if at == position:
+                return node
+    return None
+
+
+def tested_in(failing: Failing, sources: Sources) -> tuple[ast.AST, Step]:
+    """Return what decided for a failure: of a `raise` the test before it, of an `assert` its own."""
+    node = failing.node
+    if isinstance(node, ast.Assert):
+        return node.test, failing.step
+    source = sources[failing.call.code.path]
+    statement = source.statement(failing.error.line)
+    if isinstance(statement, ast.Assert) and failing.error.type == "AssertionError":
+        return statement.test, failing.step
+    if not isinstance(statement, ast.Raise):
+        return node, failing.step
+    for step in reversed(failing.call.steps):
+        if step.begin >= failing.step.begin or step.result is not None:
+            continue
+        before = source.statement(step.line)
+        if isinstance(before, ast.If | ast.While) and any(
+            each is statement for each in ast.walk(before)
+        ):
+            return before.test, step
+    return node, failing.step
+
+
+def suspects_of(
+    failing: Failing, walk: Walk, recording: Recording, sources: Sources
+) -> list[Suspect]:
+    """Return the values that the failing operation had, the likeliest culprit first."""
+    node, step = tested_in(failing, sources)
+    found: list[Suspect] = []
+    words = " ".join(_words_of(failing.error, recording))
+    is_division = failing.error.type == "ZeroDivisionError"
+    for expr, value in _operands(node, failing.call, step, walk, is_division=is_division):
+        if value is None or value.type in _NO_DATA:
+            continue
+        others = list(walk.now.others(expr, step, value))
+        found.append(_suspect(expr, value, others, words))
+        found += _odd_parts(expr, value, words, recording)
+    return sorted(found, key=lambda each: each.rank)
+
+
+def _words_of(error: Raised, recording: Recording) -> Iterator[str]:
+    for _, part in recording.parts(error.arguments):
+        yield part.words
+
+
+def _operands(
+    node: ast.AST, call: Call, step: Step, walk: Walk, *, is_division: bool
+) -> Iterator[tuple[ast.expr, Value | None]]:
+    nodes = [node] if isinstance(node, ast.expr) else list(_expressions(node))
+    for each in nodes:
+        if is_division and isinstance(each, ast.BinOp):
+            yield each.right, walk.now.value(each.right, call, step)
+            continue
+        if isinstance(each, ast.Name | ast.Attribute):
+            yield each, walk.now.value(each, call, step)
+        if isinstance(each, ast.Subscript):
+            holder = walk.now.value(each.value, call, step)
+            yield each.slice, walk.now.value(each.slice, call, step)
+            if holder is not None:
+                yield each.value, holder
+            continue
+        yield from walk.now.operands(each, call, step)
+
+
+def _expressions(statement: ast.AST) -> Iterator[ast.expr]:
+    match statement:
+        case ast.Assign(value=value) | ast.AugAssign(value=value) | ast.Expr(value=value):
+            yield value
+            if isinstance(statement, ast.AugAssign):
+                yield statement.target
+        case ast.Return(value=value) | ast.AnnAssign(value=value) if value is not None:
+            yield value
+        case ast.For(iter=value) | ast.If(test=value) | ast.While(test=value):
+            yield value
+        case ast.Assert(test=value):
+            yield value
+        case ast.With(items=items):
+            yield from (each.context_expr for each in items)
+        case ast.stmt():
+            yield from (
+                each
+                for each in head(statement)
+                if isinstance(each, ast.Call | ast.Subscript | ast.BinOp | ast.Compare)
+            )
+        case _:
+            return
+
+
+def shape_of(value: Value) -> str:
+    """Return what kind of value it is: its type, and what may make it a bad one."""
+    flaw = flaw_of(value)
+    dtype = str(value.facts.get("dtype", ""))
+    return f"{value.type} {dtype} {flaw[0] if flaw else ''}"
+
+
+def flaw_of(value: Value) -> tuple[str, Flaw, int] | None:
+    """Return what is wrong with a value in many programs, as words and as a question."""
+    for words, flaw, rank in _FLAWS:
+        if flaw(value):
+            return words, flaw, rank
+    return None
+
+
+def _is_none(value: Value) -> bool:
+    return value.type == "NoneType"
+
+
+def _is_nan(value: Value) -> bool:
+    if value.kind == ARRAY:
+        return bool(value.facts.get("nan"))
+    return value.kind == SCALAR and value.is_number and "nan" in value.words
+
+
+def _is_infinite(value: Value) -> bool:
+    if value.kind == ARRAY:
+        return bool(value.facts.get("inf"))
+    return value.is_number and "inf" in value.words
+
+
+def _is_empty(value: Value) -> bool:
+    if value.kind == ARRAY:
+        shape = value.facts.get("shape")
+        return isinstance(shape, list) and 0 in shape
+    is_text = value.kind == SCALAR and value.type in {"str", "bytes"}
+    return (value.kind == CONTAINER or is_text) and value.size == 0
+
+
+def _is_negative(value: Value) -> bool:
+    if value.kind == ARRAY:
+        least = value.facts.get("min")
+        return (isinstance(least, int | float) and least < 0) or value.words.startswith("-")
+    return value.is_number and value.words.startswith("-")
+
+
+def _is_zero(value: Value) -> bool:
+    return value.is_number and value.words in {"0", "0.0", "-0.0"}
+
+
+_FLAWS: Sequence[tuple[str, Flaw, int]] = (
+    ("None", _is_none, 0),
+    ("NaN", _is_nan, 1),
+    ("infinite", _is_infinite, 3),
+    ("negative", _is_negative, 4),
+    ("empty", _is_empty, 4),
+    ("zero", _is_zero, 5),
+)
+
+
+def _suspect(expr: ast.expr, value: Value, others: Sequence[Value], message: str) -> Suspect:
+    flaw = flaw_of(value)
+    named = [name.rpartition(".")[2] for name in _QUOTED.findall(message)]
+    own = value.type.rpartition(".")[2]
+    is_odd = bool(others) and shape_of(value) not in {shape_of(each) for each in others}
+    rank = 6
+    says, asks = "", None
+    if flaw is not None:
+        says, asks, rank = flaw[0], flaw[1], flaw[2]
+    elif own in named:
+        says, asks, rank = f"of type {own}", _of_type(value), 3
+    if is_odd:
+        rank -= 2
+        if asks is None:
+            says, asks = f"of type {own}", _of_type(value)
+    return Suspect(expr, value, says, asks, rank)
+
+
+def _odd_parts(
+    expr: ast.expr, value: Value, message: str, recording: Recording
+) -> Iterator[Suspect]:
+    """Yield the part of a container whose type the message names, and most others have not."""
+    named = {name.rpartition(".")[2] for name in _QUOTED.findall(message)}
+    parts = [(key, part) for key, part in recording.parts(value) if value.kind == CONTAINER]
+    kinds = Counter(part.type for _, part in parts)
+    for key, part in parts:
+        own = part.type.rpartition(".")[2]
+        if own in named and kinds[part.type] * 2 < len(parts) and len(parts) > _LEAST_PARTS:
+            yield Suspect(expr, part, f"of type {own}", _of_type(part), 4, key, value)
+            return
+
+
+def _of_type(value: Value) -> Flaw:
+    dtype = value.facts.get("dtype")
+
+    def flaw(other: Value) -> bool:
+        return (other.type, other.facts.get("dtype")) == (value.type, dtype)
+
+    return flaw

@@ -1,0 +1,109 @@
+"""The way of a value back, and what tells one value from another."""
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from whet.evidence.provenance.recording import CONTAINER, SCALAR, Call, Step, Value
+
+SIMPLE = {"None", "True", "False", "0", "1", "''", "0.0", "1.0"}
+"""Equal to many others that have nothing to do with it."""
+_TEXTS = {"str", "bytes"}
+_LEAST_ALIKE = 2
+
+Flaw = Callable[[Value], bool]
+"""What is wrong with a value, as a question about others."""
+
+
+class End(Enum):
+    """What a trail ends with."""
+
+    MADE = "made"
+    LITERAL = "literal"
+    INPUT = "input"
+    NO_RETURN = "no return"
+    ABSENT = "absent"
+    DEFAULT = "default"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A line on the way of a value, from the failure back.
+
+    Attributes:
+        call: the call that it is in.
+        line: its number.
+        says: the part of the program that gave the value.
+        value: what it was.
+        inside: what held it, such as the record that it was read from.
+        expr: that part of the program.
+        step: when it was evaluated; None: that is not known.
+    """
+
+    call: Call
+    line: int
+    says: str
+    value: Value | None
+    inside: Value | None = None
+    expr: ast.expr | None = None
+    step: Step | None = None
+
+    @property
+    def path(self) -> str:
+        """Its file."""
+        return self.call.code.path
+
+
+@dataclass(slots=True)
+class Trail:
+    """The way of a value back.
+
+    Attributes:
+        hops: the lines, the nearest to the failure first.
+        end: what the last of them does.
+        expression: the part of the program at which it ends.
+        step: the step at which it ends.
+    """
+
+    hops: list[Hop] = field(default_factory=list[Hop])
+    end: End = End.UNKNOWN
+    expression: ast.expr | None = None
+    call: Call | None = None
+    step: Step | None = None
+
+
+def is_written_so(default: ast.expr, target: Value) -> bool:
+    """Whether a default is the value; one that is not written out may be."""
+    if isinstance(default, ast.Constant):
+        return repr(default.value) == target.words
+    return True
+
+
+def index_in(holder: Value | None, words: str) -> str:
+    """Return the key that an index from the end stands for."""
+    is_from_end = words.startswith("-") and words[1:].isdigit()
+    if holder is not None and is_from_end and holder.kind == CONTAINER:
+        return str(holder.size + int(words))
+    return words
+
+
+def words_of(value: Value | None) -> str:
+    """Return how a value is written; empty: it is not known."""
+    return "" if value is None else value.words
+
+
+def is_passed_on(value: Value | None, target: Value | None) -> bool:
+    """Whether an operand is what comes out."""
+    return value is not None and target is not None and target.is_same(value)
+
+
+def is_made_of(target: Value, value: Value | None) -> bool:
+    """Whether a text or number was cut out of another one, or is part of it."""
+    if value is None or value.kind != SCALAR or target.words in SIMPLE:
+        return False
+    if value.type not in _TEXTS or not (target.type in _TEXTS or target.is_number):
+        return False
+    one, other = target.words.strip("'\"b"), value.words.strip("'\"b")
+    return min(len(one), len(other)) >= _LEAST_ALIKE and (one in other or other in one)

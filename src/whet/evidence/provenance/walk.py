@@ -1,0 +1,535 @@
+"""Back from a value to where it came from, through variables, calls, returns and containers.
+
+What is followed is what was recorded: a value goes back to an operand only where that operand held
+the same object, the same scalar, or the same flaw at that moment. Where none did, the line made it.
+"""
+
+import ast
+from dataclasses import dataclass
+
+from whet.evidence.provenance.moments import Moments
+from whet.evidence.provenance.recording import (
+    ARRAY,
+    SCALAR,
+    Call,
+    Recording,
+    Seen,
+    Step,
+    Value,
+)
+from whet.evidence.provenance.source import (
+    Comprehension,
+    Sources,
+    bindings,
+    default_of,
+    head,
+    is_parameter,
+    names_in,
+)
+from whet.evidence.provenance.trail import (
+    SIMPLE,
+    End,
+    Flaw,
+    Hop,
+    Trail,
+    index_in,
+    is_made_of,
+    is_passed_on,
+    is_written_so,
+    words_of,
+)
+
+_MOST_HOPS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part that is looked for, and what holds it."""
+
+    holder: Value
+    key: str
+    part: Value
+
+
+class Walk:
+    """Goes back through one recording.
+
+    Attributes:
+        now: what the parts of its lines were.
+    """
+
+    def __init__(self, recording: Recording, sources: Sources) -> None:
+        """Make it ready."""
+        self._all = recording
+        self._sources = sources
+        self.now = Moments(recording, sources)
+        self._met: set[tuple[int, int, str]] = set()
+        self._flaw: Flaw | None = None
+
+    def back(
+        self, expr: ast.expr, call: Call, step: Step, target: Value | None, flaw: Flaw | None
+    ) -> Trail:
+        """Return where the value of an expression came from.
+
+        Args:
+            expr: the expression.
+            call: the call that it stands in.
+            step: the step that evaluates it.
+            target: its value; None: not known.
+            flaw: what is wrong with the value, which an operand may have too.
+        """
+        self._met.clear()
+        self._flaw = flaw
+        trail = Trail()
+        self._follow(trail, expr, call, step, target)
+        return trail
+
+    def part(self, holder: Value | None, key: str, step: Step, flaw: Flaw | None) -> Trail:
+        """Return where a part of something came from."""
+        self._met.clear()
+        self._flaw = flaw
+        trail = Trail()
+        self._put(trail, holder, key, step.begin)
+        return trail
+
+    def key(self, holder: Value, key: str, step: Step) -> Trail:
+        """Return where a key of something came from."""
+        self._met.clear()
+        self._flaw = None
+        trail = Trail()
+        seen = [each for each in self._all.history(holder.number) if each.moment <= step.begin]
+        while len(seen) > 1 and key in seen[-2].value.parts:
+            seen.pop()
+        if not seen or seen[-1].step is None:
+            return trail
+        writer = seen[-1].step
+        frame = writer.frame
+        if writer.result is not None:
+            given, at = self.now.leaving(frame, writer)
+        elif (making := self.now.making(frame, writer, seen[-1].value)) is not None:
+            given, at = making, writer
+        else:
+            statement = self._sources[frame.code.path].statement(writer.line)
+            given, at = next((value for _, value, _ in bindings(statement)), None), writer
+            for target, _, _ in bindings(statement):
+                if isinstance(target, ast.Subscript):
+                    given = target.slice
+        if given is not None:
+            self._hop(trail, given, at, None, seen[-1].value)
+            self._key(trail, given, frame, at, key)
+        return trail
+
+    def _key(self, trail: Trail, expr: ast.expr, call: Call, step: Step, key: str) -> None:
+        for each in (expr, *(node for node in ast.walk(expr) if isinstance(node, ast.expr))):
+            value = self.now.value(each, call, step)
+            if value is None:
+                continue
+            if value.kind == SCALAR and value.words == key:
+                self._follow(trail, each, call, step, value)
+                return
+            for position, part in self._all.parts(value):
+                if part.kind == SCALAR and part.words == key:
+                    self._hop(trail, each, step, part, value)
+                    self._put(trail, value, position, step.begin)
+                    return
+        self._finish(trail, End.MADE, expr, call, step, None)
+
+    # ---- values at a moment ----
+
+    # ---- the way back ----
+
+    def _follow(
+        self, trail: Trail, expr: ast.expr, call: Call, step: Step, target: Value | None
+    ) -> None:
+        key = (call.index, step.begin, ast.dump(expr))
+        if key in self._met or len(trail.hops) > _MOST_HOPS:
+            return
+        self._met.add(key)
+        match expr:
+            case ast.Await(value=inner) | ast.NamedExpr(value=inner) | ast.Starred(value=inner):
+                self._follow(trail, inner, call, step, target)
+            case ast.Constant():
+                self._finish(trail, End.LITERAL, expr, call, step, target)
+            case ast.Name(id=name):
+                self._name(trail, name, call, step, target)
+            case ast.Attribute() | ast.Subscript():
+                self._part_of(trail, expr, call, step, target)
+            case ast.Call():
+                self._call(trail, expr, call, step, target)
+            case ast.GeneratorExp() | ast.ListComp() | ast.SetComp() | ast.DictComp():
+                self._comprehension(trail, expr, call, step, target)
+            case _:
+                self._operands(trail, expr, call, step, target)
+
+    def _finish(
+        self, trail: Trail, end: End, expr: ast.expr, call: Call, step: Step, target: Value | None
+    ) -> None:
+        self._hop(trail, expr, step, target)
+        trail.end, trail.expression, trail.call, trail.step = end, expr, call, step
+
+    def _hop(
+        self,
+        trail: Trail,
+        expr: ast.expr,
+        step: Step,
+        target: Value | None,
+        inside: Value | None = None,
+    ) -> None:
+        call = step.frame
+        said = self._sources[call.code.path].said(expr)
+        if trail.hops and (trail.hops[-1].call, trail.hops[-1].line) == (call, expr.lineno):
+            inside = inside or trail.hops[-1].inside
+            trail.hops.pop()
+        trail.hops.append(Hop(call, expr.lineno, said, target, inside, expr, step))
+
+    # ---- variables ----
+
+    def _name(self, trail: Trail, name: str, call: Call, step: Step, target: Value | None) -> None:
+        own = self._sources[call.code.path].node_of(call.code)
+        if isinstance(own, Comprehension):
+            for generator in own.generators:
+                if name in names_in(generator.target):
+                    outer = generator is own.generators[0] and call.parent is not None
+                    at = call.parent if outer and call.parent else call
+                    moment = at.step_at(call.began) if outer else step
+                    if moment is not None:
+                        self._element(trail, generator.iter, at, moment, target)
+                    return
+        for before in self.now.steps_before(call, step):
+            found = self.now.binding(name, call, before)
+            if found is not None:
+                expr, is_element = found
+                self._hop(trail, expr, before, target)
+                if is_element:
+                    self._element(trail, expr, call, before, target)
+                else:
+                    self._bound(trail, name, expr, call, before, target)
+                return
+        if is_parameter(name, own):
+            self._parameter(trail, name, call, target)
+            return
+        self._elsewhere(trail, name, call, step, target)
+
+    def _bound(
+        self, trail: Trail, name: str, expr: ast.expr, call: Call, step: Step, target: Value | None
+    ) -> None:
+        statement = self._sources[call.code.path].statement(step.line)
+        if isinstance(statement, ast.AugAssign):
+            added = self.now.value(expr, call, step)
+            before = self._all.held(call, name, step.begin)
+            if before is not None and self._is_flawed(before) and not self._is_flawed(added):
+                self._name(trail, name, call, step, before)
+                return
+            if not self._is_flawed(added) and added is not None and self._flaw is not None:
+                self._finish(trail, End.MADE, expr, call, step, target)
+                return
+            target = added
+        self._follow(trail, expr, call, step, target)
+
+    def _is_flawed(self, value: Value | None) -> bool:
+        return value is not None and self._flaw is not None and self._flaw(value)
+
+    def _parameter(self, trail: Trail, name: str, call: Call, target: Value | None) -> None:
+        node = self._sources[call.code.path].node_of(call.code)
+        parent = call.parent
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or parent is None:
+            return
+        step = parent.step_at(call.began)
+        if step is None:
+            return
+        given = self.now.argument(name, node, call, parent, step)
+        if given is None:
+            default = default_of(node, name)
+            if default is not None and (target is None or is_written_so(default, target)):
+                said = self._sources[call.code.path].said(default)
+                trail.hops.append(Hop(call, default.lineno, said, target))
+                trail.end, trail.expression, trail.call = End.DEFAULT, default, call
+                return
+            given = self.now.same_in(parent, step, target)
+        if given is None:
+            return
+        self._hop(trail, given, step, target)
+        self._follow(trail, given, parent, step, target)
+
+    def _elsewhere(
+        self, trail: Trail, name: str, call: Call, step: Step, target: Value | None
+    ) -> None:
+        """Go on where a name of the module, or of the function around, was bound."""
+        is_global = name not in call.code.variables
+        for before in reversed(self._all.steps):
+            other = before.frame
+            moment = step.since or step.begin
+            if before.begin >= moment or before.result is not None or other is call:
+                continue
+            is_around = call.code.name.startswith(f"{other.code.name}.<locals>.")
+            if other.code.path != call.code.path or not (
+                other.code.is_module if is_global else is_around
+            ):
+                continue
+            found = self.now.binding(name, other, before)
+            if found is not None:
+                expr, is_element = found
+                self._hop(trail, expr, before, target)
+                follow = self._element if is_element else self._follow
+                follow(trail, expr, other, before, target)
+                return
+        for other in reversed(self._all.calls):
+            node = self._sources[other.code.path].node_of(other.code)
+            is_around = call.code.name.startswith(f"{other.code.name}.<locals>.")
+            if is_around and is_parameter(name, node):
+                self._parameter(trail, name, other, target)
+                return
+
+    # ---- calls ----
+
+    def _call(
+        self, trail: Trail, expr: ast.Call, call: Call, step: Step, target: Value | None
+    ) -> None:
+        for callee in reversed(self.now.callees(expr, call, step)):
+            if callee.code.short == "__init__":
+                break
+            for result in callee.results:
+                if target is None or result.result is None or target.is_same(result.result):
+                    self._returned(trail, callee, result)
+                    return
+        match expr:
+            case ast.Call(func=ast.Attribute(value=inner, attr="get"), args=[key, *others]):
+                holder = self.now.value(inner, call, step)
+                held = self.now.item(holder, self.now.value(key, call, step))
+                if holder is not None and held is None and holder.is_whole:
+                    if others and target is not None and target.words != "None":
+                        self._follow(trail, others[0], call, step, target)
+                        return
+                    self._finish(trail, End.ABSENT, expr, call, step, target)
+                    return
+                if held is not None:
+                    self._put(trail, holder, words_of(self.now.value(key, call, step)), step.begin)
+                    return
+            case _:
+                pass
+        self._operands(trail, expr, call, step, target)
+
+    def _returned(self, trail: Trail, callee: Call, result: Step) -> None:
+        given, at = self.now.leaving(callee, result)
+        own = self._sources[callee.code.path].node_of(callee.code)
+        if isinstance(own, ast.Lambda):
+            given = own.body
+        if given is None:
+            trail.hops.append(Hop(callee, result.line, "", result.result))
+            trail.end, trail.call, trail.step = End.NO_RETURN, callee, result
+            return
+        self._hop(trail, given, at, result.result)
+        self._follow(trail, given, callee, at, result.result)
+
+    def _comprehension(
+        self,
+        trail: Trail,
+        expr: Comprehension,
+        call: Call,
+        step: Step,
+        target: Value | None,
+        key: str = "",
+    ) -> None:
+        """Go on with the element that has the key, or is the target, or has the flaw."""
+        element = expr.value if isinstance(expr, ast.DictComp) else expr.elt
+        rounds = list(self.now.rounds(expr, call, step))
+        is_straight = isinstance(expr, ast.ListComp) and not any(e.ifs for e in expr.generators)
+        if is_straight and key.isdigit() and int(key) < len(rounds):
+            inner, at = rounds[-1 - int(key)]
+            self._hop(trail, element, at, target)
+            self._follow(trail, element, inner, at, target)
+            return
+        for inner, at in rounds:
+            value = self.now.value(element, inner, at)
+            if key and isinstance(expr, ast.DictComp):
+                is_it = words_of(self.now.value(expr.key, inner, at)) == key
+            elif value is not None:
+                is_it = is_passed_on(value, target) or self._is_flawed(value)
+            else:
+                operands = [each for _, each in self.now.operands(element, inner, at)]
+                is_it = any(
+                    is_passed_on(each, target) or self._is_flawed(each) for each in operands
+                )
+            if is_it:
+                self._hop(trail, element, at, value or target)
+                self._follow(trail, element, inner, at, value or target)
+                return
+        self._finish(trail, End.MADE, expr, call, step, target)
+
+    # ---- parts of objects and containers ----
+
+    def _part_of(
+        self,
+        trail: Trail,
+        expr: ast.Attribute | ast.Subscript,
+        call: Call,
+        step: Step,
+        target: Value | None,
+    ) -> None:
+        holder = self.now.value(expr.value, call, step)
+        if isinstance(expr, ast.Attribute):
+            key = expr.attr
+        else:
+            key = index_in(holder, words_of(self.now.value(expr.slice, call, step)))
+        part = self._all.part(holder, key)
+        if holder is None or part is None:
+            self._operands(trail, expr, call, step, target)
+            return
+        self._hop(trail, expr, step, part, holder)
+        moment = step.over if isinstance(expr.value, ast.Call) else step.begin
+        self._put(trail, holder, key, moment)
+
+    def _put(self, trail: Trail, holder: Value | None, key: str, moment: int) -> None:
+        """Go on where a part was put into what holds it by a moment."""
+        found = None if holder is None else self._first_with(holder, key, moment)
+        part = None if found is None else self._all.part(found.value, key)
+        if found is None or found.step is None or part is None or not found.has_changed:
+            return
+        writer, wanted = found.step, _Part(found.value, key, part)
+        frame = writer.frame
+        if writer.result is not None:
+            given, at = self.now.leaving(frame, writer)
+            if given is not None:
+                self._hop(trail, given, at, part, found.value)
+                self._inside(trail, given, frame, at, wanted)
+            return
+        statement = self._sources[frame.code.path].statement(writer.line)
+        expr = None if statement is None else self.now.written(statement, key, part, writer)
+        if expr is not None:
+            self._hop(trail, expr, writer, part, found.value)
+            self._follow(trail, expr, frame, writer, part)
+            return
+        self._made_by(trail, statement, writer, wanted)
+
+    def _first_with(self, holder: Value, key: str, moment: int) -> Seen | None:
+        """Return when something was first seen to hold what it holds under a key at a moment."""
+        seen = [each for each in self._all.history(holder.number) if each.moment <= moment]
+        part = self._all.part(seen[-1].value, key) if seen else None
+        if part is None:
+            return None
+        while len(seen) > 1:
+            former = seen[-2].value
+            before = self._all.part(former, key)
+            if before is None or not before.is_same(part) or former.type != holder.type:
+                break
+            seen.pop()
+        return seen[-1]
+
+    def _made_by(self, trail: Trail, statement: ast.stmt | None, step: Step, wanted: _Part) -> None:
+        """Go on in the statement that has made what holds the part."""
+        frame, holder, part = step.frame, wanted.holder, wanted.part
+        making = self.now.making(frame, step, holder)
+        bound = next(iter(bindings(statement)), None)
+        call = next((n for n in head(statement) if isinstance(n, ast.Call)), None)
+        if making is not None:
+            self._hop(trail, making, step, part, holder)
+            self._inside(trail, making, frame, step, wanted)
+        elif bound is not None:
+            _, value, is_element = bound
+            self._hop(trail, value, step, part, holder)
+            if is_element:
+                self._element(trail, value, frame, step, part, holder)
+            else:
+                self._inside(trail, value, frame, step, wanted)
+        elif call is not None:
+            self._hop(trail, call, step, part, holder)
+            trail.end, trail.expression = End.MADE, call
+            trail.call, trail.step = frame, step
+
+    def _inside(self, trail: Trail, expr: ast.expr, call: Call, step: Step, wanted: _Part) -> None:
+        """Go on with the part that is looked for, where its holder was made."""
+        match expr:
+            case ast.Dict() | ast.List() | ast.Tuple():
+                shown = self.now.shown(expr, call, step).get(wanted.key)
+                if shown is not None:
+                    self._hop(trail, shown, step, wanted.part, wanted.holder)
+                    self._follow(trail, shown, call, step, wanted.part)
+                    return
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                element = expr.value if isinstance(expr, ast.DictComp) else expr.elt
+                for inner, at in self.now.rounds(expr, call, step):
+                    if self.now.makes(element, inner, at, wanted.holder):
+                        self._inside(trail, element, inner, at, wanted)
+                        return
+                self._comprehension(trail, expr, call, step, wanted.part, wanted.key)
+                return
+            case ast.Call():
+                if self._given_to_init(trail, expr, call, step, wanted.part):
+                    return
+                results = [
+                    (callee, *self.now.leaving(callee, result))
+                    for callee in reversed(self.now.callees(expr, call, step))
+                    for result in callee.results
+                ]
+                for callee, given, at in results:
+                    if given is not None:
+                        self._inside(trail, given, callee, at, wanted)
+                        return
+            case _:
+                pass
+        self._operands(trail, expr, call, step, wanted.part)
+
+    def _given_to_init(
+        self, trail: Trail, expr: ast.Call, call: Call, step: Step, part: Value
+    ) -> bool:
+        for given in (*expr.args, *(each.value for each in expr.keywords)):
+            value = self.now.value(given, call, step)
+            if value is not None and value.is_same(part) and part.words not in SIMPLE:
+                self._follow(trail, given, call, step, part)
+                return True
+        return False
+
+    def _element(
+        self,
+        trail: Trail,
+        expr: ast.expr,
+        call: Call,
+        step: Step,
+        target: Value | None,
+        inside: Value | None = None,
+    ) -> None:
+        """Go on where an element of what is gone through came from."""
+        self._hop(trail, expr, step, target, inside)
+        for each in self.now.gone_through(expr):
+            holder = self.now.value(each, call, step)
+            key = self.now.key_of(holder, target)
+            if holder is not None and key is not None:
+                moment = step.over if isinstance(each, ast.Call) else step.begin
+                self._put(trail, holder, key, moment)
+                if trail.end is End.UNKNOWN:
+                    self._follow(trail, each, call, step, holder)
+                return
+        for each in self.now.gone_through(expr):
+            holder = self.now.value(each, call, step)
+            if holder is not None and holder.kind == ARRAY and self._is_flawed(holder):
+                self._follow(trail, each, call, step, holder)
+                return
+        yielded = self.now.yielded(target, step)
+        if yielded is not None:
+            self._returned(trail, yielded.frame, yielded)
+            return
+        if isinstance(expr, ast.Call) and self._is_traced(expr, call, step):
+            self._follow(trail, expr, call, step, target)
+            return
+        trail.end, trail.expression, trail.call, trail.step = End.INPUT, expr, call, step
+
+    def _is_traced(self, expr: ast.Call, call: Call, step: Step) -> bool:
+        return bool(self.now.callees(expr, call, step))
+
+    # ---- everything else ----
+
+    def _operands(
+        self, trail: Trail, expr: ast.expr, call: Call, step: Step, target: Value | None
+    ) -> None:
+        """Go on with the operand that has the same value or the same flaw; else it was made here."""
+        found = list(self.now.operands(expr, call, step, self._flaw))
+        chosen = next((each for each in found if is_passed_on(each[1], target)), None)
+        if chosen is None:
+            chosen = next((each for each in found if self._is_flawed(each[1])), None)
+        if chosen is None and target is not None and target.kind == SCALAR:
+            chosen = next((each for each in found if is_made_of(target, each[1])), None)
+        if chosen is None:
+            self._finish(trail, End.MADE, expr, call, step, target)
+            return
+        self._hop(trail, expr, step, target)
+        self._follow(trail, chosen[0], call, step, chosen[1])

@@ -1,0 +1,70 @@
+"""Where the bad value of a failure came from: one more run, in which each step is written down."""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
+from whet.core.clue import Clue, Placing
+from whet.core.evidence import STEPS
+from whet.core.outcome import Outcome
+from whet.core.record import MalformedRecordError
+from whet.core.verdict import Verdict
+from whet.evidence.kept_failure import KeptError
+from whet.evidence.provenance.origin import Origin
+from whet.evidence.provenance.recording import read_recording
+from whet.evidence.provenance.source import Sources
+from whet.host.agent_tasks import AgentTasks
+from whet.workbench.post_mortem import Dead, dead_in
+from whet.workbench.reproduce import Baseline
+
+_INSTALLED = ("/site-packages/", "/dist-packages/")
+
+Run = Callable[[AgentTasks], tuple[int, Outcome]]
+_Position = tuple[int, int, int, int]
+
+
+def origin_clues(baseline: Baseline, dead: Dead | None, run: Run, at: Placing) -> list[Clue]:
+    """Return where what failed came from.
+
+    Args:
+        baseline: how it fails.
+        dead: the failure with its frames; None: they were not kept.
+        run: runs the command with other tasks; returns the trial's number and what it did.
+        at: says where a line is.
+    """
+    place = None if dead is None else dead.error.place
+    if dead is None or place is None or place.frame.line == 0:
+        return []
+    wish = [dead.error.type, place.frame.path, str(place.frame.line), *_packages(dead.error)]
+    number, outcome = run(AgentTasks(keeps_locals=True, closer="steps:" + "|".join(wish)))
+    if baseline.oracle.judge(outcome) is not Verdict.BAD:
+        return []
+    positions: dict[tuple[str, int], _Position] = {}
+    for each in (dead, *dead_in(outcome.evidence)):
+        for frame in each.error.frames:
+            if frame.position is not None:
+                positions[frame.frame.path, frame.frame.line] = frame.position
+    for evidence in outcome.evidence:
+        if evidence.kind == STEPS:
+            with suppress(MalformedRecordError, ValueError):
+                recording = read_recording(evidence.data)
+                origin = Origin(
+                    recording, Sources(), at, lambda path, line: positions.get((path, line))
+                )
+                return [replace(clue, trials=(number,)) for clue in origin.clues()]
+    return []
+
+
+def _packages(error: KeptError) -> list[str]:
+    """Return the folders of the installed packages that the user's code has called on the way."""
+    found: dict[str, None] = {}
+    is_below = False
+    for each in error.frames:
+        path = each.frame.path
+        is_below = is_below or each.frame.in_user_code
+        for folder in _INSTALLED if is_below else ():
+            head, _, tail = path.partition(folder)
+            if tail:
+                found[head + folder + tail.partition(os.sep)[0]] = None
+    return list(found)

@@ -1,0 +1,409 @@
+"""A bad value is followed back to the line that made it, and no line is named that did not."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import whet.agent
+from whet.core.clue import Clue, Placing, Sureness
+from whet.evidence.kept_failure import kept_failures
+from whet.evidence.provenance.origin import Origin
+from whet.evidence.provenance.recording import Recording, read_recording
+from whet.evidence.provenance.source import Sources
+from whet.host.closer import read_steps
+from whet.host.failures import read_failures
+
+SITE = Path(whet.agent.__file__).parent / "site"
+_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+
+
+def recorded(folder: Path, *, said: str = "") -> tuple[Recording, Path]:
+    """Run `main.py` of a folder as it is, and once more with its steps written down."""
+    command = [sys.executable, "main.py"]
+    plain = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, timeout=60
+    )
+    frames = [(path, line) for path, line in _FRAME.findall(plain.stderr) if str(folder) in path]
+    error = plain.stderr.strip().splitlines()[-1].partition(":")[0]
+    told = folder / ".told"
+    told.mkdir()
+    variables = {
+        "PYTHONPATH": str(SITE),
+        "WHET_AGENT": str(told),
+        "WHET_LOCALS": "1",
+        "WHET_PYCACHE": str(folder / ".cache"),
+        "WHET_CLOSER": f"steps:{error}|{frames[-1][0]}|{frames[-1][1]}",
+    }
+    again = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, timeout=60,
+        env={**os.environ, **variables},
+    )  # fmt: skip
+    assert (again.stdout, again.stderr) == (plain.stdout, plain.stderr)
+    assert said in plain.stderr
+    (steps,) = read_steps(told)
+    return read_recording(steps.data), told
+
+
+def clues(folder: Path, program: str, **files: str) -> list[Clue]:
+    """Return what is told of a program that fails; `name_csv` is the file `name.csv`."""
+    (folder / "main.py").write_text(program)
+    for name, text in files.items():
+        (folder / ".".join(name.rsplit("_", 1))).write_text(text)
+    recording, told = recorded(folder)
+    positions = {
+        (frame.frame.path, frame.frame.line): frame.position
+        for evidence in read_failures(told)
+        for failure in kept_failures(evidence.data)
+        for frame in failure.error.frames
+    }
+    at = Placing(str(folder))
+    return Origin(recording, Sources(), at, lambda path, line: positions.get((path, line))).clues()
+
+
+def line_of(program: str, part: str) -> int:
+    """Return the number of the line that has a part."""
+    (found,) = [number for number, line in enumerate(program.splitlines(), 1) if part in line]
+    return found
+
+
+NONE_FROM_A_BRANCH = """\
+def rate_of(country):
+    if country == "de":
+        return 19
+    if country == "fr":
+        return 20
+
+
+def gross(order):
+    rate = rate_of(order["country"])
+    return order["net"] * (100 + rate) / 100
+
+
+print([gross(each) for each in [{"net": 1, "country": "de"}, {"net": 2, "country": "at"}]])
+"""
+NONE_FROM_A_LOOKUP = """\
+class Settings:
+    def __init__(self, values):
+        self.width = values.get("width")
+        self.height = values.get("height")
+
+
+def area(settings):
+    return settings.width * settings.height
+
+
+print(area(Settings({"width": 3, "hight": 4})))
+"""
+NAN_FROM_A_DIVISION = """\
+def share(part, whole):
+    try:
+        return part / whole
+    except ZeroDivisionError:
+        return float("nan")
+
+
+def shares(rows):
+    return {name: share(part, whole) for name, part, whole in rows}
+
+
+found = shares([("a", 1, 2), ("b", 0, 0), ("c", 2, 4)])
+for name, value in found.items():
+    print(name, round(value * 100))
+"""
+TEXT_FOR_A_NUMBER = """\
+def prices():
+    found = {}
+    for line in ["tea 3", "jam 4", "oil ~5"]:
+        name, price = line.split()
+        found[name] = int(price) if price.isdigit() else price
+    return found
+
+
+def total(table, names):
+    amount = 0
+    for name in names:
+        amount = amount + table[name]
+    return amount
+
+
+print(total(prices(), ["tea", "jam", "oil"]))
+"""
+TAKEN_OUT = """\
+class Stock:
+    def __init__(self):
+        self.held = {"bolt": 3, "nut": 0, "cog": 5}
+
+    def tidy(self):
+        for name in [name for name, count in self.held.items() if not count]:
+            del self.held[name]
+
+
+stock = Stock()
+stock.tidy()
+print(stock.held["cog"] + stock.held["nut"])
+"""
+ATTRIBUTE_DELETED = """\
+class Connection:
+    def __init__(self):
+        self.socket = [1]
+
+    def close(self):
+        del self.socket
+
+    def send(self):
+        return self.socket[0]
+
+
+connection = Connection()
+print(connection.send())
+connection.close()
+connection.send()
+"""
+USED_UP = """\
+def valid(numbers):
+    for number in numbers:
+        if number > 0:
+            yield number
+
+
+def mean(numbers):
+    total = count = 0
+    for number in numbers:
+        total += number
+        count += 1
+    return total / count
+
+
+numbers = valid([3, -1, 4])
+print(sorted(numbers))
+print(mean(numbers))
+"""
+WORKING_FOLDER = """\
+import os
+import pathlib
+
+pathlib.Path("words.txt").write_text("hello")
+os.makedirs("parts", exist_ok=True)
+os.chdir("parts")
+print(open("words.txt").read())
+"""
+REMOVED_FILE = """\
+import os
+import pathlib
+
+pathlib.Path("words.txt").write_text("hello")
+os.remove("words.txt")
+print(open("words.txt").read())
+"""
+REPLACED = """\
+class ConfigError(Exception):
+    pass
+
+
+def number(text):
+    return int(text)
+
+
+def load(text):
+    try:
+        return [number(each) for each in text.split(",")]
+    except ValueError:
+        raise ConfigError("cannot read the numbers") from None
+
+
+load("1,2,x3")
+"""
+KEY_OF_ANOTHER_TYPE = """\
+import json
+
+seats = json.loads(json.dumps({7: "ada", 9: "bob"}))
+print(seats[7])
+"""
+SEEN = {
+    "none from a branch": (NONE_FROM_A_BRANCH, "def rate_of"),
+    "none from a look-up": (NONE_FROM_A_LOOKUP, 'values.get("height")'),
+    "NaN from a division": (NAN_FROM_A_DIVISION, 'return float("nan")'),
+    "text for a number": (TEXT_FOR_A_NUMBER, "if price.isdigit()"),
+    "a key that was taken out": (TAKEN_OUT, "del self.held[name]"),
+    "an attribute that was deleted": (ATTRIBUTE_DELETED, "del self.socket"),
+    "a generator that was used up": (USED_UP, "print(sorted(numbers))"),
+    "the working folder": (WORKING_FOLDER, "os.chdir"),
+    "a file that was removed": (REMOVED_FILE, "os.remove"),
+    "an error that was replaced": (REPLACED, "return int(text)"),
+    "a key of another type": (KEY_OF_ANOTHER_TYPE, "seats = json.loads"),
+}
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_the_first_clue_names_the_line_that_made_the_bad_value(name: str, tmp_path: Path) -> None:
+    program, part = SEEN[name]
+    first = clues(tmp_path, program)[0]
+    assert first.sureness is Sureness.SEEN
+    assert f"main.py:{line_of(program, part)}" in first.says
+
+
+RECORDS = """\
+import csv
+
+
+def read(path):
+    with open(path, newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    return [{"name": row["name"], "km": float(row["km"]) if row["km"] else None} for row in rows]
+
+
+print(sum(each["km"] for each in read("trips.csv")))
+"""
+TRIPS = "name,km\nada,3.5\nbob,\ncleo,4\n"
+
+
+def test_the_record_that_a_bad_value_was_read_from_is_named(tmp_path: Path) -> None:
+    first = clues(tmp_path, RECORDS, trips_csv=TRIPS.replace("bob,", "robert of the hill,"))[0]
+    assert first.sureness is Sureness.SEEN
+    assert f"main.py:{line_of(RECORDS, 'float(row')}" in first.says
+
+
+DROPPED = """\
+import contextlib
+
+
+def read(lines):
+    found = {}
+    for line in lines:
+        with contextlib.suppress(ValueError):
+            name, price = line.split(";")
+            found[name] = float(price)
+    return found
+
+
+def main():
+    prices = read(open("prices.txt"))
+    print(prices["tea"] + prices["jam"])
+
+
+main()
+"""
+
+
+def test_an_error_that_nobody_heard_of_is_named_where_what_it_dropped_is_missing(
+    tmp_path: Path,
+) -> None:
+    first = clues(tmp_path, DROPPED, prices_txt="tea;3.5\njam;2,5\n")[0]
+    assert first.sureness is Sureness.SEEN
+    assert f"main.py:{line_of(DROPPED, 'float(price)')}" in first.says
+    assert "could not convert string to float" in first.says
+
+
+NEVER_THERE = """\
+def read(lines):
+    found = {}
+    for line in lines:
+        name, price = line.split(";")
+        found[name] = float(price)
+    return found
+
+
+prices = read(["tea;3.5", "jam;2.5"])
+prices.pop("jam")
+print(prices["milk"])
+"""
+
+
+def test_nothing_is_called_seen_where_a_key_was_never_there(tmp_path: Path) -> None:
+    assert all(each.sureness is Sureness.POSSIBLE for each in clues(tmp_path, NEVER_THERE))
+
+
+HOSTILE = """\
+class Kind(type):
+    def __hash__(cls):
+        raise SystemExit("hash")
+
+    def __eq__(cls, other):
+        raise SystemExit("eq")
+
+
+class Value(metaclass=Kind):
+    __slots__ = ("inner", "__dict__")
+
+    def __getattribute__(self, name):
+        raise SystemExit("getattribute")
+
+    def __repr__(self):
+        raise SystemExit("repr")
+
+    def __iter__(self):
+        raise SystemExit("iter")
+
+    def __len__(self):
+        raise SystemExit("len")
+
+
+class Box(dict):
+    def items(self):
+        raise SystemExit("items")
+
+    def __iter__(self):
+        raise SystemExit("iter")
+
+
+def main():
+    value = Value()
+    box = Box(a=value)
+    password = "hunter2-hunter2"
+    rows = [value, box, {"password": password}]
+    del rows[0]
+    return len(rows) / (len(rows) - 2)
+
+
+main()
+"""
+
+
+def test_no_code_of_the_program_runs_to_look_at_its_values_and_secrets_stay(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "main.py").write_text(HOSTILE)
+    recording, told = recorded(tmp_path, said="ZeroDivisionError")
+    (steps,) = read_steps(told)
+    assert "hunter2" not in json.dumps(json.loads(steps.data)["rows"])
+    assert any(value.type == "__main__.Value" for value in recording.values)
+
+
+THREADS = """\
+import asyncio
+import threading
+
+
+def double(values, found):
+    for value in values:
+        found.append(value * 2)
+
+
+async def later(value):
+    await asyncio.sleep(0)
+    return value
+
+
+async def main():
+    found = []
+    thread = threading.Thread(target=double, args=([1, 2], found))
+    thread.start()
+    thread.join()
+    rows = await asyncio.gather(*(later(each) for each in [*found, None]))
+    return sum(rows)
+
+
+asyncio.run(main())
+"""
+
+
+def test_threads_tasks_and_generators_run_as_before(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(THREADS)
+    recording, _ = recorded(tmp_path, said="NoneType")
+    names = {call.code.short for call in recording.calls}
+    assert {"double", "later", "main"} <= names
