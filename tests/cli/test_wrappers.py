@@ -121,3 +121,14 @@ def test_a_program_behind_a_wrapper_gets_the_closer_look(whet: Whet, how: str) -
     report = investigated(whet, *wrapped(whet, how))
 
     assert "opened in `<module>` at main.py:7" in json.dumps(report["clues"])
+
+
+def test_a_python_that_loses_whets_agent_on_the_way_is_said_to_be_out_of_reach(whet: Whet) -> None:
+    whet.write("main.py", "int('seven')\n")
+    said = "no Python that runs main.py took up whet's agent"
+
+    assert said in json.dumps(investigated(whet, "env", "-i", sys.executable, "main.py"))
+    assert said not in json.dumps(investigated(whet, "env", sys.executable, "main.py"))
+    assert said not in json.dumps(
+        investigated(whet, "sh", "-c", f"{sys.executable} main.py; exit 3")
+    )

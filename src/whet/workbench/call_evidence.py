@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from whet.core.failure import Failure, FailureKind
 from whet.core.outcome import Outcome
-from whet.core.system_call import FailedCall
+from whet.core.system_call import FailedCall, PathFacts
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.call_words import failed_words
@@ -40,10 +40,12 @@ class CallFinding:
     Attributes:
         says: in a sentence; empty: nothing that the failure does not say itself.
         path: the file that it is about; empty: none is known.
+        facts: what was true of that at the moment; None: that is not known.
     """
 
     says: str = ""
     path: str = ""
+    facts: PathFacts | None = None
 
 
 def is_worth_a_look(failure: Failure | None, outcome: Outcome, seconds: float) -> bool:
@@ -95,7 +97,9 @@ def finding_in(likeliest_first: tuple[FailedCall, ...], outcome: Outcome) -> Cal
     text = f"{failure.summary if failure else ''}\n{told}"
     if cause is not None:
         says = failed_words(cause) if _adds(cause, text) else ""
-        return CallFinding(says=says, path=cause.path if cause.path.startswith("/") else "")
+        if not cause.path.startswith("/"):
+            return CallFinding(says=says)
+        return CallFinding(says=says, path=cause.path, facts=cause.facts)
     others = [call for call in likeliest_first if _may_matter(call)][:_MOST_BEFORE]
     if not others:
         return CallFinding()

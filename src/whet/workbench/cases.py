@@ -33,6 +33,7 @@ class Cases:
         place: where the trials run, if not where they stand.
         remarks: what is to be said beforehand.
         left_out: differences that cannot be switched, each with why.
+        are_past: they are runs of the past, of which not all may be known that they ran with.
     """
 
     what: str
@@ -48,6 +49,7 @@ class Cases:
     place: Place | None = None
     remarks: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    are_past: bool = False
 
     @property
     def everything(self) -> Numbers:

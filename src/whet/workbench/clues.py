@@ -37,6 +37,7 @@ from whet.workbench.repaired import repaired_clue
 from whet.workbench.reproduce import Baseline
 from whet.workbench.stacks import stacks_in
 from whet.workbench.toggle_clues import toggle_clues
+from whet.workbench.unreached import why_unreached
 from whet.workbench.wrong_files import wrong_file_clues
 
 MOST_CLUES = 5
@@ -120,7 +121,7 @@ class Closer:
         if self._passes_when_watched:
             found = [*found[: MOST_CLUES - 1], self._watched()]
         if not found:
-            return Finding(clues=(), summary="")
+            return Finding(clues=(), summary=why_unreached(self.trial, outcome))
         return Finding(clues=tuple(found), summary="; ".join(each.says for each in found))
 
     @property

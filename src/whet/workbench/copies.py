@@ -11,10 +11,12 @@ from pathlib import Path
 
 from whet.core.errors import BaselineDoesNotFail, CopyFailsOtherwise
 from whet.core.event import Notice, TrialFinished
+from whet.core.failure import Failure
 from whet.core.oracle import Oracle, SameFailure
 from whet.core.outcome import Outcome
 from whet.core.trial import PayloadBinding, Trial
 from whet.core.verdict import Verdict
+from whet.evidence.told_apart import told_apart
 from whet.host.files import put_back
 from whet.host.folders import pack_folder, put_folder_back
 from whet.workbench.bench import Place, Workbench, oracle_of
@@ -59,6 +61,7 @@ def reproduce_on_copies(
     """
     original = _Original(bench, trial, files, judging, record, place)
     missing: BaselineDoesNotFail | None = None
+    copied: Failure | None = None
     for placed in (trial, _with_neighbours(trial, files)):
         if placed is None:
             continue
@@ -69,6 +72,7 @@ def reproduce_on_copies(
             if not original.fails_at_all():
                 raise missing from None
         else:
+            copied = baseline.outcome.failure
             if original.fails_like(baseline):
                 if original.passes_now_and_then and baseline.repeats == 1:
                     # So do the copies, though the few that were run have all failed.
@@ -79,7 +83,7 @@ def reproduce_on_copies(
     if missing is not None and any(payload.is_home for payload in trial.payloads):
         raise missing
     raise CopyFailsOtherwise(
-        f"on {_listed(files)} itself the command {original.what()};"
+        f"on {_listed(files)} itself the command {original.what(None if missing else copied)};"
         f" on a copy elsewhere it {'passes' if missing else 'fails in another way'}",
         hint="the program looks at more than the file's content, such as its folder: move what"
         " varies into a data file that it is given",
@@ -135,9 +139,10 @@ class _Original:
         """Whether the command is to start where a copy lies, never where the user's files are."""
         return any(payload.is_home for payload in self._trial.payloads)
 
-    def what(self) -> str:
+    def what(self, copied: Failure | None) -> str:
+        """Return what it did last, beside what it did on a copy."""
         failure = self._outcomes[-1].failure
-        return "passes" if failure is None else f"fails with `{failure.summary}`"
+        return "passes" if failure is None else f"fails with {told_apart(failure, copied)}"
 
     def _run_until(self, times: int, oracle: Oracle) -> bool:
         if any(oracle.judge(outcome) is Verdict.BAD for outcome in self._outcomes):

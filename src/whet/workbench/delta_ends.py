@@ -15,6 +15,9 @@ from whet.workbench.copies import Copied, reproduce_on_copies
 from whet.workbench.reproduce import Baseline, reproduce, with_patience
 from whet.workbench.request import Judging
 
+_NOW = "run again now, "
+"""Said of trials of the past: what each did then is written down, and is no matter of doubt."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
@@ -95,7 +98,7 @@ class _Ends:
             copied = self._failing(turned)
             if copied is None:
                 raise EndMisjudged(
-                    f"both `{cases.good}` and `{cases.bad}` pass",
+                    f"{_NOW if cases.are_past else ''}both `{cases.good}` and `{cases.bad}` pass",
                     hint="say what bad means: `--bad-if 'stdout ~ NaN'`, `--bad-if 'seconds > 2'`;"
                     " `whet log` lists the trials",
                 )
@@ -148,6 +151,13 @@ class _Ends:
 
 
 def _fails_too(cases: Cases, number: int, outcome: Outcome, verdict: Verdict) -> EndMisjudged:
+    if verdict is Verdict.BAD and cases.are_past:
+        unknown = f": {'; '.join(cases.left_out)}" if cases.left_out else ""
+        return EndMisjudged(
+            f"{_NOW}both `{cases.good}` and `{cases.bad}` fail the same way",
+            hint=f"what decided then is not among what whet can put back{unknown};"
+            f" `whet show {number}` shows what the first one did now",
+        )
     if verdict is Verdict.BAD:
         return EndMisjudged(
             f"both `{cases.good}` and `{cases.bad}` fail the same way",
@@ -156,6 +166,6 @@ def _fails_too(cases: Cases, number: int, outcome: Outcome, verdict: Verdict) ->
         )
     did = "cannot be judged" if outcome.failure is None else f"fails: {outcome.failure.summary}"
     return EndMisjudged(
-        f"`{cases.good}` should pass, but it {did}",
+        f"{_NOW if cases.are_past else ''}`{cases.good}` should pass, but it {did}",
         hint=f"`whet show {number}` shows its output; name a case that passes",
     )

@@ -124,7 +124,7 @@ def _cases(bench: Workbench, request: TrialRequest, found: TrialDifference) -> C
         paths=tuple((at, *path) for at, part in enumerate(parts) for path in part.paths),
         trial=lambda numbers: _with(base, parts, numbers),
         turned=lambda: _cases(bench, request, turned),
-        place=place, left_out=tuple(left_out),
+        place=place, left_out=tuple(left_out), are_past=True,
     )  # fmt: skip
 
 
@@ -291,7 +291,7 @@ def _releases(bench: Workbench, before: Trial, after: Trial) -> _Part:
 def _code(bench: Workbench, before: Trial, after: Trial, today: Trial) -> tuple[_Part | None, str]:
     """Return the hunks that differ, or why the code is that of today."""
     if before.code is None or after.code is None:
-        return None, ""
+        return None, "code: outside git it is not kept; both run on that of today"
     if before.code.repository != after.code.repository:
         return None, ""
     try:

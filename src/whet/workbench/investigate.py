@@ -216,12 +216,12 @@ def _classify(work: Work, baseline: Baseline) -> None:
             work.steps.conclude(f"bad means {baseline.oracle.description}")
             return
         work.steps.conclude(f"{failure.kind.value}: {_sentence(failure)}")
-    path = look_at_its_calls(work, baseline)
+    calls = look_at_its_calls(work, baseline)
     if failure.kind is FailureKind.NO_SPACE_LEFT and not failure.limit:
         from whet.workbench.space import space_words
 
         with work.steps.step("Look at the disk", "what is full decides what has to be smaller"):
-            work.steps.conclude(space_words(failure, work.trial, path))
+            work.steps.conclude(space_words(failure, work.trial, calls.path, calls.facts))
 
 
 def _sentence(failure: Failure) -> str:

@@ -1,29 +1,29 @@
 """What an investigation looks at beside the failure: system calls, a closer look, memory."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from whet.core.clue import Clue
 from whet.workbench.investigating import Work, place_of
 from whet.workbench.reproduce import Baseline
 
+if TYPE_CHECKING:  # the followed calls are loaded only where they are looked at
+    from whet.workbench.call_evidence import CallFinding
 
-def look_at_its_calls(work: Work, baseline: Baseline) -> str:
-    """Run it once more with its system calls followed, where they may name what the failure does not.
 
-    Returns:
-        the file that it failed on; empty: that is not known.
-    """
+def look_at_its_calls(work: Work, baseline: Baseline) -> "CallFinding":
+    """Run it once more with its system calls followed, where they may name what the failure does not."""
     from whet.workbench.call_evidence import CallFinding, is_worth_a_look, look_at_calls
 
     outcome, finding = baseline.outcome, CallFinding()
     seconds = baseline.reproduction.wall_seconds
     if not is_worth_a_look(outcome.failure, outcome, seconds):
-        return ""
+        return finding
     reason = "which file it failed on, and what was the matter with that, the kernel knows"
     with work.steps.step("Look at its system calls", reason):
         finding = look_at_calls(work.bench, work.trial, baseline, work.record, place=place_of(work))
         work.steps.conclude(finding.says)
-    return finding.path
+    return finding
 
 
 def hold_order(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, ...]]:

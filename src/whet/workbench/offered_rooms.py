@@ -1,4 +1,4 @@
-"""Offers a clean room where a command is seen to write into its own inputs."""
+"""Offers a clean room where the inputs of a command are seen to change while it runs."""
 
 import os
 from collections.abc import Generator
@@ -32,7 +32,7 @@ def offering_clean_rooms(bench: Workbench, trial: Trial) -> Generator[None, None
         more = f" and {len(written) - _SHOWN} more" if len(written) > _SHOWN else ""
         names = ", ".join(f"`{os.path.relpath(path, trial.cwd)}`" for path in written[:_SHOWN])
         text = (
-            f"the command has written to what it starts from ({names}{more}): no run is like the one"
-            " before; with `--clean` each starts from the same files"
+            f"what the command starts from changed while it ran ({names}{more}): if the command"
+            " wrote it, no run is like the one before; with `--clean` each starts from the same files"
         )
         bench.emit(Notice(text=text))

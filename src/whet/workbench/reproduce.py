@@ -13,6 +13,7 @@ from whet.core.oracle import AnyFailure, Interesting, Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
+from whet.evidence.told_apart import told_apart
 from whet.search.rates import passes_to_be_sure
 from whet.workbench.bench import Place, Workbench, oracle_of
 from whet.workbench.investigation import Reproduction
@@ -153,7 +154,9 @@ def _baseline(
         bench.emit(TrialFinished(number=number, trial=trial, outcome=outcome, verdict=verdict))
         same += verdict is Verdict.BAD
         if verdict is not Verdict.BAD:
-            others.append("passes" if outcome.failure is None else outcome.failure.summary)
+            others.append(
+                "passes" if outcome.failure is None else told_apart(outcome.failure, first.failure)
+            )
     reproduction = Reproduction(
         attempts=len(runs),
         same_failures=same,

@@ -22,6 +22,7 @@ from whet.desk.one_liner import (
     quote_word,
     write_file,
 )
+from whet.evidence.told_apart import told_apart
 from whet.host.agent_tasks import TOGGLES_VARIABLE
 from whet.host.environments import PYTHON
 from whet.host.files import write_atomically
@@ -115,7 +116,8 @@ def make_reproducer(
                 else f"it needs the files around it, so it starts in `{trial.cwd}`"
             )
             return _reproducer(line, folder, where, tried, times)
-        did = "it passed" if tried.failure is None else f"`{tried.failure.summary}`"
+        failure = baseline.outcome.failure
+        did = "it passed" if tried.failure is None else told_apart(tried.failure, failure)
     return Reproducer(
         line=line,
         script=str(folder / SCRIPT),

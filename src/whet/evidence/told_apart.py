@@ -1,0 +1,27 @@
+"""A failure that is not the one looked for, in words that tell the two apart: their own may be alike."""
+
+from pathlib import Path
+
+from whet.core.failure import Failure
+
+
+def told_apart(found: Failure, wanted: Failure | None) -> str:
+    """Return what was met instead of the failure that was looked for.
+
+    Args:
+        found: another failure.
+        wanted: the one that it is not; None: any would have been another.
+    """
+    if wanted is None or found.summary != wanted.summary:
+        return f"`{found.summary}`"
+    here, there = _where(found), _where(wanted)
+    if here != there:
+        return f"`{found.summary}` again, but {here} and not {there}"
+    return f"`{found.summary}` again, but something else of it differs"
+
+
+def _where(failure: Failure) -> str:
+    frame = failure.place
+    if frame is None:
+        return f"as {failure.kind.value}"
+    return f"at {Path(frame.path).name}:{frame.line} in `{frame.function}`"
