@@ -115,14 +115,27 @@ class Moments:
     def callees(self, expr: ast.Call, call: Call, step: Step) -> list[Call]:
         """Return the calls that an expression has made."""
         name = called_name(expr)
-        own = step if step.frame is call else None
-        made = self._all.called_in(own) if own is not None else ()
+        made = self._all.called_in(step) if step.frame is call else ()
         found = [each for each in made if each.code.short == name]
-        return found or [
-            each
-            for each in made
-            if each.code.short == "__init__" and each.code.name == f"{name}.__init__"
-        ]
+        found = found or [each for each in made if each.code.name == f"{name}.__init__"]
+        if found:
+            return found
+        calls = (node for node in self.nodes(call, step) if isinstance(node, ast.Call))
+        others = {called_name(node) for node in calls if node is not expr}
+        # What is called by another name than its own: a callback, a lambda, an entry of a table.
+        named = [each for each in made if each.code.short not in {*others, *COMPREHENSIONS}]
+        lambdas = [each for each in made if each.code.short == "<lambda>"]
+        return named or (lambdas if len(lambdas) == len(made) else [])
+
+    def given_back(self, step: Step, target: Value | None) -> Step | None:
+        """Return what has given back a value while a line was under way, if it is no common one."""
+        if target is None or (target.kind == SCALAR and target.words in SIMPLE):
+            return None
+        for each in reversed(self._all.steps):
+            is_during = (step.since or step.begin) < each.begin < step.over
+            if is_during and each.frame is not step.frame and target.is_same(each.result):
+                return each
+        return None
 
     def steps_before(self, call: Call, step: Step) -> Iterator[Step]:
         """Yield the lines of a call before a step, the last first."""
@@ -304,11 +317,15 @@ class Moments:
             for given in expr.args:
                 yield from self.gone_through(given)
 
-    def key_of(self, holder: Value | None, target: Value | None) -> str | None:
+    def key_of(self, holder: Value | None, target: Value | None, step: Step) -> str | None:
         """Return the key under which something holds a value, or the value that has it as a part."""
         if holder is None or target is None or holder.kind not in {CONTAINER, OBJECT}:
             return None
         if target.words in SIMPLE and target.kind == SCALAR:
+            for name in step.has_changed:  # `for key, value in holder.items()`
+                key = words_of(self._all.held(step.frame, name, step.over))
+                if is_passed_on(self._all.part(holder, key), target):
+                    return key
             deep = [
                 key
                 for key, part in self._all.parts(holder)

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 from whet.core.clue import Clue, Placing, Sureness
 from whet.evidence.provenance.circumstances import Circumstances, Idle
-from whet.evidence.provenance.missing import Dropped, Likewise, Missing, Removed, lookups
+from whet.evidence.provenance.control import Control, Decision, filters_of
+from whet.evidence.provenance.missing import Dropped, Likewise, Missing, Removed
 from whet.evidence.provenance.recording import OBJECT, SCALAR, Call, Raised, Recording, Value
 from whet.evidence.provenance.records import Record, Records
-from whet.evidence.provenance.source import Comprehension, Sources
+from whet.evidence.provenance.source import Comprehension, Sources, changes, lookups
 from whet.evidence.provenance.suspects import (
     Failing,
     Position,
@@ -46,6 +47,7 @@ class Origin:
     records: Records = field(init=False)
     missing: Missing = field(init=False)
     around: Circumstances = field(init=False)
+    control: Control = field(init=False)
 
     def __post_init__(self) -> None:
         """Make ready what goes through the recording."""
@@ -53,6 +55,7 @@ class Origin:
         self.records = Records(self.recording)
         self.missing = Missing(self.recording, self.sources, self.walk, self.records)
         self.around = Circumstances(self.recording, self.sources, self.walk)
+        self.control = Control(self.sources)
 
     def clues(self) -> list[Clue]:
         """Return what is known of it, the firmest first."""
@@ -142,7 +145,8 @@ class Origin:
                 yield self._clue(
                     f"the `{kind}` at {self._there(failing)} was never given `{node.attr}`:"
                     f" {self._end(trail, holder)}",
-                    last.path, last.line, Sureness.POSSIBLE,
+                    last.path, last.line,
+                    Sureness.SEEN if trail.end is End.MADE else Sureness.POSSIBLE,
                 )  # fmt: skip
 
     def _reason(
@@ -221,8 +225,11 @@ class Origin:
             if set_by is not None
             else ""
         )
+        first = trail.hops[0]
+        put = f"put there at {self._place(first)}, " if suspect.key and first is not last else ""
         return self._clue(
-            f"{head}: {self._end(trail, suspect.value)}{of}{made_of}{self._dropped(trail)}{changed}"
+            f"{head}: {put}{self._end(trail, suspect.value)}{self._decided(trail, suspect)}{of}"
+            f"{made_of}{self._dropped(trail)}{changed}"
             f"{self._through(trail)}",
             last.path, last.line, sureness,
         )  # fmt: skip
@@ -258,10 +265,66 @@ class Origin:
         behind = self.walk.back(idle.expr, idle.call, idle.step, idle.value, None)
         last = behind.hops[-1] if behind.hops else None
         from_there = f", which comes from {self._place(last)}" if last else ""
+        yielded = [
+            self.control.passed_over(callee)
+            for node in ast.walk(idle.expr)
+            if isinstance(node, ast.Call)
+            for callee in self.walk.now.callees(node, idle.call, idle.step)
+        ]
+        if behind.expression is not None and behind.step is not None:
+            yielded += map(self.control.passed_over, self.recording.called_in(behind.step))
+        decision = next((each for each in yielded if each is not None), None)
+        if decision is not None:
+            from_there += f"{self._test(decision)}"
         return self._clue(
             f"{where} `{said}` had nothing in it{from_there}",
             last.path if last else path, last.line if last else idle.line, Sureness.POSSIBLE,
         )  # fmt: skip
+
+    def _decided(self, trail: Trail, suspect: Suspect) -> str:
+        """Say which test has led to where a value was made, if that tells more than the value."""
+        last, step = trail.hops[-1], trail.step
+        if step is None or last.call.code.is_module:
+            return ""
+        if suspect.says == "empty":
+            decision = self._left_out(trail) or self.control.passed_over(last.call)
+        elif trail.end in {End.LITERAL, End.NO_RETURN} or suspect.flaw is None:
+            decision = self.control.decided(last.call, last.line, step.begin)
+        else:
+            return ""
+        return "" if decision is None else self._test(decision)
+
+    def _left_out(self, trail: Trail) -> Decision | None:
+        """Return the test with which a comprehension has left out all."""
+        expr, call, step = trail.expression, trail.call, trail.step
+        for node in ast.walk(expr) if expr is not None else ():
+            if not isinstance(node, Comprehension) or call is None or step is None:
+                continue
+            rounds = list(self.walk.now.rounds(node, call, step))
+            for test in filters_of(node) if rounds else ():
+                return Decision(test, rounds[0][1], was=False, times=len(rounds))
+        return None
+
+    def _test(self, decision: Decision) -> str:
+        """Say how a test came out, and of what."""
+        step, test = decision.step, decision.test
+        path, call = step.frame.code.path, step.frame
+        values: dict[str, str] = {}
+        operands = self.walk.now.operands(test, call, step)
+        if isinstance(test, ast.Name | ast.Attribute | ast.Subscript):
+            operands = iter([(test, self.walk.now.value(test, call, step))])
+        for expr, value in operands:
+            if value is not None and value.kind == SCALAR:
+                values[self._said(expr, call)] = _cut(value.words)
+        shown = " and ".join(f"`{name}` {words}" for name, words in list(values.items())[:2])
+        with_them = f", with {shown}" if shown else ""
+        times = f" each of {decision.times} times" if decision.times > 1 else ""
+        last = " the last time" if shown and decision.times > 1 else ""
+        was = "true" if decision.was else "false"
+        return (
+            f", as `{_cut(self.sources[path].said(test))}` at {self.at(path, test.lineno)} was"
+            f" {was}{times}{with_them}{last}"
+        )
 
     def _dropped(self, trail: Trail) -> str:
         """Say which error was caught in the call that the value came out of."""
@@ -351,10 +414,11 @@ class Origin:
         for hop in reversed(trail.hops):
             if hop.inside is None or hop.value is None:
                 continue
-            if any(part.is_same(hop.value) for _, part in self.recording.parts(hop.inside)):
-                found = self.records.find(hop.inside)
-                if found is not None:
-                    return found
+            for key, part in self.recording.parts(hop.inside):
+                if part.is_same(hop.value):
+                    found = self.records.find(hop.inside) or self.records.pair(key, part)
+                    if found is not None:
+                        return found
         if trail.call is None or trail.step is None:
             return None
         named = [trail.expression] if trail.expression is not None else []

@@ -16,7 +16,7 @@ from whet.evidence.provenance.recording import (
     Step,
     Value,
 )
-from whet.evidence.provenance.source import Sources, head
+from whet.evidence.provenance.source import Sources, head, lookups
 from whet.evidence.provenance.trail import Flaw
 from whet.evidence.provenance.walk import Walk
 
@@ -180,7 +180,30 @@ def suspects_of(
         others = list(walk.now.others(expr, step, value))
         found.append(_suspect(expr, value, others, words))
         found += _odd_parts(expr, value, words, recording)
+    if failing.error.type == "KeyError":
+        found += _without(node, failing.call, step, walk)
     return sorted(found, key=lambda each: each.rank)
+
+
+def _without(node: ast.AST, call: Call, step: Step, walk: Walk) -> Iterator[Suspect]:
+    """Yield what has no such key, where all others on this line had it."""
+    for holder_expr, key_expr in lookups(node):
+        holder = walk.now.value(holder_expr, call, step)
+        key = walk.now.value(key_expr, call, step)
+        if holder is None or key is None or key.words in holder.parts:
+            continue
+        others = list(walk.now.others(holder_expr, step, holder))
+        if others and all(key.words in each.parts for each in others):
+            says = f"without {key.words}, which it had {_times(len(others))} before"
+            yield Suspect(holder_expr, holder, says, _lacks(key.words, holder.type), 1)
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def _lacks(key: str, kind: str) -> Flaw:
+    return lambda value: value.type == kind and key not in value.parts
 
 
 def _words_of(error: Raised, recording: Recording) -> Iterator[str]:

@@ -492,7 +492,7 @@ class Walk:
         self._hop(trail, expr, step, target, inside)
         for each in self.now.gone_through(expr):
             holder = self.now.value(each, call, step)
-            key = self.now.key_of(holder, target)
+            key = self.now.key_of(holder, target, step)
             if holder is not None and key is not None:
                 moment = step.over if isinstance(each, ast.Call) else step.begin
                 self._put(trail, holder, key, moment)
@@ -527,7 +527,15 @@ class Walk:
         if chosen is None:
             chosen = next((each for each in found if self._is_flawed(each[1])), None)
         if chosen is None and target is not None and target.kind == SCALAR:
-            chosen = next((each for each in found if is_made_of(target, each[1])), None)
+            parts = [each for each in found if is_made_of(target, each[1])]
+            chosen = parts[0] if len(parts) == 1 else None
+        given = None
+        if chosen is None and isinstance(expr, ast.Call | ast.Await):
+            given = self.now.given_back(step, target)
+        if given is not None:
+            self._hop(trail, expr, step, target)
+            self._returned(trail, given.frame, given)
+            return
         if chosen is None:
             self._finish(trail, End.MADE, expr, call, step, target)
             return
