@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from whet.evidence.provenance.recording import Call, Step
-from whet.evidence.provenance.source import Comprehension, Sources
+from whet.evidence.provenance.source import Comprehension, Sources, called_name
+
+_COLLECTING = {"append", "add", "extend", "update", "appendleft", "insert"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,14 @@ class Control:
                 if _is_in(statement.orelse, line) or _leaves(statement.body):
                     return Decision(statement.test, step, was=False)
         return None
+
+    def loops(self, call: Call, line: int) -> list[ast.For]:
+        """Return the loops around a line of a call, the outermost first."""
+        source = self._sources[call.code.path]
+        own = source.node_of(call.code) or source.tree
+        return [
+            node for node in ast.walk(own) if isinstance(node, ast.For) and _is_in(node.body, line)
+        ]
 
     def passed_over(self, call: Call) -> Decision | None:
         """Return the test for which a call has yielded and collected nothing."""
@@ -86,9 +96,8 @@ def _collects(statement: ast.stmt) -> bool:
     for node in ast.walk(statement):
         if isinstance(node, ast.Yield | ast.YieldFrom | ast.AugAssign):
             return True
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr in {"append", "add", "extend", "update", "appendleft", "insert"}:
-                return True
+        if isinstance(node, ast.Call) and called_name(node) in _COLLECTING:
+            return True
         if isinstance(node, ast.Assign) and any(
             isinstance(target, ast.Subscript) for target in node.targets
         ):
@@ -99,8 +108,9 @@ def _collects(statement: ast.stmt) -> bool:
 def _behind(own: ast.AST, node: ast.If) -> list[ast.stmt]:
     """Return the statements after one, in the same body."""
     for around in ast.walk(own):
-        for body in (getattr(around, "body", None), getattr(around, "orelse", None)):
-            if isinstance(body, list) and node in body:
+        bodies: list[list[ast.stmt]] = [getattr(around, "body", []), getattr(around, "orelse", [])]
+        for body in bodies:
+            if isinstance(around, ast.stmt) and node in body:
                 return body[body.index(node) + 1 :]
     return []
 

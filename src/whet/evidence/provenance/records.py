@@ -13,7 +13,11 @@ _LEAST_WORDS = 2
 _LEAST_ALONE = 4
 _SIMPLE = {"None", "True", "False", "", "0", "1"}
 _SHOWN = 100
-_WRITTEN = {"None": ["null", "None", "~", ""], "True": ["true", "yes", "on"], "False": ["false", "no"]}
+_WRITTEN = {
+    "None": ["null", "None", "~", ""],
+    "True": ["true", "yes", "on"],
+    "False": ["false", "no"],
+}
 """How files write what Python writes otherwise."""
 
 

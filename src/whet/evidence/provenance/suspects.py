@@ -22,7 +22,7 @@ from whet.evidence.provenance.walk import Walk
 
 _LEAST_PARTS = 2
 _QUOTED = re.compile(r"'([\w.]+)'")
-_NO_DATA = {"module", "function", "builtin_function_or_method", "method", "type"}
+NO_DATA = {"module", "function", "builtin_function_or_method", "method", "type"}
 Position = tuple[int, int, int, int]
 
 
@@ -175,10 +175,10 @@ def suspects_of(
     words = " ".join(_words_of(failing.error, recording))
     is_division = failing.error.type == "ZeroDivisionError"
     for expr, value in _operands(node, failing.call, step, walk, is_division=is_division):
-        if value is None or value.type in _NO_DATA:
+        if value is None or value.type in NO_DATA:
             continue
         others = list(walk.now.others(expr, step, value))
-        found.append(_suspect(expr, value, others, words))
+        found.append(_suspect(expr, value, others, failing.error.type, words))
         found += _odd_parts(expr, value, words, recording)
     if failing.error.type == "KeyError":
         found += _without(node, failing.call, step, walk)
@@ -194,7 +194,7 @@ def _without(node: ast.AST, call: Call, step: Step, walk: Walk) -> Iterator[Susp
             continue
         others = list(walk.now.others(holder_expr, step, holder))
         if others and all(key.words in each.parts for each in others):
-            says = f"without {key.words}, which it had {_times(len(others))} before"
+            says = f"without {key.words}, which it had {_times(len(others))} before,"
             yield Suspect(holder_expr, holder, says, _lacks(key.words, holder.type), 1)
 
 
@@ -314,7 +314,9 @@ _FLAWS: Sequence[tuple[str, Flaw, int]] = (
 )
 
 
-def _suspect(expr: ast.expr, value: Value, others: Sequence[Value], message: str) -> Suspect:
+def _suspect(
+    expr: ast.expr, value: Value, others: Sequence[Value], error: str, message: str
+) -> Suspect:
     flaw = flaw_of(value)
     named = [name.rpartition(".")[2] for name in _QUOTED.findall(message)]
     own = value.type.rpartition(".")[2]
@@ -325,6 +327,8 @@ def _suspect(expr: ast.expr, value: Value, others: Sequence[Value], message: str
         says, asks, rank = flaw[0], flaw[1], flaw[2]
     elif own in named:
         says, asks, rank = f"of type {own}", _of_type(value), 3
+    elif value.kind == ARRAY and error in {"IndexError", "TypeError"}:
+        says, asks, rank = f"an array of {value.facts.get('dtype')}", _of_type(value), 5
     if is_odd:
         rank -= 2
         if asks is None:
