@@ -171,6 +171,8 @@ def test_a_format_can_be_asked_for_by_name() -> None:
     assert {each.name for each in kinds_of(b"", format_name="lines")[0].passes} == {
         "delete lines",
         "delete duplicate lines",
+        "copy lines",
+        "empty alike lines",
     }
     with pytest.raises(UnknownFormat, match="no format `nonsense`") as raised:
         kinds_of(b"", format_name="nonsense")

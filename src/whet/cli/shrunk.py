@@ -16,7 +16,6 @@ from whet.workbench.investigation import AlsoFound, ShrunkPayload
 _SHOWN_BYTES = 2000
 _SHOWN_LINES = 60
 _SHOWN_FILES = 40
-_SHOWN_OTHERS = 4
 
 
 def payload_json(result: ShrunkPayload) -> dict[str, object]:
@@ -107,14 +106,11 @@ def _remarks(result: ShrunkPayload) -> Iterator[str]:
 
 
 def _others(also_found: Sequence[AlsoFound]) -> Iterator[str]:
-    """Yield a line for each other failure, as long as there are few."""
-    for other in also_found[:_SHOWN_OTHERS]:
+    """Yield a line for each other failure."""
+    for other in also_found:
         where = f" at {other.place}" if other.place else ""
         again = "" if other.trial is None else f": `whet again {other.trial}`"
         yield f"also found: {other.summary}{where} in {shown_bytes(len(other.payload))}{again}"
-    if len(also_found) > _SHOWN_OTHERS:
-        left_out = len(also_found) - _SHOWN_OTHERS
-        yield f"also found: {shown_count(left_out, 'other failure')}: `--json` names them all"
 
 
 def _end(result: ShrunkPayload, budget: float | None) -> str:

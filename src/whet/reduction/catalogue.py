@@ -41,12 +41,14 @@ from whet.reduction.formats.picture import (
 )
 from whet.reduction.formats.pieces import (
     BYTES,
+    COPY_LINES,
     DELETE_BYTES,
     DELETE_DUPLICATE_LINES,
     DELETE_LINES,
     DELETE_STRETCHES,
     DELETE_TOKENS,
     DELETE_WORDS,
+    EMPTY_ALIKE_LINES,
     LINES,
     TOKENS,
     WORDS,
@@ -202,7 +204,9 @@ PLAIN = (
     Kind(name="blocks", claims=_always, passes=_OF_BLOCKS),
     BASE64,
     Kind(
-        name="lines", claims=_always, passes=lifted(LINES, (DELETE_DUPLICATE_LINES, DELETE_LINES))
+        name="lines",
+        claims=_always,
+        passes=lifted(LINES, (DELETE_DUPLICATE_LINES, DELETE_LINES, COPY_LINES, EMPTY_ALIKE_LINES)),
     ),
     Kind(name="brackets", claims=_always, passes=lifted(BRACKETS, BRACKET_PASSES)),
     Kind(name="tokens", claims=_always, passes=lifted(TOKENS, (*VALUE_PASSES, DELETE_TOKENS))),

@@ -12,6 +12,7 @@ from whet.core.trial import STDIN_EMPTY, Trial
 from whet.execution.warm_search import WarmSearch
 from whet.reduction.reducer import reducer_of
 from whet.reduction.validity import validity_of
+from whet.workbench.also_found import OtherFailures
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.copies import reproduce_on_copies
 from whet.workbench.dearness import SECONDS
@@ -198,6 +199,7 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
     trial = with_patience(trial, baseline.reproduction.wall_seconds)
     oracle = wishes.judged_by(held_to_site(baseline, trial), baseline)
     work = Shrinking(bench, trial, position, payload, oracle, guard=guard)
+    work.others = OtherFailures(original=baseline.outcome.failure, is_valid=is_valid)
     work.adapts = adapts
     floor = wishes.floor(baseline)
     # The best towards defaults is not the smallest: the notebook answers the same questions.

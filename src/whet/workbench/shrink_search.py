@@ -338,7 +338,7 @@ class ShrinkSearch:
             cached=self._cached,
             wall_seconds=self._wall_seconds,
             guarded_by="" if work.guard is None else work.guard.label,
-            also_found=tuple(work.others.values()),
+            also_found=work.others.worth_reading,
             warm=0 if self.warm is None else self.warm.warm_runs,
             cold_because=self.why_cold or reasons,
             files=payload.files_of(work.best) if payload.is_folder else None,

@@ -9,7 +9,6 @@ from statistics import median
 
 from whet.core.errors import CannotWrite, DiskFull
 from whet.core.event import Event, Notice, PassStarted, PayloadReduced, TrialFinished
-from whet.core.failure import FailureSignature
 from whet.core.oracle import Interesting, Oracle, SameFailure
 from whet.core.outcome import Outcome
 from whet.core.quantity import shown_bytes
@@ -18,10 +17,11 @@ from whet.core.verdict import Verdict
 from whet.host.folders import replace_folder
 from whet.reduction.formats.tar_archive import parse_tar
 from whet.reduction.problem import Reduced
+from whet.workbench.also_found import OtherFailures
 from whet.workbench.bench import Workbench
 from whet.workbench.dearness import NoDearer
 from whet.workbench.driver import Question
-from whet.workbench.investigation import AlsoFound, Size
+from whet.workbench.investigation import Size
 from whet.workbench.reproduce import patience
 from whet.workbench.results import result_error
 
@@ -105,7 +105,7 @@ class Shrinking:
         self.guard = guard
         self.best = payload.data
         self.accepted: list[str] = []
-        self.others: dict[FailureSignature | int, AlsoFound] = {}
+        self.others = OtherFailures(original=None)
         self.sizes = [Size(seconds=0.0, bytes=payload.size_of(payload.data))]
         self._bench = bench
         self._trial = trial
@@ -207,34 +207,21 @@ class Shrinking:
             raise result_error(error, result) from error
 
     def _keep_other(self, event: TrialFinished) -> None:
-        found = self._other(event.outcome)
-        if found is None:
-            return
-        kind, summary, place = found
-        digest = event.trial.payloads[self._position].digest
-        data = self._bench.shelf.payload_of(digest)
-        assert isinstance(data, bytes)
-        known = self.others.get(kind)
-        if known is None or len(data) < len(known.payload):
-            self._bench.shelf.keep(data)  # so that its trial can be run again
-            self.others[kind] = AlsoFound(
-                summary=summary, place=place, payload=data, trial=event.number
-            )
-
-    def _other(self, outcome: Outcome) -> tuple[FailureSignature | int, str, str] | None:
-        """Return what else an outcome shows: what tells it apart, a line, and a place."""
+        """Note what else an outcome shows, and keep its payload so that it can be run again."""
+        outcome, failure = event.outcome, event.outcome.failure
         oracle = self._oracle.inner if isinstance(self._oracle, NoDearer) else self._oracle
+        data = self.content_of(event.trial.payloads[self._position].digest)
         if isinstance(oracle, Interesting) and oracle.is_also(outcome):
             assert outcome.exit_code is not None
-            return outcome.exit_code, f"the script exits {outcome.exit_code}", ""
-        failure = outcome.failure
-        if failure is None or not isinstance(oracle, SameFailure):
-            return None
-        if oracle.judge(outcome) is Verdict.BAD:
-            return None  # it fails on the good side too, or costs more
-        place = failure.place
-        where = "" if place is None else f"{Path(place.path).name}:{place.line}"
-        return failure.signature, failure.summary, where
+            is_kept = self.others.exited(outcome.exit_code, data, event.number)
+        elif failure is None or not isinstance(oracle, SameFailure):
+            return
+        elif oracle.judge(outcome) is Verdict.BAD:
+            return  # it fails on the good side too, or costs more
+        else:
+            is_kept = self.others.met(failure, data, event.number)
+        if is_kept:
+            self._bench.shelf.keep(data)
 
     def found_bad(self, candidate: Reduced) -> None:
         """Put a smaller payload on disk; what is only on the way to one is no result."""

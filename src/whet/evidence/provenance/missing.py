@@ -1,9 +1,11 @@
 """Why something has no such key: it was taken out, passed over, dropped with an error, or is there otherwise."""
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from whet.evidence.provenance.recording import (
+    OBJECT,
     SCALAR,
     Call,
     Raised,
@@ -82,7 +84,7 @@ class Missing:
                 taken = None if later is None or not later.has_changed else later.step
                 is_one = later is not None and later.value.parts.keys() <= each.value.parts.keys()
                 return Removed(taken) if taken and is_one and self._takes_out(taken) else None
-            if not each.value.is_whole:
+            if not each.value.is_whole and each.value.kind != OBJECT:
                 return None
             later = each
         return None
@@ -141,3 +143,15 @@ class Missing:
 def _plain(words: str) -> str:
     """Return a key without its type, its case, and the blanks around it."""
     return words.removeprefix("b").strip("'\"").strip().casefold()
+
+
+def lookups(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield what is looked into and the key, of each look-up."""
+    for each in ast.walk(node):
+        match each:
+            case ast.Subscript(value=holder, slice=key):
+                yield holder, key
+            case ast.Call(func=ast.Attribute(value=holder, attr="pop" | "remove"), args=[key, *_]):
+                yield holder, key
+            case _:
+                pass

@@ -16,13 +16,13 @@ from whet.evidence.provenance.recording import (
     Step,
     Value,
 )
-from whet.evidence.provenance.source import Sources, head, lookups
+from whet.evidence.provenance.source import Sources, head
 from whet.evidence.provenance.trail import Flaw
 from whet.evidence.provenance.walk import Walk
 
 _LEAST_PARTS = 2
 _QUOTED = re.compile(r"'([\w.]+)'")
-NO_DATA = {"module", "function", "builtin_function_or_method", "method", "type"}
+_NO_DATA = {"module", "function", "builtin_function_or_method", "method", "type"}
 Position = tuple[int, int, int, int]
 
 
@@ -175,35 +175,12 @@ def suspects_of(
     words = " ".join(_words_of(failing.error, recording))
     is_division = failing.error.type == "ZeroDivisionError"
     for expr, value in _operands(node, failing.call, step, walk, is_division=is_division):
-        if value is None or value.type in NO_DATA:
+        if value is None or value.type in _NO_DATA:
             continue
         others = list(walk.now.others(expr, step, value))
-        found.append(_suspect(expr, value, others, failing.error.type, words))
+        found.append(_suspect(expr, value, others, words))
         found += _odd_parts(expr, value, words, recording)
-    if failing.error.type == "KeyError":
-        found += _without(node, failing.call, step, walk)
     return sorted(found, key=lambda each: each.rank)
-
-
-def _without(node: ast.AST, call: Call, step: Step, walk: Walk) -> Iterator[Suspect]:
-    """Yield what has no such key, where all others on this line had it."""
-    for holder_expr, key_expr in lookups(node):
-        holder = walk.now.value(holder_expr, call, step)
-        key = walk.now.value(key_expr, call, step)
-        if holder is None or key is None or key.words in holder.parts:
-            continue
-        others = list(walk.now.others(holder_expr, step, holder))
-        if others and all(key.words in each.parts for each in others):
-            says = f"without {key.words}, which it had {_times(len(others))} before,"
-            yield Suspect(holder_expr, holder, says, _lacks(key.words, holder.type), 1)
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
-
-
-def _lacks(key: str, kind: str) -> Flaw:
-    return lambda value: value.type == kind and key not in value.parts
 
 
 def _words_of(error: Raised, recording: Recording) -> Iterator[str]:
@@ -314,9 +291,7 @@ _FLAWS: Sequence[tuple[str, Flaw, int]] = (
 )
 
 
-def _suspect(
-    expr: ast.expr, value: Value, others: Sequence[Value], error: str, message: str
-) -> Suspect:
+def _suspect(expr: ast.expr, value: Value, others: Sequence[Value], message: str) -> Suspect:
     flaw = flaw_of(value)
     named = [name.rpartition(".")[2] for name in _QUOTED.findall(message)]
     own = value.type.rpartition(".")[2]
@@ -327,8 +302,6 @@ def _suspect(
         says, asks, rank = flaw[0], flaw[1], flaw[2]
     elif own in named:
         says, asks, rank = f"of type {own}", _of_type(value), 3
-    elif value.kind == ARRAY and error in {"IndexError", "TypeError"}:
-        says, asks, rank = f"an array of {value.facts.get('dtype')}", _of_type(value), 5
     if is_odd:
         rank -= 2
         if asks is None:

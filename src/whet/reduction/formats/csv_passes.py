@@ -85,6 +85,25 @@ def _filling(text: bytes) -> Callable[[CsvTable], PassSearch]:
     return search
 
 
+def _filling_alike(table: CsvTable) -> PassSearch:
+    """Put one plain text into all cells that say the same, wherever they stand."""
+    payload = table.payload
+    for text in (b"", b"0", b"1", b"a"):
+        view = CSV.parse(payload)
+        changes = [] if view is None else list(_alike_cells(view, text))
+        payload = yield from make_changes(payload, changes)
+    return payload
+
+
+def _alike_cells(table: CsvTable, text: bytes) -> Iterator[Change]:
+    places: dict[bytes, list[Edit]] = {}
+    for row in table.rows:
+        for start, end in row.cells:
+            if end - start > len(text):
+                places.setdefault(table.payload[start:end], []).append(Edit(start, end, text))
+    return (edits for edits in places.values() if len(edits) > 1)
+
+
 def cells_in_csv(payload: bytes) -> list[Part]:
     """Return the contents of the quoted cells: others hold no line end and no delimiter."""
     table = CSV.parse(payload)
@@ -112,6 +131,7 @@ CSV_PASSES = (
     ReductionPass(name="put 1 in columns", stage=Stage.VALUES, search=_filling_columns(b"1")),
     ReductionPass(name="put a in columns", stage=Stage.VALUES, search=_filling_columns(b"a")),
     ReductionPass(name="repeat in columns", stage=Stage.VALUES, search=_filling_columns(None)),
+    ReductionPass(name="fill alike cells", stage=Stage.VALUES, search=_filling_alike),
     ReductionPass(name="put 0 in cells", stage=Stage.VALUES, search=_filling(b"0")),
     ReductionPass(name="empty cells", stage=Stage.VALUES, search=_filling(b"")),
     ReductionPass(name="put a in cells", stage=Stage.VALUES, search=_filling(b"a")),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from whet.reduction.edit import Change, Edit, make_changes, siblings
+from whet.reduction.formats.in_step import InStep
 from whet.reduction.formats.json_tree import JSON, JsonNode, JsonTree
 from whet.reduction.formats.tree import TreeSearch, hoisting
 from whet.reduction.kind import Part
@@ -119,4 +120,5 @@ JSON_PASSES = (
     ReductionPass(
         name="put [] for objects", stage=Stage.VALUES, search=_replacing(b"[]", _is_object)
     ),
+    *InStep(_TREES).passes("values"),
 )

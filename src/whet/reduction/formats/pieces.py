@@ -6,13 +6,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from whet.reduction.edit import Edit, delete_pieces, make_changes
+from whet.reduction.order import TEXT
 from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage, last_view
+from whet.reduction.utf8 import BrokenPlaces
 
 LONG_LINE = 1024
 """Where lines are longer on average there are none: stretches of bytes go first."""
 
 STRETCHES = 64
 SHORTEST_STRETCH = 64
+
+MOST_COPIES = 40
+"""Of many lines only the shortest are put in the place of others; of more than these none."""
 
 MOST_PIECES = 256 * 1024
 """Of a large payload short pieces are taken together, so that their places fit into memory."""
@@ -138,7 +143,46 @@ def _delete_duplicates(pieces: Pieces) -> PassSearch:
     return make_changes(pieces.payload, changes)
 
 
+def _copy_lines(lines: Pieces) -> PassSearch:
+    """Put one line in the place of others: what a record says may only hold as a whole."""
+    payload, spans = lines.payload, _contents(lines)
+    texts = sorted({payload[start:end] for start, end in spans}, key=TEXT.key)
+    for text in texts[: MOST_COPIES // max(1, len(spans))]:
+        changes = [
+            [Edit(start, end, text)]
+            for start, end in spans
+            if TEXT.is_better(text, payload[start:end])
+        ]
+        copied = yield from make_changes(payload, changes)
+        if copied != payload:
+            return copied
+    return payload
+
+
+def _empty_alike_lines(lines: Pieces) -> PassSearch:
+    """Empty lines that say the same together."""
+    places: dict[bytes, list[Edit]] = {}
+    for start, end in _contents(lines):
+        places.setdefault(lines.payload[start:end], []).append(Edit(start, end))
+    changes = [edits for text, edits in places.items() if text and len(edits) > 1]
+    return make_changes(lines.payload, changes)
+
+
+def _contents(lines: Pieces) -> list[tuple[int, int]]:
+    """Return where each line of a text is, without its end."""
+    if b"\0" in lines.payload or BrokenPlaces()(lines.payload):
+        return []
+    return [
+        (start, start + len(text.rstrip(b"\r\n")))
+        for start, text in zip(lines.bounds, lines.texts(), strict=False)
+    ]
+
+
 DELETE_LINES = ReductionPass(name="delete lines", stage=Stage.LINES, search=_delete, unit="lines")
+COPY_LINES = ReductionPass(name="copy lines", stage=Stage.PAIRS, search=_copy_lines)
+EMPTY_ALIKE_LINES = ReductionPass(
+    name="empty alike lines", stage=Stage.PAIRS, search=_empty_alike_lines
+)
 DELETE_STRETCHES = ReductionPass(
     name="delete stretches", stage=Stage.STRUCTURE, search=_delete_stretches
 )

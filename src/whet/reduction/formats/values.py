@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from whet.core.verdict import Verdict
 from whet.reduction.edit import Edit, first_that_fails, make_changes
-from whet.reduction.formats.pieces import Pieces
+from whet.reduction.formats.pieces import Pieces, parse_tokens
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 from whet.search.proposal import Search
 
@@ -178,6 +178,22 @@ def _single_blanks(pieces: Pieces) -> PassSearch:
     return make_changes(pieces.payload, changes)
 
 
+def _change_alike(pieces: Pieces) -> PassSearch:
+    """Delete numbers and strings that say the same together, or put a plain one for them."""
+    payload = pieces.payload
+    if b"\0" in payload:
+        return payload  # it is no text
+    for put in (b"", b"0", b"1", b'""'):
+        places: dict[bytes, list[Edit]] = {}
+        for start, text in _tokens(parse_tokens(payload)):
+            is_value = _NUMBER.fullmatch(text) or text.startswith(_QUOTES)
+            if is_value and len(text) > len(put):
+                places.setdefault(text, []).append(Edit(start, start + len(text), put))
+        changes = [edits for edits in places.values() if len(edits) > 1]
+        payload = yield from make_changes(payload, changes)
+    return payload
+
+
 VALUE_PASSES = (
     ReductionPass(name="plain line ends", stage=Stage.LINES, search=_plain_line_ends),
     ReductionPass(name="delete blanks", stage=Stage.TOKENS, search=_delete_blanks),
@@ -190,5 +206,6 @@ VALUE_PASSES = (
     ReductionPass(name="shorten strings", stage=Stage.VALUES, search=_shorten_strings),
     ReductionPass(name="put a for escapes", stage=Stage.VALUES, search=_plain_escapes),
     ReductionPass(name="shorten numbers", stage=Stage.VALUES, search=_shorten_numbers),
+    ReductionPass(name="change alike values", stage=Stage.PAIRS, search=_change_alike),
 )
 """These look at tokens."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from whet.reduction.edit import Change, Edit, make_changes, siblings
+from whet.reduction.formats.in_step import InStep
 from whet.reduction.formats.tree import Node, TreeSearch
 from whet.reduction.formats.yaml_tree import (
     BLOCK,
@@ -224,4 +225,5 @@ YAML_PASSES = (
     ReductionPass(name="lift entries", stage=Stage.STRUCTURE, search=_lift_entries),
     ReductionPass(name="put 0 for entries", stage=Stage.VALUES, search=_put_0),
     ReductionPass(name="empty entries", stage=Stage.VALUES, search=_empty_values),
+    *InStep(_TREES).passes("entries"),
 )
