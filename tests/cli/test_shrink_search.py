@@ -395,3 +395,16 @@ def test_a_result_that_a_parser_refuses_is_called_so_in_the_first_line(whet: Whe
     first = next(line for line in said.stdout.splitlines() if line.startswith("data.json: "))
     assert (whet.folder / "data.shrunk.json").read_text() == "crash"
     assert first.endswith("; a parser of its format refuses it now")
+
+
+def test_a_table_stays_one_and_a_lost_header_is_told_in_the_first_line(whet: Whet) -> None:
+    whet.write("sum.py", "import csv, sys\nfor row in csv.reader(open(sys.argv[1])):\n"
+               "    if row and row[-1] == 'bad':\n        raise SystemError('met')\n")  # fmt: skip
+    table = "id,name,size\n" + "".join(f"{number},n{number},{number}\n" for number in range(9))
+    whet.write("data.csv", table + "9,x,bad\n")
+
+    said = whet("shrink", "data.csv", "--", PYTHON, "sum.py", "data.csv")
+
+    assert (whet.folder / "data.shrunk.csv").read_text().strip() == "bad"
+    first = next(line for line in said.stdout.splitlines() if line.startswith("data.csv: "))
+    assert first.endswith("; without the header of its table")

@@ -1,4 +1,4 @@
-"""The very place of a failure: what tells two bugs of one line apart while the code stays as it is."""
+"""The exact place of a failure: what tells two bugs of one line apart while the code stays as it is."""
 
 import subprocess
 import sys

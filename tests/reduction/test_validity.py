@@ -7,7 +7,7 @@ import pytest
 from whet.core.verdict import Verdict
 from whet.reduction.preference import Preference
 from whet.reduction.reducer import reducer_of
-from whet.reduction.validity import validity_of
+from whet.reduction.validity import lost_header, validity_of
 
 VALID = {
     "a.json": (b'{"a": [1, 2]}', b'{"a": [1'),
@@ -15,6 +15,10 @@ VALID = {
     "a.toml": (b"[a]\nb = 1\n", b"[a\nb = 1\n"),
     "a.py": (b"def f():\n    return 1\n", b"def f():\n"),
     "a.xml": (b"<a><b/></a>", b"<a><b/>"),
+    "a.yaml": (b"a: [1, 2]\nb: 3\n", b"a: [1, 2\nb: 3\n"),
+    "a.yml": (b"a: &x 1\nb: *x\n", b"b: *x\n"),
+    "a.csv": (b"a,b\n1,2\n3,4\n", b"a,b\n1\n3,4\n"),
+    "a.tsv": (b"a\tb\n1\t2\n", b"a\n1\t2\n"),
     "a.ini": (b"[a]\nb = 1\n", b"b = 1\n"),
 }
 
@@ -31,6 +35,22 @@ def test_a_valid_payload_may_not_become_one_that_its_parser_refuses(name: str) -
 @pytest.mark.parametrize("name", VALID)
 def test_what_its_parser_refuses_need_not_become_valid(name: str) -> None:
     assert validity_of(VALID[name][1], name) is None
+
+
+def test_a_table_may_lose_columns_rows_and_its_quotes() -> None:
+    is_valid = validity_of(b'id,"na,me",x\n1,"b",2\n3,c,4\n', "a.csv")
+    assert is_valid is not None
+    for smaller in (b'id,"na,me"\n1,b\n', b"id\n1\n3", b"1,b,2\n", b""):
+        assert is_valid(smaller), smaller
+
+
+def test_it_is_known_whether_a_header_is_still_there() -> None:
+    table = b"id,name\n1,ann\n2,bob\n"
+    assert not lost_header(table, b"id,name\n1,b\n", "a.csv")
+    assert not lost_header(table, b"name\nann", "a.csv")
+    assert lost_header(table, b"1,ann\n", "a.csv")
+    assert lost_header(table, b"0", "a.csv")
+    assert not lost_header(b"x,1\ny,2\n", b"y,2\n", "a.csv")
 
 
 def test_of_an_unknown_ending_nothing_is_asked() -> None:

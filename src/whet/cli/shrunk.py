@@ -37,6 +37,7 @@ def payload_json(result: ShrunkPayload) -> dict[str, object]:
         "guarded_by": result.guarded_by,
         "rate_at_least": result.rate_at_least,
         "is_refused": result.is_refused,
+        "lost_header": result.lost_header,
         "changes": None
         if result.changes is None
         else [
@@ -74,6 +75,7 @@ def show_shrunk(result: ShrunkPayload, budget: float | None) -> None:
     trials = shown_count(result.trials, "trial")
     trials += f" ({result.warm} warm)" if result.warm else ""
     refused = "; a parser of its format refuses it now" if result.is_refused else ""
+    refused += "; without the header of its table" if result.lost_header else ""
     took = shown_seconds(result.wall_seconds)
     answer(f"{result.original}: {sizes} in {trials}, {took}{refused}")
     answer(f"  {_end(result, budget)}: {result.result}")

@@ -127,7 +127,7 @@ class Failure:
         signature: which bug this is.
         summary: one line as the program said it, such as ``KeyError: 'price'``.
         frames: the stack where it failed, innermost frame last; empty if none was seen.
-        site: the very place, which is no part of the signature, as it changes with the code;
+        site: the exact place, which is no part of the signature, as it changes with the code;
             None: none is known, or it is up to chance.
         limit: the limit that the trial met, as its option is called; empty: none that is known.
     """

@@ -169,7 +169,7 @@ def _source(raised: _Raised, ownership: Ownership) -> str:
 
 
 def _site(raised: _Raised, kind: FailureKind, ownership: Ownership) -> Site | None:
-    """Return the very place, unless that is up to chance or there are several."""
+    """Return the exact place, unless that is up to chance or there are several."""
     if raised.leaves or raised.syntax_file is not None or not has_site(kind, raised.exception):
         return None
     told = (raised.exception, raised.message)

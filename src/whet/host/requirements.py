@@ -56,4 +56,4 @@ def _allows(wanted: "Requirement", version: str) -> bool:
     try:
         return wanted.specifier.contains(version, prereleases=True)
     except InvalidVersion:
-        return True  # such as that of an editable installation: nobody can tell
+        return True  # an editable installation may have a version that cannot be compared

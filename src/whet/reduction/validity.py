@@ -2,12 +2,17 @@
 
 import ast
 import configparser
+import csv
+import io
 import json
 import tomllib
 import warnings
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import PurePath
 from xml.parsers import expat
+
+from whet.reduction.formats.csv_table import CSV
 
 
 def _json(payload: bytes) -> None:
@@ -39,6 +44,16 @@ def _ini(payload: bytes) -> None:
     configparser.RawConfigParser().read_string(payload.decode("utf-8"))
 
 
+def _yaml(payload: bytes) -> None:
+    import yaml
+
+    try:
+        for _ in yaml.compose_all(payload, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            pass
+    except yaml.YAMLError as error:
+        raise ValueError from error
+
+
 _PARSERS: Mapping[str, Callable[[bytes], None]] = {
     ".json": _json,
     ".geojson": _json,
@@ -50,9 +65,57 @@ _PARSERS: Mapping[str, Callable[[bytes], None]] = {
     ".xml": _xml,
     ".svg": _xml,
     ".ini": _ini,
+    **({".yaml": _yaml, ".yml": _yaml} if find_spec("yaml") else {}),
 }
+_TABLES = (".csv", ".tsv")
 _REFUSALS = (ValueError, SyntaxError, RecursionError, MemoryError, OverflowError)
-_ERRORS = (*_REFUSALS, expat.ExpatError, configparser.Error)
+_ERRORS = (*_REFUSALS, expat.ExpatError, configparser.Error, csv.Error)
+
+
+def _table_of(payload: bytes) -> Callable[[bytes], None] | None:
+    """Return what reads a table by the delimiter of a payload; None: the payload is none."""
+    table = CSV.parse(payload)
+    if table is None:
+        return None
+    delimiter = payload[table.rows[0].cells[0][1] :][:1].decode("latin-1")
+
+    def read(candidate: bytes) -> None:
+        text = io.StringIO(candidate.decode("latin-1"), newline="")
+        widths = {len(row) for row in csv.reader(text, delimiter=delimiter, strict=True) if row}
+        if len(widths) > 1:
+            raise ValueError("rows of different lengths")
+
+    return read
+
+
+def lost_header(payload: bytes, candidate: bytes, name: str) -> bool:
+    """Whether a table had a header, and a smaller one starts with something else.
+
+    A header is a first row of different words over columns of which one holds numbers alone.
+    """
+    is_named = PurePath(name).suffix.lower() in _TABLES
+    if not is_named or _table_of(payload) is None or not candidate:
+        return False
+    head, *rows = _cells(payload)
+    is_header = len(set(head)) == len(head) and not any(map(_is_number, head)) and all(head)
+    columns = zip(*(row for row in rows if len(row) == len(head)), strict=False)
+    has_numbers = any(all(map(_is_number, column)) for column in columns)
+    first = (_cells(candidate) or [candidate.splitlines()[:1]])[0]
+    return is_header and has_numbers and not set(first) <= set(head)
+
+
+def _cells(payload: bytes) -> list[list[bytes]]:
+    table = CSV.parse(payload)
+    rows = () if table is None else table.rows
+    return [[payload[start:end] for start, end in row.cells] for row in rows]
+
+
+def _is_number(cell: bytes) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def validity_of(payload: bytes, name: str) -> Callable[[bytes], bool] | None:
@@ -62,7 +125,8 @@ def validity_of(payload: bytes, name: str) -> Callable[[bytes], bool] | None:
         payload: as it is; what its own parser refuses need not be valid later either.
         name: file name, whose ending says the format.
     """
-    parse = _PARSERS.get(PurePath(name).suffix.lower())
+    suffix = PurePath(name).suffix.lower()
+    parse = _table_of(payload) if suffix in _TABLES else _PARSERS.get(suffix)
     if parse is None:
         return None
 

@@ -92,8 +92,8 @@ class CommandSearch(Generic[CandidateT]):
         as_trial: the trial of a candidate.
         label: a candidate in a word or two.
         best: the smallest candidate that fails.
-        told: what the search is told for a verdict: one that looks for what passes is told BAD
-            for GOOD.
+        told: turns the verdict of the oracle into the one that the search gets: BAD for GOOD in one
+            that looks for what passes.
         place: where the trials run, if not where they stand.
         warm: runs trials on from a frozen copy; None: each runs from its start.
         why_cold: why each runs from its start.

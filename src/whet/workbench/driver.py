@@ -92,7 +92,7 @@ class Driver:
             for a failure that comes only sometimes.
         floor: a candidate that fails more rarely than this is not BAD; 0: one failure is enough.
         judged: is told the notebook's number and the verdict of every trial that was run.
-        told: turns what the oracle said into what the search is told, for a search of the
+        told: turns the verdict of the oracle into the one that the search gets, for a search of the
             version that fixed something.
         is_error_skip: a trial that cannot be run is a SKIP; else its error is raised.
         clock: seconds, monotonic.

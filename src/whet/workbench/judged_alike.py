@@ -29,7 +29,7 @@ class JudgedAlike:
     Attributes:
         trees: compares the versions.
         read: returns what was kept, by its digest.
-        told: turns what the oracle said into what the search is told.
+        told: turns the verdict of the oracle into the one that the search gets.
         observed_at: says where it is to be noted what a trial looks at.
         concluded: each version that was judged without a run, and the one that it is like.
     """

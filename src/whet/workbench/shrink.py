@@ -11,7 +11,7 @@ from whet.core.oracle import BadIf, Oracle, SameFailure
 from whet.core.trial import STDIN_EMPTY, Trial
 from whet.execution.warm_search import WarmSearch
 from whet.reduction.reducer import reducer_of
-from whet.reduction.validity import validity_of
+from whet.reduction.validity import lost_header, validity_of
 from whet.workbench.also_found import OtherFailures
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.copies import reproduce_on_copies
@@ -218,7 +218,11 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
         is_asked_for_rate=wishes.rate_at_least is not None, defaults=options.defaults,
     )  # fmt: skip
     result = search.run()
-    return replace(result, is_refused=is_valid is not None and not is_valid(result.content))
+    return replace(
+        result,
+        is_refused=is_valid is not None and not is_valid(result.content),
+        lost_header=lost_header(payload.data, result.content, payload.path.name),
+    )
 
 
 def why_not_warm(baseline: Baseline, trial: Trial, wishes: Wishes, floor: float) -> str:
@@ -235,7 +239,7 @@ def why_not_warm(baseline: Baseline, trial: Trial, wishes: Wishes, floor: float)
 
 
 def held_to_site(baseline: Baseline, trial: Trial) -> Oracle:
-    """Return the oracle that also holds on to the very place of the failure.
+    """Return the oracle that also holds on to the exact place of the failure.
 
     In a shrink the code stays as it is, unless it is the payload itself, whose frames no site has.
     """

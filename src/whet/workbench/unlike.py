@@ -27,8 +27,8 @@ class Unlike:
         watch: what each version showed.
         bisection: the search.
         label: a version in a word.
-        told: turns what the oracle said into what the search is told.
-        emit: is told what is decided.
+        told: turns the verdict of the oracle into the one that the search gets.
+        emit: takes a notice of each decision.
         may_decide: a failure that is like none may be counted as the one looked for.
     """
 
