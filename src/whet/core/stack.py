@@ -7,6 +7,7 @@ from whet.core.record import (
     JsonObject,
     boolean,
     integer,
+    items_of,
     number,
     optional_integer,
     records,
@@ -38,7 +39,7 @@ class ThreadStack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskStack:
-    """One task of asyncio that is not done.
+    """One task of asyncio that is not done, or that has died of an error which nobody has asked for.
 
     Attributes:
         name: what the program calls it.
@@ -46,12 +47,32 @@ class TaskStack:
         awaits: names of the tasks that it awaits, ``runs`` or ``is ready``; empty: something else,
             which the innermost frame tells.
         loop: which event loop it belongs to.
+        died: the error that it has ended with; empty: it is not done.
+        shares: what that has in common with tasks that are not done, such as a queue: what its
+            function calls it, and the other task.
     """
 
     name: str
     frames: tuple[Frame, ...] = ()
     awaits: str = ""
     loop: int = 0
+    died: str = ""
+    shares: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessEnd:
+    """A process that another one had started by multiprocessing, and that ended badly.
+
+    Attributes:
+        pid: its number.
+        name: what the program calls it; empty: it did not live to tell.
+        code: its exit code; below zero: that of the signal that ended it.
+    """
+
+    pid: int
+    name: str
+    code: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +84,7 @@ class ProcessStack:
         parent: that of its parent.
         command: its command line, in one line.
         rank: its place in a distributed job, if it has one.
+        name: what the program calls it, if it was started by multiprocessing; empty: not known.
         state: a letter of proc(5): ``R`` runs, ``S`` waits, ``D`` waits in the kernel and cannot
             be interrupted, ``T`` is stopped, ``Z`` has ended.
         cpu_share: CPU seconds a second, between two looks; None: there was one look.
@@ -76,6 +98,7 @@ class ProcessStack:
     parent: int = 0
     command: str = ""
     rank: int | None = None
+    name: str = ""
     state: str = ""
     cpu_share: float | None = None
     engine: str = ""
@@ -90,6 +113,7 @@ class ProcessStack:
             "parent": self.parent,
             "command": self.command,
             "rank": self.rank,
+            "name": self.name,
             "state": self.state,
             "cpu_share": self.cpu_share,
             "engine": self.engine,
@@ -106,6 +130,7 @@ class ProcessStack:
             parent=integer(data, "parent"),
             command=text(data, "command"),
             rank=optional_integer(data, "rank"),
+            name=text(data, "name", ""),
             state=text(data, "state"),
             cpu_share=None if data.get("cpu_share") is None else number(data, "cpu_share"),
             engine=text(data, "engine"),
@@ -132,6 +157,8 @@ def _task_to_json(task: TaskStack) -> dict[str, object]:
         "frames": [frame.to_json() for frame in task.frames],
         "awaits": task.awaits,
         "loop": task.loop,
+        "died": task.died,
+        "shares": [list(each) for each in task.shares],
     }
 
 
@@ -141,6 +168,10 @@ def _task_from_json(data: JsonObject) -> TaskStack:
         frames=tuple(Frame.from_json(frame) for frame in records(data, "frames")),
         awaits=text(data, "awaits"),
         loop=integer(data, "loop"),
+        died=text(data, "died", ""),
+        shares=tuple(
+            (str(name), str(other)) for name, other in map(items_of, items_of(data.get("shares")))
+        ),
     )
 
 

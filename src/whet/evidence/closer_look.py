@@ -144,10 +144,22 @@ def _circle(waits: Sequence[JsonObject], at: Placing, *, is_closed: bool) -> Ite
 def _left_behind(wait: JsonObject, places: tuple[Line, Line], at: Placing) -> Clue:
     """Return the line that has taken a lock which nobody in this process can give back."""
     here, there = places
+    by, pid = (items_of(wait.get("by")) or ["", integer(wait, "pid")])[:2]
+    held = f"at {at(there.path, there.number)}"
+    if pid != integer(wait, "pid"):
+        process = text(wait, "process", "")
+        who = f"process `{process}`" if process else "a forked process"
+        told = (
+            f"{who} waits at {at(here.path, here.number)} for a lock that thread `{by}` of its parent"
+            f" had taken {held} when the process was forked: nobody in it can give that back"
+        )
+    else:
+        told = (
+            f"`{text(wait, 'thread')}` waits at {at(here.path, here.number)} for a lock that thread"
+            f" `{by}` has taken {held} and not given back: it has ended"
+        )
     return Clue(
-        says=f"`{text(wait, 'thread')}` waits at {at(here.path, here.number)} for a lock that was"
-        f" taken at {at(there.path, there.number)} by a thread that does not run in this process:"
-        " it has ended, or the process was forked while it held the lock",
+        says=told,
         why=_WHY_LOCKS,
         path=there.path,
         line=there.number,

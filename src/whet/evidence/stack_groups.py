@@ -77,11 +77,11 @@ class TaskGroup:
 
 def task_groups(processes: Sequence[ProcessStack]) -> tuple[TaskGroup, ...]:
     """Return the tasks by equal stacks, the largest group first; each is in exactly one."""
-    found: dict[tuple[Frame, ...], list[tuple[ProcessStack, TaskStack]]] = {}
+    found: dict[tuple[str, tuple[Frame, ...]], list[tuple[ProcessStack, TaskStack]]] = {}
     for process in processes:
         for task in process.tasks:
-            found.setdefault(task.frames, []).append((process, task))
-    groups = [TaskGroup(frames=key, members=tuple(each)) for key, each in found.items()]
+            found.setdefault((task.died, task.frames), []).append((process, task))
+    groups = [TaskGroup(frames=key[1], members=tuple(each)) for key, each in found.items()]
     return tuple(sorted(groups, key=lambda group: -len(group.members)))
 
 
@@ -91,6 +91,11 @@ def task_sentence(group: TaskGroup) -> str:
     shown = ", ".join(names[:_MOST_NAMES]) + (" …" if len(names) > _MOST_NAMES else "")
     plural = len(group.members) > 1
     who = f"{len(group.members)} tasks ({shown})" if plural else f"task {shown}"
+    died = group.members[0][1].died
+    if died:
+        told_at = [each for each in group.frames if each.in_user_code] or list(group.frames)
+        line = f" at {PurePath(told_at[-1].path).name}:{told_at[-1].line}" if told_at else ""
+        return f"{who} {'have' if plural else 'has'} died of {died}{line}, unheard"
     told = list(dict.fromkeys(task.awaits for _, task in group.members if task.awaits))
     if not group.frames:
         return f"{who}: not begun yet" if told == ["is ready"] else who
@@ -178,8 +183,17 @@ def _who(group: StackGroup) -> str:
         return f"{word}{told} of {of}"
     if len(ranks) == len(processes):
         return f"rank {ranks[0]}" if count == 1 else f"{count} ranks ({numbers(ranks)})"
+    if all(each.name for each in processes.values()):
+        return process_names([*processes.values()])
     pids = numbers(list(processes))
     return f"process {pids}" if count == 1 else f"{count} processes ({pids})"
+
+
+def process_names(processes: Sequence[ProcessStack]) -> str:
+    """Return who they are, by what the program calls them: it never sees their numbers."""
+    names = [f"`{each.name}`" if each.name else f"process {each.pid}" for each in processes]
+    shown = ", ".join(names[:_MOST_NAMES]) + (" …" if len(names) > _MOST_NAMES else "")
+    return f"process {shown}" if len(names) == 1 else f"{len(names)} processes ({shown})"
 
 
 def _deed(group: StackGroup, *, plural: bool) -> str:

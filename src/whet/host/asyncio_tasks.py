@@ -15,7 +15,7 @@ TASKS_SIGNAL = 61
 
 _ANSWER_SECONDS = 1.0
 _END = b"\nend\n"
-_HEAD = re.compile(r"^task\t([^\t\n]*)\t(\d+)\t([^\t\n]*)\n", re.MULTILINE)
+_HEAD = re.compile(r"^(task|died)\t([^\t\n]*)\t(\d+)\t([^\t\n]*)(?:\t([^\t\n]*))?\n", re.MULTILINE)
 
 NOT_TOLD = (
     "its asyncio tasks are not told: start it with `whet run`, whose agent knows them"
@@ -56,9 +56,13 @@ def parse_tasks(told: str) -> Iterator[TaskStack]:
     starts = list(_HEAD.finditer(told))
     for start, end in zip(starts, [*starts[1:], None], strict=True):
         part = told[start.end() : len(told) if end is None else end.start()]
+        has_died, words = start[1] == "died", unescaped(start[4])
+        shared = [each.split("\v") for each in unescaped(start[5] or "").split("\v\v") if each]
         yield TaskStack(
-            name=unescaped(start[1]),
-            loop=int(start[2]),
-            awaits=unescaped(start[3]),
+            name=unescaped(start[2]),
+            loop=int(start[3]),
+            awaits="" if has_died else words,
             frames=parse_report(part),
+            died=words if has_died else "",
+            shares=tuple((each[0], each[-1]) for each in shared),
         )

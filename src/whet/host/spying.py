@@ -29,6 +29,7 @@ from whet.core.record import (
 )
 from whet.core.stack import ProcessStack, ThreadStack
 from whet.host.asyncio_tasks import NO_ANSWER, NOT_TOLD, tasks_of
+from whet.host.presence import name_of
 from whet.host.process_facts import ProcessFacts, facts_of
 from whet.host.process_tree import descendants_of
 from whet.host.stacks import (
@@ -120,6 +121,7 @@ def _take(facts: ProcessFacts, agent_folder: Path | None, *, native: bool) -> Pr
         parent=facts.parent,
         command=facts.command,
         rank=facts.rank,
+        name="" if agent_folder is None else name_of(facts.pid, agent_folder),
         state=facts.state,
         notes=_of_state(facts),
     )

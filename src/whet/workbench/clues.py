@@ -27,9 +27,10 @@ from whet.evidence.kept_failure import KeptError
 from whet.evidence.not_a_number import holds_it, is_of_torch, number_clues, speaks_of_it
 from whet.evidence.overriding import overriding_clues
 from whet.evidence.raised_before import raised_clues
-from whet.evidence.stack_groups import StackGroup, groups_of, stack_clues
+from whet.evidence.stack_groups import groups_of, stack_clues
+from whet.evidence.waiting_processes import process_clues
 from whet.host.agent_tasks import NO_TASKS, AgentTasks
-from whet.host.presence import pythons_in
+from whet.host.presence import ended_in, pythons_in
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.origins import origin_clues
 from whet.workbench.post_mortem import dead_in, likeliest
@@ -93,15 +94,13 @@ class Closer:
         """Return what points at the cause."""
         at = Placing(self.trial.cwd)
         outcome = self.baseline.outcome
-        groups = [
-            group
-            for each in outcome.evidence
-            if each.kind == STACKS
-            for group in groups_of(stacks_in(each))
-        ]
+        seen = [stacks_in(each) for each in outcome.evidence if each.kind == STACKS]
+        groups = [group for each in seen for group in groups_of(each)]
         clues = [*self._of_first_look(outcome, at), *stack_clues(groups, at)]
-        if self._can_look_closer and (not groups or any(map(_may_wait_for_lock, groups))):
+        if self._can_look_closer:
             clues = [*self._of_closer_look(at), *clues]
+        ended = ended_in(outcome.evidence)
+        clues = [*(clue for each in seen for clue in process_clues(each, ended, at)), *clues]
         libraries = self._libraries_of_numbers()
         if libraries is not None and self._can_look_closer:
             told = told_in(self._of_numbers().evidence)
@@ -291,11 +290,6 @@ def _crash(outcome: Outcome, error: KeptError, at: Placing) -> list[Clue]:
             line=frame.line,
         )
     ]
-
-
-def _may_wait_for_lock(group: StackGroup) -> bool:
-    last = group.frames[-1]
-    return last.in_user_code or last.path.endswith("threading.py")
 
 
 def _each_once(clues: Sequence[Clue]) -> list[Clue]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.syscalls`
 _SUFFIX = ".python"
 _MOST_FILES, _MOST_BYTES = 1000, 1 << 16
+_BOOTSTRAP = "_bootstrap"
 _NAMES = {"cpython": "CPython", "pypy": "PyPy"}
 
 
@@ -28,7 +29,37 @@ def tell(folder: str) -> dict[str, Callable[[dict[str, Any]], None]]:
     here = os.getcwd()
     _write(folder, ["files", *(os.path.join(here, word) for word in _words()[1:])])
     atexit.register(_tell_modules, folder)
-    return {}
+    return {
+        "multiprocessing.process": lambda module: _watch_begins(folder, module["BaseProcess"]),
+        "multiprocessing.popen_fork": lambda module: _watch_ends(folder, module["Popen"]),
+        "multiprocessing.popen_forkserver": lambda module: _watch_ends(folder, module["Popen"]),
+    }
+
+
+def _watch_begins(folder: str, process: Any) -> None:
+    """Have each process of multiprocessing tell what the program calls it."""
+    bootstrap: Callable[..., object] = getattr(process, _BOOTSTRAP)
+
+    def _bootstrap(own: Any, *arguments: object, **named: object) -> object:
+        _write(folder, ["process", str(own.name)])
+        return bootstrap(own, *arguments, **named)
+
+    setattr(process, _BOOTSTRAP, _bootstrap)
+
+
+def _watch_ends(folder: str, popen: Any) -> None:
+    """Have a process tell how those that it has started ended: nobody else hears of it."""
+    poll = popen.poll
+
+    def tell_poll(own: Any, *arguments: object, **named: object) -> object:
+        was_known = own.returncode is not None
+        code = poll(own, *arguments, **named)
+        if code and not was_known:
+            _write(folder, ["ended", str(own.pid), str(code)])
+        return code
+
+    tell_poll.__name__ = "poll"
+    popen.poll = tell_poll
 
 
 def _tell_modules(folder: str) -> None:

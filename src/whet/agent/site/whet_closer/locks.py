@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from .told import user_place
@@ -92,7 +93,16 @@ class Locks:
             holder="" if lock.owner is None else self.name(lock.owner),
             idents=[own, lock.owner],
             taken=lock.taken,
+            by=lock.by,
+            process=_process_name(),
         )
+
+
+def _process_name() -> str:
+    """Return what multiprocessing calls this process; empty: it has not started it."""
+    known = getattr(sys.modules.get("multiprocessing.process"), "_current_process", None)
+    name = getattr(known, "_name", "")
+    return "" if name == "MainProcess" else str(name)
 
 
 class _Tracked:
@@ -104,6 +114,7 @@ class _Tracked:
     def _begin(self) -> None:
         self.owner: int | None = None
         self.taken: list[Any] = []
+        self.by: list[Any] = []
         self.made = user_place(_above(2))
 
     def acquire(self, blocking: object = 1, timeout: float = -1) -> bool:
@@ -137,6 +148,7 @@ class _Tracked:
         thread = self._whet.ident()
         if self.owner != thread:
             self.taken = at
+            self.by = [self._whet.name(thread), os.getpid()]
         self.owner = thread
         self._whet.held.setdefault(thread, []).append(self)
 
