@@ -29,7 +29,8 @@ def recorded(folder: Path, *, said: str = "") -> tuple[Recording, Path]:
         command, cwd=folder, capture_output=True, text=True, check=False, timeout=60
     )
     frames = [(path, line) for path, line in _FRAME.findall(plain.stderr) if str(folder) in path]
-    error = plain.stderr.strip().splitlines()[-1].partition(":")[0]
+    error = plain.stderr.strip().splitlines()[-1].partition(":")[0] if frames else "SystemExit"
+    path, line = frames[-1] if frames else ("", "0")
     told = folder / ".told"
     told.mkdir()
     variables = {
@@ -37,7 +38,7 @@ def recorded(folder: Path, *, said: str = "") -> tuple[Recording, Path]:
         "WHET_AGENT": str(told),
         "WHET_LOCALS": "1",
         "WHET_PYCACHE": str(folder / ".cache"),
-        "WHET_CLOSER": f"steps:{error}|{frames[-1][0]}|{frames[-1][1]}",
+        "WHET_CLOSER": f"steps:{error}|{path}|{line}",
     }
     again = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, check=False, timeout=60,
@@ -218,6 +219,24 @@ def load(text):
 
 load("1,2,x3")
 """
+ENDED = """\
+import sys
+
+
+def ratio(row):
+    return row["hits"] / row["tries"]
+
+
+def main(rows):
+    try:
+        return [ratio(row) for row in rows]
+    except ZeroDivisionError as error:
+        print("cannot compute:", error, file=sys.stderr)
+        sys.exit(1)
+
+
+main([{"hits": 1, "tries": 2}, {"hits": 0, "tries": 0}])
+"""
 KEY_OF_ANOTHER_TYPE = """\
 import json
 
@@ -235,6 +254,7 @@ SEEN = {
     "the working folder": (WORKING_FOLDER, "os.chdir"),
     "a file that was removed": (REMOVED_FILE, "os.remove"),
     "an error that was replaced": (REPLACED, "return int(text)"),
+    "an error for which the program ended itself": (ENDED, 'return row["hits"]'),
     "a key of another type": (KEY_OF_ANOTHER_TYPE, "seats = json.loads"),
 }
 

@@ -33,15 +33,14 @@ def origin_clues(baseline: Baseline, dead: Dead | None, run: Run, at: Placing) -
         run: runs the command with other tasks; returns the trial's number and what it did.
         at: says where a line is.
     """
-    place = None if dead is None else dead.error.place
-    if dead is None or place is None or place.frame.line == 0:
+    wish = _wish(baseline.outcome, dead)
+    if not wish:
         return []
-    wish = [dead.error.type, place.frame.path, str(place.frame.line), *_packages(dead.error)]
     number, outcome = run(AgentTasks(keeps_locals=True, closer="steps:" + "|".join(wish)))
     if baseline.oracle.judge(outcome) is not Verdict.BAD:
         return []
     positions: dict[tuple[str, int], _Position] = {}
-    for each in (dead, *dead_in(outcome.evidence)):
+    for each in (*(() if dead is None else (dead,)), *dead_in(outcome.evidence)):
         for frame in each.error.frames:
             if frame.position is not None:
                 positions[frame.frame.path, frame.frame.line] = frame.position
@@ -54,6 +53,16 @@ def origin_clues(baseline: Baseline, dead: Dead | None, run: Run, at: Placing) -
                 )
                 return [replace(clue, trials=(number,)) for clue in origin.clues()]
     return []
+
+
+def _wish(outcome: Outcome, dead: Dead | None) -> list[str]:
+    """Return the error up to which the run is to be written down; nothing if there is none."""
+    place = None if dead is None else dead.error.place
+    if dead is None:  # a program that tells of its error in its own words ends itself
+        return ["SystemExit", "", "0"] if outcome.exit_code else []
+    if place is None or place.frame.line == 0:
+        return []
+    return [dead.error.type, place.frame.path, str(place.frame.line), *_packages(dead.error)]
 
 
 def _packages(error: KeptError) -> list[str]:

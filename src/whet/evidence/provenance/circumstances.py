@@ -93,7 +93,7 @@ class Circumstances:
                     return Importing(call, step.line)
         return None
 
-    def variable_set(self, trail: Trail, failing: Failing) -> Event | None:
+    def variable_set(self, trail: Trail, moment: int) -> Event | None:
         """Return what has set the variable of the environment that a value was read from."""
         for hop in trail.hops:
             line = self._sources[hop.path].line(hop.line)
@@ -101,7 +101,7 @@ class Circumstances:
                 continue
             for event in reversed(self._all.events):
                 is_set = event.name in {"os.putenv", "os.unsetenv"}
-                if is_set and event.moment < failing.error.moment and event.words[0] in line:
+                if is_set and event.moment < moment and event.words[0] in line:
                     return event
         return None
 

@@ -1,11 +1,9 @@
 """Why something has no such key: it was taken out, passed over, dropped with an error, or is there otherwise."""
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from whet.evidence.provenance.recording import (
-    OBJECT,
     SCALAR,
     Call,
     Raised,
@@ -16,6 +14,7 @@ from whet.evidence.provenance.recording import (
 )
 from whet.evidence.provenance.records import Record, Records
 from whet.evidence.provenance.source import Sources, called_name, head
+from whet.evidence.provenance.suspects import CONTROL_FLOW
 from whet.evidence.provenance.trail import Trail
 from whet.evidence.provenance.walk import Walk
 
@@ -23,7 +22,6 @@ _TAKING = {
     "pop", "popitem", "popleft", "clear", "remove", "discard", "delattr", "delitem", "__delitem__",
     "__delattr__", "difference_update", "intersection_update", "move_to_end",
 }  # fmt: skip
-_CONTROL_FLOW = {"StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,7 @@ class Missing:
                 taken = None if later is None or not later.has_changed else later.step
                 is_one = later is not None and later.value.parts.keys() <= each.value.parts.keys()
                 return Removed(taken) if taken and is_one and self._takes_out(taken) else None
-            if not each.value.is_whole and each.value.kind != OBJECT:
+            if not each.value.is_whole:
                 return None
             later = each
         return None
@@ -108,7 +106,7 @@ class Missing:
     def _dropped(self, key: Value, step: Step) -> Dropped | None:
         """Return the error that was caught where a variable held what has the key."""
         for number, error in enumerate(self._all.errors):
-            if error.type in _CONTROL_FLOW or error.moment >= step.begin:
+            if error.type in CONTROL_FLOW or error.moment >= step.begin:
                 continue
             inside = self._holder_of(error, key)
             if inside is not None:
@@ -143,15 +141,3 @@ class Missing:
 def _plain(words: str) -> str:
     """Return a key without its type, its case, and the blanks around it."""
     return words.removeprefix("b").strip("'\"").strip().casefold()
-
-
-def lookups(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Yield what is looked into and the key, of each look-up."""
-    for each in ast.walk(node):
-        match each:
-            case ast.Subscript(value=holder, slice=key):
-                yield holder, key
-            case ast.Call(func=ast.Attribute(value=holder, attr="pop" | "remove"), args=[key, *_]):
-                yield holder, key
-            case _:
-                pass

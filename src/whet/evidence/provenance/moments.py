@@ -23,7 +23,14 @@ from whet.evidence.provenance.source import (
     head,
     names_in,
 )
-from whet.evidence.provenance.trail import SIMPLE, Flaw, index_in, is_passed_on, words_of
+from whet.evidence.provenance.trail import (
+    SIMPLE,
+    Flaw,
+    index_in,
+    is_common,
+    is_passed_on,
+    words_of,
+)
 
 _ADDING = {"append", "add", "appendleft"}
 
@@ -115,14 +122,34 @@ class Moments:
     def callees(self, expr: ast.Call, call: Call, step: Step) -> list[Call]:
         """Return the calls that an expression has made."""
         name = called_name(expr)
-        own = step if step.frame is call else None
-        made = self._all.called_in(own) if own is not None else ()
+        made = self._all.called_in(step) if step.frame is call else ()
         found = [each for each in made if each.code.short == name]
-        return found or [
-            each
-            for each in made
-            if each.code.short == "__init__" and each.code.name == f"{name}.__init__"
-        ]
+        found = found or [each for each in made if each.code.name == f"{name}.__init__"]
+        if found:
+            return found
+        calls = (node for node in self.nodes(call, step) if isinstance(node, ast.Call))
+        others = {called_name(node) for node in calls if node is not expr}
+        # What is called by another name than its own: a callback, a lambda, an entry of a table.
+        named = [each for each in made if each.code.short not in {*others, *COMPREHENSIONS}]
+        lambdas = [each for each in made if each.code.short == "<lambda>"]
+        return named or (lambdas if len(lambdas) == len(made) else [])
+
+    def holds(self, value: Value | None, holder: Value, part: Value) -> bool:
+        """Whether a value is the holder of a part, or has one of them in it."""
+        if value is None or value.is_same(holder):
+            return value is not None
+        inside = [each for _, each in self._all.parts(value)]
+        return any(each.is_same(holder) or each.is_same(part) for each in inside)
+
+    def given_back(self, step: Step, target: Value | None) -> Step | None:
+        """Return what has given back a value while a line was under way, if it is no common one."""
+        if target is None or is_common(target):
+            return None
+        for each in reversed(self._all.steps):
+            is_during = (step.since or step.begin) < each.begin < step.over
+            if is_during and each.frame is not step.frame and target.is_same(each.result):
+                return each
+        return None
 
     def steps_before(self, call: Call, step: Step) -> Iterator[Step]:
         """Yield the lines of a call before a step, the last first."""
@@ -147,6 +174,20 @@ class Moments:
                     if name in names_in(generator.target) and name not in call.code.variables:
                         return generator.iter, True
         return None
+
+    def other_binding(self, name: str, call: Call, step: Step) -> ast.expr | None:
+        """Return the test of a step that has kept a name from being bound otherwise."""
+        statement = self._sources[call.code.path].statement(step.line)
+        if not isinstance(statement, ast.If) or statement.lineno != step.line:
+            return None
+        inside = [each for each in ast.walk(statement) if isinstance(each, ast.stmt)]
+        binds = any(
+            name in names_in(target)
+            for each in inside
+            if each is not statement
+            for target, _, _ in bindings(each)
+        )
+        return statement.test if binds else None
 
     def same_in(self, call: Call, step: Step, target: Value | None) -> ast.expr | None:
         """Return what a line names that was the value: a language may pass it on in other ways."""
@@ -304,11 +345,15 @@ class Moments:
             for given in expr.args:
                 yield from self.gone_through(given)
 
-    def key_of(self, holder: Value | None, target: Value | None) -> str | None:
+    def key_of(self, holder: Value | None, target: Value | None, step: Step) -> str | None:
         """Return the key under which something holds a value, or the value that has it as a part."""
         if holder is None or target is None or holder.kind not in {CONTAINER, OBJECT}:
             return None
         if target.words in SIMPLE and target.kind == SCALAR:
+            for name in step.has_changed:  # `for key, value in holder.items()`
+                key = words_of(self._all.held(step.frame, name, step.over))
+                if is_passed_on(self._all.part(holder, key), target):
+                    return key
             deep = [
                 key
                 for key, part in self._all.parts(holder)
@@ -344,7 +389,7 @@ class Moments:
         return None
 
     def operands(
-        self, expr: ast.expr, call: Call, step: Step, flaw: Flaw | None = None
+        self, expr: ast.expr | ast.Expr, call: Call, step: Step, flaw: Flaw | None = None
     ) -> Iterator[tuple[ast.expr, Value | None]]:
         """Yield the largest parts of an expression whose value is known, and comprehensions.
 

@@ -3,17 +3,31 @@
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from whet.core.clue import Clue, Placing, Sureness
 from whet.evidence.provenance.circumstances import Circumstances, Idle
-from whet.evidence.provenance.missing import Dropped, Likewise, Missing, Removed, lookups
-from whet.evidence.provenance.recording import OBJECT, SCALAR, Call, Raised, Recording, Value
+from whet.evidence.provenance.control import Control, Decision, filters_of
+from whet.evidence.provenance.missing import Dropped, Likewise, Missing, Removed
+from whet.evidence.provenance.recording import (
+    OBJECT,
+    SCALAR,
+    Call,
+    Raised,
+    Recording,
+    Step,
+    Value,
+)
 from whet.evidence.provenance.records import Record, Records
-from whet.evidence.provenance.source import Comprehension, Sources
+from whet.evidence.provenance.source import Comprehension, Sources, changes, lookups
 from whet.evidence.provenance.suspects import (
+    CONTROL_FLOW,
+    EXIT,
+    NO_DATA,
     Failing,
     Position,
     Suspect,
+    caught_before,
     failing_at,
     failing_in,
     replaced_in,
@@ -27,11 +41,11 @@ from whet.evidence.provenance.walk import Walk
 _WHY = "the line that fails is seldom the line that made the bad value"
 _SHOWN = 60
 _MOST_TRAILS = 2
-_MOST_SOURCES = 3
+_MOST_SOURCES = 4
 _DECISIVE_RANK = 2
 _CLEARLY = 2
+_MOST_VALUES = 2
 _EVER = 1 << 60
-_CONTROL_FLOW = {"StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"}
 
 
 @dataclass(slots=True)
@@ -46,6 +60,7 @@ class Origin:
     records: Records = field(init=False)
     missing: Missing = field(init=False)
     around: Circumstances = field(init=False)
+    control: Control = field(init=False)
 
     def __post_init__(self) -> None:
         """Make ready what goes through the recording."""
@@ -53,6 +68,7 @@ class Origin:
         self.records = Records(self.recording)
         self.missing = Missing(self.recording, self.sources, self.walk, self.records)
         self.around = Circumstances(self.recording, self.sources, self.walk)
+        self.control = Control(self.sources)
 
     def clues(self) -> list[Clue]:
         """Return what is known of it, the firmest first."""
@@ -69,19 +85,22 @@ class Origin:
         yield from self._of_suspects(failing)
 
     def _of_replaced(self, failing: Failing) -> Iterator[Clue]:
-        """Tell of the error that a handler put this one in the place of."""
-        error = replaced_in(failing, self.recording, self.sources)
+        """Tell of the error that a handler put this one in the place of, or ended the program for."""
+        replaced = replaced_in(failing, self.recording, self.sources)
+        error = replaced or caught_before(failing, self.recording)
         if error is None:
             return
         path = error.call.code.path
         below = failing_at(error, self.sources, self.position_of)
         deeper = [] if below is None else list(self._of(below))
-        more = f". {deeper[0].says}" if deeper else ""
+        more = f". {_upper(deeper[0].says)}" if deeper else ""
+        then = f"raised {failing.error.type} in its place"
+        if failing.error.type == EXIT:
+            then = "ended the program" if replaced else "ended the program later"
         yield self._clue(
-            f"{self._place_of(path, error.line)} raised"
-            f" {self._error(error)}, and {self._there(failing)} raised {failing.error.type} in its"
-            f" place{more}",
-            path, error.line, Sureness.SEEN,
+            f"{self._place_of(path, error.line)} raised {self._error(error)}, and"
+            f" {self._there(failing)} {then}{more}",
+            path, error.line, Sureness.SEEN if replaced else Sureness.POSSIBLE,
         )  # fmt: skip
 
     # ---- circumstances ----
@@ -100,8 +119,8 @@ class Origin:
         if importing is not None:
             path = importing.call.code.path
             yield self._clue(
-                f"{self._place_of(path, importing.line)} imports what leads back to this module"
-                f" before the module is done: {self._there(failing)} finds it half made",
+                f"{self._place_of(path, importing.line)} starts an import that leads back to its own"
+                f" module before that is complete: {self._there(failing)} met it half loaded",
                 path, importing.line, Sureness.SEEN,
             )  # fmt: skip
 
@@ -140,9 +159,10 @@ class Origin:
             if trail.hops and trail.end is not End.UNKNOWN:
                 last = trail.hops[-1]
                 yield self._clue(
-                    f"the `{kind}` at {self._there(failing)} was never given `{node.attr}`:"
+                    f"the `{kind}` at {self._there(failing)} was never given `{node.attr}`."
                     f" {self._end(trail, holder)}",
-                    last.path, last.line, Sureness.POSSIBLE,
+                    last.path, last.line,
+                    Sureness.SEEN if trail.end is End.MADE else Sureness.POSSIBLE,
                 )  # fmt: skip
 
     def _reason(
@@ -154,12 +174,12 @@ class Origin:
                 path = step.frame.code.path
                 yield self._clue(
                     f"`{said}` had {key} until {self.at(path, step.line)} took it out"
-                    f" (`{self._line(path, step.line)}`); {there} asks for it afterwards",
+                    f" (`{self._line(path, step.line)}`); {there} asked for it afterwards",
                     path, step.line, Sureness.SEEN,
                 )  # fmt: skip
             case Dropped(error=error, caught=caught, record=record):
                 path = error.call.code.path
-                of = f" for {self._record(record)}" if record else ""
+                of = f" for the record at {self._record(record)}" if record else ""
                 by = f", and {self.at(caught[0].code.path, caught[1])} caught it" if caught else ""
                 yield self._clue(
                     f"`{said}` has no {key}: {self._place_of(path, error.line)}"
@@ -173,7 +193,7 @@ class Origin:
                     (last.path, last.line) if last else (failing.call.code.path, failing.error.line)
                 )
                 yield self._clue(
-                    f"{there} asks `{said}` for {key}; it has {other}{from_there}",
+                    f"{there} asked `{said}` for {key}, but it has {other}{from_there}",
                     path, line, Sureness.SEEN if last else Sureness.POSSIBLE,
                 )  # fmt: skip
             case None:
@@ -207,22 +227,26 @@ class Origin:
         said = self._said(suspect.expr, failing.call)
         said += f"[{suspect.key}]" if suspect.key else ""
         what = suspect.says or _shown(suspect.value)
-        head = f"`{said}` at {self._there(failing)}" + (f" is {what}" if what else "")
+        there = self._there(failing)
+        head = f"`{said}` is {what} at {there}" if what else f"{there} uses `{said}`"
         idle = self.around.idle_loop(trail) if trail.end is End.LITERAL else None
         if idle is not None:
             return self._of_idle(head, idle, trail)
         record = self._record_of(trail)
-        of = f", for {self._record(record)}" if record is not None else ""
+        of = f", for the record at {self._record(record)}" if record is not None else ""
         made_of = "" if suspect.flaw is not None else self._made_of(trail)
         last = trail.hops[-1]
-        set_by = self.around.variable_set(trail, failing)
+        set_by = self.around.variable_set(trail, failing.error.moment)
         changed = (
-            f"; {self._place_of(set_by.path, set_by.line)} has set `{set_by.words[0]}`"
+            f". {self._place_of(set_by.path, set_by.line)} set `{set_by.words[0]}`"
             if set_by is not None
             else ""
         )
+        first = trail.hops[0]
+        put = f". {self._place(first)} put it there" if suspect.key and first is not last else ""
         return self._clue(
-            f"{head}: {self._end(trail, suspect.value)}{of}{made_of}{self._dropped(trail)}{changed}"
+            f"{head}{put}. {self._end(trail, suspect.value)}{self._decided(trail, suspect)}{of}"
+            f"{made_of}{self._dropped(trail)}{changed}"
             f"{self._through(trail)}",
             last.path, last.line, sureness,
         )  # fmt: skip
@@ -246,22 +270,80 @@ class Origin:
 
     def _of_idle(self, head: str, idle: Idle, trail: Trail) -> Clue:
         path, said = idle.call.code.path, self._said(idle.expr, idle.call)
-        where = f"{head}, as at {self._place(trail.hops[-1])}: the loop at"
-        where += f" {self.at(path, idle.line)} went round no time, for"
+        where = f"{head}, still as {self._place(trail.hops[-1])} set it: the loop at"
+        where += f" {self.at(path, idle.line)} never ran, because"
         if idle.spent is not None:
             spent = idle.spent
             there = spent.frame.code.path
             return self._clue(
-                f"{where} `{said}` had come to its end at {self._place_of(there, spent.line)}",
+                f"{where} {self._place_of(there, spent.line)} had used up `{said}`",
                 there, spent.line, Sureness.SEEN,
             )  # fmt: skip
         behind = self.walk.back(idle.expr, idle.call, idle.step, idle.value, None)
         last = behind.hops[-1] if behind.hops else None
         from_there = f", which comes from {self._place(last)}" if last else ""
+        yielded = [
+            self.control.passed_over(callee)
+            for node in ast.walk(idle.expr)
+            if isinstance(node, ast.Call)
+            for callee in self.walk.now.callees(node, idle.call, idle.step)
+        ]
+        if behind.expression is not None and behind.step is not None:
+            yielded += map(self.control.passed_over, self.recording.called_in(behind.step))
+        decision = next((each for each in yielded if each is not None), None)
+        if decision is not None:
+            from_there += f"{self._test(decision)}"
         return self._clue(
-            f"{where} `{said}` had nothing in it{from_there}",
+            f"{where} `{said}` was empty{from_there}",
             last.path if last else path, last.line if last else idle.line, Sureness.POSSIBLE,
         )  # fmt: skip
+
+    def _decided(self, trail: Trail, suspect: Suspect) -> str:
+        """Say which test has led to where a value was made, if that tells more than the value."""
+        last, step = trail.hops[-1], trail.step
+        if step is None or last.call.code.is_module:
+            return ""
+        if suspect.says == "empty":
+            decision = self._left_out(trail) or self.control.passed_over(last.call)
+        elif trail.end in {End.LITERAL, End.NO_RETURN} or suspect.flaw is None:
+            decision = self.control.decided(last.call, last.line, step.begin)
+        else:
+            return ""
+        if decision is None and trail.skipped and suspect.flaw is None:
+            test, at = trail.skipped[0]
+            decision = Decision(test, at, was=False)
+        return "" if decision is None else self._test(decision)
+
+    def _left_out(self, trail: Trail) -> Decision | None:
+        """Return the test with which a comprehension has left out all."""
+        expr, call, step = trail.expression, trail.call, trail.step
+        for node in ast.walk(expr) if expr is not None else ():
+            if not isinstance(node, Comprehension) or call is None or step is None:
+                continue
+            rounds = list(self.walk.now.rounds(node, call, step))
+            for test in filters_of(node) if rounds else ():
+                return Decision(test, rounds[0][1], was=False, times=len(rounds))
+        return None
+
+    def _test(self, decision: Decision) -> str:
+        """Say how a test came out, and of what."""
+        step, test = decision.step, decision.test
+        path, call = step.frame.code.path, step.frame
+        values: list[str] = []
+        for expr, value in self.walk.now.operands(ast.Expr(test), call, step):
+            if value is not None and value.kind == SCALAR and len(values) < _MOST_VALUES:
+                behind = self.walk.back(expr, call, step, value, None)
+                set_by = self.around.variable_set(behind, step.begin)
+                by = f" (set at {self._place_of(set_by.path, set_by.line)})" if set_by else ""
+                values.append(f"`{self._said(expr, call)}` was {_cut(value.words)}{by}")
+        with_them = f": {' and '.join(values)}" if values else ""
+        times = f" all {decision.times} times" if decision.times > 1 else ""
+        last = " the last time" if values and decision.times > 1 else ""
+        was = "true" if decision.was else "false"
+        return (
+            f", because `{_cut(self.sources[path].said(test))}` at"
+            f" {self.at(path, test.lineno)} was {was}{times}{with_them}{last}"
+        )
 
     def _dropped(self, trail: Trail) -> str:
         """Say which error was caught in the call that the value came out of."""
@@ -269,47 +351,96 @@ class Origin:
         until = self.recording.errors[-1]
         for error in self.recording.errors:
             if (
-                error.type not in _CONTROL_FLOW
+                error.type not in CONTROL_FLOW
                 and error.number != until.number
                 and any(each is last for each in error.call.around)
             ):
                 path = error.call.code.path
                 return (
-                    f"; {self._place_of(path, error.line)} raised"
-                    f" {self._error(error)} there, and nobody heard of it"
+                    f". On the way {self._place_of(path, error.line)} raised"
+                    f" {self._error(error)}, which was dropped"
                 )
         return ""
 
     def _made_of(self, trail: Trail) -> str:
         """Say where what a value was made of came from."""
-        expr, call, step = trail.expression, trail.call, trail.step
-        if trail.end is not End.MADE or expr is None or call is None or step is None:
-            return ""
         found: dict[str, str] = {}
-        for operand, value in list(self.walk.now.operands(expr, call, step))[:_MOST_SOURCES]:
-            behind = self.walk.back(operand, call, step, value, None)
-            said = self._said(operand, call)
-            record = None if value is None else self.records.find(value)
-            if record is not None:
-                found[said] = f"`{said}` for {self._record(record)}"
-            elif behind.hops and behind.hops[-1].line != step.line:
-                changed = self._changed(value, step.begin)
-                found[said] = f"`{said}` from {self._place(behind.hops[-1])}{changed}"
-        return f", of {' and '.join(found.values())}" if found else ""
+        waiting = [trail]
+        while waiting and len(found) < _MOST_SOURCES:
+            made = waiting.pop(0)
+            expr, call, step = made.expression, made.call, made.step
+            if made.end is not End.MADE or expr is None or call is None or step is None:
+                continue
+            for operand, value in list(self.walk.now.operands(expr, call, step))[:_MOST_SOURCES]:
+                behind = self.walk.back(operand, call, step, value, None)
+                said = self._said(operand, call)
+                place = self._source_of(behind, value, step)
+                if place and said not in found and not _is_path(value):
+                    found[said] = f"`{said}` {place}"
+                    waiting.append(behind)
+        return f". It is made of {', and '.join(found.values())}" if found else ""
+
+    def _source_of(self, behind: Trail, value: Value | None, step: Step) -> str:
+        """Say where an operand came from; nothing if that is the line itself."""
+        record = None if value is None else self.records.find(value)
+        of = f"as in the record at {self._record(record)}" if record is not None else ""
+        if not behind.hops or behind.hops[-1].line == step.line:
+            return of
+        last = behind.hops[-1]
+        changed = self._changed(value, step.begin)
+        return f"from {self._place(last)}{changed}{self._global(behind)}" + (
+            f", {of}" if of else ""
+        )
+
+    def _global(self, trail: Trail) -> str:
+        """Say where the constant of a module was written that a line has made a value with."""
+        if trail.expression is None or trail.call is None or trail.step is None:
+            return ""
+        for node in ast.walk(trail.expression):
+            if not isinstance(node, ast.Name) or node.id in trail.call.code.variables:
+                continue
+            value = self.walk.now.value(node, trail.call, trail.step)
+            if value is None or value.type in NO_DATA:
+                continue
+            behind = self.walk.back(node, trail.call, trail.step, value, None)
+            if behind.hops and behind.hops[-1].line != trail.step.line:
+                return f" with `{node.id}` from {self._place(behind.hops[-1])}"
+        return ""
 
     def _changed(self, value: Value | None, moment: int) -> str:
-        """Say which line of another function has changed an object since it was made."""
+        """Say which line has changed an object since it was made, and in what loop."""
         if value is None or not value.number:
             return ""
         seen = [each for each in self.recording.history(value.number) if each.moment <= moment]
         own = [each for each in seen if each.value.type == value.type]
         for each in reversed(own[1:]):
             step, first = each.step, own[0].step
-            if step is not None and first is not None and each.has_changed:
-                if step.result is None and step.frame.code is not first.frame.code:
-                    path = step.frame.code.path
-                    return f", changed since at {self._place_of(path, step.line)}"
-                return ""
+            if step is None or first is None or not each.has_changed or step.result is not None:
+                continue
+            path = step.frame.code.path
+            if step.line != first.line and changes(self.sources[path].statement(step.line)):
+                return f" (changed later at {self._place_of(path, step.line)}{self._loop(step)})"
+        return ""
+
+    def _loop(self, step: Step) -> str:
+        """Say how often the outermost loop around a line went round, if a function decided that."""
+        call = step.frame
+        path = call.code.path
+        for loop in self.control.loops(call, step.line):
+            at = next((each for each in call.steps if each.line == loop.lineno), None)
+            for node in ast.walk(loop.iter):
+                made = self.walk.now.callees(node, call, at) if _is_call(node) and at else []
+                for result in made[-1].results if made else ():
+                    given, _ = self.walk.now.leaving(made[-1], result)
+                    rounds = sum(each.line == loop.lineno for each in call.steps) - 1
+                    if given is None or result.result is None or result.result.kind != SCALAR:
+                        continue
+                    where = self.at(made[-1].code.path, given.lineno)
+                    return (
+                        f", in {rounds} rounds of a loop over"
+                        f" `{_cut(self.sources[path].said(loop.iter))}`: {where}"
+                        f" (`{self._said(given, made[-1])}`) gave {_cut(result.result.words)}"
+                    )
         return ""
 
     def _end(self, trail: Trail, value: Value) -> str:
@@ -317,16 +448,16 @@ class Origin:
         place = self._place(last)
         match trail.end:
             case End.MADE:
-                changed = "" if value.kind == "scalar" else self._changed(value, _EVER)
-                return f"made at {place}{changed}"
+                changed = "" if value.kind == SCALAR else self._changed(value, _EVER)
+                return f"It was made at {place}{changed}{self._raised(value)}"
             case End.LITERAL:
-                return f"written at {place}"
+                return f"It was set at {place}"
             case End.DEFAULT:
-                return f"the default at {place}"
+                return f"It is the default at {place}"
             case End.INPUT:
-                return f"read at {place}"
+                return f"It was read at {place}"
             case End.ABSENT:
-                return f"there is no such key at {place}"
+                return f"There is no such key at {place}"
             case End.NO_RETURN:
                 code = last.call.code
                 return (
@@ -334,7 +465,14 @@ class Origin:
                     f" {last.line} without a `return`"
                 )
             case End.UNKNOWN:
-                return f"from {place}"
+                return f"It came from {place}"
+
+    def _raised(self, value: Value) -> str:
+        """Say where an error was raised that is kept as a value."""
+        for error in self.recording.errors:
+            if value.number and error.number == value.number:
+                return f"; the error itself was raised at {self._place_of(error.call.code.path, error.line)}"
+        return ""
 
     def _through(self, trail: Trail) -> str:
         """Say through which other functions it came."""
@@ -344,17 +482,18 @@ class Origin:
             if hop.call is not calls[-1]:
                 calls.append(hop.call)
                 places.append(self.at(hop.path, hop.line))
-        return f" (through {', '.join(dict.fromkeys(places))})" if places else ""
+        return f". It came through {', '.join(dict.fromkeys(places))}" if places else ""
 
     def _record_of(self, trail: Trail) -> Record | None:
         """Return the line of a file that the value was read from, or made for."""
         for hop in reversed(trail.hops):
             if hop.inside is None or hop.value is None:
                 continue
-            if any(part.is_same(hop.value) for _, part in self.recording.parts(hop.inside)):
-                found = self.records.find(hop.inside)
-                if found is not None:
-                    return found
+            for key, part in self.recording.parts(hop.inside):
+                if part.is_same(hop.value):
+                    found = self.records.find(hop.inside) or self.records.pair(key, part)
+                    if found is not None:
+                        return found
         if trail.call is None or trail.step is None:
             return None
         named = [trail.expression] if trail.expression is not None else []
@@ -407,6 +546,18 @@ class Origin:
 
     def _clue(self, says: str, path: str, line: int, sureness: Sureness) -> Clue:
         return Clue(says=says, why=_WHY, path=path, line=line, sureness=sureness)
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _is_call(node: ast.AST) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call)
+
+
+def _is_path(value: Value | None) -> bool:
+    return value is not None and value.type.startswith("pathlib.")
 
 
 def _reads_like(value: Value, bad: Value) -> bool:

@@ -239,6 +239,8 @@ class Recording:
             if key not in inside:
                 inside[key] = tuple(self._with_parts(value, set()))
             for each in inside[key]:
+                if each.size and not each.parts and each.kind in {CONTAINER, OBJECT}:
+                    continue  # too deep to be looked into
                 known = found.setdefault(each.number, [])
                 if not known or known[-1].value is not each:
                     known.append(Seen(moment, each, step, has_changed))

@@ -13,6 +13,12 @@ _LEAST_WORDS = 2
 _LEAST_ALONE = 4
 _SIMPLE = {"None", "True", "False", "", "0", "1"}
 _SHOWN = 100
+_WRITTEN = {
+    "None": ["null", "None", "~", ""],
+    "True": ["true", "yes", "on"],
+    "False": ["false", "no"],
+}
+"""How files write what Python writes otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,16 @@ class Records:
             return None
         patterns = [re.compile(rf"(?<![\w.]){re.escape(each)}(?![\w.])") for each in words]
         found = list(self._lines(patterns))
+        return found[0] if len(found) == 1 else None
+
+    def pair(self, key: str, value: Value) -> Record | None:
+        """Return the only line that has a key and, behind it, its value."""
+        name = key.strip("'")
+        plain = _WRITTEN.get(value.words) or [re.escape(_plain(value))]
+        if value.kind != SCALAR or not name or len(name) < _LEAST_WORDS:
+            return None
+        behind = "|".join(plain)
+        found = list(self._lines([re.compile(rf"(?<!\w){re.escape(name)}\b\W*(?:{behind})\W*$")]))
         return found[0] if len(found) == 1 else None
 
     def _words(self, value: Value) -> Iterator[str]:

@@ -201,3 +201,32 @@ def given_back(statement: ast.stmt | None) -> ast.expr | None:
         if isinstance(node, ast.Yield):
             return node.value
     return None
+
+
+def lookups(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield what is looked into and the key, of each look-up."""
+    for each in ast.walk(node):
+        match each:
+            case ast.Subscript(value=holder, slice=key):
+                yield holder, key
+            case ast.Call(func=ast.Attribute(value=holder, attr="pop" | "remove"), args=[key, *_]):
+                yield holder, key
+            case _:
+                pass
+
+
+def changes(statement: ast.stmt | None) -> bool:
+    """Whether a statement may change an object in place, as far as its words tell."""
+    if isinstance(statement, ast.Delete):
+        return True
+    targets = [target for target, _, _ in bindings(statement)]
+    return any(isinstance(each, ast.Subscript | ast.Attribute) for each in targets) or any(
+        isinstance(node, ast.Call) and called_name(node) in _CHANGING for node in head(statement)
+    )
+
+
+_CHANGING = {
+    "append", "extend", "insert", "remove", "pop", "popitem", "popleft", "clear", "sort", "reverse",
+    "add", "discard", "update", "setdefault", "appendleft", "fill", "resize", "put", "setattr",
+    "delattr", "heappush", "heappop", "shuffle", "difference_update", "intersection_update",
+}  # fmt: skip

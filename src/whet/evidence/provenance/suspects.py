@@ -16,13 +16,16 @@ from whet.evidence.provenance.recording import (
     Step,
     Value,
 )
-from whet.evidence.provenance.source import Sources, head
+from whet.evidence.provenance.source import Sources, head, lookups
 from whet.evidence.provenance.trail import Flaw
 from whet.evidence.provenance.walk import Walk
+from whet.host.stacks import is_user_code
 
+EXIT = "SystemExit"
+CONTROL_FLOW = {"StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"}
 _LEAST_PARTS = 2
 _QUOTED = re.compile(r"'([\w.]+)'")
-_NO_DATA = {"module", "function", "builtin_function_or_method", "method", "type"}
+NO_DATA = {"module", "function", "builtin_function_or_method", "method", "type"}
 Position = tuple[int, int, int, int]
 
 
@@ -78,7 +81,10 @@ def failing_in(
     """
     if not recording.errors:
         return None
-    first = _innermost(recording, recording.errors[-1])
+    last = recording.errors[-1]
+    first = _innermost(recording, last)
+    if first.type == "AssertionError" and not is_user_code(first.call.code.path):
+        first = last  # a helper of a package has compared what the user's line has given it
     return failing_at(first, sources, position_of)
 
 
@@ -116,13 +122,20 @@ def replaced_in(failing: Failing, recording: Recording, sources: Sources) -> Rai
     source = sources[failing.call.code.path]
     statement = source.statement(failing.error.line)
     handlers = (node for node in ast.walk(source.tree) if isinstance(node, ast.ExceptHandler))
-    is_inside = isinstance(statement, ast.Raise) and any(
+    is_last = isinstance(statement, ast.Raise) or failing.error.type == EXIT
+    is_inside = is_last and any(
         each is statement for handler in handlers for each in ast.walk(handler)
     )
-    if not is_inside:
-        return None
-    for error in reversed(recording.errors):
+    for error in reversed(recording.errors) if is_inside else ():
         if error.call is failing.call and error.number != failing.error.number:
+            return _innermost(recording, error)
+    return None
+
+
+def caught_before(failing: Failing, recording: Recording) -> Raised | None:
+    """Return the last error that came up before a program ended itself."""
+    for error in reversed(recording.errors) if failing.error.type == EXIT else ():
+        if error.type not in CONTROL_FLOW and error.number != failing.error.number:
             return _innermost(recording, error)
     return None
 
@@ -153,7 +166,7 @@ def tested_in(failing: Failing, sources: Sources) -> tuple[ast.AST, Step]:
     statement = source.statement(failing.error.line)
     if isinstance(statement, ast.Assert) and failing.error.type == "AssertionError":
         return statement.test, failing.step
-    if not isinstance(statement, ast.Raise):
+    if not isinstance(statement, ast.Raise) and failing.error.type != EXIT:
         return node, failing.step
     for step in reversed(failing.call.steps):
         if step.begin >= failing.step.begin or step.result is not None:
@@ -175,12 +188,35 @@ def suspects_of(
     words = " ".join(_words_of(failing.error, recording))
     is_division = failing.error.type == "ZeroDivisionError"
     for expr, value in _operands(node, failing.call, step, walk, is_division=is_division):
-        if value is None or value.type in _NO_DATA:
+        if value is None or value.type in NO_DATA:
             continue
         others = list(walk.now.others(expr, step, value))
-        found.append(_suspect(expr, value, others, words))
+        found.append(_suspect(expr, value, others, failing.error.type, words))
         found += _odd_parts(expr, value, words, recording)
+    if failing.error.type == "KeyError":
+        found += _without(node, failing.call, step, walk)
     return sorted(found, key=lambda each: each.rank)
+
+
+def _without(node: ast.AST, call: Call, step: Step, walk: Walk) -> Iterator[Suspect]:
+    """Yield what has no such key, where all others on this line had it."""
+    for holder_expr, key_expr in lookups(node):
+        holder = walk.now.value(holder_expr, call, step)
+        key = walk.now.value(key_expr, call, step)
+        if holder is None or key is None or key.words in holder.parts:
+            continue
+        others = list(walk.now.others(holder_expr, step, holder))
+        if others and all(key.words in each.parts for each in others):
+            says = f"without {key.words}, which it had {_times(len(others))} before,"
+            yield Suspect(holder_expr, holder, says, _lacks(key.words, holder.type), 1)
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def _lacks(key: str, kind: str) -> Flaw:
+    return lambda value: value.type == kind and key not in value.parts
 
 
 def _words_of(error: Raised, recording: Recording) -> Iterator[str]:
@@ -291,7 +327,9 @@ _FLAWS: Sequence[tuple[str, Flaw, int]] = (
 )
 
 
-def _suspect(expr: ast.expr, value: Value, others: Sequence[Value], message: str) -> Suspect:
+def _suspect(
+    expr: ast.expr, value: Value, others: Sequence[Value], error: str, message: str
+) -> Suspect:
     flaw = flaw_of(value)
     named = [name.rpartition(".")[2] for name in _QUOTED.findall(message)]
     own = value.type.rpartition(".")[2]
@@ -302,6 +340,8 @@ def _suspect(expr: ast.expr, value: Value, others: Sequence[Value], message: str
         says, asks, rank = flaw[0], flaw[1], flaw[2]
     elif own in named:
         says, asks, rank = f"of type {own}", _of_type(value), 3
+    elif value.kind == ARRAY and error in {"IndexError", "TypeError"}:
+        says, asks, rank = f"an array of {value.facts.get('dtype')}", _of_type(value), 5
     if is_odd:
         rank -= 2
         if asks is None:

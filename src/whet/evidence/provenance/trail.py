@@ -65,6 +65,7 @@ class Trail:
         end: what the last of them does.
         expression: the part of the program at which it ends.
         step: the step at which it ends.
+        skipped: tests that, had they been true, would have put another value there.
     """
 
     hops: list[Hop] = field(default_factory=list[Hop])
@@ -72,6 +73,7 @@ class Trail:
     expression: ast.expr | None = None
     call: Call | None = None
     step: Step | None = None
+    skipped: list[tuple[ast.expr, Step]] = field(default_factory=list[tuple[ast.expr, Step]])
 
 
 def is_written_so(default: ast.expr, target: Value) -> bool:
@@ -107,3 +109,8 @@ def is_made_of(target: Value, value: Value | None) -> bool:
         return False
     one, other = target.words.strip("'\"b"), value.words.strip("'\"b")
     return min(len(one), len(other)) >= _LEAST_ALIKE and (one in other or other in one)
+
+
+def is_common(value: Value | None) -> bool:
+    """Whether a value is equal to many others that have nothing to do with it, or not known."""
+    return value is None or (value.kind == SCALAR and value.words in SIMPLE)

@@ -33,6 +33,7 @@ from whet.evidence.provenance.trail import (
     Hop,
     Trail,
     index_in,
+    is_common,
     is_made_of,
     is_passed_on,
     is_written_so,
@@ -196,6 +197,9 @@ class Walk:
                         self._element(trail, generator.iter, at, moment, target)
                     return
         for before in self.now.steps_before(call, step):
+            test = self.now.other_binding(name, call, before)
+            if test is not None:
+                trail.skipped.append((test, before))
             found = self.now.binding(name, call, before)
             if found is not None:
                 expr, is_element = found
@@ -438,6 +442,7 @@ class Walk:
 
     def _inside(self, trail: Trail, expr: ast.expr, call: Call, step: Step, wanted: _Part) -> None:
         """Go on with the part that is looked for, where its holder was made."""
+        expr = expr.value if isinstance(expr, ast.Await) else expr
         match expr:
             case ast.Dict() | ast.List() | ast.Tuple():
                 shown = self.now.shown(expr, call, step).get(wanted.key)
@@ -460,6 +465,7 @@ class Walk:
                     (callee, *self.now.leaving(callee, result))
                     for callee in reversed(self.now.callees(expr, call, step))
                     for result in callee.results
+                    if self.now.holds(result.result, wanted.holder, wanted.part)
                 ]
                 for callee, given, at in results:
                     if given is not None:
@@ -492,7 +498,7 @@ class Walk:
         self._hop(trail, expr, step, target, inside)
         for each in self.now.gone_through(expr):
             holder = self.now.value(each, call, step)
-            key = self.now.key_of(holder, target)
+            key = self.now.key_of(holder, target, step)
             if holder is not None and key is not None:
                 moment = step.over if isinstance(each, ast.Call) else step.begin
                 self._put(trail, holder, key, moment)
@@ -527,7 +533,24 @@ class Walk:
         if chosen is None:
             chosen = next((each for each in found if self._is_flawed(each[1])), None)
         if chosen is None and target is not None and target.kind == SCALAR:
-            chosen = next((each for each in found if is_made_of(target, each[1])), None)
+            parts = [each for each in found if is_made_of(target, each[1])]
+            chosen = parts[0] if len(parts) == 1 else None
+        given = None
+        if chosen is None and isinstance(expr, ast.Call | ast.Await):
+            given = self.now.given_back(step, target)
+        if given is not None:
+            self._hop(trail, expr, step, target)
+            self._returned(trail, given.frame, given)
+            return
+        is_passing = chosen is None and isinstance(expr, ast.Call | ast.Await)
+        for each, value in found if is_passing else ():
+            key = None if is_common(target) else self.now.key_of(value, target, step)
+            if key is not None:
+                self._hop(trail, expr, step, target)
+                self._put(trail, value, key, step.begin)
+                if trail.end is End.UNKNOWN:
+                    self._follow(trail, each, call, step, value)
+                return
         if chosen is None:
             self._finish(trail, End.MADE, expr, call, step, target)
             return

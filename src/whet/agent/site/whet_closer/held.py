@@ -79,7 +79,8 @@ class Table:
         mro = type.__dict__["__mro__"].__get__(kind)
         name, plain = type_name(kind), plain_name(kind)
         if among(type, mro):
-            return self._parts((OBJECT, "type", label(value), 0), value, _of_class(value), depth)
+            data = _of_class(value)
+            return self._parts((OBJECT, "type", label(value), len(data)), value, data, depth)
         if plain in values.PLAIN.get(arrays.module_of(kind), ()):
             return self._add((SCALAR, name, repr(value)[:_MOST_CHARACTERS], 0, 0, (), None))
         if plain in _NAMED or plain in _GENERATORS:
@@ -104,7 +105,8 @@ class Table:
         if deque is not None and among(deque, mro):
             items: Any = enumerate(deque.__iter__(value))
             return self._parts((CONTAINER, name, "", deque.__len__(value)), value, items, depth)
-        return self._parts((OBJECT, name, "", 0), value, values.attributes(value, mro), depth)
+        own = values.attributes(value, mro)
+        return self._parts((OBJECT, name, "", len(own)), value, own, depth)
 
     def _scalar(self, value: Any, kind: type) -> int:
         size = 0

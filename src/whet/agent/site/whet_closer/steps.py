@@ -31,6 +31,7 @@ _COROUTINE = 0x80
 _GENERATORS = 0x20 | _COROUTINE | 0x200
 _YIELD: int = __import__("opcode").opmap["YIELD_VALUE"]
 _ANYTHING = (Exception,)
+_OTHER, _PACKAGE, _USERS = range(3)
 _above = vars(sys)["_getframe"]
 _HEARD = {
     "open", "os.chdir", "os.putenv", "os.unsetenv", "os.rename", "os.remove", "os.rmdir",
@@ -42,7 +43,8 @@ _LONGEST = 300
 class Steps:
     """Follows each line of the user's functions and of the packages asked for.
 
-    A wish is the type of the error, and the file and the line of the user's where it goes through;
+    A wish is the type of the error, and the file and the line of the user's where it goes through
+    (no file: wherever it comes up first);
     then the folders of the packages, all with a ``|`` between them.
     """
 
@@ -50,7 +52,7 @@ class Steps:
         self._folder = folder
         self._type, self._path, line, *self._packages = wish.split("|")
         self._line = int(line)
-        self._own: dict[str, bool] = {}
+        self._own: dict[str, int] = {}
         self._codes: dict[CodeType, _Code] = {}
         self._sources: dict[str, list[str]] = {}
         self._frames: list[list[Any]] = []
@@ -95,10 +97,10 @@ class Steps:
         code = frame.f_code
         known = self._codes.get(code)
         if known is None:
-            if self.is_over or not self._is_followed(code.co_filename):
+            if self.is_over or not self._is_followed(code.co_filename, frame):
                 return None
             known = self._codes[code] = self._read(code, len(self._codes))
-        if self.is_over:
+        elif self.is_over or not self._is_followed(code.co_filename, frame):
             return None
         started = self._clock()
         try:
@@ -107,18 +109,23 @@ class Steps:
                 state = self._begun(frame, known)
             self._running[id(frame)] = state
         except _ANYTHING:
-            __import__("traceback").print_exc()
             return None  # the program is what matters
         finally:
             self._spent += self._clock() - started
         return state.follow
 
-    def _is_followed(self, path: str) -> bool:
+    def _is_followed(self, path: str, frame: FrameType) -> bool:
+        """Whether a function is the user's, or one of the packages that is called from there.
+
+        What a package runs while it is imported is not: the import system is between.
+        """
         found = self._own.get(path)
         if found is None:
-            found = is_own(path) or any(path.startswith(each) for each in self._packages)
-            self._own[path] = found
-        return found
+            is_asked = any(path.startswith(each) for each in self._packages)
+            found = self._own[path] = _USERS if is_own(path) else _PACKAGE if is_asked else _OTHER
+        if found == _PACKAGE:
+            return id(frame.f_back) in self._running
+        return found == _USERS
 
     def _begun(self, frame: FrameType, code: _Code) -> _Frame:
         caller, line = frame.f_back, 0
@@ -174,7 +181,7 @@ class Steps:
         if len(self._errors) > _MOST_EVENTS:
             del self._errors[: _MOST_EVENTS // 2]
         is_there = line == self._line and frame.f_code.co_filename == self._path
-        if is_there and name == self._type.rpartition(".")[2]:
+        if (is_there or not self._path) and name == self._type.rpartition(".")[2]:
             self._write()
 
     def _write(self) -> None:
@@ -274,7 +281,6 @@ class _Frame:
         try:
             self._follow(frame, event, argument)
         except _ANYTHING:
-            __import__("traceback").print_exc()
             return None
         finally:
             steps.spend(steps.now() - started)

@@ -1,0 +1,119 @@
+"""Which test has decided what a function did: the branch taken, the rows passed over."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from whet.evidence.provenance.recording import Call, Step
+from whet.evidence.provenance.source import Comprehension, Sources, called_name
+
+_COLLECTING = {"append", "add", "extend", "update", "appendleft", "insert"}
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A test and how it came out.
+
+    Attributes:
+        test: what was tested.
+        step: the last time.
+        was: how it came out then.
+        times: how often it came out so.
+    """
+
+    test: ast.expr
+    step: Step
+    was: bool
+    times: int = 1
+
+
+class Control:
+    """Looks for what has decided, in one recording."""
+
+    def __init__(self, sources: Sources) -> None:
+        """Make it ready."""
+        self._sources = sources
+
+    def decided(self, call: Call, line: int, moment: int) -> Decision | None:
+        """Return the innermost test that led to a line of a call."""
+        source = self._sources[call.code.path]
+        for step in reversed(call.steps):
+            if step.begin >= moment or step.result is not None:
+                continue
+            statement = source.statement(step.line)
+            if isinstance(statement, ast.If) and step.line == statement.lineno:
+                if _is_in(statement.body, line):
+                    return Decision(statement.test, step, was=True)
+                if _is_in(statement.orelse, line) or _leaves(statement.body):
+                    return Decision(statement.test, step, was=False)
+        return None
+
+    def loops(self, call: Call, line: int) -> list[ast.For]:
+        """Return the loops around a line of a call, the outermost first."""
+        source = self._sources[call.code.path]
+        own = source.node_of(call.code) or source.tree
+        return [
+            node for node in ast.walk(own) if isinstance(node, ast.For) and _is_in(node.body, line)
+        ]
+
+    def passed_over(self, call: Call) -> Decision | None:
+        """Return the test for which a call has yielded and collected nothing."""
+        source = self._sources[call.code.path]
+        own = source.node_of(call.code)
+        if not isinstance(own, ast.FunctionDef | ast.AsyncFunctionDef):
+            return None
+        lines = {step.line for step in call.steps if step.result is None}
+        for node in ast.walk(own):
+            if not isinstance(node, ast.If) or node.lineno not in lines:
+                continue
+            skipped = node.body if any(map(_collects, node.body)) else []
+            was = False
+            if not skipped and _leaves(node.body):
+                skipped, was = _behind(own, node), True
+            if skipped and any(map(_collects, skipped)) and not _ran(skipped, lines):
+                steps = [step for step in call.steps if step.line == node.lineno]
+                return Decision(node.test, steps[-1], was=was, times=len(steps))
+        return None
+
+
+def filters_of(expr: ast.expr | None) -> Iterator[ast.expr]:
+    """Yield the tests of a comprehension."""
+    if isinstance(expr, Comprehension):
+        for generator in expr.generators:
+            yield from generator.ifs
+
+
+def _is_in(statements: list[ast.stmt], line: int) -> bool:
+    return any(each.lineno <= line <= (each.end_lineno or each.lineno) for each in statements)
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    return isinstance(body[-1], ast.Return | ast.Continue | ast.Break | ast.Raise)
+
+
+def _collects(statement: ast.stmt) -> bool:
+    """Whether a statement yields something, or puts it into something."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Yield | ast.YieldFrom | ast.AugAssign):
+            return True
+        if isinstance(node, ast.Call) and called_name(node) in _COLLECTING:
+            return True
+        if isinstance(node, ast.Assign) and any(
+            isinstance(target, ast.Subscript) for target in node.targets
+        ):
+            return True
+    return False
+
+
+def _behind(own: ast.AST, node: ast.If) -> list[ast.stmt]:
+    """Return the statements after one, in the same body."""
+    for around in ast.walk(own):
+        bodies: list[list[ast.stmt]] = [getattr(around, "body", []), getattr(around, "orelse", [])]
+        for body in bodies:
+            if isinstance(around, ast.stmt) and node in body:
+                return body[body.index(node) + 1 :]
+    return []
+
+
+def _ran(statements: list[ast.stmt], lines: set[int]) -> bool:
+    return any(_is_in(statements, line) for line in lines)
