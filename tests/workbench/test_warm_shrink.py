@@ -253,3 +253,26 @@ def test_a_warm_search_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     assert second["cached"] > 0
     assert second["warm"] > 0
     assert (tmp_path / "hay.shrunk.txt").read_bytes() == b"UVWXYZ"
+
+
+FAILS_ELSEWHERE_FROM_THE_START = """\
+import os, sys
+before = os.getpid()
+data = open(sys.argv[1]).read()
+is_warm = os.getpid() != before
+if len(data) == 3 and not is_warm:
+    raise ValueError("bad")
+if all(letter in data for letter in "XYZ"):
+    raise ValueError("bad")
+"""
+
+
+def test_a_result_that_fails_at_another_line_from_the_start_is_taken_back(run: Run) -> None:
+    payload = "aXb\nc\n" * 3 + "\n".join(f"{number} Y {number}" for number in range(9)) + "\nZ\n"
+
+    warm = run(FAILS_ELSEWHERE_FROM_THE_START, payload)
+
+    assert len(warm.result.content) == 4
+    assert set(b"XYZ") <= set(warm.result.content)
+    assert "back to the last file that does" in warm.said
+    assert min(after for _, after, _ in warm.steps) == len("XYZ")

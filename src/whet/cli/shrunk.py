@@ -38,6 +38,7 @@ def payload_json(result: ShrunkPayload) -> dict[str, object]:
         "rate_at_least": result.rate_at_least,
         "is_refused": result.is_refused,
         "lost_header": result.lost_header,
+        "not_excluded": result.not_excluded,
         "changes": None
         if result.changes is None
         else [
@@ -74,10 +75,12 @@ def show_shrunk(result: ShrunkPayload, budget: float | None) -> None:
     sizes = f"{shown_bytes(result.before_bytes)} → {shown_bytes(result.after_bytes)}"
     trials = shown_count(result.trials, "trial")
     trials += f" ({result.warm} warm)" if result.warm else ""
+    sides = f"; passes on {result.guarded_by}" if result.guarded_by else ""
+    sides += f"; not excluded: {result.not_excluded}" if result.not_excluded else ""
     refused = "; a parser of its format refuses it now" if result.is_refused else ""
     refused += "; without the header of its table" if result.lost_header else ""
     took = shown_seconds(result.wall_seconds)
-    answer(f"{result.original}: {sizes} in {trials}, {took}{refused}")
+    answer(f"{result.original}: {sizes} in {trials}, {took}{sides}{refused}")
     answer(f"  {_end(result, budget)}: {result.result}")
     for line in (*_remarks(result), *_others(result.also_found), *_gains(result.passes)):
         answer(f"  {line}")

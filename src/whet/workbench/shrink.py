@@ -16,6 +16,7 @@ from whet.workbench.also_found import OtherFailures
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.copies import reproduce_on_copies
 from whet.workbench.dearness import SECONDS
+from whet.workbench.earlier_good import earlier_good
 from whet.workbench.investigation import ShrunkPayload
 from whet.workbench.payload import bind_payloads, read_folder, read_payload
 from whet.workbench.reproduce import Baseline, with_patience
@@ -68,7 +69,7 @@ def shrink(
     # The script of another reducer finds the files in the folder that it starts in.
     is_home = bool(request.judging.interesting) and not request.command
     request = script_on_file(request, options.files)
-    trial = bench.build_trial(request)
+    typed = trial = bench.build_trial(request)
     payloads = read_all(bench, request, options.files, options.result)
     for payload in payloads:
         options.wishes.preference(payload.data)  # what cannot be had is said before a run
@@ -81,11 +82,13 @@ def shrink(
     files = [payload.path for payload in payloads]
     copied = reproduce_on_copies(bench, trial, files, request.judging, record)
     trial, baseline = copied.trial, copied.baseline
+    guard, place = earlier_good(bench, typed, trial, baseline, files, record) or (None, None)
     results: list[ShrunkPayload] = []
     for position, payload in enumerate(payloads):
         shrunk = shrink_one(
-            bench, trial, position, payload, baseline, record, options=options, start=start
-        )
+            bench, trial, position, payload, baseline, record, options=options, start=start,
+            guard=guard, place=place,
+        )  # fmt: skip
         results.append(shrunk)
         trial = trial.with_payload(bench.shelf.keep(shrunk.content), position)
         if shrunk.stopped is StopReason.INTERRUPTED:
@@ -222,7 +225,21 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
         result,
         is_refused=is_valid is not None and not is_valid(result.content),
         lost_header=lost_header(payload.data, result.content, payload.path.name),
+        not_excluded="" if guard is not None else _not_excluded(baseline, oracle),
     )
+
+
+def _not_excluded(baseline: Baseline, oracle: Oracle) -> str:
+    """Return what a result may show instead, where nothing that passes was there to compare with."""
+    failure = baseline.outcome.failure
+    if not isinstance(oracle, SameFailure) or failure is None:
+        return ""  # the user says what counts
+    if oracle.site is None:
+        return "another bug with the same message"
+    is_assertion = failure.signature.exception.endswith("AssertionError")
+    if is_assertion and oracle.site.sign is None:
+        return "another value at the same assert"
+    return "an older bug in the same place"
 
 
 def why_not_warm(baseline: Baseline, trial: Trial, wishes: Wishes, floor: float) -> str:

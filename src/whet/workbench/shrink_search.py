@@ -223,13 +223,13 @@ class ShrinkSearch:
         )
 
     def _go_back(self, driver: Driver) -> None:
-        """Go back to what fails from the start; to the file itself if copies had no part in it."""
+        """Go back to the last that fails from the start, as the original does."""
         work = self.work
         if work.is_proven:
             # The result may rest on memory alone, and the world may have changed in a way that
             # no key counts: a server, or a file that the command does not name.
             self._say(HOLDS_NO_MORE)
-            work.go_back_to(0)
+            work.go_back_to(self._last_that_fails(driver, " again"))
             return
         work.go_back_to(self._last_that_fails(driver, " from the start"))
         self._say(
