@@ -13,7 +13,8 @@ PYTHON = sys.executable
 @pytest.mark.parametrize("in_git", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_a_program_deep_in_a_tree_needs_its_files_around_it(whet: Whet, *, in_git: bool) -> None:
     deep = Whet(whet.folder / "deep/er/project", whet.environment)
-    deep.write("pkg/core.py", "def parse(line): return int(line)\n")
+    # Too large to be brought along.
+    deep.write("pkg/core.py", f"def parse(line): return int(line)\n# {'…' * (1 << 16)}\n")
     deep.write(
         "main.py", "import sys\nfrom pkg.core import parse\nfor x in open(sys.argv[1]): parse(x)\n"
     )

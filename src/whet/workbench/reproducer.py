@@ -13,6 +13,7 @@ from whet.core.failure import FailureKind
 from whet.core.limits import Limits
 from whet.core.oracle import Oracle, SameFailure
 from whet.core.outcome import Outcome
+from whet.core.quantity import shown_count
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Trial
 from whet.core.verdict import Verdict
 from whet.desk.one_liner import (
@@ -30,6 +31,7 @@ from whet.host.index_settings import PYPI, IndexSettings, without_credentials
 from whet.host.interpreters import is_python
 from whet.workbench.bench import RecordedExecutor, Workbench
 from whet.workbench.investigation import Reproducer
+from whet.workbench.opened_files import opened_files
 from whet.workbench.reproduce import Baseline
 
 SCRIPT = "reproduce.sh"
@@ -91,15 +93,21 @@ def make_reproducer(
     named_index = index_to_name(bench.environment) if trial.packages else {}
     indexes: list[dict[str, str]] = [{}, named_index] if named_index else [{}]
     ways = [
-        (names_only, index, packages)
+        (names_only, with_opened, index, packages)
         for packages in _sets_to_name(bench, trial)
-        for names_only in (True, False)
+        for names_only, with_opened in ((True, False), (True, True), (False, False))
         for index in indexes
     ]
     line, did = "", ""
-    for names_only, index, packages in ways:
+    opened: Mapping[str, bytes] | None = None
+    for names_only, with_opened, index, packages in ways:
         pinned = replace(trial, packages=packages)
-        recipe = recipe_for(bench, pinned, names_only=names_only, index=index)
+        if with_opened and opened is None:
+            opened = opened_files(bench, pinned, baseline.oracle, record, left_out=folder)
+        if with_opened and not opened:
+            continue
+        brought = opened if with_opened else None
+        recipe = recipe_for(bench, pinned, names_only=names_only, opened=brought, index=index)
         line = line_of(recipe, with_folder=not names_only)
         script = script_of(recipe, headline, with_folder=not names_only)
         try:
@@ -110,8 +118,10 @@ def make_reproducer(
                 for file in recipe.files.values():
                     Path(file.path).unlink(missing_ok=True)
         if baseline.oracle.judge(tried) is Verdict.BAD:
+            files = shown_count(len(recipe.files), "file") if brought else ""
             where = (
-                f"in an empty folder{_named_by_whole_path(recipe)}"
+                f"in an empty folder{f' with {files} of yours' if files else ''}"
+                f"{_named_by_whole_path(recipe)}"
                 if names_only
                 else f"it needs the files around it, so it starts in `{trial.cwd}`"
             )
@@ -188,7 +198,12 @@ def _reproducer(line: str, folder: Path, where: str, tried: Outcome, times: int)
 
 
 def recipe_for(
-    bench: Workbench, trial: Trial, *, names_only: bool, index: Mapping[str, str]
+    bench: Workbench,
+    trial: Trial,
+    *,
+    names_only: bool,
+    index: Mapping[str, str],
+    opened: Mapping[str, bytes] | None = None,
 ) -> Recipe:
     """Return how the trial is run elsewhere.
 
@@ -197,6 +212,8 @@ def recipe_for(
         trial: what is run.
         names_only: bring the small files that the command names along, by their bare names.
         index: variables that tell `uv` where packages come from.
+        opened: files that the program opens by itself, by their paths from where it starts; all
+            stand in the folder as they stand there. None: none are brought.
     """
     files: dict[str, PlacedFile] = {}
     for payload in trial.payloads:
@@ -205,7 +222,10 @@ def recipe_for(
     if trial.stdin not in {STDIN_EMPTY, STDIN_INHERITED}:
         content = _content(bench, trial.stdin)
         files[trial.stdin] = PlacedFile(path="stdin", content=content)
-    if names_only:
+    folders: tuple[str, ...] = ()
+    if names_only and opened is not None:
+        folders = _bring_as_they_stand(trial, files, opened)
+    elif names_only:
         trial = _bring_along(trial, files)
     else:
         # Beside the project's own files a payload must not take the name of one of them.
@@ -219,6 +239,7 @@ def recipe_for(
             files[trial.stdin] = replace(files[trial.stdin], path=path)
     setup, prefix, trial = _environment(bench, trial)
     trial = replace(trial, environment={**trial.environment, **index})
+    setup = (*folders, *setup)
     return Recipe(trial=replace(trial, packages={}), files=files, setup=setup, prefix=prefix)
 
 
@@ -239,6 +260,25 @@ def _bring_along(trial: Trial, files: dict[str, PlacedFile]) -> Trial:
         files[str(path)] = PlacedFile(path=path.name, content=content)
         words[index] = path.name
     return replace(trial, command=tuple(words))
+
+
+def _bring_as_they_stand(
+    trial: Trial, files: dict[str, PlacedFile], opened: Mapping[str, bytes]
+) -> tuple[str, ...]:
+    """Let files stand in the folder by their own paths; return what makes the folders for them."""
+    brought = dict(opened)
+    bound = {place.argument for payload in trial.payloads for place in payload.places}
+    for index, word in enumerate(trial.command):
+        path = Path(trial.cwd, word)
+        is_inside = not Path(word).is_absolute() and ".." not in Path(word).parts
+        if index and index not in bound and is_inside and path.is_file():
+            brought.setdefault(str(Path(word)), path.read_bytes())
+    files.update(
+        (name, PlacedFile(path=name, content=content)) for name, content in brought.items()
+    )
+    parents = dict.fromkeys(str(Path(name).parent) for name in sorted(brought))
+    parents.pop(".", None)
+    return (f"mkdir -p {' '.join(map(quote_word, parents))}",) if parents else ()
 
 
 def _environment(bench: Workbench, trial: Trial) -> tuple[tuple[str, ...], tuple[str, ...], Trial]:
