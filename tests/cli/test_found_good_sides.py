@@ -84,3 +84,49 @@ def test_a_bare_assert_is_said_to_be_all_that_is_held_on_to(whet: Whet) -> None:
     said = whet("shrink", "data.txt", *COMMAND)
 
     assert first_line(said).endswith("; not excluded: another value at the same assert")
+
+
+NO_END = "import sys\ntext = open(sys.argv[1]).read()\nif 'end' not in text or 'crash' in text:\n    raise SystemError('met')\n"
+
+
+def test_what_is_a_part_of_a_good_file_beside_it_shows_nothing(whet: Whet) -> None:
+    whet.write("search.py", NO_END)
+    whet.write("data.txt", DATA + "end\n")
+    whet.write("data.good.txt", "hay\n" * 20 + "end\n")
+
+    said = whet("shrink", "data.txt", *COMMAND)
+
+    left = (whet.folder / "data.shrunk.txt").read_text()
+    assert left
+    assert not set(left.splitlines()) <= {"hay", "end"}
+    assert "; no part of data.good.txt, which passes; not excluded: " in first_line(said)
+
+
+def test_a_file_beside_it_that_fails_too_is_no_good_side(whet: Whet) -> None:
+    whet.write("search.py", NO_END)
+    whet.write("data.txt", DATA + "end\n")
+    whet.write("data.ok.txt", "hay\n")
+
+    said = whet("shrink", "data.txt", "--json", *COMMAND)
+
+    assert last(said)["good_file"] == ""
+    assert last(said)["after_bytes"] == 0
+
+
+@pytest.mark.parametrize("way", ["trial", "commit", "before"])
+def test_the_file_as_it_was_when_it_passed_is_a_good_side(whet: Whet, way: str) -> None:
+    commit(whet, "'end' not in text or 'crash' in text")
+    whet.write("data.txt", "hay\nend\n")
+    whet.git("commit", "--quiet", "-am", "passes")
+    if way == "trial":
+        whet.write("data.txt", "hay\nhay\nend\n")
+        assert whet("run", *COMMAND).code == 0
+    whet.write("data.txt", DATA + "end\n")
+    if way == "before":
+        whet.git("commit", "--quiet", "-am", "fails")
+
+    said = whet("shrink", "data.txt", "--json", *COMMAND)
+
+    labels = {"trial": "trial 1", "commit": "the last commit", "before": "the commit before"}
+    assert last(said)["good_file"] == f"`data.txt` of {labels[way]}"
+    assert last(said)["after_bytes"] > 0

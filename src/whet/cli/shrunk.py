@@ -38,6 +38,7 @@ def payload_json(result: ShrunkPayload) -> dict[str, object]:
         "rate_at_least": result.rate_at_least,
         "is_refused": result.is_refused,
         "lost_header": result.lost_header,
+        "good_file": result.good_file,
         "not_excluded": result.not_excluded,
         "changes": None
         if result.changes is None
@@ -76,6 +77,7 @@ def show_shrunk(result: ShrunkPayload, budget: float | None) -> None:
     trials = shown_count(result.trials, "trial")
     trials += f" ({result.warm} warm)" if result.warm else ""
     sides = f"; passes on {result.guarded_by}" if result.guarded_by else ""
+    sides += f"; no part of {result.good_file}, which passes" if result.good_file else ""
     sides += f"; not excluded: {result.not_excluded}" if result.not_excluded else ""
     refused = "; a parser of its format refuses it now" if result.is_refused else ""
     refused += "; without the header of its table" if result.lost_header else ""

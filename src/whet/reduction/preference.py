@@ -31,11 +31,14 @@ class Preference:
             what reads best.
         keep: patterns; what one of them matches no more is never tried.
         is_valid: whether a payload is still what its name says; None: nothing is known of that.
+        shows_nothing: whether a payload says nothing even if it fails, as it is a part of one that
+            passes; None: no such one is known.
     """
 
     objective: str = ""
     keep: tuple[re.Pattern[bytes], ...] = ()
     is_valid: Callable[[bytes], bool] | None = None
+    shows_nothing: Callable[[bytes], bool] | None = None
 
     def order_within(self, order: Order) -> Order:
         """Return the order of payloads; among equals that of their kind decides."""
@@ -49,7 +52,9 @@ class Preference:
         return Order(weight, order.key)
 
     def allows(self, payload: bytes) -> bool:
-        """Whether nothing is lost that must be kept, and a parser of its format takes it."""
+        """Whether a payload may be tried: it holds what it must, and could show something."""
+        if self.shows_nothing is not None and self.shows_nothing(payload):
+            return False
         is_kept = all(pattern.search(payload) for pattern in self.keep)
         return is_kept and (self.is_valid is None or self.is_valid(payload))
 

@@ -154,6 +154,7 @@ def _payload(payload: ShrunkPayload) -> dict[str, object]:
         "cached": payload.cached,
         "wall_seconds": round(payload.wall_seconds, 3),
         "guarded_by": payload.guarded_by,
+        "good_file": payload.good_file,
         "not_excluded": payload.not_excluded,
         "nearest_passing": None
         if payload.nearest_passing is None

@@ -289,6 +289,7 @@ class ShrunkPayload:
         rate_at_least: the result was seen to fail in so large a part of its runs; 0: always.
         is_refused: a parser of its format took the payload, and refuses the result.
         lost_header: the header of the table is gone, or other words stand in it.
+        good_file: a file that passes, of which the result is no part; empty if there was none.
         not_excluded: what the result may show instead of the bug that was searched; empty: the
             user says what counts, or each step passes on a good side.
         minimal_over: such as ``rows``: each single one was left out in a trial, and none can go.
@@ -315,6 +316,7 @@ class ShrunkPayload:
     rate_at_least: float = 0.0
     is_refused: bool = False
     lost_header: bool = False
+    good_file: str = ""
     not_excluded: str = ""
     minimal_over: tuple[str, ...] = ()
     is_laid_out: bool = False

@@ -17,6 +17,7 @@ from whet.workbench.bench import Place, Workbench
 from whet.workbench.copies import reproduce_on_copies
 from whet.workbench.dearness import SECONDS
 from whet.workbench.earlier_good import earlier_good
+from whet.workbench.good_data import good_data
 from whet.workbench.investigation import ShrunkPayload
 from whet.workbench.payload import bind_payloads, read_folder, read_payload
 from whet.workbench.reproduce import Baseline, with_patience
@@ -196,10 +197,15 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
     wishes = options.wishes
     preference = wishes.preference(payload.data)
     is_valid = None if payload.is_folder else validity_of(payload.data, payload.path.name)
-    if isinstance(baseline.oracle, SameFailure):  # else the user says what counts
-        preference = replace(preference, is_valid=is_valid)
     adapts = trial.limits.wall_seconds is None
     trial = with_patience(trial, baseline.reproduction.wall_seconds)
+    good = None
+    if isinstance(baseline.oracle, SameFailure):  # else the user says what counts
+        preference = replace(preference, is_valid=is_valid)
+        if not payload.is_folder and options.defaults is None:
+            with bench.executor(record, place=place) as executor:
+                good = good_data(bench, trial, position, payload.path, baseline, executor)
+            preference = replace(preference, shows_nothing=None if good is None else good.holds)
     oracle = wishes.judged_by(held_to_site(baseline, trial), baseline)
     work = Shrinking(bench, trial, position, payload, oracle, guard=guard)
     work.others = OtherFailures(original=baseline.outcome.failure, is_valid=is_valid)
@@ -225,6 +231,7 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
         result,
         is_refused=is_valid is not None and not is_valid(result.content),
         lost_header=lost_header(payload.data, result.content, payload.path.name),
+        good_file="" if good is None else good.label,
         not_excluded="" if guard is not None else _not_excluded(baseline, oracle),
     )
 
