@@ -164,3 +164,10 @@ def test_what_follows_a_list_of_the_box_is_no_part_of_its_last_item(clues: list[
 
     for item, after in itertools.pairwise(lines):
         assert not item.startswith("- ") or after == "" or after.startswith("- ")
+
+
+@pytest.mark.parametrize("sureness", Sureness)
+def test_no_sentence_of_the_box_is_clipped(sureness: Sureness) -> None:
+    says = " ".join(f"word{number}" for number in range(120))
+    found = replace(FULL, clues=(Clue(says=says, why="why", sureness=sureness),))
+    assert all(says in each for each in boxes(found))

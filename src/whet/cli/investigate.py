@@ -21,7 +21,7 @@ from whet.core.quantity import shown_bytes, shown_seconds
 from whet.report.answer import NOT_FOUND, Answer, Evidence, answer_of, shown_trials
 from whet.report.facts import facts_of
 from whet.report.pages import headline, shown_payload, write_report
-from whet.report.wording import one_line, visible
+from whet.report.wording import one_line, unbroken, visible
 from whet.workbench.bench import open_workbench
 from whet.workbench.histories import history_of
 from whet.workbench.history_sentence import history_sentence
@@ -159,10 +159,10 @@ def _show_answer(found: Answer) -> None:
     def told(list_of: tuple[Evidence, ...]) -> None:
         for each in list_of:
             rests = f" ({shown_trials(each.trials)})" if each.trials else ""
-            _paragraph(f"- {one_line(each.says)}{rests}", "    ")
+            _paragraph(f"- {unbroken(each.says)}{rests}", "    ")
 
     if found.cause is not None:
-        _paragraph(f"cause: {one_line(found.title)}", "  ", style="bold")
+        _paragraph(f"cause: {unbroken(found.title)}", "  ", style="bold")
         _paragraph(f"how sure: {found.sure}", "  ")
         told(found.evidence)
     elif found.ruled_out:

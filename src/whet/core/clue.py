@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
+_INSTALLED = ("/site-packages/", "/dist-packages/")
 _FIRST_BYTE, _LAST_BYTE = 0xDC80, 0xDCFF
 
 
@@ -73,7 +74,9 @@ class Placing:
     folder: str
 
     def __call__(self, path: str, line: int = 0) -> str:
-        """Return a place such as ``pkg/mod.py:12``."""
+        """Return a place such as ``pkg/mod.py:12``, also of an installed package."""
         own = self.folder.rstrip("/") + "/"
         shown = path.removeprefix(own)
+        for installed in _INSTALLED:
+            shown = shown.rpartition(installed)[2]
         return f"{shown}:{line}" if line else shown

@@ -136,6 +136,7 @@ class PackageEnvironments:
         settings: the package index to install from.
         environment: what the installing tools inherit.
         uv: path of uv; empty: use pip; None: uv where there is one.
+        compiles: build what the index has as source alone; else that cannot be installed.
     """
 
     place: Path
@@ -143,6 +144,7 @@ class PackageEnvironments:
     settings: IndexSettings = field(default_factory=IndexSettings)
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     uv: str | None = None
+    compiles: bool = True
 
     def environment_for(
         self,
@@ -248,7 +250,8 @@ class PackageEnvironments:
             limit = [f"--uploaded-prior-to={as_of}"] if as_of else []
             install = [str(attempt / "bin" / "python"), "-I", "-m", "pip", "install",
                        "--disable-pip-version-check", "--no-input", "--quiet", *limit]  # fmt: skip
-        return _call([*install, *options, "--", *specifiers], self._told, Path("/"))
+        built = [] if self.compiles else ["--only-binary", ":all:"]
+        return _call([*install, *built, *options, "--", *specifiers], self._told, Path("/"))
 
     def _install_beside(
         self, attempt: Path, specifiers: Sequence[str], as_of: str, beside: Beside

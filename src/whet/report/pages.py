@@ -11,7 +11,7 @@ from whet.report.curve import memory_curve, size_curve
 from whet.report.difference import difference
 from whet.report.facts import facts_of
 from whet.report.history_line import history_line
-from whet.report.wording import fence, hex_dump, is_text, one_line, visible
+from whet.report.wording import fence, hex_dump, is_text, one_line, unbroken, visible
 from whet.workbench.investigation import Investigation, ShrunkPayload, VersionSearch
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -70,6 +70,7 @@ def _render(template: str, investigation: Investigation) -> str:
         seconds=shown_seconds,
         size=shown_bytes,
         line=one_line,
+        whole=unbroken,
         visible=visible,
         fence=fence,
         cell=_cell,
@@ -122,7 +123,7 @@ def _usage(use: ResourceUse | None) -> str:
 
 def _cell(text: str) -> str:
     """Return ``text`` for a cell of a Markdown table, where it is no markup."""
-    escaped = one_line(text)
+    escaped = unbroken(text)
     for character in "\\`*_[]<>|#":
         escaped = escaped.replace(character, f"\\{character}")
     return escaped

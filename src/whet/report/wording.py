@@ -16,9 +16,14 @@ def visible(text: str) -> str:
     )
 
 
+def unbroken(text: str) -> str:
+    """Return ``text`` on one line, all of it."""
+    return " ".join(visible(text).split())
+
+
 def one_line(text: str) -> str:
     """Return ``text`` on one line of bounded length."""
-    line = " ".join(visible(text).split())
+    line = unbroken(text)
     return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 3]}..."
 
 

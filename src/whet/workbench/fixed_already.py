@@ -8,7 +8,7 @@ from whet.bisection.terms import FIXED, Terms
 from whet.core.clue import Clue, Placing, Sureness
 from whet.core.errors import WhetError
 from whet.core.event import TrialFinished
-from whet.core.failure import Failure
+from whet.core.failure import Failure, FailureKind
 from whet.core.outcome import Outcome
 from whet.core.record import integer, text
 from whet.core.trial import Trial
@@ -49,6 +49,8 @@ def packages_of_failure(work: Work, failure: Failure) -> tuple[Installed, ...]:
     if python is None:
         return ()
     last = max((n for n, each in enumerate(failure.frames) if each.in_user_code), default=-1)
+    if failure.kind is FailureKind.ASSERTION:
+        return ()  # a helper of a package says what the user's line asked it to check
     folders = tuple(python.site_folders(inherited))
     files = dict.fromkeys(each.path for each in reversed(failure.frames[last + 1 :]))
     found = (package_of(file, folders) for file in files)
@@ -94,18 +96,23 @@ class _Releases:
         newer = newer_releases(self.work.bench, self.work.trial, name, own)
         tried = list(_to_try(own, newer))
         for version in tried:
-            versions = releases(self.work.bench, self.work.trial, name, own, version, terms=FIXED)
+            versions = self._releases(own, version, FIXED)
             if self._run(versions, version) is Verdict.GOOD:
                 found = self._search(versions, FIXED)
                 if found.first_bad is not None and found.last_good is not None:
                     return self._fixed(versions, fails=found.last_good, passes=found.first_bad)
-        versions = releases(self.work.bench, self.work.trial, name, "", own)
+        versions = self._releases("", own, None)
         found = self._search(versions, Terms())
         later = f"; so does {tried[-1]}" if tried and self._fails(tried[-1]) else ""
         if found.first_bad is None or found.last_good is None:
             return [], f"{name} {own} fails{later}, and no older release was found that passes"
         clues, said = self._broken(versions, passes=found.last_good, fails=found.first_bad)
         return clues, f"{said}{later}"
+
+    def _releases(self, good: str, bad: str, terms: Terms | None) -> Versions:
+        """Return some releases; to compile one takes longer than all the rest."""
+        work, name = self.work, self.package.name
+        return releases(work.bench, work.trial, name, good, bad, terms=terms, compiles=False)
 
     def _fails(self, version: str) -> bool:
         return self.judged.get(version) is Verdict.BAD

@@ -118,6 +118,7 @@ def releases(  # noqa: PLR0913 - the options of one search
     with_prereleases: bool = False,
     as_of_release: bool = False,
     terms: Terms | None = None,
+    compiles: bool = True,
 ) -> Versions:
     """Return the releases from ``good`` to ``bad``.
 
@@ -144,6 +145,9 @@ def releases(  # noqa: PLR0913 - the options of one search
     named = history(good, bad) if good else None
     latest = {each.version: each.latest_upload for each in known.values()}
     environments = environments_for(bench, inherited, python, latest if as_of_release else {})
+    if not compiles:
+        made = replace(environments.environments, compiles=False)
+        environments = replace(environments, environments=made)
     if installed and not as_of_release:
         environments = replace(environments, beside=_beside(bench, trial, inherited))
 
