@@ -129,3 +129,27 @@ def test_a_failure_without_likeness_is_decided_once_when_skips_exceed_the_steps_
     assert "shop/books.py:close" in notice
     assert "`--bad-if`" in notice
     assert found.trials <= 20
+
+
+def _long_broken(here: int, culprit: int) -> dict[str, str]:
+    """Return a commit; from the 6th to the 94th of 100 a file is missing, on both sides of the bug."""
+    if 5 < here < 95:
+        return {"shop/checks.py": f"import shop.lost\ndef check(count):\n    return {here}\n"}
+    body = "    raise KeyError('price')\n" if here >= culprit else f"    return {here}\n"
+    return {"shop/checks.py": f"def check(count):\n{body}"}
+
+
+@pytest.mark.slow
+def test_a_search_ends_where_it_was_skipped_more_often_than_it_can_tell_anything(
+    histories: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history = histories.History(name="lost", count=100, culprit=50, files=_long_broken)
+    monkeypatch.setattr(histories, "histories", lambda _: [history])
+
+    found, culprit = search(histories, "lost", tmp_path, monkeypatch)
+
+    steps = (history.count - 1).bit_length()
+    skipped = [each for each in found.tested if each.verdict is Verdict.SKIP]
+    assert found.first_bad is None
+    assert any(culprit.startswith(each) for each in found.suspects)
+    assert 4 * steps < len(skipped) <= 4 * steps + 3
