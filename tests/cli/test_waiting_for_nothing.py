@@ -11,9 +11,9 @@ from whet_command import Whet
 HANGS = Path(__file__).parents[2] / "specimens" / "hangs"
 
 
-def causes(whet: Whet, program: str) -> list[dict[str, object]]:
+def causes(whet: Whet, program: str, *limit: str) -> list[dict[str, object]]:
     shutil.copy(HANGS / program, whet.folder)
-    whet("investigate", "--hang", "3", "--", sys.executable, program)
+    whet("investigate", *(limit or ("--hang", "3")), "--", sys.executable, program)
     report = json.loads((whet.folder / "whet-report" / "report.json").read_text())
     clues: list[dict[str, object]] = report["clues"]
     return clues
@@ -46,3 +46,10 @@ def test_a_task_that_died_apart_from_what_is_waited_for_is_a_possibility_alone(w
 
     said = [each for each in clues if "task `beating` has died of IndexError" in str(each["says"])]
     assert [each["sureness"] for each in said] == ["possible"]
+
+
+@pytest.mark.long
+def test_a_limit_of_time_shows_a_hang_as_silence_does(whet: Whet) -> None:
+    first, *_ = causes(whet, "dead_task.py", "--timeout", "3")
+
+    assert "task `worker` has died" in str(first["says"])

@@ -203,7 +203,7 @@ class ColdExecutor:
                     each.note_waiting()
                 from whet.host.stacks import take_stacks
 
-                if trial.hang_seconds is None:
+                if trial.hang_seconds is None and not self._tasks.keeps_locals:
                     return take_stacks(pid, agent_folder)
                 from whet.host.spying import stacks_of_tree
 
