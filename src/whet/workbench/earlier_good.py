@@ -16,6 +16,9 @@ from whet.workbench.edits import checkouts_of
 from whet.workbench.reproduce import Baseline, with_patience
 from whet.workbench.shrinking import Guard
 
+MOST_FILES = 5_000
+"""Code of more files is not checked out unasked: that may take longer than the search."""
+
 
 def earlier_good(
     bench: Workbench,
@@ -47,7 +50,7 @@ def earlier_good(
     for label, code in _known_good(bench, typed, typed.code):
         commit = code.snapshot or code.commit
         try:
-            if not _differs(repository, commit, typed.code, files):
+            if not _is_worth_a_run(repository, commit, typed.code, files):
                 continue
             verdict = _verdict_on(bench, replace(patient, revision=commit), baseline, record, place)
         except (GitFailedError, WhetError):
@@ -69,9 +72,14 @@ def _known_good(bench: Workbench, typed: Trial, now: CodeState) -> Iterator[tupl
         yield "the last commit", replace(now, snapshot=None)
 
 
-def _differs(repository: Repository, commit: str, now: CodeState, files: Sequence[Path]) -> bool:
+def _is_worth_a_run(
+    repository: Repository, commit: str, now: CodeState, files: Sequence[Path]
+) -> bool:
     changes = path_changes(repository, commit, now.snapshot or now.commit)
     paths = [Path(repository.top, each.path) for each in changes if not each.is_compiled]
+    names = repository.get("ls-tree", "-r", "--name-only", commit).splitlines()
+    if len(names) > MOST_FILES:
+        return False
     return any(path != file and file not in path.parents for path in paths for file in files)
 
 
