@@ -32,7 +32,7 @@ def recorded(folder: Path, *, said: str = "") -> tuple[Recording, Path]:
     error = plain.stderr.strip().splitlines()[-1].partition(":")[0] if frames else "SystemExit"
     path, line = frames[-1] if frames else ("", "0")
     told = folder / ".told"
-    told.mkdir()
+    told.mkdir(exist_ok=True)
     variables = {
         "PYTHONPATH": str(SITE),
         "WHET_AGENT": str(told),
@@ -265,6 +265,48 @@ def test_the_first_clue_names_the_line_that_made_the_bad_value(name: str, tmp_pa
     first = clues(tmp_path, program)[0]
     assert first.sureness is Sureness.SEEN
     assert f"main.py:{line_of(program, part)}" in first.says
+
+
+LONG_LOOP = """\
+def readings(count):
+    for number in range(count):
+        yield {"number": number, "level": number / 7}
+
+
+def total(rows):
+    amount = 0
+    for row in rows:
+        amount += row["level"]
+    return amount
+
+
+rows = [row for row in readings(30_000)]
+rows.append({"number": -1, "level": None})
+print(total(rows))
+"""
+
+
+def test_the_end_of_a_long_loop_is_looked_at(tmp_path: Path) -> None:
+    first = clues(tmp_path, LONG_LOOP)[0]
+    assert first.sureness is Sureness.SEEN
+    assert f"main.py:{line_of(LONG_LOOP, 'rows.append')}" in first.says
+
+
+CHANGED_UNSEEN = """\
+def last(count):
+    value = 1
+    for number in range(count):
+        value = number if number < count - 10 else None
+    return value + 1
+
+
+last(5_000)
+"""
+
+
+def test_a_round_that_nobody_has_looked_at_is_not_guessed(tmp_path: Path) -> None:
+    assert not any("value = 1" in each.says for each in clues(tmp_path, CHANGED_UNSEEN))
+    assert all(each.sureness is Sureness.POSSIBLE for each in clues(tmp_path, CHANGED_UNSEEN))
 
 
 RECORDS = """\

@@ -48,7 +48,8 @@ class Moments:
         every = self._all
         match expr:
             case ast.Constant(value=value):
-                return Value(SCALAR, type(value).__name__, repr(value))
+                size = len(value) if isinstance(value, str | bytes) else 0
+                return Value(SCALAR, type(value).__name__, repr(value), size=size)
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)):
                 return Value(SCALAR, type(value).__name__, f"-{value!r}")
             case ast.Name(id=name):
@@ -174,6 +175,12 @@ class Moments:
                     if name in names_in(generator.target) and name not in call.code.variables:
                         return generator.iter, True
         return None
+
+    def is_kept(self, name: str, call: Call, bound: Step, used: Step) -> bool:
+        """Whether a variable still is what a step has bound it to, when another step uses it."""
+        then = self._all.held(call, name, bound.over)
+        now = self._all.held(call, name, used.begin)
+        return then is None or now is None or then.is_same(now)
 
     def other_binding(self, name: str, call: Call, step: Step) -> ast.expr | None:
         """Return the test of a step that has kept a name from being bound otherwise."""

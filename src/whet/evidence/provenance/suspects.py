@@ -188,7 +188,7 @@ def suspects_of(
     words = " ".join(_words_of(failing.error, recording))
     is_division = failing.error.type == "ZeroDivisionError"
     for expr, value in _operands(node, failing.call, step, walk, is_division=is_division):
-        if value is None or value.type in NO_DATA:
+        if value is None or value.type in NO_DATA or isinstance(expr, ast.Constant):
             continue
         others = list(walk.now.others(expr, step, value))
         found.append(_suspect(expr, value, others, failing.error.type, words))
@@ -232,8 +232,11 @@ def _operands(
         if is_division and isinstance(each, ast.BinOp):
             yield each.right, walk.now.value(each.right, call, step)
             continue
-        if isinstance(each, ast.Name | ast.Attribute):
-            yield each, walk.now.value(each, call, step)
+        if isinstance(each, ast.Name | ast.Attribute | ast.Subscript):
+            value = walk.now.value(each, call, step)
+            if value is not None:
+                yield each, value
+                continue
         if isinstance(each, ast.Subscript):
             holder = walk.now.value(each.value, call, step)
             yield each.slice, walk.now.value(each.slice, call, step)

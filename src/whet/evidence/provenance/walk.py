@@ -6,6 +6,7 @@ the same object, the same scalar, or the same flaw at that moment. Where none di
 
 import ast
 from dataclasses import dataclass
+from functools import partial
 
 from whet.evidence.provenance.moments import Moments
 from whet.evidence.provenance.recording import (
@@ -201,21 +202,29 @@ class Walk:
             if test is not None:
                 trail.skipped.append((test, before))
             found = self.now.binding(name, call, before)
-            if found is not None:
-                expr, is_element = found
+            if found is None:
+                continue
+            expr, is_element = found
+            # Else it was bound once more in a round that nobody has looked at.
+            if self.now.is_kept(name, call, before, step):
                 self._hop(trail, expr, before, target)
-                if is_element:
-                    self._element(trail, expr, call, before, target)
-                else:
-                    self._bound(trail, name, expr, call, before, target)
-                return
+                follow = self._element if is_element else partial(self._bound, name=name)
+                follow(trail, expr, call, before, target)
+            return
         if is_parameter(name, own):
             self._parameter(trail, name, call, target)
             return
         self._elsewhere(trail, name, call, step, target)
 
     def _bound(
-        self, trail: Trail, name: str, expr: ast.expr, call: Call, step: Step, target: Value | None
+        self,
+        trail: Trail,
+        expr: ast.expr,
+        call: Call,
+        step: Step,
+        target: Value | None,
+        *,
+        name: str,
     ) -> None:
         statement = self._sources[call.code.path].statement(step.line)
         if isinstance(statement, ast.AugAssign):

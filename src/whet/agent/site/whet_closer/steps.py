@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 _MOST_STEPS = 40_000
 _MOST_ROWS = 300_000
 _MOST_EVENTS = 2000
+_MOST_LOCALS = 40
+_MOST_RUNS = 400
+"""So often each line is looked at, and each call: what a long loop does later is like its beginning,
+but for the end, at which all lines under way are looked at once more."""
 _MOST_SECONDS = 20.0  # for looking at values
 _NAMES = re.compile(r"(?<![\w.])[^\W\d]\w*")
 _COROUTINE = 0x80
@@ -140,7 +144,9 @@ class Steps:
         above = -1 if parent is None else parent.number
         self._frames.append([code.number, above, line, self.time, self._ident(), []])
         state = _Frame(self, number, code)
-        self._frames[number][5] = state.looked_at(frame, sorted(frame.f_locals)[:40])
+        code.calls += 1
+        if code.calls <= _MOST_RUNS:
+            self._frames[number][5] = state.looked_at(frame, sorted(frame.f_locals)[:_MOST_LOCALS])
         return state
 
     def step(self, frame: int, line: int) -> list[Any]:
@@ -173,15 +179,24 @@ class Steps:
         kind, error, _ = argument
         if not isinstance(error, BaseException):
             return
-        self.time += 1
         line = frame.f_lineno or 0
         name = type.__dict__["__name__"].__get__(kind)
+        is_wanted = name == self._type.rpartition(".")[2]
+        if is_wanted:
+            state.catch_up(frame)
+        self.time += 1
         words = self.table.row_of("error", BaseException.__dict__["args"].__get__(error))
         self._errors.append([self.time, state.number, line, name, id(error), words])
         if len(self._errors) > _MOST_EVENTS:
             del self._errors[: _MOST_EVENTS // 2]
         is_there = line == self._line and frame.f_code.co_filename == self._path
-        if (is_there or not self._path) and name == self._type.rpartition(".")[2]:
+        if is_wanted and (is_there or not self._path):
+            caller = frame.f_back
+            while caller is not None:
+                above = self._running.get(id(caller))
+                if above is not None:
+                    above.catch_up(caller)
+                caller = caller.f_back
             self._write()
 
     def _write(self) -> None:
@@ -246,6 +261,8 @@ class _Code:
         self.name = getattr(code, "co_qualname", code.co_name)
         self.first_line = code.co_firstlineno
         self.locals = [*code.co_varnames, *code.co_cellvars, *code.co_freevars]
+        self.runs: dict[int, int] = {}
+        self.calls = 0
         self._flags = code.co_flags
         self._instructions = code.co_code
 
@@ -277,6 +294,10 @@ class _Frame:
         steps = self._steps
         if steps.is_over:
             return None
+        is_next = event == "line" and self._step is None
+        if is_next and self.code.runs.get(frame.f_lineno or 0, 0) >= _MOST_RUNS:
+            self._is_raising = False
+            return self.follow
         started = steps.now()
         try:
             self._follow(frame, event, argument)
@@ -295,18 +316,30 @@ class _Frame:
             return
         self._end(frame)
         if event == "line":
-            line = frame.f_lineno or 0
-            self._step = step = steps.step(self.number, line)
-            step[4] = self.looked_at(frame, names.get(line, ()))
-            self._is_raising = False
+            line, runs = frame.f_lineno or 0, self.code.runs
+            self._is_raising, self._step = False, None
+            runs[line] = runs.get(line, 0) + 1
+            if runs[line] <= _MOST_RUNS:
+                self._step = step = steps.step(self.number, line)
+                step[4] = self.looked_at(frame, names.get(line, ()))
         elif event == "return":
             is_yield = not self._is_raising and self.code.is_yield(frame)
-            if not self._is_raising and self.code.is_result(is_yield=is_yield):
+            is_result = not self._is_raising and self.code.is_result(is_yield=is_yield)
+            if is_result and self._step is not None:
                 step = steps.step(self.number, frame.f_lineno or 0)
                 step[6] = steps.table.row_of("", argument)
                 step[3] = steps.time
             self._step = None
             steps.left(frame, self, may_go_on=is_yield)
+
+    def catch_up(self, frame: FrameType) -> None:
+        """Look at a line under way that was passed over, and at all variables of its function."""
+        if self._step is None:
+            line = frame.f_lineno or 0
+            self._step = step = self._steps.step(self.number, line)
+            names = [*sorted(frame.f_locals)[:_MOST_LOCALS], *self.code.names.get(line, ())]
+            step[4] = self.looked_at(frame, dict.fromkeys(names))
+            self._end(frame)
 
     def _end(self, frame: FrameType) -> None:
         step = self._step
