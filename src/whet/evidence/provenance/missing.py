@@ -105,12 +105,12 @@ class Missing:
 
     def _dropped(self, key: Value, step: Step) -> Dropped | None:
         """Return the error that was caught where a variable held what has the key."""
-        for number, error in enumerate(self._all.errors):
+        for error in self._all.errors:
             if error.type in CONTROL_FLOW or error.moment >= step.begin:
                 continue
             inside = self._holder_of(error, key)
             if inside is not None:
-                return Dropped(error, self._caught(number), self._records.find(inside))
+                return Dropped(error, caught(self._all, error), self._records.find(inside))
         return None
 
     def _holder_of(self, error: Raised, key: Value) -> Value | None:
@@ -125,17 +125,19 @@ class Missing:
                 return value
         return None
 
-    def _caught(self, number: int) -> tuple[Call, int] | None:
-        """Return the line that went on after an error."""
-        first = self._all.errors[number]
-        last = first
-        for error in self._all.errors[number:]:
-            if error.number == first.number and error.type == first.type:
-                last = error
-        for step in last.call.steps:
-            if step.begin > last.moment and step.result is None:
-                return last.call, step.line
-        return None
+
+def caught(recording: Recording, first: Raised) -> tuple[Call, int] | None:
+    """Return the line that went on after an error."""
+    same = [
+        each
+        for each in recording.errors
+        if each.moment >= first.moment and (each.number, each.type) == (first.number, first.type)
+    ]
+    last = same[-1]
+    for step in last.call.steps:
+        if step.begin > last.moment and step.result is None:
+            return last.call, step.line
+    return None
 
 
 def _plain(words: str) -> str:

@@ -8,8 +8,9 @@ from typing import TypeGuard
 from whet.core.clue import Clue, Placing, Sureness
 from whet.evidence.provenance.circumstances import Circumstances, Idle
 from whet.evidence.provenance.control import Control, Decision, filters_of
-from whet.evidence.provenance.missing import Dropped, Likewise, Missing, Removed
+from whet.evidence.provenance.missing import Dropped, Likewise, Missing, Removed, caught
 from whet.evidence.provenance.recording import (
+    CONTAINER,
     OBJECT,
     SCALAR,
     Call,
@@ -19,7 +20,7 @@ from whet.evidence.provenance.recording import (
     Value,
 )
 from whet.evidence.provenance.records import Record, Records
-from whet.evidence.provenance.source import Comprehension, Sources, changes, lookups
+from whet.evidence.provenance.source import Comprehension, Sources, changed_in, lookups
 from whet.evidence.provenance.suspects import (
     CONTROL_FLOW,
     EXIT,
@@ -41,11 +42,13 @@ from whet.evidence.provenance.walk import Walk
 _WHY = "the line that fails is seldom the line that made the bad value"
 _SHOWN = 60
 _MOST_TRAILS = 2
-_MOST_SOURCES = 4
+_MOST_SOURCES = 5
 _DECISIVE_RANK = 2
 _CLEARLY = 2
+_TELLS = ". It is made of"
 _MOST_VALUES = 2
 _EVER = 1 << 60
+_NAMED = (ast.Name, ast.Attribute, ast.Subscript)
 
 
 @dataclass(slots=True)
@@ -177,10 +180,13 @@ class Origin:
                     f" (`{self._line(path, step.line)}`); {there} asked for it afterwards",
                     path, step.line, Sureness.SEEN,
                 )  # fmt: skip
-            case Dropped(error=error, caught=caught, record=record):
+            case Dropped(error=error, caught=there_caught, record=record):
                 path = error.call.code.path
                 of = f" for the record at {self._record(record)}" if record else ""
-                by = f", and {self.at(caught[0].code.path, caught[1])} caught it" if caught else ""
+                by = ""
+                if there_caught is not None:
+                    place = self.at(there_caught[0].code.path, there_caught[1])
+                    by = f", and {place} caught it"
                 yield self._clue(
                     f"`{said}` has no {key}: {self._place_of(path, error.line)}"
                     f" raised {self._error(error)}{of}{by}",
@@ -221,7 +227,10 @@ class Origin:
             is_sure = number == 0 and suspect.rank <= _DECISIVE_RANK and is_clear
             is_firm = is_sure and trail.end is not End.UNKNOWN
             sureness = Sureness.SEEN if is_firm else Sureness.POSSIBLE
-            yield self._story(failing, suspect, trail, sureness)
+            story = self._story(failing, suspect, trail, sureness)
+            is_new = story.line != failing.error.line or story.path != failing.call.code.path
+            if is_new or _TELLS in story.says:
+                yield story
 
     def _story(self, failing: Failing, suspect: Suspect, trail: Trail, sureness: Sureness) -> Clue:
         said = self._said(suspect.expr, failing.call)
@@ -234,7 +243,7 @@ class Origin:
             return self._of_idle(head, idle, trail)
         record = self._record_of(trail)
         of = f", for the record at {self._record(record)}" if record is not None else ""
-        made_of = "" if suspect.flaw is not None else self._made_of(trail)
+        made_of = "" if suspect.says == "None" else self._made_of(trail)
         last = trail.hops[-1]
         set_by = self.around.variable_set(trail, failing.error.moment)
         changed = (
@@ -334,7 +343,12 @@ class Origin:
             if value is not None and value.kind == SCALAR and len(values) < _MOST_VALUES:
                 behind = self.walk.back(expr, call, step, value, None)
                 set_by = self.around.variable_set(behind, step.begin)
-                by = f" (set at {self._place_of(set_by.path, set_by.line)})" if set_by else ""
+                last = behind.hops[-1] if behind.hops else None
+                by = ""
+                if set_by is not None:
+                    by = f" (set at {self._place_of(set_by.path, set_by.line)})"
+                elif last is not None and last.call is not call:
+                    by = f" (from {self._place(last)})"
                 values.append(f"`{self._said(expr, call)}` was {_cut(value.words)}{by}")
         with_them = f": {' and '.join(values)}" if values else ""
         times = f" all {decision.times} times" if decision.times > 1 else ""
@@ -355,10 +369,12 @@ class Origin:
                 and error.number != until.number
                 and any(each is last for each in error.call.around)
             ):
-                path = error.call.code.path
+                path, there = error.call.code.path, caught(self.recording, error)
+                if there is None:
+                    continue
                 return (
                     f". On the way {self._place_of(path, error.line)} raised"
-                    f" {self._error(error)}, which was dropped"
+                    f" {self._error(error)}, and {self.at(there[0].code.path, there[1])} caught it"
                 )
         return ""
 
@@ -371,14 +387,27 @@ class Origin:
             expr, call, step = made.expression, made.call, made.step
             if made.end is not End.MADE or expr is None or call is None or step is None:
                 continue
-            for operand, value in list(self.walk.now.operands(expr, call, step))[:_MOST_SOURCES]:
+            whole = ast.Expr(expr) if isinstance(expr, _NAMED) else expr
+            for operand, value in list(self.walk.now.operands(whole, call, step))[:_MOST_SOURCES]:
                 behind = self.walk.back(operand, call, step, value, None)
                 said = self._said(operand, call)
                 place = self._source_of(behind, value, step)
-                if place and said not in found and not _is_path(value):
-                    found[said] = f"`{said}` {place}"
+                if place and place not in found and not _is_path(value):
+                    found[place] = f"`{said}` {place}"
                     waiting.append(behind)
+                inside = self._last_part(value, step)
+                if inside is not None and inside.hops:
+                    last = f"from {self._place(inside.hops[-1])}"
+                    if last not in found and last not in place:
+                        found[last] = f"the last item of `{said}` {last}"
+                        waiting.insert(0, inside)
         return f". It is made of {', and '.join(found.values())}" if found else ""
+
+    def _last_part(self, value: Value | None, step: Step) -> Trail | None:
+        """Return where what was put into a container last came from."""
+        if value is None or value.kind != CONTAINER or not value.parts:
+            return None
+        return self.walk.part(value, list(value.parts)[-1], step, None)
 
     def _source_of(self, behind: Trail, value: Value | None, step: Step) -> str:
         """Say where an operand came from; nothing if that is the line itself."""
@@ -417,9 +446,16 @@ class Origin:
             step, first = each.step, own[0].step
             if step is None or first is None or not each.has_changed or step.result is not None:
                 continue
-            path = step.frame.code.path
-            if step.line != first.line and changes(self.sources[path].statement(step.line)):
-                return f" (changed later at {self._place_of(path, step.line)}{self._loop(step)})"
+            path, call = step.frame.code.path, step.frame
+            statement = self.sources[path].statement(step.line)
+            changed = (self.walk.now.value(part, call, step) for part in changed_in(statement))
+            is_new = call.code.short == "__init__" or step.line == first.line
+            if not is_new and any(value.is_same(part) for part in changed):
+                decision = self.control.decided(call, step.line, step.begin)
+                why = "" if decision is None else self._test(decision)
+                return (
+                    f" (changed later at {self._place_of(path, step.line)}{self._loop(step)}{why})"
+                )
         return ""
 
     def _loop(self, step: Step) -> str:
@@ -465,7 +501,7 @@ class Origin:
                     f" {last.line} without a `return`"
                 )
             case End.UNKNOWN:
-                return f"It came from {place}"
+                return f"It came from {place}{self._changed(value, _EVER)}"
 
     def _raised(self, value: Value) -> str:
         """Say where an error was raised that is kept as a value."""

@@ -215,14 +215,17 @@ def lookups(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
                 pass
 
 
-def changes(statement: ast.stmt | None) -> bool:
-    """Whether a statement may change an object in place, as far as its words tell."""
-    if isinstance(statement, ast.Delete):
-        return True
-    targets = [target for target, _, _ in bindings(statement)]
-    return any(isinstance(each, ast.Subscript | ast.Attribute) for each in targets) or any(
-        isinstance(node, ast.Call) and called_name(node) in _CHANGING for node in head(statement)
-    )
+def changed_in(statement: ast.stmt | None) -> Iterator[ast.expr]:
+    """Yield what a statement may change in place, as far as its words tell."""
+    deleted = statement.targets if isinstance(statement, ast.Delete) else []
+    for target in (*(each for each, _, _ in bindings(statement)), *deleted):
+        if isinstance(target, ast.Subscript | ast.Attribute):
+            yield target.value
+        elif isinstance(target, ast.Name) and isinstance(statement, ast.AugAssign):
+            yield target
+    for node in head(statement):
+        if isinstance(node, ast.Call) and called_name(node) in _CHANGING:
+            yield from (node.func.value,) if isinstance(node.func, ast.Attribute) else node.args
 
 
 _CHANGING = {

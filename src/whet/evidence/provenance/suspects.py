@@ -239,7 +239,11 @@ def _operands(
                 continue
         if isinstance(each, ast.Subscript):
             holder = walk.now.value(each.value, call, step)
-            yield each.slice, walk.now.value(each.slice, call, step)
+            key = walk.now.value(each.slice, call, step)
+            if key is not None:
+                yield each.slice, key
+            else:
+                yield from walk.now.operands(each.slice, call, step)
             if holder is not None:
                 yield each.value, holder
             continue
@@ -324,7 +328,7 @@ _FLAWS: Sequence[tuple[str, Flaw, int]] = (
     ("None", _is_none, 0),
     ("NaN", _is_nan, 1),
     ("infinite", _is_infinite, 3),
-    ("negative", _is_negative, 4),
+    ("negative", _is_negative, 5),
     ("empty", _is_empty, 4),
     ("zero", _is_zero, 5),
 )

@@ -233,7 +233,7 @@ class Walk:
             if before is not None and self._is_flawed(before) and not self._is_flawed(added):
                 self._name(trail, name, call, step, before)
                 return
-            if not self._is_flawed(added) and added is not None and self._flaw is not None:
+            if added is not None and not self._is_flawed(added):
                 self._finish(trail, End.MADE, expr, call, step, target)
                 return
             target = added
@@ -408,6 +408,11 @@ class Walk:
             return
         statement = self._sources[frame.code.path].statement(writer.line)
         expr = None if statement is None else self.now.written(statement, key, part, writer)
+        is_added = isinstance(statement, ast.AugAssign) and expr is statement.value
+        added = None if expr is None or not is_added else self.now.value(expr, frame, writer)
+        if expr is not None and is_added and not self._is_flawed(added):
+            self._finish(trail, End.MADE, expr, frame, writer, part)
+            return
         if expr is not None:
             self._hop(trail, expr, writer, part, found.value)
             self._follow(trail, expr, frame, writer, part)
