@@ -2,6 +2,7 @@
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,4 +49,6 @@ def test_the_write_that_fills_a_disk_is_named_where_the_program_hides_it(tmp_pat
             answer = investigate(ALL[SMALL_DISK], tmp_path, temporary)
     except PermissionError as error:
         pytest.skip(str(error))
-    assert is_named(ALL[SMALL_DISK], answer), answer
+    # The disk is full while the records are written or, by then a little room was left, flushed.
+    cause = ALL[SMALL_DISK]
+    assert any(is_named(replace(cause, line=cause.line + n), answer) for n in (0, 1)), answer

@@ -111,7 +111,7 @@ class Closer:
             self.bench, self.trial, self.baseline, self.record,
             is_explained=bool(clues), libraries=libraries,
         )  # fmt: skip
-        clues = [*self._of_repairs(clues), *clues, *self._of_origin(at)]
+        clues = _together([*self._of_repairs(clues), *clues], self._of_origin(at))
         clues.sort(key=lambda each: _ORDER.index(each.sureness))
         found = [
             replace(each, says=printable(" ".join(each.says.split("\n"))))
@@ -290,6 +290,17 @@ def _crash(outcome: Outcome, error: KeptError, at: Placing) -> list[Clue]:
             line=frame.line,
         )
     ]
+
+
+def _together(clues: Sequence[Clue], traced: Sequence[Clue]) -> list[Clue]:
+    """Return all clues; what the way of a value leads to makes what was seen there as firm."""
+    found: list[Clue] = []
+    for each in clues:
+        same = [one for one in traced if (one.path, one.line) == (each.path, each.line)]
+        firmest = min([each, *same], key=lambda one: _ORDER.index(one.sureness)).sureness
+        trials = dict.fromkeys([*each.trials, *(n for one in same for n in one.trials)])
+        found.append(replace(each, sureness=firmest, trials=tuple(trials)))
+    return [*found, *traced]
 
 
 def _each_once(clues: Sequence[Clue]) -> list[Clue]:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,8 +73,9 @@ def _candidates(bench: Workbench, trial: Trial, path: Path) -> Iterator[tuple[st
     stem = path.stem.removesuffix(".bad").removesuffix(".fail")
     for mark in _MARKS:
         beside = path.with_name(f"{stem}.{mark}{path.suffix}")
-        if beside.is_file():
-            yield beside.name, beside.read_bytes()
+        with suppress(OSError):  # the longer name may be too long
+            if beside.is_file():
+                yield beside.name, beside.read_bytes()
     if trial.code is None:
         return
     repository = Repository(Path(trial.code.repository))
