@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
-from whet.core.clue import Clue, Placing, Sureness
+from whet.core.clue import Clue, Sureness
 from whet.evidence.provenance.circumstances import Circumstances, Idle
 from whet.evidence.provenance.control import Control, Decision, filters_of
 from whet.evidence.provenance.missing import Dropped, Likewise, Missing, Removed, caught
@@ -13,14 +13,11 @@ from whet.evidence.provenance.recording import (
     CONTAINER,
     OBJECT,
     SCALAR,
-    Call,
-    Raised,
-    Recording,
     Step,
     Value,
 )
 from whet.evidence.provenance.records import Record, Records
-from whet.evidence.provenance.source import Comprehension, Sources, changed_in, lookups
+from whet.evidence.provenance.source import Comprehension, changed_in, lookups
 from whet.evidence.provenance.suspects import (
     CONTROL_FLOW,
     EXIT,
@@ -36,11 +33,10 @@ from whet.evidence.provenance.suspects import (
     suspects_of,
     tested_in,
 )
-from whet.evidence.provenance.trail import End, Hop, Trail
+from whet.evidence.provenance.trail import End, Trail
 from whet.evidence.provenance.walk import Walk
+from whet.evidence.provenance.wording import Wording, cut, shown
 
-_WHY = "the line that fails is seldom the line that made the bad value"
-_SHOWN = 60
 _MOST_TRAILS = 2
 _MOST_SOURCES = 5
 _DECISIVE_RANK = 2
@@ -52,12 +48,9 @@ _NAMED = (ast.Name, ast.Attribute, ast.Subscript)
 
 
 @dataclass(slots=True)
-class Origin:
+class Origin(Wording):
     """Tells where what failed came from."""
 
-    recording: Recording
-    sources: Sources
-    at: Placing
     position_of: Callable[[str, int], Position | None]
     walk: Walk = field(init=False)
     records: Records = field(init=False)
@@ -100,9 +93,9 @@ class Origin:
         then = f"raised {failing.error.type} in its place"
         if failing.error.type == EXIT:
             then = "ended the program" if replaced else "ended the program later"
-        yield self._clue(
-            f"{self._place_of(path, error.line)} raised {self._error(error)}, and"
-            f" {self._there(failing)} {then}{more}",
+        yield self.clue(
+            f"{self.place_of(path, error.line)} raised {self.error(error)}, and"
+            f" {self.there(failing)} {then}{more}",
             path, error.line, Sureness.SEEN if replaced else Sureness.POSSIBLE,
         )  # fmt: skip
 
@@ -117,13 +110,13 @@ class Origin:
                 " where the program was before",
                 "os.rename": f"moved `{moved.asked}` away",
             }.get(moved.event.name, f"removed `{moved.asked}`")
-            yield self._clue(f"{self._place_of(path, line)} {does}", path, line, Sureness.SEEN)
+            yield self.clue(f"{self.place_of(path, line)} {does}", path, line, Sureness.SEEN)
         importing = self.around.still_imported(failing)
         if importing is not None:
             path = importing.call.code.path
-            yield self._clue(
-                f"{self._place_of(path, importing.line)} starts an import that leads back to its own"
-                f" module before that is complete: {self._there(failing)} met it half loaded",
+            yield self.clue(
+                f"{self.place_of(path, importing.line)} starts an import that leads back to its own"
+                f" module before that is complete: {self.there(failing)} met it half loaded",
                 path, importing.line, Sureness.SEEN,
             )  # fmt: skip
 
@@ -141,7 +134,7 @@ class Origin:
             key = self.walk.now.value(key_expr, failing.call, step)
             if holder is None or key is None or key.words in holder.parts:
                 continue
-            said = self._said(holder_expr, failing.call)
+            said = self.said(holder_expr, failing.call)
             reason = self.missing.reason(holder, key, step)
             yield from self._reason(failing, reason, said, key.words)
 
@@ -152,7 +145,7 @@ class Origin:
             holder = self.walk.now.value(node.value, failing.call, failing.step)
             if holder is None or holder.kind != OBJECT or node.attr in holder.parts:
                 continue
-            said = self._said(node.value, failing.call)
+            said = self.said(node.value, failing.call)
             reason = self.missing.removed(holder, node.attr, failing.step)
             if reason is not None:
                 yield from self._reason(failing, reason, said, f"`{node.attr}`")
@@ -161,8 +154,8 @@ class Origin:
             kind = holder.type.rpartition(".")[2]
             if trail.hops and trail.end is not End.UNKNOWN:
                 last = trail.hops[-1]
-                yield self._clue(
-                    f"the `{kind}` at {self._there(failing)} was never given `{node.attr}`."
+                yield self.clue(
+                    f"the `{kind}` at {self.there(failing)} was never given `{node.attr}`."
                     f" {self._end(trail, holder)}",
                     last.path, last.line,
                     Sureness.SEEN if trail.end is End.MADE else Sureness.POSSIBLE,
@@ -171,34 +164,34 @@ class Origin:
     def _reason(
         self, failing: Failing, reason: Removed | Dropped | Likewise | None, said: str, key: str
     ) -> Iterator[Clue]:
-        there = self._there(failing)
+        there = self.there(failing)
         match reason:
             case Removed(step=step):
                 path = step.frame.code.path
-                yield self._clue(
+                yield self.clue(
                     f"`{said}` had {key} until {self.at(path, step.line)} took it out"
-                    f" (`{self._line(path, step.line)}`); {there} asked for it afterwards",
+                    f" (`{self.line(path, step.line)}`); {there} asked for it afterwards",
                     path, step.line, Sureness.SEEN,
                 )  # fmt: skip
             case Dropped(error=error, caught=there_caught, record=record):
                 path = error.call.code.path
-                of = f" for the record at {self._record(record)}" if record else ""
+                of = f" for the record at {self.record(record)}" if record else ""
                 by = ""
                 if there_caught is not None:
                     place = self.at(there_caught[0].code.path, there_caught[1])
                     by = f", and {place} caught it"
-                yield self._clue(
-                    f"`{said}` has no {key}: {self._place_of(path, error.line)}"
-                    f" raised {self._error(error)}{of}{by}",
+                yield self.clue(
+                    f"`{said}` has no {key}: {self.place_of(path, error.line)}"
+                    f" raised {self.error(error)}{of}{by}",
                     path, error.line, Sureness.SEEN,
                 )  # fmt: skip
             case Likewise(key=other, trail=trail):
                 last = trail.hops[-1] if trail.hops else None
-                from_there = f", which comes from {self._place(last)}" if last else ""
+                from_there = f", which comes from {self.place(last)}" if last else ""
                 path, line = (
                     (last.path, last.line) if last else (failing.call.code.path, failing.error.line)
                 )
-                yield self._clue(
+                yield self.clue(
                     f"{there} asked `{said}` for {key}, but it has {other}{from_there}",
                     path, line, Sureness.SEEN if last else Sureness.POSSIBLE,
                 )  # fmt: skip
@@ -233,27 +226,27 @@ class Origin:
                 yield story
 
     def _story(self, failing: Failing, suspect: Suspect, trail: Trail, sureness: Sureness) -> Clue:
-        said = self._said(suspect.expr, failing.call)
+        said = self.said(suspect.expr, failing.call)
         said += f"[{suspect.key}]" if suspect.key else ""
-        what = suspect.says or _shown(suspect.value)
-        there = self._there(failing)
+        what = suspect.says or shown(suspect.value)
+        there = self.there(failing)
         head = f"`{said}` is {what} at {there}" if what else f"{there} uses `{said}`"
         idle = self.around.idle_loop(trail) if trail.end is End.LITERAL else None
         if idle is not None:
             return self._of_idle(head, idle, trail)
         record = self._record_of(trail)
-        of = f", for the record at {self._record(record)}" if record is not None else ""
+        of = f", for the record at {self.record(record)}" if record is not None else ""
         made_of = "" if suspect.says == "None" else self._made_of(trail)
         last = trail.hops[-1]
         set_by = self.around.variable_set(trail, failing.error.moment)
         changed = (
-            f". {self._place_of(set_by.path, set_by.line)} set `{set_by.words[0]}`"
+            f". {self.place_of(set_by.path, set_by.line)} set `{set_by.words[0]}`"
             if set_by is not None
             else ""
         )
         first = trail.hops[0]
-        put = f". {self._place(first)} put it there" if suspect.key and first is not last else ""
-        return self._clue(
+        put = f". {self.place(first)} put it there" if suspect.key and first is not last else ""
+        return self.clue(
             f"{head}{put}. {self._end(trail, suspect.value)}{self._decided(trail, suspect)}{of}"
             f"{made_of}{self._dropped(trail)}{changed}"
             f"{self._through(trail)}",
@@ -278,19 +271,19 @@ class Origin:
                 return
 
     def _of_idle(self, head: str, idle: Idle, trail: Trail) -> Clue:
-        path, said = idle.call.code.path, self._said(idle.expr, idle.call)
-        where = f"{head}, still as {self._place(trail.hops[-1])} set it: the loop at"
+        path, said = idle.call.code.path, self.said(idle.expr, idle.call)
+        where = f"{head}, still as {self.place(trail.hops[-1])} set it: the loop at"
         where += f" {self.at(path, idle.line)} never ran, because"
         if idle.spent is not None:
             spent = idle.spent
             there = spent.frame.code.path
-            return self._clue(
-                f"{where} {self._place_of(there, spent.line)} had used up `{said}`",
+            return self.clue(
+                f"{where} {self.place_of(there, spent.line)} had used up `{said}`",
                 there, spent.line, Sureness.SEEN,
             )  # fmt: skip
         behind = self.walk.back(idle.expr, idle.call, idle.step, idle.value, None)
         last = behind.hops[-1] if behind.hops else None
-        from_there = f", which comes from {self._place(last)}" if last else ""
+        from_there = f", which comes from {self.place(last)}" if last else ""
         yielded = [
             self.control.passed_over(callee)
             for node in ast.walk(idle.expr)
@@ -302,7 +295,7 @@ class Origin:
         decision = next((each for each in yielded if each is not None), None)
         if decision is not None:
             from_there += f"{self._test(decision)}"
-        return self._clue(
+        return self.clue(
             f"{where} `{said}` was empty{from_there}",
             last.path if last else path, last.line if last else idle.line, Sureness.POSSIBLE,
         )  # fmt: skip
@@ -346,17 +339,17 @@ class Origin:
                 last = behind.hops[-1] if behind.hops else None
                 by = ""
                 if set_by is not None:
-                    by = f" (set at {self._place_of(set_by.path, set_by.line)})"
+                    by = f" (set at {self.place_of(set_by.path, set_by.line)})"
                 elif last is not None and last.call is not call:
-                    by = f" (from {self._place(last)})"
-                values.append(f"`{self._said(expr, call)}` was {_cut(value.words)}{by}")
+                    by = f" (from {self.place(last)})"
+                values.append(f"`{self.said(expr, call)}` was {cut(value.words)}{by}")
         with_them = f": {' and '.join(values)}" if values else ""
         times = f" all {decision.times} times" if decision.times > 1 else ""
-        last = " the last time" if values and decision.times > 1 else ""
+        then = " the last time" if values and decision.times > 1 else ""
         was = "true" if decision.was else "false"
         return (
-            f", because `{_cut(self.sources[path].said(test))}` at"
-            f" {self.at(path, test.lineno)} was {was}{times}{with_them}{last}"
+            f", because `{cut(self.sources[path].said(test))}` at"
+            f" {self.at(path, test.lineno)} was {was}{times}{with_them}{then}"
         )
 
     def _dropped(self, trail: Trail) -> str:
@@ -373,8 +366,8 @@ class Origin:
                 if there is None:
                     continue
                 return (
-                    f". On the way {self._place_of(path, error.line)} raised"
-                    f" {self._error(error)}, and {self.at(there[0].code.path, there[1])} caught it"
+                    f". On the way {self.place_of(path, error.line)} raised"
+                    f" {self.error(error)}, and {self.at(there[0].code.path, there[1])} caught it"
                 )
         return ""
 
@@ -390,14 +383,14 @@ class Origin:
             whole = ast.Expr(expr) if isinstance(expr, _NAMED) else expr
             for operand, value in list(self.walk.now.operands(whole, call, step))[:_MOST_SOURCES]:
                 behind = self.walk.back(operand, call, step, value, None)
-                said = self._said(operand, call)
+                said = self.said(operand, call)
                 place = self._source_of(behind, value, step)
                 if place and place not in found and not _is_path(value):
                     found[place] = f"`{said}` {place}"
                     waiting.append(behind)
                 inside = self._last_part(value, step)
                 if inside is not None and inside.hops:
-                    last = f"from {self._place(inside.hops[-1])}"
+                    last = f"from {self.place(inside.hops[-1])}"
                     if last not in found and last not in place:
                         found[last] = f"the last item of `{said}` {last}"
                         waiting.insert(0, inside)
@@ -412,14 +405,12 @@ class Origin:
     def _source_of(self, behind: Trail, value: Value | None, step: Step) -> str:
         """Say where an operand came from; nothing if that is the line itself."""
         record = None if value is None else self.records.find(value)
-        of = f"as in the record at {self._record(record)}" if record is not None else ""
+        of = f"as in the record at {self.record(record)}" if record is not None else ""
         if not behind.hops or behind.hops[-1].line == step.line:
             return of
         last = behind.hops[-1]
         changed = self._changed(value, step.begin)
-        return f"from {self._place(last)}{changed}{self._global(behind)}" + (
-            f", {of}" if of else ""
-        )
+        return f"from {self.place(last)}{changed}{self._global(behind)}" + (f", {of}" if of else "")
 
     def _global(self, trail: Trail) -> str:
         """Say where the constant of a module was written that a line has made a value with."""
@@ -433,7 +424,7 @@ class Origin:
                 continue
             behind = self.walk.back(node, trail.call, trail.step, value, None)
             if behind.hops and behind.hops[-1].line != trail.step.line:
-                return f" with `{node.id}` from {self._place(behind.hops[-1])}"
+                return f" with `{node.id}` from {self.place(behind.hops[-1])}"
         return ""
 
     def _changed(self, value: Value | None, moment: int) -> str:
@@ -454,7 +445,7 @@ class Origin:
                 decision = self.control.decided(call, step.line, step.begin)
                 why = "" if decision is None else self._test(decision)
                 return (
-                    f" (changed later at {self._place_of(path, step.line)}{self._loop(step)}{why})"
+                    f" (changed later at {self.place_of(path, step.line)}{self._loop(step)}{why})"
                 )
         return ""
 
@@ -474,14 +465,14 @@ class Origin:
                     where = self.at(made[-1].code.path, given.lineno)
                     return (
                         f", in {rounds} rounds of a loop over"
-                        f" `{_cut(self.sources[path].said(loop.iter))}`: {where}"
-                        f" (`{self._said(given, made[-1])}`) gave {_cut(result.result.words)}"
+                        f" `{cut(self.sources[path].said(loop.iter))}`: {where}"
+                        f" (`{self.said(given, made[-1])}`) gave {cut(result.result.words)}"
                     )
         return ""
 
     def _end(self, trail: Trail, value: Value) -> str:
         last = trail.hops[-1]
-        place = self._place(last)
+        place = self.place(last)
         match trail.end:
             case End.MADE:
                 changed = "" if value.kind == SCALAR else self._changed(value, _EVER)
@@ -507,7 +498,7 @@ class Origin:
         """Say where an error was raised that is kept as a value."""
         for error in self.recording.errors:
             if value.number and error.number == value.number:
-                return f"; the error itself was raised at {self._place_of(error.call.code.path, error.line)}"
+                return f"; the error itself was raised at {self.place_of(error.call.code.path, error.line)}"
         return ""
 
     def _through(self, trail: Trail) -> str:
@@ -553,36 +544,6 @@ class Origin:
                     return found
         return None
 
-    # ---- words ----
-
-    def _there(self, failing: Failing) -> str:
-        return self.at(failing.call.code.path, failing.error.line)
-
-    def _error(self, error: Raised) -> str:
-        words = [part.words for _, part in self.recording.parts(error.arguments)]
-        return f"{error.type}({_cut(', '.join(words))})"
-
-    def _said(self, expr: ast.AST, call: Call) -> str:
-        if isinstance(expr, Comprehension):
-            expr = expr.value if isinstance(expr, ast.DictComp) else expr.elt
-        return _cut(self.sources[call.code.path].said(expr))
-
-    def _line(self, path: str, line: int) -> str:
-        return _cut(self.sources[path].line(line))
-
-    def _place_of(self, path: str, line: int) -> str:
-        return f"{self.at(path, line)} (`{self._line(path, line)}`)"
-
-    def _place(self, hop: Hop) -> str:
-        place = self.at(hop.path, hop.line)
-        return f"{place} (`{_cut(hop.says)}`)" if hop.says else place
-
-    def _record(self, record: Record) -> str:
-        return f"{self.at(record.path, record.line)} (`{_cut(record.text)}`)"
-
-    def _clue(self, says: str, path: str, line: int, sureness: Sureness) -> Clue:
-        return Clue(says=says, why=_WHY, path=path, line=line, sureness=sureness)
-
 
 def _upper(text: str) -> str:
     return text[:1].upper() + text[1:]
@@ -603,13 +564,3 @@ def _reads_like(value: Value, bad: Value) -> bool:
         return words in {"nan", "na", "n/a", "null", "inf", "-inf", ""}
     least = bad.facts.get("min")
     return value.kind == SCALAR and words in {bad.words, str(least)} and len(words) > 1
-
-
-def _shown(value: Value) -> str:
-    if value.kind == "array":
-        return f"an array of {value.facts.get('dtype')}"
-    return _cut(value.words)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

@@ -1,0 +1,77 @@
+"""The words in which lines, values and records of a program are told."""
+
+import ast
+from dataclasses import dataclass
+
+from whet.core.clue import Clue, Placing, Sureness
+from whet.evidence.provenance.recording import Call, Raised, Recording, Value
+from whet.evidence.provenance.records import Record
+from whet.evidence.provenance.source import Comprehension, Sources
+from whet.evidence.provenance.suspects import Failing
+from whet.evidence.provenance.trail import Hop
+
+_WHY = "the line that fails is seldom the line that made the bad value"
+_SHOWN = 60
+
+
+@dataclass(slots=True)
+class Wording:
+    """Says where things are.
+
+    Attributes:
+        recording: the run.
+        sources: the program.
+        at: says where a line is.
+    """
+
+    recording: Recording
+    sources: Sources
+    at: Placing
+
+    def there(self, failing: Failing) -> str:
+        """Say where it failed."""
+        return self.at(failing.call.code.path, failing.error.line)
+
+    def error(self, error: Raised) -> str:
+        """Say an error as the program would make it."""
+        words = [part.words for _, part in self.recording.parts(error.arguments)]
+        return f"{error.type}({cut(', '.join(words))})"
+
+    def said(self, expr: ast.AST, call: Call) -> str:
+        """Return what the program says, of a comprehension its element."""
+        if isinstance(expr, Comprehension):
+            expr = expr.value if isinstance(expr, ast.DictComp) else expr.elt
+        return cut(self.sources[call.code.path].said(expr))
+
+    def line(self, path: str, line: int) -> str:
+        """Return a line of the program."""
+        return cut(self.sources[path].line(line))
+
+    def place_of(self, path: str, line: int) -> str:
+        """Say where a line is, and what it says."""
+        return f"{self.at(path, line)} (`{self.line(path, line)}`)"
+
+    def place(self, hop: Hop) -> str:
+        """Say where a value came by."""
+        place = self.at(hop.path, hop.line)
+        return f"{place} (`{cut(hop.says)}`)" if hop.says else place
+
+    def record(self, record: Record) -> str:
+        """Say where a record is, and what it says."""
+        return f"{self.at(record.path, record.line)} (`{cut(record.text)}`)"
+
+    def clue(self, says: str, path: str, line: int, sureness: Sureness) -> Clue:
+        """Return a clue."""
+        return Clue(says=says, why=_WHY, path=path, line=line, sureness=sureness)
+
+
+def shown(value: Value) -> str:
+    """Return how a value is shown; empty: its type tells enough."""
+    if value.kind == "array":
+        return f"an array of {value.facts.get('dtype')}"
+    return cut(value.words)
+
+
+def cut(text: str) -> str:
+    """Return a text that fits into a sentence."""
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
