@@ -1,6 +1,7 @@
 """`whet investigate`: the small change of the program with which its failure goes."""
 
 import json
+import re
 import sys
 
 from whet_command import Whet
@@ -38,7 +39,14 @@ def test_what_ends_the_failure_of_a_script_is_its_cause(whet: Whet) -> None:
     found = cause(whet, SHARED, "main.py")
     assert found is not None
     assert (found["line"], found["sureness"]) == (2, "shown")
-    assert len(str(found["trials"]).split(",")) == 2
+    said = re.fullmatch(
+        r"trial (\d+) ran with that change and passed; trial (\d+) ran without it and failed",
+        str(found["why"]),
+    )
+    assert said is not None
+    changed, control = said.groups()
+    shown = [json.loads(whet("show", "--json", each).stdout) for each in (changed, control)]
+    assert [each["verdict"] for each in shown] == ["good", "bad"]
 
 
 def test_no_changed_program_is_run_where_none_is_wanted(whet: Whet) -> None:

@@ -31,6 +31,7 @@ from whet.host.control import CANCEL, Control
 from whet.host.ending import cleaning_up, holding_signals
 from whet.host.memory import FullGroups
 from whet.host.process_tree import resident_bytes
+from whet.host.refused import refused
 from whet.host.slot import Slot, Stacks
 from whet.host.spawner_process import Program
 from whet.host.stage import Staged
@@ -392,7 +393,8 @@ def _measured(outcome: Outcome, patterns: Mapping[str, re.Pattern[bytes]]) -> di
 
 
 def _host_failure(trial: Trial, error: OSError) -> WhetError:
-    return HostFailure(
+    """Return the error that names the limit of the system, if one was met."""
+    return refused(error) or HostFailure(
         f"cannot run `{' '.join(trial.command)[:200]}`: {error}",
         hint="look at the limits: `ulimit -a`, `df -h`",
     )

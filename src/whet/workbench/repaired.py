@@ -17,7 +17,6 @@ from whet.host.stacks import is_user_code
 from whet.workbench.post_mortem import Dead
 from whet.workbench.reproduce import Baseline
 
-_WHY = "such a mistake shows where the value is used, not where it is made"
 _MOST_EXPERIMENTS = 24
 _MOST_SECONDS = 30.0
 """Of a plain run, for all experiments together; those that take longer may take twice as much."""
@@ -58,10 +57,11 @@ def repaired_clue(trial: Trial, baseline: Baseline, dead: Dead | None, run: Run)
     return None
 
 
-def _clue(path: str, repair: Repair, trials: tuple[int, ...], at: Placing) -> Clue:
+def _clue(path: str, repair: Repair, trials: tuple[int, int], at: Placing) -> Clue:
+    changed, control = trials
     return Clue(
         says=f"at {at(path, repair.line)} {repair.what}: with {repair.instead} the command passes",
-        why=_WHY,
+        why=f"trial {changed} ran with that change and passed; trial {control} ran without it and failed",
         path=path,
         line=repair.line,
         sureness=Sureness.SHOWN,
