@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.evidence.repairs import repairs_of
+from whet.evidence.experiments.repairs import repairs_of
 
 WRONG = {
     "default": ("def f(x, seen=[]):\n    seen.append(x)\n    return seen\nf(1)\nassert f(2) == [2]\n", 1),

@@ -73,6 +73,10 @@ class Placing:
 
     folder: str
 
+    def absolute(self, path: str) -> str:
+        """Return where a path is that a program started in the folder has said."""
+        return path if path.startswith("/") else f"{self.folder.rstrip('/')}/{path}"
+
     def __call__(self, path: str, line: int = 0) -> str:
         """Return a place such as ``pkg/mod.py:12``, also of an installed package."""
         own = self.folder.rstrip("/") + "/"

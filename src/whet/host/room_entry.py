@@ -70,13 +70,18 @@ def enter(plan: "Plan") -> None:
     try:
         mounts.keep_mounts_private()
         kept = _opened(real)  # only now: what another namespace has open cannot be shown here
+        # What holds a folder that is seen through is made so first: that folder stays writable.
+        around = [path for path in read_only if any(_is_below(each[0], path) for each in overlays)]
+        for path in around:
+            mounts.make_read_only(path)
         _show_through(overlays, reporter, is_user=is_user)
         kept += _opened(shown)
         for number, disk in enumerate(disks):
             _mount_disk(disk, kept)
             reporter.send(b"disk %d" % number, disk[0])
         for path in read_only:
-            mounts.make_read_only(path)
+            if path not in around:
+                mounts.make_read_only(path)
         for path in hidden:
             _hide(path)
         _put_back(kept)

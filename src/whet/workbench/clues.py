@@ -12,6 +12,7 @@ from whet.core.failure import FailureKind
 from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.record import JsonObject
+from whet.core.room import Room
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.closer_look import (
@@ -29,10 +30,11 @@ from whet.evidence.overriding import overriding_clues
 from whet.evidence.raised_before import raised_clues
 from whet.evidence.stack_groups import groups_of, stack_clues
 from whet.evidence.waiting_processes import process_clues
+from whet.evidence.warned import warning_clues
 from whet.host.agent_tasks import NO_TASKS, AgentTasks
 from whet.host.presence import ended_in, pythons_in
 from whet.workbench.bench import Place, Workbench
-from whet.workbench.origins import origin_clues
+from whet.workbench.origins import Origins, look_at_origin
 from whet.workbench.post_mortem import dead_in, likeliest
 from whet.workbench.repaired import repaired_clue
 from whet.workbench.reproduce import Baseline
@@ -111,7 +113,10 @@ class Closer:
             self.bench, self.trial, self.baseline, self.record,
             is_explained=bool(clues), libraries=libraries,
         )  # fmt: skip
-        clues = _together([*self._of_repairs(clues), *clues], self._of_origin(at))
+        origins = self._of_origin(at)
+        clues = _together([*self._of_repairs(clues), *clues], origins.clues)
+        if not any(each.sureness is Sureness.SHOWN for each in clues):
+            clues = [*self._of_variations(origins, at), *clues]
         clues.sort(key=lambda each: _ORDER.index(each.sureness))
         found = [
             replace(each, says=printable(" ".join(each.says.split("\n"))))
@@ -144,10 +149,12 @@ class Closer:
 
     def _of_first_look(self, outcome: Outcome, at: Placing) -> list[Clue]:
         dead = dead_in(outcome.evidence)
+        warned = warning_clues(outcome, at)
         if not dead:
-            return []
+            return warned
         chosen = dead[likeliest(outcome, dead)]
         return [
+            *warned,
             *_crash(outcome, chosen.error, at),
             *wrong_file_clues(chosen.failure, chosen.error, self.bench.project.folder, at),
             *overriding_clues(chosen.failure, chosen.error, at),
@@ -179,16 +186,28 @@ class Closer:
         clue = repaired_clue(self.trial, self.baseline, chosen, self._once)
         return [] if clue is None else [clue]
 
-    def _of_origin(self, at: Placing) -> list[Clue]:
+    def _of_origin(self, at: Placing) -> Origins:
         """Return where what failed came from."""
         if not self._can_look_closer:
-            return []
+            return Origins()
         dead = dead_in(self.baseline.outcome.evidence)
         chosen = dead[likeliest(self.baseline.outcome, dead)] if dead else None
-        return origin_clues(self.baseline, chosen, self._once, at)
+        return look_at_origin(self.baseline, chosen, self._once, at)
 
-    def _once(self, tasks: AgentTasks) -> tuple[int, Outcome]:
-        (outcome,) = self._run(tasks, 1)
+    def _of_variations(self, origins: Origins, at: Placing) -> list[Clue]:
+        """Return the one-token changes with which the command passes."""
+        is_firm = any(each.sureness is not Sureness.POSSIBLE for each in origins.clues)
+        way = origins.way
+        if way is None or not self.tries_changes or (is_firm and not way.is_exact):
+            return []
+        from whet.workbench.varied import CONTAINED, varied_clues
+
+        room = self.bench.settled(CONTAINED.beside(self.trial.limits.room or Room()))
+        contained = replace(self.trial, limits=replace(self.trial.limits, room=room))
+        return varied_clues(self.baseline, way, lambda tasks: self._once(tasks, contained), at)
+
+    def _once(self, tasks: AgentTasks, trial: Trial | None = None) -> tuple[int, Outcome]:
+        (outcome,) = self._run(tasks, 1, trial=trial)
         return self.looked[-1], outcome
 
     def _libraries_of_numbers(self) -> set[str] | None:
@@ -215,11 +234,18 @@ class Closer:
         self.passed_while_looked_at = sum(oracle.judge(run) is Verdict.GOOD for run in runs)
         return runs[-1]
 
-    def _run(self, tasks: AgentTasks, times: int, *, until: Verdict | None = None) -> list[Outcome]:
+    def _run(
+        self,
+        tasks: AgentTasks,
+        times: int,
+        *,
+        until: Verdict | None = None,
+        trial: Trial | None = None,
+    ) -> list[Outcome]:
         """Run the command with other tasks, several times, or until it ends in one way."""
         bench, oracle = self.bench, self.baseline.oracle
         bench.tasks = tasks
-        trial = _with_time(self.trial, self.baseline.reproduction.wall_seconds)
+        trial = _with_time(trial or self.trial, self.baseline.reproduction.wall_seconds)
         runs: list[Outcome] = []
         try:
             with bench.executor(self.record, place=self.place) as executor:
@@ -293,14 +319,24 @@ def _crash(outcome: Outcome, error: KeptError, at: Placing) -> list[Clue]:
 
 
 def _together(clues: Sequence[Clue], traced: Sequence[Clue]) -> list[Clue]:
-    """Return all clues; what the way of a value leads to makes what was seen there as firm."""
-    found: list[Clue] = []
+    """Return all clues; where one points at the line that a value's way leads to, the way is told.
+
+    What was seen there ties the line to the failure, so that the way is as firm as that.
+    """
+    found, ways = list[Clue](), list(traced)
     for each in clues:
-        same = [one for one in traced if (one.path, one.line) == (each.path, each.line)]
-        firmest = min([each, *same], key=lambda one: _ORDER.index(one.sureness)).sureness
-        trials = dict.fromkeys([*each.trials, *(n for one in same for n in one.trials)])
-        found.append(replace(each, sureness=firmest, trials=tuple(trials)))
-    return [*found, *traced]
+        same = [n for n, one in enumerate(ways) if (one.path, one.line) == (each.path, each.line)]
+        if not same:
+            found.append(each)
+            continue
+        for number in same:
+            one = ways[number]
+            firmest = min([each, one], key=lambda any_: _ORDER.index(any_.sureness)).sureness
+            trials = tuple(dict.fromkeys([*each.trials, *one.trials]))
+            ways[number] = replace(one, sureness=firmest, trials=trials)
+            if each.sureness is Sureness.SHOWN:
+                found.append(replace(each, trials=trials))
+    return [*found, *ways]
 
 
 def _each_once(clues: Sequence[Clue]) -> list[Clue]:

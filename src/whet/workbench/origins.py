@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from whet.core.clue import Clue, Placing
 from whet.core.evidence import STEPS
@@ -14,6 +14,7 @@ from whet.evidence.kept_failure import KeptError
 from whet.evidence.provenance.origin import Origin
 from whet.evidence.provenance.recording import read_recording
 from whet.evidence.provenance.source import Sources
+from whet.evidence.provenance.way import Way
 from whet.host.agent_tasks import AgentTasks
 from whet.workbench.post_mortem import Dead, dead_in
 from whet.workbench.reproduce import Baseline
@@ -24,7 +25,20 @@ Run = Callable[[AgentTasks], tuple[int, Outcome]]
 _Position = tuple[int, int, int, int]
 
 
-def origin_clues(baseline: Baseline, dead: Dead | None, run: Run, at: Placing) -> list[Clue]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origins:
+    """Where what failed came from.
+
+    Attributes:
+        clues: what is known of it.
+        way: the lines that the bad value came by; None: it was not followed.
+    """
+
+    clues: tuple[Clue, ...] = ()
+    way: Way | None = None
+
+
+def look_at_origin(baseline: Baseline, dead: Dead | None, run: Run, at: Placing) -> Origins:
     """Return where what failed came from.
 
     Args:
@@ -35,10 +49,10 @@ def origin_clues(baseline: Baseline, dead: Dead | None, run: Run, at: Placing) -
     """
     wish = _wish(baseline.outcome, dead)
     if not wish:
-        return []
+        return Origins()
     number, outcome = run(AgentTasks(keeps_locals=True, closer="steps:" + "|".join(wish)))
     if baseline.oracle.judge(outcome) is not Verdict.BAD:
-        return []
+        return Origins()
     positions: dict[tuple[str, int], _Position] = {}
     for each in (*(() if dead is None else (dead,)), *dead_in(outcome.evidence)):
         for frame in each.error.frames:
@@ -51,8 +65,9 @@ def origin_clues(baseline: Baseline, dead: Dead | None, run: Run, at: Placing) -
                 origin = Origin(
                     recording, Sources(), at, lambda path, line: positions.get((path, line))
                 )
-                return [replace(clue, trials=(number,)) for clue in origin.clues()]
-    return []
+                clues = tuple(replace(clue, trials=(number,)) for clue in origin.clues())
+                return Origins(clues=clues, way=origin.way())
+    return Origins()
 
 
 def _wish(outcome: Outcome, dead: Dead | None) -> list[str]:

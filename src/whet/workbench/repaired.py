@@ -9,8 +9,8 @@ from whet.core.clue import Clue, Placing, Sureness
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
+from whet.evidence.experiments.repairs import MOST_BYTES, Repair, repairs_of
 from whet.evidence.kept_failure import KeptFailure
-from whet.evidence.repairs import MOST_BYTES, Repair, repairs_of
 from whet.host.agent_tasks import AgentTasks
 from whet.host.presence import pythons_in
 from whet.host.stacks import is_user_code

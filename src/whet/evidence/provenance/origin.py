@@ -35,6 +35,7 @@ from whet.evidence.provenance.suspects import (
 )
 from whet.evidence.provenance.trail import End, Trail
 from whet.evidence.provenance.walk import Walk
+from whet.evidence.provenance.way import Way, way_of
 from whet.evidence.provenance.wording import Wording, cut, shown
 
 _MOST_TRAILS = 2
@@ -74,6 +75,11 @@ class Origin(Wording):
         found = [*self._of_replaced(failing), *self._of(failing)]
         firm = [each for each in found if each.sureness is not Sureness.POSSIBLE]
         return firm or found
+
+    def way(self) -> Way | None:
+        """Return the lines that the bad value has come by; None: what failed was not followed."""
+        failing = failing_in(self.recording, self.sources, self.position_of)
+        return None if failing is None else way_of(failing, self.recording, self.sources, self.walk)
 
     def _of(self, failing: Failing) -> Iterator[Clue]:
         yield from self._of_circumstances(failing)
@@ -218,7 +224,7 @@ class Origin(Wording):
             others = [each.rank for each in suspects if each is not suspect]
             is_clear = not others or min(others) - suspect.rank >= _CLEARLY
             is_sure = number == 0 and suspect.rank <= _DECISIVE_RANK and is_clear
-            is_firm = is_sure and trail.end is not End.UNKNOWN
+            is_firm = is_sure and trail.end not in {End.UNKNOWN, End.ABSENT}
             sureness = Sureness.SEEN if is_firm else Sureness.POSSIBLE
             story = self._story(failing, suspect, trail, sureness)
             is_new = story.line != failing.error.line or story.path != failing.call.code.path
@@ -404,7 +410,8 @@ class Origin(Wording):
 
     def _source_of(self, behind: Trail, value: Value | None, step: Step) -> str:
         """Say where an operand came from; nothing if that is the line itself."""
-        record = None if value is None else self.records.find(value)
+        record = self._record_read(behind)
+        record = record or (None if value is None else self.records.find(value))
         of = f"as in the record at {self.record(record)}" if record is not None else ""
         if not behind.hops or behind.hops[-1].line == step.line:
             return of
@@ -511,8 +518,8 @@ class Origin(Wording):
                 places.append(self.at(hop.path, hop.line))
         return f". It came through {', '.join(dict.fromkeys(places))}" if places else ""
 
-    def _record_of(self, trail: Trail) -> Record | None:
-        """Return the line of a file that the value was read from, or made for."""
+    def _record_read(self, trail: Trail) -> Record | None:
+        """Return the line of a file that the value of a trail was a part of."""
         for hop in reversed(trail.hops):
             if hop.inside is None or hop.value is None:
                 continue
@@ -521,10 +528,16 @@ class Origin(Wording):
                     found = self.records.find(hop.inside) or self.records.pair(key, part)
                     if found is not None:
                         return found
-        if trail.call is None or trail.step is None:
-            return None
+        return None
+
+    def _record_of(self, trail: Trail) -> Record | None:
+        """Return the line of a file that the value was read from, or made for."""
+        read = self._record_read(trail)
+        if read is not None or trail.call is None or trail.step is None:
+            return read
         named = [trail.expression] if trail.expression is not None else []
         names = [each.id for one in named for each in ast.walk(one) if isinstance(each, ast.Name)]
+        names = [each for each in names if each in trail.call.code.variables]
         for name in (*names, *sorted(trail.call.given)):
             value = self.recording.held(trail.call, name, trail.step.begin)
             found = None if value is None else self._spoilt(value, trail.hops[-1].value)

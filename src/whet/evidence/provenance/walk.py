@@ -11,6 +11,7 @@ from functools import partial
 from whet.evidence.provenance.moments import Moments
 from whet.evidence.provenance.recording import (
     ARRAY,
+    CONTAINER,
     SCALAR,
     Call,
     Recording,
@@ -58,6 +59,7 @@ class Walk:
 
     Attributes:
         now: what the parts of its lines were.
+        passed: the lines that it has gone back through, in that order.
     """
 
     def __init__(self, recording: Recording, sources: Sources) -> None:
@@ -65,6 +67,7 @@ class Walk:
         self._all = recording
         self._sources = sources
         self.now = Moments(recording, sources)
+        self.passed: dict[tuple[str, int], None] = {}
         self._met: set[tuple[int, int, str]] = set()
         self._flaw: Flaw | None = None
 
@@ -140,6 +143,16 @@ class Walk:
 
     # ---- the way back ----
 
+    def _flawed_part(self, value: Value | None) -> str | None:
+        """Return the key under which a container holds what has the flaw, or something with it."""
+        if value is None or value.kind != CONTAINER:
+            return None
+        for key, part in self._all.parts(value):
+            inside = [each for _, each in self._all.parts(part)] if part.kind == CONTAINER else []
+            if any(map(self._is_flawed, (part, *inside))):
+                return key
+        return None
+
     def _follow(
         self, trail: Trail, expr: ast.expr, call: Call, step: Step, target: Value | None
     ) -> None:
@@ -178,6 +191,7 @@ class Walk:
         inside: Value | None = None,
     ) -> None:
         call = step.frame
+        self.passed[call.code.path, expr.lineno] = None
         said = self._sources[call.code.path].said(expr)
         if trail.hops and (trail.hops[-1].call, trail.hops[-1].line) == (call, expr.lineno):
             inside = inside or trail.hops[-1].inside
@@ -556,6 +570,15 @@ class Walk:
             self._hop(trail, expr, step, target)
             self._returned(trail, given.frame, given)
             return
+        if chosen is None and self._flaw is not None:
+            for _, value in found:
+                flawed = self._flawed_part(value)
+                if flawed is not None:
+                    self._hop(trail, expr, step, target)
+                    self._put(trail, value, flawed, step.begin)
+                    if trail.end is End.UNKNOWN:
+                        self._finish(trail, End.MADE, expr, call, step, target)
+                    return
         is_passing = chosen is None and isinstance(expr, ast.Call | ast.Await)
         for each, value in found if is_passing else ():
             key = None if is_common(target) else self.now.key_of(value, target, step)

@@ -26,6 +26,8 @@ _MOST_DEPTH = 3
 _MOST_VALUES = 160
 """In one variable."""
 _MOST_ITEMS = 40
+_MOST_SEARCHED, _MOST_MISSING = 4000, 4
+"""Of a sequence no longer than this, what is `None` or NaN is kept wherever it stands."""
 _MOST_CHARACTERS = 160
 _MOST_BITS = 4096
 _MOST_KEPT = 100_000
@@ -124,13 +126,19 @@ class Table:
     def _container(self, value: Any, base: Any, name: str, depth: int) -> int:
         size = base.__len__(value)
         items: Any
-        if among(base, (dict,)):
+        if among(base, (dict,)) and size > _MOST_ITEMS:
+            half = _MOST_ITEMS // 2
+            last = list(values.islice(reversed(base.items(value)), half))
+            items = [*last[::-1], *values.islice(base.items(value), half)]
+        elif among(base, (dict,)):
             items = base.items(value)
         elif among(base, (set, frozenset)):
             items = ((each, None) for each in base.__iter__(value))
         elif size > _MOST_ITEMS:
             half = _MOST_ITEMS // 2
-            some = [*range(half), *range(size - half, size)]
+            some = [*range(size - half, size), *range(half)]
+            if size <= _MOST_SEARCHED:
+                some[:0] = _missing_in(value, base, range(half, size - half))
             items = [(each, base.__getitem__(value, each)) for each in some]
         else:
             items = enumerate(base.__iter__(value))
@@ -147,10 +155,14 @@ class Table:
         kind, name, words, size = told
         parts: list[tuple[str, int]] = []
         if depth < _MOST_DEPTH:
-            for key, each in values.islice(items, _MOST_ITEMS):
+            for key, each in values.islice(items, _MOST_ITEMS + _MOST_MISSING):
                 if self._left < 0:
                     break
                 parts.append((_key(key, kind), self._named(key, each, depth + 1)))
+        if size > _MOST_ITEMS and kind == CONTAINER:  # what was put in last was looked at first
+            half = _MOST_ITEMS // 2
+            at = next((n for n, (key, _) in enumerate(parts) if key == "0"), half)
+            parts = [*parts[at:], *parts[:at]]
         row = self._add((kind, name, words, id(value), size, tuple(parts), None))
         if kind == CONTAINER and self._is_data(parts) and len(self._kept) < _MOST_KEPT:
             self._kept[id(value)] = value  # or another one gets its number
@@ -159,6 +171,32 @@ class Table:
     def _is_data(self, parts: Iterable[tuple[str, int]]) -> bool:
         """Whether all parts are numbers and texts: nobody waits for the end of what holds them."""
         return all(self.rows[row][0] == SCALAR for _, row in parts)
+
+
+def _missing_in(value: Any, base: Any, places: Iterable[int]) -> list[int]:
+    """Return the first places at which a sequence has no value or NaN."""
+    found: list[int] = []
+    left = _MOST_SEARCHED
+    for place in places:
+        each: Any = base.__getitem__(value, place)
+        inside: Any = [each]
+        if type(each) in (list, tuple):
+            inside = each
+        elif type(each) is dict:
+            inside = each.values()
+        left -= len(inside)
+        if left < 0:
+            break
+        if any(map(_is_missing, inside)):
+            found.append(place)
+            if len(found) == _MOST_MISSING:
+                break
+    return found
+
+
+def _is_missing(value: object) -> bool:
+    """Whether it is no value, or NaN."""
+    return value is None or (type(value) is float and value != value)  # noqa: PLR0124  # NaN
 
 
 def _key(key: Any, kind: str) -> str:

@@ -1,0 +1,580 @@
+"""What one token, operand or line of Python may be instead: the slips that engineers make most often.
+
+The kinds are those of studies of one-statement bugs (ManySStuBs4J, BugsInPy) and of mutation testing:
+a boundary, an operator, an operand, a constant, a name, a function beside the one that was meant, the
+order of arguments, a missing `return`, `await` or `super().__init__()`, a line at the wrong depth.
+"""
+
+import ast
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+
+Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+LIKELY, LESS_LIKELY, UNLIKELY, RARE = range(4)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+_COMPARISONS: dict[type[ast.cmpop], tuple[tuple[type[ast.cmpop], int], ...]] = {
+    ast.Lt: ((ast.LtE, LIKELY), (ast.Gt, UNLIKELY), (ast.GtE, RARE)),
+    ast.LtE: ((ast.Lt, LIKELY), (ast.GtE, UNLIKELY)),
+    ast.Gt: ((ast.GtE, LIKELY), (ast.Lt, UNLIKELY), (ast.LtE, RARE)),
+    ast.GtE: ((ast.Gt, LIKELY), (ast.LtE, UNLIKELY)),
+    ast.Eq: ((ast.NotEq, UNLIKELY), (ast.GtE, UNLIKELY), (ast.LtE, UNLIKELY)),
+    ast.NotEq: ((ast.Eq, UNLIKELY),),
+    ast.Is: ((ast.Eq, LESS_LIKELY), (ast.IsNot, UNLIKELY)),
+    ast.IsNot: ((ast.NotEq, LESS_LIKELY), (ast.Is, UNLIKELY)),
+    ast.In: ((ast.NotIn, UNLIKELY), (ast.Eq, UNLIKELY)),
+    ast.NotIn: ((ast.In, UNLIKELY),),
+}
+_OPERATORS: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
+    ast.Add: (ast.Sub,),
+    ast.Sub: (ast.Add,),
+    ast.Mult: (ast.Div, ast.Pow),
+    ast.Div: (ast.FloorDiv, ast.Mult),
+    ast.FloorDiv: (ast.Div,),
+    ast.Mod: (ast.FloorDiv,),
+    ast.Pow: (ast.Mult,),
+    ast.BitOr: (ast.BitAnd,),
+    ast.BitAnd: (ast.BitOr,),
+    ast.LShift: (ast.RShift,),
+    ast.RShift: (ast.LShift,),
+}
+_ORDERED = ast.Sub | ast.Div | ast.FloorDiv | ast.Mod | ast.BitOr | ast.Pow | ast.Add
+_BESIDE = (
+    ("min", "max"), ("any", "all"), ("append", "extend"), ("match", "fullmatch"),
+    ("search", "fullmatch"), ("match", "search"), ("startswith", "endswith"),
+    ("lstrip", "removeprefix"), ("rstrip", "removesuffix"), ("strip", "rstrip"),
+    ("upper", "lower"), ("floor", "ceil"), ("round", "int"), ("int", "float"), ("int", "round"),
+    ("find", "rfind"), ("index", "rindex"), ("split", "rsplit"), ("partition", "rpartition"),
+    ("keys", "values"), ("values", "items"), ("union", "intersection"), ("mean", "median"),
+    ("mean", "sum"), ("sum", "max"), ("argmin", "argmax"), ("floor", "round"), ("ceil", "round"),
+    ("popleft", "pop"), ("appendleft", "append"), ("zip", "zip_longest"), ("isdigit", "isnumeric"),
+    ("days", "total_seconds()"), ("seconds", "total_seconds()"), ("difference", "symmetric_difference"),
+    ("issubset", "issuperset"), ("head", "tail"), ("cumsum", "cumprod"), ("std", "var"),
+    ("heappop", "heappushpop"), ("bisect_left", "bisect_right"), ("timestamp", "utctimestamp"),
+    ("weekday", "isoweekday"), ("utcfromtimestamp", "fromtimestamp"), ("utcnow", "now"),
+)  # fmt: skip
+_DIRECTIVES = ("%d/%m", "%m/%d"), ("%d-%m", "%m-%d"), ("%d.%m", "%m.%d"), ("%I", "%H"), ("%y", "%Y"), ("%M", "%m")  # fmt: skip
+_FACTORS = {
+    60: (3600, 1), 3600: (60, 1), 1000: (1024, 1), 1024: (1000, 1), 100: (1000, 1), 10: (100, 1),
+    24: (1,), 12: (1,), 7: (1,), 86400: (3600, 1000), 1_000_000: (1000, 1 << 20),
+}  # fmt: skip
+_REGEX = {"compile", "match", "fullmatch", "search", "findall", "finditer", "sub", "split", "subn"}
+_MOST_NUMBER, _MOST_FACTOR = 100, 1 << 40
+_PAIR = 2
+_MOST_NAMES = 3
+_STATEFUL = {"clear", "sort", "reverse", "update", "pop", "popitem", "discard", "shuffle"}
+
+
+@dataclass(frozen=True, slots=True)
+class SingleChange:
+    """One node, and what could stand there instead.
+
+    Attributes:
+        node: an expression or a statement.
+        instead: its source; of a statement, statements with their lines.
+        rank: how seldom this is the slip, from 0.
+    """
+
+    node: ast.expr | ast.stmt
+    instead: str
+    rank: int
+
+
+KindOf = Callable[[ast.expr, int], str]
+"""The type of an expression when its line was run; empty: not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The words of a module that may have been meant instead of others.
+
+    Attributes:
+        kind_of: tells what type something had.
+        attributes: the attributes of each base, as the source says it.
+        keys: all texts that are looked up.
+    """
+
+    kind_of: KindOf
+    attributes: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    keys: list[str] = field(default_factory=list[str])
+
+    @classmethod
+    def of(cls, tree: ast.AST, kind_of: KindOf) -> "Vocabulary":
+        """Return the words of a module."""
+        found = cls(kind_of)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute):
+                known = found.attributes.setdefault(ast.unparse(node.value), [])
+                if node.attr not in known:
+                    known.append(node.attr)
+            key = _looked_up(node)
+            if key and key not in found.keys:
+                found.keys.append(key)
+        return found
+
+
+def changes_of(
+    node: ast.AST, around: Sequence[ast.AST], words: Vocabulary
+) -> Iterator[SingleChange]:
+    """Yield what may stand in the place of a node.
+
+    Args:
+        node: the node.
+        around: what it stands in, the innermost last.
+        words: of its module.
+    """
+    if isinstance(node, ast.expr):
+        for instead, rank in _of_expression(node, around, words):
+            text = instead if isinstance(instead, str) else ast.unparse(instead)
+            if text != ast.unparse(node):
+                yield SingleChange(node, text, rank)
+    elif isinstance(node, ast.stmt):
+        for statements, rank in _of_statement(node, around):
+            yield SingleChange(node, "\n".join(map(ast.unparse, statements)), rank)
+
+
+# ---- expressions ----
+
+_Instead = tuple[ast.expr | str, int]
+
+
+def _of_expression(
+    node: ast.expr, around: Sequence[ast.AST], words: Vocabulary
+) -> Iterator[_Instead]:
+    match node:
+        case ast.Compare(ops=[_], comparators=[_]):
+            yield from _compared(node)
+        case ast.BoolOp():
+            yield from _joined(node)
+        case ast.UnaryOp():
+            yield node.operand, LESS_LIKELY if isinstance(node.op, ast.Not) else UNLIKELY
+        case ast.BinOp():
+            yield from _combined(node)
+        case ast.Constant():
+            yield from _constants(node.value, around, words)
+        case ast.Call():
+            yield from _called(node, around)
+        case ast.Subscript():
+            yield from _subscripted(node)
+        case _:
+            yield from _words(node, around, words)
+            yield from _displays(node, around)
+    if isinstance(node, ast.Name | ast.Subscript | ast.Attribute | ast.Call | ast.BinOp):
+        yield from _converted(node, around, words.kind_of(node, node.lineno))
+    if _is_test(node, around) and not isinstance(node, ast.Compare):
+        yield f"not ({ast.unparse(node)})", UNLIKELY
+
+
+def _words(node: ast.expr, around: Sequence[ast.AST], words: Vocabulary) -> Iterator[_Instead]:
+    """Yield other names and attributes of the same kind."""
+    match node:
+        case ast.Attribute(value=value, attr=attr, ctx=ast.Load()):
+            base = ast.unparse(value)
+            for other in _nearest(attr, words.attributes.get(base, [])):
+                yield ast.Attribute(value, other, ast.Load()), RARE
+            for other in _beside(attr):
+                yield f"{base}.{other}", LESS_LIKELY
+        case ast.Name(id=name, ctx=ast.Load()):
+            is_called = isinstance(around[-1], ast.Call) and around[-1].func is node
+            others = [] if is_called or name in {"self", "cls"} else _names_around(around)
+            kind = words.kind_of(node, node.lineno)
+            alike = [e for e in others if kind and words.kind_of(ast.Name(e), node.lineno) == kind]
+            for other in _nearest(name, alike):
+                yield other, RARE
+        case _:
+            return
+
+
+def _displays(node: ast.expr, around: Sequence[ast.AST]) -> Iterator[_Instead]:
+    """Yield what stands together in another order, or with less of it."""
+    match node:
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            yield ast.IfExp(test, orelse, body), LESS_LIKELY
+        case ast.Dict(keys=keys, values=values) if None in keys and len(keys) > 1:
+            yield ast.Dict(keys[::-1], values[::-1]), LIKELY
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            yield from _filtered(node)
+        case ast.Tuple(elts=[first, second]) if _is_key(around):
+            yield ast.Tuple([second, first], ast.Load()), LESS_LIKELY
+        case _:
+            return
+
+
+def _compared(node: ast.Compare) -> Iterator[_Instead]:
+    (operator,), (right,) = node.ops, node.comparators
+    for other, rank in _COMPARISONS.get(type(operator), ()):
+        yield ast.Compare(node.left, [other()], [right]), rank
+    if isinstance(operator, ast.Eq | ast.NotEq | ast.In | ast.NotIn):
+        left, said = ast.unparse(node.left), ast.unparse(right)
+        sign = ast.unparse(ast.Compare(ast.Name("a"), [operator], [ast.Name("b")]))[2:-2]
+        if isinstance(operator, ast.Eq | ast.NotEq):
+            yield f"str({left}) {sign} str({said})", LESS_LIKELY
+            yield (
+                f"str({left}).strip().casefold() {sign} str({said}).strip().casefold()",
+                LESS_LIKELY,
+            )
+        else:
+            yield f"{left}.casefold() {sign} {said}", UNLIKELY
+
+
+def _joined(node: ast.BoolOp) -> Iterator[_Instead]:
+    other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+    yield ast.BoolOp(other, node.values), LESS_LIKELY
+    if isinstance(node.op, ast.Or):
+        yield ast.BoolOp(node.op, node.values[::-1]), LESS_LIKELY
+        first, *others = node.values
+        rest = others[0] if len(others) == 1 else ast.BoolOp(ast.Or(), others)
+        if not isinstance(first, ast.Compare | ast.BoolOp):  # a zero or an empty text is a value
+            said = ast.unparse(first)
+            yield f"{said} if {said} is not None else {ast.unparse(rest)}", LESS_LIKELY
+    for position in range(len(node.values)):
+        left = node.values[:position] + node.values[position + 1 :]
+        yield left[0] if len(left) == 1 else ast.BoolOp(node.op, left), UNLIKELY
+    last = node.values[-1]
+    if isinstance(node.op, ast.And | ast.Or) and isinstance(last, ast.BoolOp):
+        return
+    for position, value in enumerate(node.values):  # `a or b and c` for `(a or b) and c`
+        if isinstance(value, ast.BoolOp) and len(value.values) == len(node.values) == _PAIR:
+            outer = node.values[1 - position]
+            if position:
+                inner = ast.BoolOp(node.op, [outer, value.values[0]])
+                yield ast.BoolOp(value.op, [inner, value.values[1]]), LESS_LIKELY
+            else:
+                inner = ast.BoolOp(node.op, [value.values[1], outer])
+                yield ast.BoolOp(value.op, [value.values[0], inner]), LESS_LIKELY
+
+
+def _combined(node: ast.BinOp) -> Iterator[_Instead]:
+    left, right = node.left, node.right
+    if isinstance(node.op, ast.FloorDiv):
+        yield f"-(-({ast.unparse(left)}) // ({ast.unparse(right)}))", LIKELY
+    for other in _OPERATORS.get(type(node.op), ()):
+        yield ast.BinOp(left, other(), right), LESS_LIKELY
+    if isinstance(node.op, ast.Mod | ast.FloorDiv | ast.Add | ast.Sub):
+        for name in ("+", "-"):
+            yield f"{ast.unparse(node)} {name} 1", UNLIKELY
+    if isinstance(node.op, _ORDERED):
+        rank = UNLIKELY if not isinstance(node.op, ast.BitOr) else LESS_LIKELY
+        yield ast.BinOp(right, node.op, left), rank
+    if isinstance(left, ast.BinOp) and _precedence(left.op) != _precedence(node.op):
+        regrouped = ast.BinOp(left.right, node.op, right)
+        yield ast.BinOp(left.left, left.op, regrouped), LESS_LIKELY
+    if isinstance(right, ast.BinOp) and _precedence(right.op) != _precedence(node.op):
+        regrouped = ast.BinOp(left, node.op, right.left)
+        yield ast.BinOp(regrouped, right.op, right.right), LESS_LIKELY
+    yield left, UNLIKELY
+    yield right, RARE
+
+
+def _precedence(operator: ast.operator) -> int:
+    return 1 if isinstance(operator, ast.Add | ast.Sub) else 2
+
+
+def _constants(
+    value: object, around: Sequence[ast.AST], words: Vocabulary
+) -> Iterator[tuple[str, int]]:
+    parent = around[-1] if around else None
+    if isinstance(value, bool):
+        yield repr(not value), UNLIKELY
+    elif isinstance(value, int | float):
+        yield from _numbers(value, parent)
+    elif isinstance(value, str):
+        for one, other in (*_DIRECTIVES, *((other, one) for one, other in _DIRECTIVES)):
+            if one in value:
+                yield repr(value.replace(one, other)), LIKELY
+        if value.replace("-", "").casefold() == "utf8":
+            yield "'utf-8-sig'", LESS_LIKELY
+        if any(isinstance(each, ast.Call) and _called_name(each) in _REGEX for each in around[-2:]):
+            yield from _patterns(value)
+        if _looked_up(parent, value):
+            for other in _nearest(value, words.keys):
+                yield repr(other), UNLIKELY
+
+
+def _numbers(value: float, parent: ast.AST | None) -> Iterator[tuple[str, int]]:
+    is_place = isinstance(parent, ast.Slice | ast.Subscript | ast.Compare | ast.BinOp) or (
+        isinstance(parent, ast.Call) and _called_name(parent) == "range"
+    )
+    if isinstance(value, int) and abs(value) <= _MOST_NUMBER:
+        rank = LESS_LIKELY if is_place else RARE
+        yield f"{value + 1}", rank
+        yield f"{value - 1}" if value > 0 else f"({value - 1})", rank
+    if isinstance(parent, ast.BinOp) and abs(value) < _MOST_FACTOR:
+        for factor in _FACTORS.get(int(value), ()):
+            yield repr(type(value)(factor)), UNLIKELY
+
+
+def _patterns(value: str) -> Iterator[tuple[str, int]]:
+    for sign in ("*", "+"):
+        if f".{sign}" in value and f".{sign}?" not in value:
+            yield repr(value.replace(f".{sign}", f".{sign}?")), LIKELY
+    if not value.startswith("^"):
+        yield repr(f"^{value}"), UNLIKELY
+    if not value.endswith("$"):
+        yield repr(f"{value}$"), LESS_LIKELY
+    if r"\d" in value and r"\d+" not in value:
+        yield repr(value.replace(r"\d", r"\d+")), LESS_LIKELY
+    if "." in value and r"\." not in value and ".*" not in value and ".+" not in value:
+        yield repr(value.replace(".", r"\.")), LESS_LIKELY
+
+
+def _called(node: ast.Call, around: Sequence[ast.AST]) -> Iterator[_Instead]:
+    if isinstance(node.func, ast.Name):
+        for other in _beside(node.func.id):
+            yield ast.Call(ast.Name(other), node.args, node.keywords), LESS_LIKELY
+    if _is_left_alone(node, around):
+        yield ast.Await(node), LIKELY
+    yield from _called_so(node)
+    for position in range(len(node.args) - 1):
+        args = list(node.args)
+        args[position], args[position + 1] = args[position + 1], args[position]
+        yield ast.Call(node.func, args, node.keywords), LESS_LIKELY
+    for position in range(len(node.keywords)):
+        keywords = node.keywords[:position] + node.keywords[position + 1 :]
+        yield ast.Call(node.func, node.args, keywords), UNLIKELY
+    is_alone = bool(around) and isinstance(around[-1], ast.Expr)
+    is_plain = len(node.args) == 1 and not node.keywords and not is_alone
+    if is_plain and _called_name(node) not in {"print", "next", "len"}:
+        yield node.args[0], UNLIKELY
+    if isinstance(node.func, ast.Attribute) and not node.args:
+        yield node.func.value, UNLIKELY
+
+
+def _called_so(node: ast.Call) -> Iterator[_Instead]:
+    """Yield calls of well-known functions with an argument more, less, or one off."""
+    name = _called_name(node)
+    if name in {"sorted", "sort"} and not any(each.arg == "reverse" for each in node.keywords):
+        reverse = ast.keyword("reverse", ast.Constant(value=True))
+        yield ast.Call(node.func, node.args, [*node.keywords, reverse]), LESS_LIKELY
+    if name in {"split", "rsplit"} and len(node.args) == 1:
+        yield ast.Call(node.func, [*node.args, ast.Constant(1)], node.keywords), LESS_LIKELY
+    if name in {"range", "round"} and len(node.args) > 1:
+        yield ast.Call(node.func, node.args[:-1], node.keywords), UNLIKELY
+    if name == "range" and len(node.args) <= _PAIR:
+        *before, stop = node.args or [ast.Constant(0)]
+        for more in _one_off(stop):
+            yield ast.Call(node.func, [*before, more], node.keywords), LIKELY
+
+
+def _one_off(node: ast.expr) -> Iterator[ast.expr]:
+    for operator in (ast.Add(), ast.Sub()):
+        yield ast.BinOp(node, operator, ast.Constant(1))
+
+
+def _subscripted(node: ast.Subscript) -> Iterator[_Instead]:
+    if not isinstance(node.ctx, ast.Load):
+        return
+    index = node.slice
+    if isinstance(index, ast.Slice):
+        if index.lower is not None:
+            yield _sliced(node, ast.Slice(None, index.upper, index.step)), LESS_LIKELY
+        if index.upper is not None:
+            yield _sliced(node, ast.Slice(index.lower, None, index.step)), LESS_LIKELY
+            if not isinstance(index.upper, ast.Constant):
+                more = next(_one_off(index.upper))
+                yield _sliced(node, ast.Slice(index.lower, more, index.step)), LESS_LIKELY
+    elif isinstance(index, ast.Constant) and index.value == 0:
+        yield _sliced(node, ast.Constant(-1)), LESS_LIKELY
+    elif isinstance(index, ast.UnaryOp):
+        yield _sliced(node, ast.Constant(0)), LESS_LIKELY
+    elif isinstance(index, ast.Name | ast.BinOp):
+        for more in _one_off(index):
+            yield _sliced(node, more), UNLIKELY
+
+
+def _sliced(node: ast.Subscript, index: ast.expr) -> ast.expr:
+    return ast.Subscript(node.value, index, ast.Load())
+
+
+def _filtered(node: Comprehension) -> Iterator[_Instead]:
+    for position, each in enumerate(node.generators):
+        for number in range(len(each.ifs)):
+            made = copy.deepcopy(node)
+            del made.generators[position].ifs[number]
+            yield made, UNLIKELY
+
+
+def _converted(node: ast.expr, around: Sequence[ast.AST], kind: str) -> Iterator[tuple[str, int]]:
+    """Yield what a text or a number may lack: blanks taken off, one case, its type."""
+    parent = around[-1] if around else None
+    said = ast.unparse(node)
+    is_index = isinstance(parent, ast.Subscript) and parent.slice is node
+    is_value = isinstance(parent, ast.Return | ast.Assign | ast.Dict | ast.ListComp | ast.DictComp)
+    is_given = isinstance(parent, ast.Call | ast.keyword) and getattr(parent, "func", 0) is not node
+    if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+        return
+    if is_index or is_value or is_given:
+        if kind == "str" or (not kind and isinstance(node, ast.Subscript | ast.Call)):
+            rank = UNLIKELY if kind else RARE
+            for made in (f"{said}.strip()", f"{said}.lower()", f"int({said})", f"float({said})"):
+                yield made, rank
+        if kind in {"int", "float"}:
+            yield f"str({said})", UNLIKELY
+        if kind == "float" and is_value:
+            yield f"round({said}, 2)", UNLIKELY
+
+
+def _is_left_alone(node: ast.Call, around: Sequence[ast.AST]) -> bool:
+    """Whether a call stands in a coroutine without an `await`."""
+    parent = around[-1] if around else None
+    inner = next((each for each in reversed(around) if isinstance(each, _FUNCTIONS)), None)
+    return (
+        isinstance(inner, ast.AsyncFunctionDef)
+        and not isinstance(parent, ast.Await)
+        and isinstance(parent, ast.Expr | ast.Assign | ast.Return)
+        and isinstance(node.func, ast.Name | ast.Attribute)
+    )
+
+
+def _is_test(node: ast.expr, around: Sequence[ast.AST]) -> bool:
+    parent = around[-1] if around else None
+    if isinstance(parent, ast.comprehension):
+        return any(each is node for each in parent.ifs)
+    return isinstance(parent, ast.If | ast.IfExp) and parent.test is node
+
+
+def _is_key(around: Sequence[ast.AST]) -> bool:
+    return any(isinstance(each, ast.Lambda) for each in around[-2:])
+
+
+def _looked_up(node: ast.AST | None, value: str = "") -> str:
+    """Return the text that is looked up; with ``value``, whether it is that."""
+    match node:
+        case ast.Subscript(slice=ast.Constant(value=str() as key)):
+            return key if not value or key == value else ""
+        case ast.Call(
+            func=ast.Attribute(attr="get" | "pop" | "setdefault"),
+            args=[ast.Constant(value=str() as key), *_],
+        ):
+            return key if not value or key == value else ""
+        case _:
+            return ""
+
+
+def _beside(name: str) -> Iterator[str]:
+    for one, other in _BESIDE:
+        if name == one:
+            yield other
+        elif name == other:
+            yield one
+
+
+def _nearest(name: str, others: Sequence[str]) -> list[str]:
+    """Return the few words that read most like another one."""
+    rated = [(SequenceMatcher(None, name, each).ratio(), each) for each in others if each != name]
+    rated.sort(key=lambda each: -each[0])
+    return [each for _, each in rated[:_MOST_NAMES]]
+
+
+def _names_around(around: Sequence[ast.AST]) -> list[str]:
+    """Return the variables of the innermost function."""
+    inner = next((each for each in reversed(around) if isinstance(each, _FUNCTIONS)), None)
+    found: dict[str, None] = {}
+    for node in ast.walk(inner) if inner is not None else ():
+        if isinstance(node, ast.arg):
+            found[node.arg] = None
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found[node.id] = None
+    return [name for name in found if name not in {"self", "cls"}]
+
+
+def _called_name(node: ast.Call) -> str:
+    match node.func:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case _:
+            return ""
+
+
+# ---- statements ----
+
+_Statements = tuple[list[ast.stmt], int]
+
+
+def _of_statement(node: ast.stmt, around: Sequence[ast.AST]) -> Iterator[_Statements]:
+    match node:
+        case ast.Break():
+            yield [ast.Continue()], LESS_LIKELY
+        case ast.Continue():
+            yield [ast.Break()], LESS_LIKELY
+        case ast.AugAssign(target=ast.Name() as target, op=op, value=value):
+            yield [ast.Assign([target], value, lineno=0)], LESS_LIKELY
+            for other in _OPERATORS.get(type(op), ()):
+                yield [ast.AugAssign(target, other(), value)], LESS_LIKELY
+        case ast.Assign(targets=[ast.Name() as target], value=value) if _is_in_loop(around):
+            yield [ast.AugAssign(target, ast.Add(), value)], LESS_LIKELY
+        case ast.For() | ast.While():
+            yield from _loops(node)
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            yield from _functions(node, around)
+        case ast.If():
+            yield from _branches(node)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))) if name in _STATEFUL:
+            yield [ast.Pass()], UNLIKELY
+        case _:
+            return
+
+
+def _loops(node: ast.For | ast.While) -> Iterator[_Statements]:
+    """Yield the loop with its last line behind it, as when that is one step too far in."""
+    *body, last = node.body
+    is_simple = isinstance(last, ast.Return | ast.Expr | ast.Assign | ast.AugAssign)
+    if body and is_simple and not node.orelse:
+        made = copy.copy(node)
+        made.body = body
+        yield [made, last], LIKELY if isinstance(last, ast.Return) else UNLIKELY
+    for position, each in enumerate(node.body):
+        inner = each.orelse if isinstance(each, ast.If) else []
+        if len(inner) == 1 and isinstance(inner[0], ast.Return):
+            made = copy.copy(node)
+            changed = copy.copy(each)
+            assert isinstance(changed, ast.If)
+            changed.orelse = []
+            made.body = [*node.body[:position], changed, *node.body[position + 1 :]]
+            yield [made, inner[0]], LIKELY
+
+
+def _functions(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, around: Sequence[ast.AST]
+) -> Iterator[_Statements]:
+    last = node.body[-1]
+    gives = any(
+        isinstance(each, ast.Return | ast.Yield | ast.YieldFrom)
+        for statement in node.body
+        for each in ast.walk(statement)
+        if getattr(each, "value", None) is not None
+    )
+    named = last.targets[0] if isinstance(last, ast.Assign) else None
+    given = last.value if isinstance(last, ast.Expr) else named
+    is_print = isinstance(given, ast.Call) and _called_name(given) in {"print", *_STATEFUL}
+    if not gives and isinstance(given, ast.Call | ast.Name) and not is_print:
+        made = copy.copy(node)
+        value = copy.deepcopy(given)
+        if isinstance(value, ast.Name):
+            value.ctx = ast.Load()
+        keeps = [] if isinstance(last, ast.Expr) else [last]
+        made.body = [*node.body[:-1], *keeps, ast.Return(value)]
+        yield [made], LIKELY
+    owner = around[-1] if around else None
+    is_derived = isinstance(owner, ast.ClassDef) and owner.bases
+    if node.name == "__init__" and is_derived and "super()" not in ast.unparse(node):
+        made = copy.copy(node)
+        made.body = [*ast.parse("super().__init__()").body, *node.body]
+        yield [made], LIKELY
+
+
+def _branches(node: ast.If) -> Iterator[_Statements]:
+    """Yield the test with the one after it before it."""
+    if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+        other = node.orelse[0]
+        later = copy.copy(node)
+        later.orelse = other.orelse
+        first = copy.copy(other)
+        first.orelse = [later]
+        yield [first], LESS_LIKELY
+
+
+def _is_in_loop(around: Sequence[ast.AST]) -> bool:
+    return any(isinstance(each, ast.For | ast.While) for each in around)

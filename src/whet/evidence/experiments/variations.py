@@ -1,0 +1,220 @@
+"""The one-token changes that a program offers on the way of a bad value, the likeliest first."""
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from dataclasses import dataclass
+
+from whet.evidence.experiments.single_changes import (
+    KindOf,
+    SingleChange,
+    Vocabulary,
+    changes_of,
+)
+
+MOST_BYTES = 100_000
+"""Of a module's text: what is given to a program in a variable has to fit into it."""
+_NEVER = (ast.Import, ast.ImportFrom, ast.Assert, ast.Global, ast.Nonlocal)
+_OUTSIDE = {
+    "open", "mkdir", "rmdir", "unlink", "remove", "rmtree", "rename", "replace_file", "chdir", "putenv",
+    "unsetenv", "umask", "chmod", "chown", "kill", "system", "run", "Popen", "check_call",
+    "check_output", "call", "write_text", "write_bytes", "connect", "exit", "_exit", "touch",
+    "symlink_to", "move", "copyfile", "copytree", "execute", "executemany", "sleep",
+}  # fmt: skip
+"""What acts on the world outside of the program: never left out, never given other words."""
+_COMPOUND = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LEAVING = (ast.Return, ast.Continue, ast.Break, ast.Raise)
+_OFFSET = re.compile(r" [+-] 1$")
+_NUMBER = re.compile(r"[(]?-?[0-9.e]+[)]?")
+_SHOWN = 70
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variation:
+    """A module with one thing changed.
+
+    Attributes:
+        line: the line of the change.
+        old, new: the source there, before and after.
+        text: the whole text of the changed module.
+        rank: how seldom this kind is the slip, from 0.
+    """
+
+    line: int
+    old: str
+    new: str
+    text: str
+    rank: int
+
+    @property
+    def is_offset(self) -> bool:
+        """Whether it only adds to a number, which hides a wrong one made anywhere."""
+        return bool(_OFFSET.search(self.new)) or bool(_NUMBER.fullmatch(self.new))
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A module's text with the offset of each of its lines, in bytes."""
+
+    content: bytes
+    starts: tuple[int, ...]
+
+    @classmethod
+    def of(cls, source: str) -> "_Text":
+        content, starts = source.encode(), [0]
+        for line in content.splitlines(keepends=True):
+            starts.append(starts[-1] + len(line))
+        return cls(content, tuple(starts))
+
+    def span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+        lines = [each.lineno for each in getattr(node, "decorator_list", [])]
+        first = min([node.lineno, *lines])
+        begin = self.starts[first - 1] + (node.col_offset if first == node.lineno else 0)
+        if first != node.lineno:
+            begin += node.col_offset
+        return begin, self.starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
+
+
+def variations_of(
+    source: str, lines: Sequence[int], fixed: AbstractSet[int], kind_of: KindOf
+) -> Iterator[Variation]:
+    """Yield the changes of lines of a module, in the order of the lines.
+
+    Args:
+        source: the module's text.
+        lines: those that may be wrong.
+        fixed: those that stay: they decide whether the failing line is reached at all.
+        kind_of: tells the type that something on a line had.
+    """
+    tree = _parsed(source)
+    if tree is None:
+        return
+    text, words = _Text.of(source), Vocabulary.of(tree, kind_of)
+    wanted = set(lines)
+    found: dict[int, list[Variation]] = {}
+    seen = {source}
+    for node, around in _nodes(tree, ()):
+        line = getattr(node, "lineno", 0)
+        if line not in wanted or line in fixed or _is_fixed(node, around):
+            continue
+        for change in changes_of(node, around, words):
+            made = _changed(text, change)
+            if made is not None and made.text not in seen:
+                seen.add(made.text)
+                found.setdefault(line, []).append(made)
+    for line in dict.fromkeys(lines):
+        yield from found.get(line, ())
+
+
+def deciding_lines(source: str, active: AbstractSet[int]) -> set[int]:
+    """Return the lines that decide whether the lines of active calls are reached.
+
+    Those are the heads of what is around them, and the tests in the same function that leave it,
+    or leave a loop of it: with one of them changed a check may just not be made.
+    """
+    tree = _parsed(source) or ast.Module([], [])
+    found: set[int] = set()
+    for node, around in _nodes(tree, ()):
+        if not isinstance(node, ast.stmt):
+            continue
+        inside = {each.lineno for each in ast.walk(node) if isinstance(each, ast.stmt)}
+        if isinstance(node, _COMPOUND) and inside & active:
+            found |= set(range(node.lineno, _head_end(node) + 1))
+        own = next((each for each in reversed(around) if isinstance(each, _FUNCTIONS)), tree)
+        leaves = isinstance(node, ast.If) and any(isinstance(e, _LEAVING) for e in ast.walk(node))
+        own_lines = {each.lineno for each in ast.walk(own) if isinstance(each, ast.stmt)}
+        if leaves and own_lines & active:
+            found |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return found
+
+
+def _head_end(node: ast.stmt) -> int:
+    body: list[ast.stmt] = getattr(node, "body", [])
+    return max(node.lineno, body[0].lineno - 1) if body else node.lineno
+
+
+def _nodes(
+    node: ast.AST, around: tuple[ast.AST, ...]
+) -> Iterator[tuple[ast.AST, tuple[ast.AST, ...]]]:
+    for each in ast.iter_child_nodes(node):
+        yield each, (*around, node)
+        if not isinstance(each, ast.JoinedStr):  # before Python 3.12 places in it are wrong
+            yield from _nodes(each, (*around, node))
+
+
+def _is_fixed(node: ast.AST, around: Sequence[ast.AST]) -> bool:
+    """Whether a node is never changed: what it does reaches outside of the program, or is a check."""
+    for each in (*around, node):
+        if isinstance(each, _NEVER) or _reaches_outside(each):
+            return True
+    return (
+        isinstance(node, ast.stmt)
+        and not isinstance(node, (*_FUNCTIONS, *_COMPOUND))
+        and any(map(_reaches_outside, ast.walk(node)))
+    )
+
+
+def _reaches_outside(node: ast.AST) -> bool:
+    name_of = node.func if isinstance(node, ast.Call) else None
+    return getattr(name_of, "attr", getattr(name_of, "id", "")) in _OUTSIDE
+
+
+def _changed(text: _Text, change: SingleChange) -> Variation | None:
+    node = change.node
+    begin, end = text.span(node)
+    old = text.content[begin:end].decode("utf-8", "replace")
+    if isinstance(node, ast.expr):
+        if _dump(old) != ast.dump(node):
+            return None  # a place in a text, or a line that goes on
+        new = change.instead
+        put = new if node.col_offset and text.content[begin - 1 : begin] == b"(" else f"({new})"
+    else:
+        new = change.instead
+        put = new.replace("\n", "\n" + " " * node.col_offset)
+    made = text.content[:begin] + put.encode() + text.content[end:]
+    if len(made) >= MOST_BYTES:
+        return None
+    changed = made.decode("utf-8", "replace")
+    if _parsed(changed) is None:
+        return None
+    shown_old, shown_new = (old, new) if isinstance(node, ast.expr) else _first_difference(old, new)
+    return Variation(
+        line=node.lineno, old=_cut(shown_old), new=_cut(shown_new), text=changed, rank=change.rank
+    )
+
+
+def _first_difference(old: str, new: str) -> tuple[str, str]:
+    """Return the statement that was moved or changed, of statements of many lines."""
+    before = [line.strip() for line in ast.unparse(ast.parse(_dedented(old))).splitlines()]
+    after = [line.strip() for line in new.splitlines()]
+    for one, other in zip(before, after, strict=False):
+        if one != other:
+            return one, other
+    return before[-1], f"{after[-1]} after the loop" if len(before) == len(after) else after[-1]
+
+
+def _dedented(text: str) -> str:
+    head, *others = text.split("\n")
+    least = min((len(e) - len(e.lstrip()) for e in others if e.strip()), default=0)
+    depth = max(least - 4, 0)
+    return "\n".join([head, *(each[depth:] for each in others)])
+
+
+def _dump(text: str) -> str:
+    with suppress(SyntaxError, ValueError, RecursionError):
+        return ast.dump(ast.parse(f"({text})", mode="eval").body)
+    return ""
+
+
+def _parsed(source: str) -> ast.Module | None:
+    with suppress(SyntaxError, ValueError, RecursionError):
+        return ast.parse(source)
+    return None
+
+
+def _cut(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
