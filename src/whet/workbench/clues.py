@@ -115,12 +115,11 @@ class Closer:
         )  # fmt: skip
         origins = self._of_origin(at)
         clues = _together([*self._of_repairs(clues), *clues], origins.clues)
-        if not any(each.sureness is Sureness.SHOWN for each in clues):
-            clues = [*self._of_variations(origins, at), *clues]
         clues.sort(key=lambda each: _ORDER.index(each.sureness))
+        clues = self._with_variations(_each_once(clues), origins, at)
         found = [
             replace(each, says=printable(" ".join(each.says.split("\n"))))
-            for each in _each_once(clues)[:MOST_CLUES]
+            for each in clues[:MOST_CLUES]
         ]
         if self._passes_when_watched:
             found = [*found[: MOST_CLUES - 1], self._watched()]
@@ -194,17 +193,21 @@ class Closer:
         chosen = dead[likeliest(self.baseline.outcome, dead)] if dead else None
         return look_at_origin(self.baseline, chosen, self._once, at)
 
-    def _of_variations(self, origins: Origins, at: Placing) -> list[Clue]:
-        """Return the one-token changes with which the command passes."""
-        is_firm = any(each.sureness is not Sureness.POSSIBLE for each in origins.clues)
+    def _with_variations(self, clues: list[Clue], origins: Origins, at: Placing) -> list[Clue]:
+        """Return the clues with the one-token changes with which the command passes."""
         way = origins.way
-        if way is None or not self.tries_changes or (is_firm and not way.is_exact):
-            return []
-        from whet.workbench.varied import CONTAINED, varied_clues
+        is_named = any(each.sureness is not Sureness.POSSIBLE for each in clues)
+        if way is None or is_named or not self.tries_changes:
+            return clues
+        from whet.workbench.varied import CONTAINED, vary
 
         room = self.bench.settled(CONTAINED.beside(self.trial.limits.room or Room()))
         contained = replace(self.trial, limits=replace(self.trial.limits, room=room))
-        return varied_clues(self.baseline, way, lambda tasks: self._once(tasks, contained), at)
+        varied = vary(self.baseline, way, lambda tasks: self._once(tasks, contained), at)
+        is_telling = origins.is_telling or len(clues) > len(origins.clues)
+        if is_telling and not way.is_exact:
+            return [*clues, *varied.likely, *varied.others]
+        return [*varied.likely, *clues, *varied.others]
 
     def _once(self, tasks: AgentTasks, trial: Trial | None = None) -> tuple[int, Outcome]:
         (outcome,) = self._run(tasks, 1, trial=trial)

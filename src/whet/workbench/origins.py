@@ -31,10 +31,12 @@ class Origins:
 
     Attributes:
         clues: what is known of it.
+        is_telling: they say what is wrong with a value, and not only where it came from.
         way: the lines that the bad value came by; None: it was not followed.
     """
 
     clues: tuple[Clue, ...] = ()
+    is_telling: bool = False
     way: Way | None = None
 
 
@@ -66,7 +68,7 @@ def look_at_origin(baseline: Baseline, dead: Dead | None, run: Run, at: Placing)
                     recording, Sources(), at, lambda path, line: positions.get((path, line))
                 )
                 clues = tuple(replace(clue, trials=(number,)) for clue in origin.clues())
-                return Origins(clues=clues, way=origin.way())
+                return Origins(clues=clues, way=origin.way(), is_telling=origin.is_telling)
     return Origins()
 
 

@@ -1,12 +1,13 @@
 """Which one-token change of the program ends its failure: each is tried where nothing it writes stays."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from whet.core.clue import Clue, Placing, Sureness
+from whet.core.clue import Clue, Placing
 from whet.core.errors import WhetError
 from whet.core.outcome import Outcome
 from whet.core.room import Room
@@ -30,14 +31,28 @@ _TIMES_FAILURE, _MORE_SECONDS = 15, 6.0
 """All runs together take at most so many times what the failure takes, and so much more."""
 _MOST_PLACES = 60
 _MOST_TOLD = 4
-_FEW = 10
 
 Run = Callable[[AgentTasks], tuple[int, Outcome]]
 _Place = tuple[str, int]
 
 
-def varied_clues(baseline: Baseline, way: Way, run: Run, at: Placing) -> list[Clue]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Varied:
+    """What small changes have told.
+
+    Attributes:
+        likely: lines of which a change that engineers often forget lets the command pass.
+        others: lines of which another change does.
+    """
+
+    likely: tuple[Clue, ...] = ()
+    others: tuple[Clue, ...] = ()
+
+
+def vary(baseline: Baseline, way: Way, run: Run, at: Placing) -> Varied:
     """Return the lines of which a change of one token, operand or line lets the command pass.
+
+    That ties a line to the failure, and no more: a change may also hide what another line does.
 
     Args:
         baseline: what fails; a failure that comes only sometimes would go by itself.
@@ -46,64 +61,60 @@ def varied_clues(baseline: Baseline, way: Way, run: Run, at: Placing) -> list[Cl
         at: says where a line is.
     """
     if not baseline.reproduction.is_deterministic:
-        return []
+        return Varied()
     # Where no wanted value is stated, to leave something out may only skip the check.
     most = RARE if way.is_exact else LESS_LIKELY
     offered = [each for each in _candidates(way) if each[1].rank <= most]
-    candidates = sorted(offered, key=lambda each: each[1].rank)
+    candidates = sorted(offered, key=lambda each: each[1].rank)[:_MOST_RUNS]
     if not candidates:
-        return []
-    seconds = baseline.reproduction.wall_seconds
-    until = time.monotonic() + seconds * _TIMES_FAILURE + _MORE_SECONDS
+        return Varied()
     path = candidates[0][0]
     try:
         control, outcome = run(AgentTasks(edit=(path, _text(path))))
     except WhetError:  # this machine has no such room
-        return []
+        return Varied()
     if baseline.oracle.judge(outcome) is not Verdict.BAD:
-        return []
-    passing: dict[_Place, list[tuple[int, Variation]]] = {}
-    tried = 0
-    for path, variation in candidates[:_MOST_RUNS]:
-        if time.monotonic() + seconds > until:
-            break
-        number, outcome = run(AgentTasks(edit=(path, variation.text)))
-        tried += 1
-        if baseline.oracle.judge(outcome) is Verdict.GOOD:
-            passing.setdefault((path, variation.line), []).append((number, variation))
-    others = tried - sum(map(len, passing.values()))
-    is_sole = len(passing) == 1 and way.is_exact and others >= _FEW
+        return Varied()
+    passing = _passing(baseline, candidates, run)
     likeliest = sorted(passing.items(), key=lambda each: (each[1][0][1].rank, -len(each[1])))
     if len(likeliest) > _MOST_TOLD:  # whatever is changed, it passes: only what is likely tells
         least = likeliest[0][1][0][1].rank
         likeliest = [each for each in likeliest if each[1][0][1].rank == least]
     if len(likeliest) > _MOST_TOLD:
-        return []
-    return [
-        _clue(place, found, (control, tried), at, is_sole=is_sole) for place, found in likeliest
-    ]
+        return Varied()
+    split: tuple[list[Clue], list[Clue]] = ([], [])
+    for place, found in likeliest:
+        best = found[0][1]
+        split[best.is_offset or best.rank > LESS_LIKELY].append(_clue(place, found, control, at))
+    return Varied(likely=tuple(split[0]), others=tuple(split[1]))
 
 
-def _clue(
-    place: _Place,
-    found: list[tuple[int, Variation]],
-    others: tuple[int, int],
-    at: Placing,
-    *,
-    is_sole: bool,
-) -> Clue:
-    (path, line), (control, tried) = place, others
+def _passing(
+    baseline: Baseline, candidates: Sequence[tuple[str, Variation]], run: Run
+) -> dict[_Place, list[tuple[int, Variation]]]:
+    """Return the changes with which the command passes, by their lines."""
+    seconds = baseline.reproduction.wall_seconds
+    until = time.monotonic() + seconds * _TIMES_FAILURE + _MORE_SECONDS
+    passing: dict[_Place, list[tuple[int, Variation]]] = {}
+    for path, variation in candidates:
+        if time.monotonic() + seconds > until:
+            break
+        number, outcome = run(AgentTasks(edit=(path, variation.text)))
+        if baseline.oracle.judge(outcome) is Verdict.GOOD:
+            passing.setdefault((path, variation.line), []).append((number, variation))
+    return passing
+
+
+def _clue(place: _Place, found: list[tuple[int, Variation]], control: int, at: Placing) -> Clue:
+    path, line = place
     number, best = found[0]
     also = f", as with {len(found) - 1} more changes of that line" if len(found) > 1 else ""
-    only = f"; none of the {tried - len(found)} changes of other lines did that" if is_sole else ""
-    is_sure = is_sole and not best.is_offset
     return Clue(
         says=f"with `{best.new}` instead of `{best.old}` at {at(path, line)} the command passes",
-        why=f"trial {number} ran with that change and passed{also}; trial {control} ran without it and"
-        f" failed{only}",
+        why=f"trial {number} ran with that change and passed{also}; trial {control} ran without it"
+        " and failed",
         path=path,
         line=line,
-        sureness=Sureness.SHOWN if is_sure else Sureness.POSSIBLE,
         trials=(number, control),
         next_step=f"check {at(path, line)}: is `{best.new}` what was meant there?",
     )

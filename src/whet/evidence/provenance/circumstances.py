@@ -11,7 +11,7 @@ from whet.evidence.provenance.recording import Call, Event, Recording, Step, Val
 from whet.evidence.provenance.source import Sources, bindings, names_in
 from whet.evidence.provenance.suspects import Failing
 from whet.evidence.provenance.trail import Trail
-from whet.evidence.provenance.walk import Walk
+from whet.evidence.provenance.walk import Walk, names
 
 _OF_FILES = {"FileNotFoundError", "NotADirectoryError"}
 _GONE = {"os.rename", "os.remove", "os.rmdir"}
@@ -89,7 +89,7 @@ class Circumstances:
                 continue
             for call in failing.call.around:
                 step = call.step_at(failing.error.moment)
-                if call.code.is_module and step is not None and _is_module(value, call):
+                if call.code.is_module and step is not None and names(value, call):
                     return Importing(call, step.line)
         return None
 
@@ -151,13 +151,6 @@ def _loops(own: ast.AST | None, names: set[str]) -> Iterator[ast.For]:
             for name in names_in(target)
         ):
             yield node
-
-
-def _is_module(value: Value, call: Call) -> bool:
-    """Whether a call is that which runs a module."""
-    path = Path(call.code.path)
-    name = path.parent.name if path.stem == "__init__" else path.stem
-    return value.words.rpartition(".")[2] == name
 
 
 def _is_of(wanted: Path, gone: str, folder: str) -> bool:

@@ -1,6 +1,8 @@
 """Why something has no such key: it was taken out, passed over, dropped with an error, or is there otherwise."""
 
 import ast
+import re
+import unicodedata
 from dataclasses import dataclass
 
 from whet.evidence.provenance.recording import (
@@ -22,6 +24,16 @@ _TAKING = {
     "pop", "popitem", "popleft", "clear", "remove", "discard", "delattr", "delitem", "__delitem__",
     "__delattr__", "difference_update", "intersection_update", "move_to_end",
 }  # fmt: skip
+
+
+_LOOK_ALIKE = str.maketrans({
+    "0": "o", "1": "l", "i": "l", "|": "l", "5": "s", "8": "b", "2": "z",
+    "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2014": "-", "_": "-",
+})  # fmt: skip
+
+
+_WHOLE = re.compile(r"0*(\d+)(?:\.0*)?")
+"""A whole number, in one of the ways in which files have it: 7, 007, 7.0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +110,10 @@ class Missing:
 
     def _likewise(self, holder: Value, key: Value, step: Step) -> Likewise | None:
         wanted = _plain(key.words)
-        for each in holder.parts:
+        seen = [each for each in self._all.history(holder.number) if each.moment <= step.begin]
+        # Of many keys only the first and the last are known at once: each was the last one once.
+        keys = dict.fromkeys([*holder.parts, *(name for each in seen for name in each.value.parts)])
+        for each in keys:
             if each != key.words and _plain(each) == wanted:
                 return Likewise(each, self._walk.key(holder, each, step))
         return None
@@ -141,5 +156,13 @@ def caught(recording: Recording, first: Raised) -> tuple[Call, int] | None:
 
 
 def _plain(words: str) -> str:
-    """Return a key without its type, its case, and the blanks around it."""
-    return words.removeprefix("b").strip("'\"").strip().casefold()
+    """Return a key as a reader sees it: without its type, its case, and what looks alike.
+
+    Blanks around it go, too, and characters that are another form of one (Unicode NFKC).
+    """
+    text = unicodedata.normalize("NFKC", words.removeprefix("b").strip("'\""))
+    text = text.strip().casefold()
+    number = _WHOLE.fullmatch(text)
+    if number is not None:
+        return number[1]
+    return text.translate(_LOOK_ALIKE)

@@ -10,14 +10,14 @@ from whet.evidence.provenance.circumstances import Circumstances, Idle
 from whet.evidence.provenance.control import Control, Decision, filters_of
 from whet.evidence.provenance.missing import Dropped, Likewise, Missing, Removed, caught
 from whet.evidence.provenance.recording import (
-    CONTAINER,
     OBJECT,
     SCALAR,
+    Call,
     Step,
     Value,
 )
 from whet.evidence.provenance.records import Record, Records
-from whet.evidence.provenance.source import Comprehension, changed_in, lookups
+from whet.evidence.provenance.source import Comprehension, changed_in, lookups, names_in
 from whet.evidence.provenance.suspects import (
     CONTROL_FLOW,
     EXIT,
@@ -39,7 +39,7 @@ from whet.evidence.provenance.way import Way, way_of
 from whet.evidence.provenance.wording import Wording, cut, shown
 
 _MOST_TRAILS = 2
-_MOST_SOURCES = 5
+_MOST_SOURCES = 8
 _DECISIVE_RANK = 2
 _CLEARLY = 2
 _TELLS = ". It is made of"
@@ -50,7 +50,11 @@ _NAMED = (ast.Name, ast.Attribute, ast.Subscript)
 
 @dataclass(slots=True)
 class Origin(Wording):
-    """Tells where what failed came from."""
+    """Tells where what failed came from.
+
+    Attributes:
+        is_telling: what it tells is what is wrong with a value, and not only where it came from.
+    """
 
     position_of: Callable[[str, int], Position | None]
     walk: Walk = field(init=False)
@@ -58,6 +62,7 @@ class Origin(Wording):
     missing: Missing = field(init=False)
     around: Circumstances = field(init=False)
     control: Control = field(init=False)
+    is_telling: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         """Make ready what goes through the recording."""
@@ -72,7 +77,13 @@ class Origin(Wording):
         failing = failing_in(self.recording, self.sources, self.position_of)
         if failing is None:
             return []
-        found = [*self._of_replaced(failing), *self._of(failing)]
+        others = [
+            *self._of_replaced(failing),
+            *self._of_circumstances(failing),
+            *self._of_missing(failing),
+        ]
+        self.is_telling = bool(others)
+        found = [*others, *self._of_suspects(failing)]
         firm = [each for each in found if each.sureness is not Sureness.POSSIBLE]
         return firm or found
 
@@ -194,6 +205,8 @@ class Origin(Wording):
             case Likewise(key=other, trail=trail):
                 last = trail.hops[-1] if trail.hops else None
                 from_there = f", which comes from {self.place(last)}" if last else ""
+                record = self._record_read(trail)
+                from_there += f", the record at {self.record(record)}" if record else ""
                 path, line = (
                     (last.path, last.line) if last else (failing.call.code.path, failing.error.line)
                 )
@@ -227,6 +240,7 @@ class Origin(Wording):
             is_firm = is_sure and trail.end not in {End.UNKNOWN, End.ABSENT}
             sureness = Sureness.SEEN if is_firm else Sureness.POSSIBLE
             story = self._story(failing, suspect, trail, sureness)
+            self.is_telling = self.is_telling or suspect.flaw is not None
             is_new = story.line != failing.error.line or story.path != failing.call.code.path
             if is_new or _TELLS in story.says:
                 yield story
@@ -387,30 +401,34 @@ class Origin(Wording):
             if made.end is not End.MADE or expr is None or call is None or step is None:
                 continue
             whole = ast.Expr(expr) if isinstance(expr, _NAMED) else expr
-            for operand, value in list(self.walk.now.operands(whole, call, step))[:_MOST_SOURCES]:
+            varied = set(_varied_in(expr))
+            for operand, value in self._parts_of(whole, call, step)[:_MOST_SOURCES]:
+                if isinstance(operand, ast.Name) and operand.id in varied:
+                    continue  # of its last round, whichever made the value
                 behind = self.walk.back(operand, call, step, value, None)
                 said = self.said(operand, call)
                 place = self._source_of(behind, value, step)
                 if place and place not in found and not _is_path(value):
                     found[place] = f"`{said}` {place}"
                     waiting.append(behind)
-                inside = self._last_part(value, step)
-                if inside is not None and inside.hops:
-                    last = f"from {self.place(inside.hops[-1])}"
-                    if last not in found and last not in place:
-                        found[last] = f"the last item of `{said}` {last}"
-                        waiting.insert(0, inside)
         return f". It is made of {', and '.join(found.values())}" if found else ""
 
-    def _last_part(self, value: Value | None, step: Step) -> Trail | None:
-        """Return where what was put into a container last came from."""
-        if value is None or value.kind != CONTAINER or not value.parts:
-            return None
-        return self.walk.part(value, list(value.parts)[-1], step, None)
+    def _parts_of(
+        self, expr: ast.expr | ast.Expr, call: Call, step: Step
+    ) -> list[tuple[ast.expr, Value | None]]:
+        """Return what an expression was made of; of what was looked up, the key too."""
+        found: list[tuple[ast.expr, Value | None]] = []
+        for operand, value in self.walk.now.operands(expr, call, step):
+            found.append((operand, value))
+            for node in ast.walk(operand):
+                if isinstance(node, ast.Subscript) and isinstance(node.slice, _NAMED):
+                    found.append((node.slice, self.walk.now.value(node.slice, call, step)))
+        return found
 
     def _source_of(self, behind: Trail, value: Value | None, step: Step) -> str:
         """Say where an operand came from; nothing if that is the line itself."""
-        record = self._record_read(behind)
+        is_one_of_many = isinstance(behind.expression, Comprehension)
+        record = None if is_one_of_many else self._record_read(behind)
         record = record or (None if value is None else self.records.find(value))
         of = f"as in the record at {self.record(record)}" if record is not None else ""
         if not behind.hops or behind.hops[-1].line == step.line:
@@ -556,6 +574,12 @@ class Origin(Wording):
                 if found is not None:
                     return found
         return None
+
+
+def _varied_in(expr: ast.expr) -> Iterator[str]:
+    """Yield the variables that a comprehension goes through with."""
+    for generator in expr.generators if isinstance(expr, Comprehension) else ():
+        yield from names_in(generator.target)
 
 
 def _upper(text: str) -> str:

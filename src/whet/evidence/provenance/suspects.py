@@ -16,7 +16,7 @@ from whet.evidence.provenance.recording import (
     Step,
     Value,
 )
-from whet.evidence.provenance.source import Sources, head, lookups
+from whet.evidence.provenance.source import Comprehension, Sources, head, lookups
 from whet.evidence.provenance.trail import Flaw
 from whet.evidence.provenance.walk import Walk
 from whet.host.stacks import is_user_code
@@ -190,6 +190,8 @@ def suspects_of(
     for expr, value in _operands(node, failing.call, step, walk, is_division=is_division):
         if value is None or value.type in NO_DATA or isinstance(expr, ast.Constant):
             continue
+        if isinstance(expr, Comprehension) and flaw_of(value) is None:
+            continue  # what its last round gave
         others = list(walk.now.others(expr, step, value))
         found.append(_suspect(expr, value, others, failing.error.type, words))
         found += _odd_parts(expr, value, words, recording)

@@ -5,8 +5,10 @@ the same object, the same scalar, or the same flaw at that moment. Where none di
 """
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from whet.evidence.provenance.moments import Moments
 from whet.evidence.provenance.recording import (
@@ -43,6 +45,13 @@ from whet.evidence.provenance.trail import (
 )
 
 _MOST_HOPS = 40
+
+
+def names(module: Value, call: Call) -> bool:
+    """Whether a call is that which runs a module."""
+    path = Path(call.code.path)
+    name = path.parent.name if path.stem == "__init__" else path.stem
+    return module.words.rpartition(".")[2] == name
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +151,25 @@ class Walk:
     # ---- values at a moment ----
 
     # ---- the way back ----
+
+    def _flawed_inside(
+        self,
+        trail: Trail,
+        expr: ast.expr,
+        step: Step,
+        operands: Sequence[tuple[ast.expr, Value | None]],
+        target: Value | None,
+    ) -> bool:
+        """Go on with what has the flaw inside of an operand; say whether there is such a thing."""
+        for _, value in operands if self._flaw is not None else ():
+            flawed = self._flawed_part(value)
+            if flawed is not None:
+                self._hop(trail, expr, step, target)
+                self._put(trail, value, flawed, step.begin)
+                if trail.end is End.UNKNOWN:
+                    self._finish(trail, End.MADE, expr, step.frame, step, target)
+                return True
+        return False
 
     def _flawed_part(self, value: Value | None) -> str | None:
         """Return the key under which a container holds what has the flaw, or something with it."""
@@ -404,7 +432,30 @@ class Walk:
             return
         self._hop(trail, expr, step, part, holder)
         moment = step.over if isinstance(expr.value, ast.Call) else step.begin
+        if holder.type == "module" and not self._is_written(holder, key, moment):
+            self._of_module(trail, holder, key, moment, part)
+            return
         self._put(trail, holder, key, moment)
+
+    def _is_written(self, holder: Value, key: str, moment: int) -> bool:
+        """Whether a line outside of a module has put something into it."""
+        found = self._first_with(holder, key, moment)
+        if found is None or found.step is None or not found.has_changed:
+            return False
+        statement = self._sources[found.step.frame.code.path].statement(found.step.line)
+        return not isinstance(statement, ast.Import | ast.ImportFrom)
+
+    def _of_module(self, trail: Trail, holder: Value, name: str, moment: int, part: Value) -> None:
+        """Go on where the module itself has bound a name."""
+        for before in reversed(self._all.steps):
+            call = before.frame
+            if before.begin >= moment or not call.code.is_module or not names(holder, call):
+                continue
+            found = self.now.binding(name, call, before)
+            if found is not None:
+                self._hop(trail, found[0], before, part)
+                self._follow(trail, found[0], call, before, part)
+                return
 
     def _put(self, trail: Trail, holder: Value | None, key: str, moment: int) -> None:
         """Go on where a part was put into what holds it by a moment."""
@@ -570,15 +621,8 @@ class Walk:
             self._hop(trail, expr, step, target)
             self._returned(trail, given.frame, given)
             return
-        if chosen is None and self._flaw is not None:
-            for _, value in found:
-                flawed = self._flawed_part(value)
-                if flawed is not None:
-                    self._hop(trail, expr, step, target)
-                    self._put(trail, value, flawed, step.begin)
-                    if trail.end is End.UNKNOWN:
-                        self._finish(trail, End.MADE, expr, call, step, target)
-                    return
+        if chosen is None and self._flawed_inside(trail, expr, step, found, target):
+            return
         is_passing = chosen is None and isinstance(expr, ast.Call | ast.Await)
         for each, value in found if is_passing else ():
             key = None if is_common(target) else self.now.key_of(value, target, step)

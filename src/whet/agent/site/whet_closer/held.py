@@ -9,7 +9,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any, TypeAlias
 
     from whet.agent.site.whet_state import arrays, values
@@ -47,7 +47,9 @@ class Table:
     The number is `id` (0 for what cannot change), a part is a key and the row of what it leads to.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, is_own: Callable[[str], bool]) -> None:
+        """Make it ready; of modules whose files are the user's own the data are looked at."""
+        self._is_own = is_own
         self.rows: list[Row] = []
         self._known: dict[Row, int] = {}
         self._left = 0
@@ -85,6 +87,9 @@ class Table:
             return self._parts((OBJECT, "type", label(value), len(data)), value, data, depth)
         if plain in values.PLAIN.get(arrays.module_of(kind), ()):
             return self._add((SCALAR, name, repr(value)[:_MOST_CHARACTERS], 0, 0, (), None))
+        if plain == "module" and self._is_own(str(value.__dict__.get("__file__", ""))):
+            data = _of_module(value)
+            return self._parts((OBJECT, name, label(value), len(data)), value, data, depth)
         if plain in _NAMED or plain in _GENERATORS:
             words = "over" if _is_over(value, _GENERATORS.get(plain, "")) else label(value)
             return self._add((OTHER, name, words, id(value), 0, (), None))
@@ -220,6 +225,17 @@ def _type_of(value: object) -> type:
 def _is_over(value: Any, frame: str) -> bool:
     """Whether a generator has come to its end."""
     return bool(frame) and getattr(value, frame) is None
+
+
+def _of_module(value: Any) -> list[tuple[str, object]]:
+    """Return the data that a module holds."""
+    return [
+        (name, each)
+        for name, each in list(value.__dict__.items())
+        if type(name) is str
+        and not name.startswith("__")
+        and any(type(each) is kind for kind in (*_SCALARS, *_CONTAINERS))
+    ]
 
 
 def _of_class(value: type) -> list[tuple[str, object]]:

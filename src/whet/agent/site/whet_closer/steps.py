@@ -72,7 +72,7 @@ class Steps:
         self._ident: Callable[[], int] = threads.get_ident
         self._clock: Callable[[], float] = vars(__import__("time"))["perf_counter"]
         self._makes_json: Any = vars(__import__("_json"))["make_encoder"]
-        self.table = Table()
+        self.table = Table(is_own)
         self.time = 0
 
     def begin(self) -> None:
