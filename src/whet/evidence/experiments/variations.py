@@ -180,27 +180,22 @@ def _changed(text: _Text, change: SingleChange) -> Variation | None:
     changed = made.decode("utf-8", "replace")
     if _parsed(changed) is None:
         return None
-    shown_old, shown_new = (old, new) if isinstance(node, ast.expr) else _first_difference(old, new)
+    shown_old, shown_new = old, new
+    if isinstance(node, ast.stmt):
+        shown_old, shown_new = _first_difference(ast.unparse(node), new)
     return Variation(
         line=node.lineno, old=_cut(shown_old), new=_cut(shown_new), text=changed, rank=change.rank
     )
 
 
 def _first_difference(old: str, new: str) -> tuple[str, str]:
-    """Return the statement that was moved or changed, of statements of many lines."""
-    before = [line.strip() for line in ast.unparse(ast.parse(_dedented(old))).splitlines()]
-    after = [line.strip() for line in new.splitlines()]
+    """Return the line that was changed or moved, of statements of many lines."""
+    before, after = ([line.strip() for line in text.splitlines()] for text in (old, new))
     for one, other in zip(before, after, strict=False):
         if one != other:
             return one, other
-    return before[-1], f"{after[-1]} after the loop" if len(before) == len(after) else after[-1]
-
-
-def _dedented(text: str) -> str:
-    head, *others = text.split("\n")
-    least = min((len(e) - len(e.lstrip()) for e in others if e.strip()), default=0)
-    depth = max(least - 4, 0)
-    return "\n".join([head, *(each[depth:] for each in others)])
+    is_moved = len(before) == len(after)
+    return before[-1], f"{after[-1]} after the loop" if is_moved else after[-1]
 
 
 def _dump(text: str) -> str:

@@ -1,0 +1,86 @@
+"""`whet investigate`: a one-token change with which the command passes points at a line, and harms nothing."""
+
+import json
+import sys
+from pathlib import Path
+
+from whet_command import Whet
+
+WINDOW = """
+def means(values, size):
+    return [sum(values[n : n + size]) / size for n in range(len(values) - size)]
+
+
+found = means([1, 2, 3, 4], 2)
+assert found == [1.5, 2.5, 3.5], found
+"""
+
+
+def report(whet: Whet) -> dict[str, object]:
+    found: dict[str, object] = json.loads(Path(whet.folder, "whet-report/report.json").read_text())
+    return found
+
+
+def clues(whet: Whet) -> list[dict[str, object]]:
+    found = report(whet)["clues"]
+    assert isinstance(found, list)
+    return found
+
+
+def test_the_change_with_which_a_command_passes_is_the_first_that_is_possible(whet: Whet) -> None:
+    whet.write("main.py", WINDOW)
+    whet("investigate", "--", sys.executable, "main.py")
+
+    first = clues(whet)[0]
+    assert (first["line"], first["sureness"]) == (3, "possible")
+    assert "range(len(values) - size + 1)` instead of `range(len(values) - size)" in str(
+        first["says"]
+    )
+    assert whet.folder.joinpath("main.py").read_text() == WINDOW
+    trials = first["trials"]
+    assert isinstance(trials, list)
+    shown = [json.loads(whet("show", "--json", str(each)).stdout)["verdict"] for each in trials]
+    assert shown == ["good", "bad"]
+
+
+def test_a_changed_program_leaves_nothing_behind(whet: Whet) -> None:
+    outside = whet.folder.parent / "outside"
+    outside.mkdir()
+    (outside / "kept").write_text("kept")
+    whet.write(
+        "main.py",
+        "import os\n"
+        "from pathlib import Path\n\n"
+        "def total(rows):\n"
+        "    return rows[0] + rows[-1]\n\n\n"
+        f"outside = Path({str(outside)!r})\n"
+        "found = total([1, 2, 3])\n"
+        "if found != 4:\n"
+        "    for each in outside.iterdir():\n"
+        "        each.unlink()\n"
+        "    Path('here').write_text('1')\n"
+        "assert found == 6, found\n",
+    )
+    whet("investigate", "--", sys.executable, "main.py")
+    assert (outside / "kept").read_text() == "kept"
+    assert not (whet.folder / "here").exists()
+
+
+def test_with_no_changes_no_changed_program_is_run(whet: Whet) -> None:
+    whet.write("main.py", WINDOW)
+    whet("investigate", "--no-changes", "--", sys.executable, "main.py")
+    assert not [each for each in clues(whet) if "instead of" in str(each["says"])]
+
+
+def test_where_a_cause_was_seen_no_change_is_tried(whet: Whet) -> None:
+    whet.write("main.py", "found = {'a': 1}\nfound.pop('a')\nprint(found['a'] + 1)\n")
+    whet("investigate", "--", sys.executable, "main.py")
+    first = clues(whet)[0]
+    assert (first["line"], first["sureness"]) == (2, "seen")
+    assert not [each for each in clues(whet) if "instead of" in str(each["says"])]
+
+
+def test_a_failure_that_comes_now_and_then_is_not_changed(whet: Whet) -> None:
+    whet.write("main.py", "import os\nassert len('a' * (os.getpid() % 2)) + 1 == 3\n")
+    whet("investigate", "--", sys.executable, "main.py")
+    assert not [each for each in clues(whet) if "instead of" in str(each["says"])]

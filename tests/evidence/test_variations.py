@@ -1,0 +1,136 @@
+"""A one-token change leaves all else alone, never reaches outside, and ends the failure it is for."""
+
+import ast
+from difflib import SequenceMatcher
+from pathlib import Path
+
+import pytest
+
+from whet.evidence.experiments.variations import deciding_lines, variations_of
+
+WRONG = {
+    "boundary": ("def old(age):\n    return age > 18\nassert [old(18), old(17)] == [True, False]\n", 2),
+    "operator": ("def net(a, b):\n    return a + b\nassert net(5, 3) == 2\n", 2),
+    "rounded up": ("def pages(n):\n    return n // 10\nassert pages(25) == 3\n", 2),
+    "grouping": ("def mean(a, b):\n    return a + b / 2\nassert mean(2, 4) == 3\n", 2),
+    "range": ("def count(n):\n    return sum(range(n))\nassert count(4) == 10\n", 2),
+    "slice": ("def tail(x):\n    return x[1:-1]\nassert tail([1, 2, 3]) == [2, 3]\n", 2),
+    "index": ("def last(x):\n    return x[0]\nassert last([1, 2]) == 2\n", 2),
+    "argument order": (
+        "def power(a, b):\n    return a**b\ndef f():\n    return power(2, 3)\nassert f() == 9\n", 4,
+    ),
+    "and for or": ("def ok(a, b):\n    return a and b\nassert ok(True, False) == True\n", 2),
+    "not": ("def ok(a):\n    return not a\nassert ok(3) == 3\n", 2),
+    "zero is a value": (
+        "def limit(given):\n    return given or 5\nassert [limit(0), limit(None)] == [0, 5]\n", 2,
+    ),
+    "order of a merge": (
+        "def merged(a, b):\n    return {**b, **a}\nassert merged({'k': 1}, {'k': 2}) == {'k': 2}\n", 2,
+    ),
+    "function beside": ("def worst(x):\n    return max(x)\nassert worst([2, 3]) == 2\n", 2),
+    "prefix": ("def bare(x):\n    return x.lstrip('ab')\nassert bare('abba') == 'ba'\n", 2),
+    "greedy": (
+        "import re\ndef first(x):\n    return re.findall('<(.*)>', x)\nassert first('<a><b>') == ['a', 'b']\n", 3,
+    ),
+    "day and month": (
+        ("from datetime import datetime\ndef day(x):\n    return datetime.strptime(x, '%m/%d/%Y').day\n"
+         "assert day('02/03/2024') == 2\n"), 3,
+    ),
+    "return too deep": (
+        "def total(x):\n    n = 0\n    for each in x:\n        n += each\n        return n\nassert total([1, 2]) == 3\n", 3,
+    ),
+    "no return": ("def add(a, b):\n    sum([a, b])\nassert add(1, 2) == 3\n", 1),
+    "lost result": (
+        ("def twice(f):\n    def inner(x):\n        f(x)\n    return inner\n@twice\n"
+         "def one(x):\n    return x\nassert one(3) == 3\n"), 2,
+    ),
+    "base not begun": (
+        ("class A:\n    def __init__(self):\n        self.n = 7\nclass B(A):\n    def __init__(self):\n"
+         "        self.m = 1\nassert getattr(B(), 'n', 0) == 7\n"), 5,
+    ),
+    "not awaited": (
+        ("import asyncio\nfound = []\nasync def load():\n    found.append(1)\nasync def main():\n"
+         "    load()\nasyncio.run(main())\nassert found == [1]\n"), 6,
+    ),
+    "sum that is set": (
+        "def total(x):\n    n = 0\n    for each in x:\n        n = each\n    return n\nassert total([1, 2]) == 3\n", 4,
+    ),
+    "order of tests": (
+        ("def kind(n):\n    if n > 1:\n        return 'some'\n    elif n > 100:\n        return 'many'\n"
+         "    return 'few'\nassert kind(200) == 'many'\n"), 2,
+    ),
+}  # fmt: skip
+SPECIMENS = sorted((Path(__file__).parents[2] / "specimens" / "everyday").rglob("*.py"))
+
+
+def unknown(_expr: ast.expr, _line: int) -> str:
+    return ""
+
+
+def changes(text: str) -> list[tuple[int, str]]:
+    lines = range(1, text.count("\n") + 2)
+    return [(each.line, each.text) for each in variations_of(text, lines, set(), unknown)]
+
+
+def ends_well(text: str) -> bool:
+    try:
+        exec(compile(text, "program.py", "exec"), {"__name__": "program"})
+    except Exception:
+        return False
+    return True
+
+
+@pytest.mark.filterwarnings("ignore:coroutine")
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_change_of_the_line_that_is_wrong_ends_the_failure(kind: str) -> None:
+    text, line = WRONG[kind]
+    assert not ends_well(text)
+    assert line in {at for at, changed in changes(text) if ends_well(changed)}
+
+
+@pytest.mark.parametrize("path", SPECIMENS, ids=lambda path: "/".join(path.parts[-2:]))
+def test_a_change_is_python_and_leaves_what_is_around_it_as_it_was(path: Path) -> None:
+    text = path.read_text()
+    for line, changed in changes(text):
+        ast.parse(changed)
+        assert changed != text
+        first = next(
+            number
+            for number, (one, other) in enumerate(
+                zip(text.splitlines(), [*changed.splitlines(), *[""] * 99], strict=False), 1
+            )
+            if one != other
+        )
+        assert first >= line
+        assert text.splitlines()[: line - 1] == changed.splitlines()[: line - 1]
+        assert SequenceMatcher(None, text, changed, autojunk=False).ratio() > 0.5
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import os\nos.remove('a' + 'b')\n",
+        "open('a' + 'b', 'w')\n",
+        "import shutil\nshutil.rmtree('a' if 1 > 2 else 'b')\n",
+        "import subprocess\nsubprocess.run(['rm', '-r' + 'f'])\n",
+        "from pathlib import Path\nPath('a').write_text('b' + 'c')\n",
+        "assert 1 + 1 == 3\n",
+        "import os\n",
+    ],
+)
+def test_what_reaches_outside_and_what_checks_is_never_changed(line: str) -> None:
+    assert changes(line) == []
+
+
+def test_what_decides_whether_a_check_is_reached_is_told() -> None:
+    text = (
+        "for x in y:\n    if not x:\n        continue\n    if x > 3:\n        check(x)\n    z = 1\n"
+    )
+    assert deciding_lines(text, {5}) >= {1, 2, 3, 4}
+    assert 6 not in deciding_lines(text, {5})
+
+
+def test_the_order_of_the_lines_is_kept() -> None:
+    text = "a = 1 + 1\nb = 2 + 2\n"
+    found = [each.line for each in variations_of(text, [2, 1], set(), unknown)]
+    assert found == sorted(found, reverse=True)
