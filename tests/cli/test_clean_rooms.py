@@ -227,3 +227,31 @@ def test_a_mount_that_keeps_an_ordinary_user_from_a_room_is_named() -> None:
 
     assert answer.code == 69, answer.stderr
     assert f"hint: `{inner}` is mounted in it" in answer.stderr
+
+
+_TRIES = """
+import os
+for folder in (".", "/tmp", os.path.expanduser("~"), "/"):
+    try:
+        open(os.path.join(folder, "whet-tried"), "w").close()
+        print("written")
+    except OSError:
+        print("refused")
+open(os.devnull, "w").close()
+"""
+
+
+def test_in_a_clean_room_on_a_read_only_machine_only_what_vanishes_is_written(ada: User) -> None:
+    ada.write("tries.py", _TRIES)
+    done = ada("run", "--clean", "--read-only", "/", "--", ada.python, "tries.py")
+    said = done.stdout.split()
+    assert said[0] == said[1] == "written", done.stderr
+    assert said[3] == "refused"
+    left = [Path(folder, "whet-tried") for folder in (ada.folder, "/tmp", "/")]
+    assert not [each for each in left if each.exists()]
+
+
+def test_below_what_a_clean_room_gives_back_read_only_still_holds(written: User) -> None:
+    written.write("tries.py", "open('data/changed.txt', 'a').write('more')\n")
+    done = written("run", "--clean", "--read-only", "data", "--", written.python, "tries.py")
+    assert "Read-only file system" in done.stderr

@@ -245,7 +245,6 @@ print(seats[7])
 """
 SEEN = {
     "none from a branch": (NONE_FROM_A_BRANCH, "def rate_of"),
-    "none from a look-up": (NONE_FROM_A_LOOKUP, 'values.get("height")'),
     "NaN from a division": (NAN_FROM_A_DIVISION, 'return float("nan")'),
     "text for a number": (TEXT_FOR_A_NUMBER, "if price.isdigit()"),
     "a key that was taken out": (TAKEN_OUT, "del self.held[name]"),
@@ -265,6 +264,123 @@ def test_the_first_clue_names_the_line_that_made_the_bad_value(name: str, tmp_pa
     first = clues(tmp_path, program)[0]
     assert first.sureness is Sureness.SEEN
     assert f"main.py:{line_of(program, part)}" in first.says
+
+
+def test_a_key_that_is_missing_is_told_where_it_was_asked_for_and_is_not_called_the_cause(
+    tmp_path: Path,
+) -> None:
+    first = clues(tmp_path, NONE_FROM_A_LOOKUP)[0]
+    line = line_of(NONE_FROM_A_LOOKUP, 'values.get("height")')
+    place = f"main.py:{line}"
+    assert (first.sureness, place in first.says) == (Sureness.POSSIBLE, True)
+
+
+LOOKS_ALIKE = """\
+import csv
+
+prices = {}
+with open("prices.csv", newline="") as lines:
+    for row in csv.DictReader(lines):
+        prices[row["part"]] = float(row["price"])
+for part in ["HX-100", "HX-108"]:
+    print(prices[part] * 2)
+"""
+
+
+@pytest.mark.parametrize("written", ["HX-1O8", "hx-108 ", "HX\u2013108", "HX_108", "\uff28X-108"])
+def test_a_key_that_reads_alike_is_named_with_its_record(written: str, tmp_path: Path) -> None:
+    rows = [f"HX-{number},{number}.5" for number in range(200, 260)]
+    rows[30:30] = [f"{written},3.25"]
+    table = "\n".join(["part,price", "HX-100,1.5", *rows, ""])
+    first = clues(tmp_path, LOOKS_ALIKE, prices_csv=table)[0]
+    assert first.sureness is Sureness.SEEN
+    assert "prices.csv:33" in first.says
+
+
+def test_a_key_that_reads_otherwise_is_not_named(tmp_path: Path) -> None:
+    table = "part,price\nHX-100,1.5\nHX-107,2.5\nHX-109,2.5\n"
+    found = clues(tmp_path, LOOKS_ALIKE, prices_csv=table)
+    assert not [each for each in found if "but it has" in each.says]
+
+
+NAN_IN_A_ROW = """\
+import csv
+
+
+def number(text):
+    return float(text) if text else float("nan")
+
+
+def table(name):
+    found = []
+    with open(name, newline="") as lines:
+        for row in csv.DictReader(lines):
+            found.append([number(row["length"]), number(row["width"])])
+    return found
+
+
+rows = table("parts.csv")
+sums = [sum(column) for column in zip(*rows)]
+print([int(each) for each in sums])
+"""
+
+
+def test_nan_in_the_middle_of_many_rows_is_followed_to_its_record(tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    program = NAN_IN_A_ROW.replace("import csv", "import csv\n\nimport numpy as np").replace(
+        "[sum(column) for column in zip(*rows)]", "np.array(rows).sum(axis=0)"
+    )
+    lines = [f"p{number},{number + 0.25},{number + 0.5}" for number in range(100)]
+    lines[61] = "p61,61.25,"
+    table = "\n".join(["name,length,width", *lines, ""])
+    said = clues(tmp_path, program, parts_csv=table)[0].says
+    line = line_of(program, 'float("nan")')
+    assert f"main.py:{line}" in said
+    assert "parts.csv:63" in said
+    assert len(re.findall(r"parts\.csv:\d+", said)) == 1
+
+
+SET_ELSEWHERE = """\
+import settings
+
+
+def begin():
+    settings.COUNTRY = "de"
+
+
+def gross(net):
+    return net * (100 + settings.RATES[settings.COUNTRY]) / 100
+
+
+begin()
+found = gross(50)
+assert found == 60.0, found
+"""
+
+
+def test_what_another_module_holds_is_followed_to_who_has_set_it(tmp_path: Path) -> None:
+    settings = 'COUNTRY = "fr"\nRATES = {"fr": 20, "de": 19}\n'
+    said = clues(tmp_path, SET_ELSEWHERE, settings_py=settings)[0].says
+    assert f"main.py:{line_of(SET_ELSEWHERE, 'settings.COUNTRY = ')}" in said
+    assert "settings.py:2" in said
+
+
+def test_what_nobody_has_set_is_followed_to_its_module(tmp_path: Path) -> None:
+    program = SET_ELSEWHERE.replace('settings.COUNTRY = "de"', "pass")
+    settings = 'COUNTRY = "de"\nRATES = {"fr": 20, "de": 19}\n'
+    said = clues(tmp_path, program, settings_py=settings)[0].says
+    assert "settings.py:1" in said
+
+
+ONE_OF_MANY = """\
+rows = [{"number": n, "price": n * 10} for n in range(5)]
+wanted = 90
+assert sum(row["price"] for row in rows) == wanted
+"""
+
+
+def test_what_the_last_round_of_a_sum_gave_is_not_called_the_sum(tmp_path: Path) -> None:
+    assert not [each for each in clues(tmp_path, ONE_OF_MANY) if "is 40" in each.says]
 
 
 LONG_LOOP = """\

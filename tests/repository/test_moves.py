@@ -92,6 +92,14 @@ races stand with their verbs."""
 HIDDEN = "endtoend/test_hidden_causes.py"
 SYMPTOMS = {
     "any exception": (f"{HIDDEN}::test_the_line_of_a_hidden_cause_is_named",),
+    "any warning that points at your code": (
+        "cli/test_warned.py::test_a_coroutine_that_was_never_awaited_is_the_cause",
+        "cli/test_warned.py::test_another_warning_is_possible_and_one_of_the_next_release_is_not_told",
+    ),
+    "a failure that comes each time, where no cause was seen": (
+        "cli/test_varied.py::test_the_change_with_which_a_command_passes_is_the_first_that_is_possible",
+        "cli/test_varied.py::test_a_changed_program_leaves_nothing_behind",
+    ),
     "wrong import, wrong result of a module": (
         f"{HIDDEN}::test_the_line_of_a_hidden_cause_is_named",
         f"{HIDDEN}::test_the_line_of_any_hidden_cause_is_named",

@@ -11,7 +11,7 @@ from whet.evidence.provenance.recording import Call, Event, Recording, Step, Val
 from whet.evidence.provenance.source import Sources, bindings, names_in
 from whet.evidence.provenance.suspects import Failing
 from whet.evidence.provenance.trail import Trail
-from whet.evidence.provenance.walk import Walk, names
+from whet.evidence.provenance.walk import Walk
 
 _OF_FILES = {"FileNotFoundError", "NotADirectoryError"}
 _GONE = {"os.rename", "os.remove", "os.rmdir"}
@@ -89,7 +89,7 @@ class Circumstances:
                 continue
             for call in failing.call.around:
                 step = call.step_at(failing.error.moment)
-                if call.code.is_module and step is not None and names(value, call):
+                if step is not None and call.runs(value):
                     return Importing(call, step.line)
         return None
 

@@ -135,6 +135,24 @@ class Moments:
         lambdas = [each for each in made if each.code.short == "<lambda>"]
         return named or (lambdas if len(lambdas) == len(made) else [])
 
+    def flawed_key(self, value: Value | None, flaw: Flaw) -> str | None:
+        """Return the key under which a container holds what has a flaw, or something with it."""
+        if value is None or value.kind != CONTAINER:
+            return None
+        for key, part in self._all.parts(value):
+            inside = [each for _, each in self._all.parts(part)] if part.kind == CONTAINER else []
+            if any(map(flaw, (part, *inside))):
+                return key
+        return None
+
+    def is_written(self, holder: Value, key: str, moment: int) -> bool:
+        """Whether a line outside of a module has put something into it."""
+        found = self._all.first_with(holder, key, moment)
+        if found is None or found.step is None or not found.has_changed:
+            return False
+        statement = self._sources[found.step.frame.code.path].statement(found.step.line)
+        return not isinstance(statement, ast.Import | ast.ImportFrom)
+
     def holds(self, value: Value | None, holder: Value, part: Value) -> bool:
         """Whether a value is the holder of a part, or has one of them in it."""
         if value is None or value.is_same(holder):

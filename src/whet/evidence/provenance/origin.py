@@ -17,7 +17,7 @@ from whet.evidence.provenance.recording import (
     Value,
 )
 from whet.evidence.provenance.records import Record, Records
-from whet.evidence.provenance.source import Comprehension, changed_in, lookups, names_in
+from whet.evidence.provenance.source import Comprehension, changed_in, lookups, varied_in
 from whet.evidence.provenance.suspects import (
     CONTROL_FLOW,
     EXIT,
@@ -401,7 +401,7 @@ class Origin(Wording):
             if made.end is not End.MADE or expr is None or call is None or step is None:
                 continue
             whole = ast.Expr(expr) if isinstance(expr, _NAMED) else expr
-            varied = set(_varied_in(expr))
+            varied = set(varied_in(expr))
             for operand, value in self._parts_of(whole, call, step)[:_MOST_SOURCES]:
                 if isinstance(operand, ast.Name) and operand.id in varied:
                     continue  # of its last round, whichever made the value
@@ -420,9 +420,11 @@ class Origin(Wording):
         found: list[tuple[ast.expr, Value | None]] = []
         for operand, value in self.walk.now.operands(expr, call, step):
             found.append((operand, value))
-            for node in ast.walk(operand):
-                if isinstance(node, ast.Subscript) and isinstance(node.slice, _NAMED):
-                    found.append((node.slice, self.walk.now.value(node.slice, call, step)))
+            found += [
+                (node.slice, self.walk.now.value(node.slice, call, step))
+                for node in ast.walk(operand)
+                if isinstance(node, ast.Subscript) and isinstance(node.slice, _NAMED)
+            ]
         return found
 
     def _source_of(self, behind: Trail, value: Value | None, step: Step) -> str:
@@ -574,12 +576,6 @@ class Origin(Wording):
                 if found is not None:
                     return found
         return None
-
-
-def _varied_in(expr: ast.expr) -> Iterator[str]:
-    """Yield the variables that a comprehension goes through with."""
-    for generator in expr.generators if isinstance(expr, Comprehension) else ():
-        yield from names_in(generator.target)
 
 
 def _upper(text: str) -> str:

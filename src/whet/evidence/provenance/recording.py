@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 from whet.core.record import as_record, integer, items_of, text
 
@@ -135,6 +136,12 @@ class Call:
             yield at
             at = at.parent
 
+    def runs(self, module: Value) -> bool:
+        """Whether it is what runs a module."""
+        path = Path(self.code.path)
+        name = path.parent.name if path.stem == "__init__" else path.stem
+        return self.code.is_module and module.words.rpartition(".")[2] == name
+
     def step_at(self, moment: int) -> Step | None:
         """Return the line that was under way at a moment, or the last one before it."""
         found = bisect_right(self.steps, moment, key=lambda step: step.begin)
@@ -229,6 +236,20 @@ class Recording:
     def history(self, number: int) -> Sequence[Seen]:
         """Return what an object held, whenever it was seen to hold something else."""
         return self._histories.get(number, ())
+
+    def first_with(self, holder: Value, key: str, moment: int) -> Seen | None:
+        """Return when something was first seen to hold what it holds under a key at a moment."""
+        seen = [each for each in self.history(holder.number) if each.moment <= moment]
+        part = self.part(seen[-1].value, key) if seen else None
+        if part is None:
+            return None
+        while len(seen) > 1:
+            former = seen[-2].value
+            before = self.part(former, key)
+            if before is None or not before.is_same(part) or former.type != holder.type:
+                break
+            seen.pop()
+        return seen[-1]
 
     @cached_property
     def _histories(self) -> dict[int, list[Seen]]:

@@ -116,6 +116,12 @@ def names_in(target: ast.AST) -> Iterator[str]:
         yield from names_in(target.value)
 
 
+def varied_in(expr: ast.expr) -> Iterator[str]:
+    """Yield the variables that a comprehension goes through with."""
+    for generator in expr.generators if isinstance(expr, Comprehension) else ():
+        yield from names_in(generator.target)
+
+
 def bindings(statement: ast.stmt | None) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
     """Yield targets with what they are bound to, and whether it is an element of that."""
     match statement:

@@ -8,16 +8,13 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from whet.evidence.provenance.moments import Moments
 from whet.evidence.provenance.recording import (
     ARRAY,
-    CONTAINER,
     SCALAR,
     Call,
     Recording,
-    Seen,
     Step,
     Value,
 )
@@ -45,13 +42,6 @@ from whet.evidence.provenance.trail import (
 )
 
 _MOST_HOPS = 40
-
-
-def names(module: Value, call: Call) -> bool:
-    """Whether a call is that which runs a module."""
-    path = Path(call.code.path)
-    name = path.parent.name if path.stem == "__init__" else path.stem
-    return module.words.rpartition(".")[2] == name
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +102,15 @@ class Walk:
         self._flaw = None
         trail = Trail()
         seen = [each for each in self._all.history(holder.number) if each.moment <= step.begin]
-        while len(seen) > 1 and key in seen[-2].value.parts:
-            seen.pop()
-        if not seen or seen[-1].step is None:
+        # Of many keys only the first and the last are known at once.
+        first = next((each for each in seen if key in each.value.parts), None)
+        if first is None or first.step is None:
             return trail
-        writer = seen[-1].step
+        writer = first.step
         frame = writer.frame
         if writer.result is not None:
             given, at = self.now.leaving(frame, writer)
-        elif (making := self.now.making(frame, writer, seen[-1].value)) is not None:
+        elif (making := self.now.making(frame, writer, first.value)) is not None:
             given, at = making, writer
         else:
             statement = self._sources[frame.code.path].statement(writer.line)
@@ -129,7 +119,7 @@ class Walk:
                 if isinstance(target, ast.Subscript):
                     given = target.slice
         if given is not None:
-            self._hop(trail, given, at, None, seen[-1].value)
+            self._hop(trail, given, at, None, first.value)
             self._key(trail, given, frame, at, key)
         return trail
 
@@ -162,7 +152,7 @@ class Walk:
     ) -> bool:
         """Go on with what has the flaw inside of an operand; say whether there is such a thing."""
         for _, value in operands if self._flaw is not None else ():
-            flawed = self._flawed_part(value)
+            flawed = self.now.flawed_key(value, self._is_flawed)
             if flawed is not None:
                 self._hop(trail, expr, step, target)
                 self._put(trail, value, flawed, step.begin)
@@ -170,16 +160,6 @@ class Walk:
                     self._finish(trail, End.MADE, expr, step.frame, step, target)
                 return True
         return False
-
-    def _flawed_part(self, value: Value | None) -> str | None:
-        """Return the key under which a container holds what has the flaw, or something with it."""
-        if value is None or value.kind != CONTAINER:
-            return None
-        for key, part in self._all.parts(value):
-            inside = [each for _, each in self._all.parts(part)] if part.kind == CONTAINER else []
-            if any(map(self._is_flawed, (part, *inside))):
-                return key
-        return None
 
     def _follow(
         self, trail: Trail, expr: ast.expr, call: Call, step: Step, target: Value | None
@@ -432,24 +412,16 @@ class Walk:
             return
         self._hop(trail, expr, step, part, holder)
         moment = step.over if isinstance(expr.value, ast.Call) else step.begin
-        if holder.type == "module" and not self._is_written(holder, key, moment):
+        if holder.type == "module" and not self.now.is_written(holder, key, moment):
             self._of_module(trail, holder, key, moment, part)
             return
         self._put(trail, holder, key, moment)
-
-    def _is_written(self, holder: Value, key: str, moment: int) -> bool:
-        """Whether a line outside of a module has put something into it."""
-        found = self._first_with(holder, key, moment)
-        if found is None or found.step is None or not found.has_changed:
-            return False
-        statement = self._sources[found.step.frame.code.path].statement(found.step.line)
-        return not isinstance(statement, ast.Import | ast.ImportFrom)
 
     def _of_module(self, trail: Trail, holder: Value, name: str, moment: int, part: Value) -> None:
         """Go on where the module itself has bound a name."""
         for before in reversed(self._all.steps):
             call = before.frame
-            if before.begin >= moment or not call.code.is_module or not names(holder, call):
+            if before.begin >= moment or not call.runs(holder):
                 continue
             found = self.now.binding(name, call, before)
             if found is not None:
@@ -459,7 +431,7 @@ class Walk:
 
     def _put(self, trail: Trail, holder: Value | None, key: str, moment: int) -> None:
         """Go on where a part was put into what holds it by a moment."""
-        found = None if holder is None else self._first_with(holder, key, moment)
+        found = None if holder is None else self._all.first_with(holder, key, moment)
         part = None if found is None else self._all.part(found.value, key)
         if found is None or found.step is None or part is None or not found.has_changed:
             return
@@ -483,20 +455,6 @@ class Walk:
             self._follow(trail, expr, frame, writer, part)
             return
         self._made_by(trail, statement, writer, wanted)
-
-    def _first_with(self, holder: Value, key: str, moment: int) -> Seen | None:
-        """Return when something was first seen to hold what it holds under a key at a moment."""
-        seen = [each for each in self._all.history(holder.number) if each.moment <= moment]
-        part = self._all.part(seen[-1].value, key) if seen else None
-        if part is None:
-            return None
-        while len(seen) > 1:
-            former = seen[-2].value
-            before = self._all.part(former, key)
-            if before is None or not before.is_same(part) or former.type != holder.type:
-                break
-            seen.pop()
-        return seen[-1]
 
     def _made_by(self, trail: Trail, statement: ast.stmt | None, step: Step, wanted: _Part) -> None:
         """Go on in the statement that has made what holds the part."""

@@ -188,7 +188,7 @@ def _missing_in(value: Any, base: Any, places: Iterable[int]) -> list[int]:
         if type(each) in (list, tuple):
             inside = each
         elif type(each) is dict:
-            inside = each.values()
+            inside = list(dict.values(each))
         left -= len(inside)
         if left < 0:
             break
@@ -201,7 +201,7 @@ def _missing_in(value: Any, base: Any, places: Iterable[int]) -> list[int]:
 
 def _is_missing(value: object) -> bool:
     """Whether it is no value, or NaN."""
-    return value is None or (type(value) is float and value != value)  # noqa: PLR0124  # NaN
+    return value is None or (type(value) is float and not (value < 0 or value >= 0))
 
 
 def _key(key: Any, kind: str) -> str:
