@@ -75,7 +75,15 @@ def changes(text: str) -> list[tuple[int, str]]:
 def ends_well(text: str) -> bool:
     try:
         exec(compile(text, "program.py", "exec"), {"__name__": "program"})
-    except (AssertionError, ArithmeticError, LookupError, NameError, TypeError, ValueError):
+    except (
+        AssertionError,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        NameError,
+        TypeError,
+        ValueError,
+    ):
         return False
     return True
 

@@ -184,11 +184,7 @@ def _missing_in(value: Any, base: Any, places: Iterable[int]) -> list[int]:
     left = _MOST_SEARCHED
     for place in places:
         each: Any = base.__getitem__(value, place)
-        inside: Any = [each]
-        if type(each) in (list, tuple):
-            inside = each
-        elif type(each) is dict:
-            inside = list(dict.values(each))
+        inside = _inside(each)
         left -= len(inside)
         if left < 0:
             break
@@ -197,6 +193,13 @@ def _missing_in(value: Any, base: Any, places: Iterable[int]) -> list[int]:
             if len(found) == _MOST_MISSING:
                 break
     return found
+
+
+def _inside(value: Any) -> Any:
+    """Return what a row holds; of anything else, it alone."""
+    if type(value) is dict:
+        return dict.values(value)
+    return value if type(value) in (list, tuple) else (value,)
 
 
 def _is_missing(value: object) -> bool:
