@@ -116,8 +116,10 @@ def command(
         tries_changes=not no_changes,
     )
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
-        found = investigate(bench, request, options, history_of)
-    write_report(found, Path(found.folder))
+        found = investigate(
+            bench, request, options, history_of,
+            publish=lambda known: write_report(known, Path(known.folder)),
+        )  # fmt: skip
     if as_json:
         answer_json(facts_of(found))
     else:

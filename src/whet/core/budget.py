@@ -24,6 +24,10 @@ class Budget:
         )
 
 
+class OutOfTimeError(Exception):
+    """There is no time left for a trial, or it was cut short for want of it."""
+
+
 class StopReason(Enum):
     """Why a search ended. Shown to the user and stored in the notebook."""
 

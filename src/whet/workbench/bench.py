@@ -19,6 +19,7 @@ from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Trial
 from whet.evidence.classify import classify
 from whet.execution.caching import CachingExecutor
 from whet.execution.cold import ColdExecutor
+from whet.execution.deadline import DeadlineExecutor
 from whet.execution.recording import RecordingExecutor
 from whet.host.agent_tasks import NO_TASKS, AgentTasks
 from whet.host.belongings import Belongings
@@ -80,7 +81,7 @@ class Shelf:
 Place: TypeAlias = Callable[[Executor], "PlacingExecutor"]
 """Wraps what runs a trial, so that it runs in a checkout or an environment of its own."""
 
-RecordedExecutor: TypeAlias = RecordingExecutor | CachingExecutor
+RecordedExecutor: TypeAlias = RecordingExecutor | CachingExecutor | DeadlineExecutor
 """An executor whose futures know the number of their trial."""
 
 
@@ -103,6 +104,7 @@ class Workbench:
         claims: the places of results, which no other whet may write to meanwhile.
         tasks: what the agents in the programs are to observe.
         has_warned: of changes that an editor holds.
+        deadline: when no trial runs any more, in seconds of `time.monotonic`; None: there is none.
     """
 
     project: Project
@@ -118,6 +120,7 @@ class Workbench:
     roots: tuple[str, ...] = ()
     tasks: AgentTasks = NO_TASKS
     has_warned: bool = False
+    deadline: float | None = None
     claims: Claims = field(init=False)
 
     def __post_init__(self) -> None:
@@ -170,7 +173,8 @@ class Workbench:
             recording = RecordingExecutor(placing or cold, record, self._finish)
             known = self._known_cold if perform is None else self._known
             try:
-                yield CachingExecutor(recording, known) if cached else recording
+                whole = CachingExecutor(recording, known) if cached else recording
+                yield whole if self.deadline is None else DeadlineExecutor(whole, self.deadline)
             finally:
                 if placing is not None:
                     with cleaning_up():

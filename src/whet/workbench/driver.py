@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-from whet.core.budget import Budget, StopReason
+from whet.core.budget import Budget, OutOfTimeError, StopReason
 from whet.core.errors import DiskFull, WhetError
 from whet.core.event import Event, Notice, SearchStopped, TrialFinished
 from whet.core.executor import Executor
@@ -142,6 +142,8 @@ class Driver:
             result = end.value
         except _StopSearchError as stop:
             stopped = stop.reason
+        except OutOfTimeError:
+            stopped = StopReason.OUT_OF_TIME
         except KeyboardInterrupt:
             stopped = StopReason.INTERRUPTED
         finally:

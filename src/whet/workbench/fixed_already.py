@@ -145,7 +145,7 @@ class _Releases:
         return verdict
 
     def _search(self, versions: Versions, terms: Terms) -> FirstBad:
-        wanted = self.work.options.budget
+        wanted = self.work.budget
         usual = _LEAST_SECONDS + _TIMES * self.baseline.reproduction.wall_seconds
         seconds = min(wanted.wall_seconds or _MOST_SECONDS, _MOST_SECONDS, usual)
         return VersionHunt(

@@ -3,19 +3,19 @@
 import os
 import shlex
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from whet.core.errors import (
-    CopyFailsOtherwise,
-    DiskFull,
-)
+from whet.core.clue import Clue
+from whet.core.errors import CopyFailsOtherwise, DiskFull, WhetError
 from whet.core.event import Notice
 from whet.core.failure import Failure, FailureKind
 from whet.core.quantity import shown_bytes, shown_seconds
-from whet.host.agent_tasks import NO_TASKS, AgentTasks
+from whet.core.trial import Trial
+from whet.host.agent_tasks import AgentTasks
 from whet.host.files import storage_error
 from whet.host.presence import pythons_in
 from whet.workbench.bench import Workbench
@@ -39,7 +39,7 @@ from whet.workbench.investigated_evidence import (
     look_at_its_calls,
     look_closer,
 )
-from whet.workbench.investigating import HistoryOf, InvestigateOptions, Work, place_of
+from whet.workbench.investigating import History, HistoryOf, InvestigateOptions, Work, place_of
 from whet.workbench.investigation import (
     Investigation,
     Reproducer,
@@ -63,20 +63,53 @@ REPORT_FOLDER = "whet-report"
 _SHOWN_LINES = 15
 
 
+_BETWEEN_REPORTS = 1.0
 _SILENT_SECONDS = 3.0
 """A program that has neither written nor done anything for so long may be stuck."""
 
 
+@dataclass(slots=True, kw_only=True)
+class _Known:
+    """What an investigation has found so far.
+
+    Attributes:
+        clues: what points at the cause.
+        conclusions: what follows from a step.
+        shrunk: what was made smaller.
+        reproducer: what shows the failure elsewhere.
+    """
+
+    clues: list[Clue] = field(default_factory=list[Clue])
+    conclusions: list[str] = field(default_factory=list[str])
+    shrunk: list[ShrunkPayload] = field(default_factory=list[ShrunkPayload])
+    reproducer: Reproducer | None = None
+
+
 def investigate(
-    bench: Workbench, request: TrialRequest, options: InvestigateOptions, history_of: HistoryOf
+    bench: Workbench,
+    request: TrialRequest,
+    options: InvestigateOptions,
+    history_of: HistoryOf,
+    publish: Callable[[Investigation], None],
 ) -> Investigation:
     """Find out why a command fails; every step is told while it is done.
+
+    Once the failure is reproduced there is always a report: a step that has no time left, that
+    cannot be done or that Ctrl-C ends is said to be so, and costs no other one.
+
+    Args:
+        bench: the workbench.
+        request: the command.
+        options: how to investigate.
+        history_of: finds the versions to search.
+        publish: writes what is known; called after a step.
 
     Raises:
         BaselineDoesNotFail: if it does not fail.
     """
-    started, started_at = time.monotonic(), datetime.now(UTC).isoformat()
+    started_at = datetime.now(UTC).isoformat()
     work = _begin(bench, request, options, history_of)
+    bench.deadline = work.began + work.most_seconds
     payloads: list[Payload] = []
     names = payload_names(work.trial, request.stdin)
     for payload in read_all(bench, request, names, str(work.folder)):
@@ -89,39 +122,81 @@ def investigate(
         keeps_locals=True
     )  # the failure is to be seen once with all that its frames held
     payloads, baseline = _reproduce(work, payloads)
-    bench.tasks = NO_TASKS
-    _classify(work, baseline)
-    held, ordered = hold_order(work, baseline)
-    clues = (*look_at_releases(work, held), *look_closer(work, held))
-    sooner, quicker = fail_sooner(work, held)
-    compare_with_good(work, held)
-    compare_configurations(work)
-    compare_packages(work)
-    search_history(work, sooner)
-    enough = find_enough(work, held)
-    shrunk = _shrink(work, payloads, sooner)
+    work.allot(baseline.reproduction.wall_seconds)
+    known = _Known()
+    published = 0.0
+
+    def so_far() -> Investigation:
+        return _so_far(work, request, baseline, known, started_at)
+
+    def write() -> None:
+        nonlocal published
+        if time.monotonic() - published > _BETWEEN_REPORTS:
+            publish(so_far())
+            published = time.monotonic()
+
+    work.publish = write
+    _take_steps(work, known, baseline, payloads)
+    investigation = so_far()
+    facts = {"folder": str(work.folder)}
+    bench.notebook.end_investigation(work.number, investigation.stopped, facts)
+    publish(investigation)
+    return investigation
+
+
+def _take_steps(work: Work, known: _Known, baseline: Baseline, payloads: list[Payload]) -> None:
+    """Do one step after the other; each adds to what is known."""
+    asked = work.options
+    work.attempt(lambda: _classify(work, baseline), None)
+    unordered: tuple[Baseline, tuple[Clue, ...]] = (baseline, ())
+    held, ordered = work.attempt(lambda: hold_order(work, baseline), unordered)
+    known.clues += ordered
+    # Other releases are installed first: that takes long, whatever the failure takes.
+    known.clues += work.attempt(lambda: look_at_releases(work, held), (), is_asked=True)
+    known.clues += work.attempt(lambda: look_closer(work, held), ())
+    as_it_is: tuple[Baseline, list[str]] = (held, [])
+    sooner, quicker = work.attempt(lambda: fail_sooner(work, held), as_it_is)
+    known.conclusions += quicker
+    is_named = asked.good_trial is not None
+    work.attempt(lambda: compare_with_good(work, held), None, is_asked=is_named)
+    work.attempt(lambda: compare_configurations(work), None, is_asked=True)
+    work.attempt(lambda: compare_packages(work), None, is_asked=True)
+    is_named = bool(asked.package or asked.good or asked.bad)
+    work.attempt(lambda: search_history(work, sooner), None, is_asked=is_named)
+    known.conclusions += work.attempt(lambda: find_enough(work, held), [])
+    for position, payload in enumerate(payloads):
+        _shrink(work, known, (position, payload), sooner)
     headline = (
-        baseline.outcome.failure.summary if baseline.outcome.failure else request.judging.bad_if
+        baseline.outcome.failure.summary
+        if baseline.outcome.failure
+        else work.request.judging.bad_if
     )
-    reproducer = _hand_over(work, headline, held)
+    known.reproducer = work.attempt(lambda: _hand_over(work, headline, held), None, is_last=True)
+
+
+def _so_far(
+    work: Work, request: TrialRequest, baseline: Baseline, known: _Known, started_at: str
+) -> Investigation:
+    """Return what is known."""
     found = None if work.found is None else work.found.search
-    told = (*work.shown, *ordered, *clues)
-    investigation = Investigation(
+    told = (*work.shown, *known.clues)
+    own = _conclusions(baseline, found, work.part, known.shrunk)
+    return Investigation(
         number=work.number,
         trial=work.trial,
         command_line=_command_line(request),
         started_at=started_at,
-        wall_seconds=time.monotonic() - started,
+        wall_seconds=time.monotonic() - work.began,
         oracle=baseline.oracle.description,
         failure=baseline.outcome.failure,
         last_lines=_last_lines(baseline),
         reproduction=baseline.reproduction,
         history=found,
         history_remark=work.history.remark,
-        payloads=tuple(shrunk),
-        reproducer=reproducer,
+        payloads=tuple(known.shrunk),
+        reproducer=known.reproducer,
         steps=tuple(work.steps.done),
-        conclusions=(*quicker, *enough, *_conclusions(held, found, work.part, shrunk)),
+        conclusions=(*known.conclusions, *own),
         resources=baseline.outcome.resources,
         interpreter=_interpreter(work, baseline),
         platform=work.trial.surroundings.platform,
@@ -131,10 +206,8 @@ def investigate(
         clues=told,
         excerpts=excerpts_of(told, baseline.outcome.failure, work.trial.cwd),
         part=work.part,
+        ended=work.ended,
     )
-    facts = {"folder": str(work.folder)}
-    bench.notebook.end_investigation(work.number, investigation.stopped, facts)
-    return investigation
 
 
 def _begin(
@@ -147,7 +220,7 @@ def _begin(
         bench, request, trial,
         config=options.good_config, packages=options.good_packages, number=options.good_trial,
     )  # fmt: skip
-    history = history_of(bench, request, trial, options)
+    history = _history(bench, request, trial, options, history_of)
     if history.is_pinned and history.versions is not None:
         trial = history.versions.on(trial, history.versions.new)
     folder = Path(os.path.abspath(options.folder or REPORT_FOLDER))
@@ -162,6 +235,23 @@ def _begin(
         bench=bench, request=request, options=options, trial=trial, number=number,
         steps=steps, folder=folder, history=history,
     )  # fmt: skip
+
+
+def _history(
+    bench: Workbench,
+    request: TrialRequest,
+    trial: Trial,
+    options: InvestigateOptions,
+    history_of: HistoryOf,
+) -> History:
+    """Return the versions to search; a good one that is none costs that search alone."""
+    try:
+        return history_of(bench, request, trial, options)
+    except WhetError as error:
+        if options.package or not (options.good or options.bad):
+            raise
+        bench.emit(Notice(text=f"no history is searched: {error}"))
+        return History(versions=None, remark=f"no history was searched: {error}")
 
 
 def _reproduce(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Baseline]:
@@ -234,28 +324,36 @@ def _sentence(failure: Failure) -> str:
     return ", ".join(parts)
 
 
-def _shrink(work: Work, payloads: list[Payload], baseline: Baseline) -> list[ShrunkPayload]:
-    results: list[ShrunkPayload] = []
-    chosen = work.options
-    options = ShrinkOptions(files=(), budget=chosen.budget, jobs=chosen.jobs, cold=chosen.cold)
-    for position, payload in enumerate(payloads):
-        reason = "what is left of the data is what matters"
-        with work.steps.step(f"Shrink {payload.shown}", reason):
+def _shrink(work: Work, known: _Known, which: tuple[int, Payload], baseline: Baseline) -> None:
+    """Make one of the payloads smaller."""
+    position, payload = which
+
+    def shrink() -> None:
+        options = ShrinkOptions(
+            files=(), budget=work.budget, jobs=work.options.jobs, cold=work.options.cold
+        )
+        with work.steps.step(f"Shrink {payload.shown}", "what is left of the data is what matters"):
             shrunk = shrink_one(
                 work.bench, work.trial, position, payload, baseline, work.record,
                 options=options, guard=_guard(work), place=place_of(work),
             )  # fmt: skip
-            results.append(shrunk)
+            known.shrunk.append(shrunk)
             digest = work.bench.shelf.keep(shrunk.content)
             work.trial = work.trial.with_payload(digest, position)
-            sizes = f"{shown_bytes(shrunk.before_bytes)} → {shown_bytes(shrunk.after_bytes)}"
-            guarded = f", passing on {shrunk.guarded_by}" if shrunk.guarded_by else ""
-            warm = f" ({shrunk.warm} of {shrunk.trials} trials warm)" if shrunk.warm else ""
-            if shrunk.cold_because and not shrunk.warm:
-                warm = f" (trials ran from the start: {shrunk.cold_because})"
-            part = "" if shrunk.content else ", so the failure does not depend on it"
-            work.steps.conclude(f"{sizes}{guarded}: {shrunk.stopped.value}{warm}{part}")
-    return results
+            work.steps.conclude(_shrunk_words(shrunk))
+
+    work.attempt(shrink, None)
+
+
+def _shrunk_words(shrunk: ShrunkPayload) -> str:
+    """Say what has become of a payload."""
+    sizes = f"{shown_bytes(shrunk.before_bytes)} → {shown_bytes(shrunk.after_bytes)}"
+    guarded = f", passing on {shrunk.guarded_by}" if shrunk.guarded_by else ""
+    warm = f" ({shrunk.warm} of {shrunk.trials} trials warm)" if shrunk.warm else ""
+    if shrunk.cold_because and not shrunk.warm:
+        warm = f" (trials ran from the start: {shrunk.cold_because})"
+    part = "" if shrunk.content else ", so the failure does not depend on it"
+    return f"{sizes}{guarded}: {shrunk.stopped.value}{warm}{part}"
 
 
 def _guard(work: Work) -> Guard | None:

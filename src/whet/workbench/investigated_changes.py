@@ -103,7 +103,7 @@ def compare_packages(work: Work) -> None:
 
 
 def _command_options(work: Work) -> CommandOptions:
-    return CommandOptions(budget=work.options.budget, jobs=work.options.jobs)
+    return CommandOptions(budget=work.budget, jobs=work.options.jobs)
 
 
 def search_history(work: Work, baseline: Baseline) -> None:
@@ -120,7 +120,7 @@ def search_history(work: Work, baseline: Baseline) -> None:
             versions=versions,
             record=work.record,
             terms=Terms(),
-            budget=work.options.budget,
+            budget=work.budget,
             oracle=baseline.oracle,
             repeats=baseline.repeats,
             overlaps=(work.options.jobs or work.bench.jobs) > 1,
@@ -157,7 +157,7 @@ def _look_into_commit(work: Work, hunt: VersionHunt, found: FirstBad) -> None:
     with work.steps.step(f"Look into {found.search.first_bad}", reason):
         repository = Repository.containing(Path(work.trial.cwd))
         trials = _MOST_PART_TRIALS + found.search.trials
-        hunt = replace(hunt, budget=replace(work.options.budget, trials=trials))
+        hunt = replace(hunt, budget=replace(work.budget, trials=trials))
         work.part = part_of_first_bad(hunt, found, repository)
         if work.part is not None:
             work.steps.conclude(part_sentence(work.part))
@@ -172,7 +172,7 @@ def _look_at_edits(work: Work, baseline: Baseline) -> None:
     from whet.workbench.guilty_part import part_sentence
 
     reason = "it passes without what is not committed, so one of your edits brings it"
-    budget = replace(work.options.budget, trials=_MOST_PART_TRIALS)
+    budget = replace(work.budget, trials=_MOST_PART_TRIALS)
     with work.steps.step("Look at your edits", reason):
         try:
             work.part = part_of_working_tree(

@@ -87,7 +87,7 @@ def fail_sooner(work: Work, baseline: Baseline) -> tuple[Baseline, list[str]]:
     with work.steps.step("Find a limit under which it fails at once", "all there is takes long"):
         found = memory.limits_to_fail_at_once(
             work.bench, work.trial, outcome, baseline.oracle, work.record,
-            budget=work.options.budget,
+            budget=work.budget,
         )  # fmt: skip
         if found is None:
             work.steps.conclude("with less it fails in another way")
@@ -108,7 +108,7 @@ def find_enough(work: Work, baseline: Baseline) -> list[str]:
 
     with work.steps.step("Find how much memory is enough", "a program may need a little or all"):
         said = enough_memory(
-            work.bench, work.trial, baseline.oracle, work.record, budget=work.options.budget
+            work.bench, work.trial, baseline.oracle, work.record, budget=work.budget
         )
         work.steps.conclude(said)
     return [f"{said[0].upper()}{said[1:]}."]

@@ -1,18 +1,31 @@
 """An investigation under way: what it was asked, and what it has found so far."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
-from whet.core.budget import Budget
+from whet.core.budget import Budget, OutOfTimeError, StopReason
 from whet.core.clue import Clue, Sureness
+from whet.core.errors import DiskFull, HostFailure, InternalFault, WhetError
+from whet.core.event import Notice
+from whet.core.quantity import shown_seconds
 from whet.core.trial import Trial
+from whet.host.agent_tasks import NO_TASKS
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.changed_part import SmallestPart
 from whet.workbench.request import TrialRequest
 from whet.workbench.search_rows import search_recorder
 from whet.workbench.steps import Steps
 from whet.workbench.versions import FirstBad, Versions
+
+MOST_SECONDS = 300.0
+TIMES_FAILURE, MORE_SECONDS = 40, 10.0
+"""How long an investigation takes at most, where its user does not say."""
+
+_BEFORE_LAST = 0.9
+ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +40,8 @@ class InvestigateOptions:
         good_config: a configuration with which it passes, beside the one that it names.
         good_packages: a set of packages with which it passes: a file of pins, or a day.
         folder: where the report goes; empty: `whet-report`.
-        budget: of each search.
+        budget: of all of it; without one it is `MOST_SECONDS`, and for what nobody has asked for by
+            name `TIMES_FAILURE` times what the failure takes and `MORE_SECONDS`.
         jobs: trials at once; None: all cores.
         cold: run each trial from its start.
         tries_changes: run the program with small changes of its text, which leave its files alone.
@@ -70,7 +84,25 @@ class History:
 
 @dataclass(slots=True, kw_only=True)
 class Work:
-    """An investigation under way."""
+    """An investigation under way.
+
+    Attributes:
+        bench: the workbench.
+        request: what the user asked for.
+        options: how to investigate.
+        trial: the command.
+        number: of the investigation in the notebook.
+        steps: what was done.
+        folder: where the report goes.
+        history: the versions to search.
+        publish: is told after each step; writes what is known.
+        began: when it began, in seconds of `time.monotonic`.
+        seconds: how long it takes at most, of what nobody has asked for by name.
+        found: the first bad version.
+        part: the part of it that brings the failure.
+        shown: what a step has shown.
+        ended: why it ended before its end; None: it did not.
+    """
 
     bench: Workbench
     request: TrialRequest
@@ -80,9 +112,75 @@ class Work:
     steps: Steps
     folder: Path
     history: History
+    publish: Callable[[], None] = field(default=lambda: None)
+    began: float = field(default_factory=time.monotonic)
+    seconds: float = MOST_SECONDS
     found: FirstBad | None = None
     part: SmallestPart | None = None
     shown: list[Clue] = field(default_factory=list[Clue])
+    ended: StopReason | None = None
+
+    @property
+    def most_seconds(self) -> float:
+        """How long all of it takes at most."""
+        return self.options.budget.wall_seconds or MOST_SECONDS
+
+    def allot(self, failure_seconds: float) -> None:
+        """Set how long it may take, and say so, once it is known how long the failure takes."""
+        asked = self.options.budget.wall_seconds
+        usual = TIMES_FAILURE * failure_seconds + MORE_SECONDS
+        self.seconds = min(usual, MOST_SECONDS) if asked is None else asked
+        because = "" if asked is not None else f", {TIMES_FAILURE} times the failure and more"
+        if asked is None and usual >= MOST_SECONDS:
+            because = ""
+        change = "" if asked is not None else "; `--budget` changes that"
+        said = f"it takes at most {shown_seconds(self.seconds)}{because}{change}"
+        self.bench.emit(Notice(text=said))
+
+    def attempt(
+        self,
+        do: Callable[[], ResultT],
+        otherwise: ResultT,
+        *,
+        is_asked: bool = False,
+        is_last: bool = False,
+    ) -> ResultT:
+        """Do a step within what time there is; what ends it ends no other one, but for Ctrl-C.
+
+        Args:
+            do: the step.
+            otherwise: what is known without it.
+            is_asked: the user has asked for it by name: then there is all the time that there is.
+            is_last: nothing comes after it: some time is kept for it.
+        """
+        if self.steps.is_interrupted:
+            self.ended = StopReason.INTERRUPTED
+            return otherwise
+        usual = self.seconds if is_last else self.seconds * _BEFORE_LAST
+        self.bench.deadline = self.began + (self.most_seconds if is_asked else usual)
+        try:
+            return do()
+        except OutOfTimeError:
+            self.ended = self.ended or StopReason.OUT_OF_TIME
+        except KeyboardInterrupt:
+            self.ended = StopReason.INTERRUPTED
+            self.steps.is_interrupted = True
+        except (DiskFull, HostFailure, InternalFault):
+            raise
+        except WhetError as error:
+            self.bench.emit(Notice(text=f"not done: {error}"))
+        finally:
+            self.bench.deadline = None
+            self.bench.tasks = NO_TASKS
+            self.publish()
+        return otherwise
+
+    @property
+    def budget(self) -> Budget:
+        """What is left for a search."""
+        until = self.bench.deadline or self.began + self.seconds
+        left = max(until - time.monotonic(), 0.0)
+        return Budget(wall_seconds=left, trials=self.options.budget.trials)
 
     def show(
         self, says: str, why: str, *, path: str = "", line: int = 0, next_step: str = ""

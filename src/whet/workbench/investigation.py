@@ -403,6 +403,7 @@ class Investigation:
         part: the smallest part of the first bad commit, or of what is not committed, that
             brings the failure; None if none was found.
         excerpts: sources around the lines that the clues and the failure name.
+        ended: why it was ended before all was done; None: it was not.
     """
 
     number: int
@@ -429,10 +430,13 @@ class Investigation:
     clues: tuple[Clue, ...] = ()
     part: SmallestPart | None = None
     excerpts: tuple[Excerpt, ...] = ()
+    ended: StopReason | None = None
 
     @property
     def stopped(self) -> StopReason:
         """Why it ended: of the step that did not come to its own end, if there is one."""
+        if self.ended is not None:
+            return self.ended
         searches = (self.history, *self.payloads)
         reasons = [search.stopped for search in searches if search is not None]
         cut_short = (reason for reason in reasons if not reason.is_complete)

@@ -5,7 +5,9 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from whet.core.event import Event, StepFinished, StepStarted, TrialFinished
+from whet.core.budget import OutOfTimeError, StopReason
+from whet.core.errors import WhetError
+from whet.core.event import Event, SearchStopped, StepFinished, StepStarted, TrialFinished
 from whet.workbench.investigation import Step
 
 
@@ -17,11 +19,13 @@ class Steps:
         emit: tells the observers.
         done: the steps so far.
         numbers: the notebook's numbers of the trials of the step that is under way.
+        is_interrupted: Ctrl-C has ended a search.
     """
 
     emit: Callable[[Event], None]
     done: list[Step] = field(default_factory=list[Step])
     numbers: list[int] = field(default_factory=list[int])
+    is_interrupted: bool = False
     _trials: int = 0
     _result: str = ""
 
@@ -31,6 +35,8 @@ class Steps:
             self._trials += 1
             if event.number is not None:
                 self.numbers.append(event.number)
+        if isinstance(event, SearchStopped) and event.reason is StopReason.INTERRUPTED:
+            self.is_interrupted = True
         self.emit(event)
 
     def conclude(self, result: str) -> None:
@@ -43,7 +49,20 @@ class Steps:
         self._trials, self._result, self.numbers = 0, "", []
         started = time.monotonic()
         self.emit(StepStarted(title=title, reason=reason))
-        yield
+        try:
+            yield
+        except (OutOfTimeError, KeyboardInterrupt, WhetError) as error:
+            self._result = "; ".join(filter(None, (self._result, _cut_short(error))))
+            raise
+        finally:
+            self._finish(title, reason, started)
+
+    def leave_out(self, title: str, reason: str, why: str) -> None:
+        """Say of a step that it is not begun, and why."""
+        self._trials, self._result = 0, f"not done: {why}"
+        self._finish(title, reason, time.monotonic())
+
+    def _finish(self, title: str, reason: str, started: float) -> None:
         if not self._result:
             return
         self.emit(StepFinished(title=title, result=self._result))
@@ -56,3 +75,13 @@ class Steps:
                 wall_seconds=time.monotonic() - started,
             )
         )
+
+
+def _cut_short(error: BaseException) -> str:
+    match error:
+        case OutOfTimeError():
+            return "stopped: the time budget is spent"
+        case KeyboardInterrupt():
+            return "stopped by Ctrl-C"
+        case _:
+            return f"not done: {error}"

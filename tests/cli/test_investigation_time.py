@@ -1,0 +1,91 @@
+"""`whet investigate` ends in the time that it says, and leaves what it knows, however it ends."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from whet_command import Whet
+
+SLOW = "import time\ntime.sleep(0.6)\nassert sum([1, 2]) == 4\n"
+
+
+def report(whet: Whet) -> dict[str, object]:
+    found: dict[str, object] = json.loads(Path(whet.folder, "whet-report/report.json").read_text())
+    return found
+
+
+def test_what_it_takes_at_most_is_said_once_the_failure_is_known(whet: Whet) -> None:
+    whet.write("main.py", "assert 1 == 2\n")
+    said = whet("investigate", "--no-changes", "--", sys.executable, "main.py").stderr
+    before, _, after = said.partition("note: it takes at most ")
+    assert "each" in before
+    assert "Classify" in after
+    assert "`--budget` changes that" in after
+
+
+def test_where_the_time_is_spent_the_report_says_what_is_known_and_what_was_not_done(
+    whet: Whet,
+) -> None:
+    whet.write("main.py", SLOW)
+    done = whet("investigate", "--budget", "3s", "--", sys.executable, "main.py")
+    assert done.code == 75
+    assert "it takes at most 3.0 s" in done.stderr
+    found = report(whet)
+    assert "AssertionError" in str(found["failure"])
+    steps = found["steps"]
+    assert isinstance(steps, list)
+    assert any("the time budget is spent" in str(each["result"]) for each in steps)
+    assert (whet.folder / "whet-report" / "report.html").exists()
+
+
+def begun(whet: Whet, *words: str) -> subprocess.Popen[str]:
+    """Start an investigation, and return it once its first report is there."""
+    command = [sys.executable, "-m", "whet", "investigate", *words]
+    running = subprocess.Popen(
+        command, cwd=whet.folder, env={**os.environ, **whet.environment}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    first = whet.folder / "whet-report" / "report.json"
+    until = time.monotonic() + 60
+    while not first.exists() and running.poll() is None and time.monotonic() < until:
+        time.sleep(0.01)
+    assert first.exists()
+    return running
+
+
+def test_ctrl_c_leaves_the_report_and_says_where(whet: Whet) -> None:
+    whet.write("main.py", SLOW)
+    running = begun(whet, "--", sys.executable, "main.py")
+    running.send_signal(signal.SIGINT)
+    told, _ = running.communicate(timeout=60)
+    assert running.returncode == 75
+    assert "AssertionError" in told
+    assert "whet-report/report.html" in told
+    steps = report(whet)["steps"]
+    assert isinstance(steps, list)
+    assert "Check the one-liner elsewhere" not in {each["title"] for each in steps}
+
+
+def test_a_kill_leaves_the_report_of_what_was_known(whet: Whet) -> None:
+    whet.write("main.py", SLOW)
+    running = begun(whet, "--", sys.executable, "main.py")
+    os.killpg(running.pid, signal.SIGKILL)
+    running.communicate(timeout=60)
+    assert "AssertionError" in str(report(whet)["failure"])
+
+
+@pytest.mark.parametrize("good", ["gone", "HEAD"])
+def test_a_wrong_good_version_costs_its_search_alone(whet: Whet, good: str) -> None:
+    whet.git("init", "--quiet")
+    whet.commit("first", main_py="found = {'a': 1}\nfound.pop('a')\nprint(found['a'] + 1)\n")
+    whet("investigate", "--good", good, "--", sys.executable, "main.py")
+    answer = report(whet)["answer"]
+    assert isinstance(answer, dict)
+    assert answer["cause"]["line"] == 2
+    said = Path(whet.folder, "whet-report/report.md").read_text()
+    assert good in said
