@@ -89,3 +89,28 @@ def test_a_wrong_good_version_costs_its_search_alone(whet: Whet, good: str) -> N
     assert answer["cause"]["line"] == 2
     said = Path(whet.folder, "whet-report/report.md").read_text()
     assert good in said
+
+
+SELDOM = """
+import os
+count = len(os.listdir("runs"))
+open(f"runs/{count}", "x").close()
+assert count % 9 != 6, "the seventh"
+"""
+
+
+def test_a_failure_that_comes_seldom_is_run_until_it_comes(whet: Whet) -> None:
+    (whet.folder / "runs").mkdir()
+    whet.write("main.py", SELDOM)
+    said = whet("investigate", "--jobs", "1", "--", sys.executable, "main.py")
+    assert "the first runs passed; it failed after" in said.stderr
+    assert "the seventh" in str(report(whet)["failure"])
+    assert "flaky: it failed the same way in" in said.stderr
+
+
+def test_what_never_fails_is_said_to_pass_and_leaves_no_answer(whet: Whet) -> None:
+    whet.write("main.py", "print(1)\n")
+    said = whet("investigate", "--", sys.executable, "main.py")
+    assert said.code != 0
+    assert "does not fail" in said.stderr
+    assert not (whet.folder / "whet-report" / "report.md").exists()

@@ -41,14 +41,25 @@ class Copied:
     baseline: Baseline
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """How trials of a reproduction are run and judged.
+
+    Attributes:
+        judging: what BAD means.
+        record: writes the row of a trial.
+        place: where they run, if they run on another version.
+        attempts: how often at first.
+    """
+
+    judging: Judging
+    record: Callable[[Trial], int]
+    place: Place | None = None
+    attempts: int = FEW
+
+
 def reproduce_on_copies(
-    bench: Workbench,
-    trial: Trial,
-    files: Sequence[Path],
-    judging: Judging,
-    record: Callable[[Trial], int],
-    *,
-    place: Place | None = None,
+    bench: Workbench, trial: Trial, files: Sequence[Path], running: Running
 ) -> Copied:
     """Reproduce the failure on copies of ``files``, and once on the files themselves.
 
@@ -59,14 +70,17 @@ def reproduce_on_copies(
         BaselineDoesNotFail: if it fails on neither.
         CopyFailsOtherwise: if it fails on the files themselves alone, or in another way.
     """
-    original = _Original(bench, trial, files, judging, record, place)
+    original = _Original(bench, trial, files, running)
+    judging, record, place = running.judging, running.record, running.place
     missing: BaselineDoesNotFail | None = None
     copied: Failure | None = None
     for placed in (trial, _with_neighbours(trial, files)):
         if placed is None:
             continue
         try:
-            baseline = reproduce(bench, placed, judging, record, place=place)
+            baseline = reproduce(
+                bench, placed, judging, record, place=place, attempts=running.attempts
+            )
         except BaselineDoesNotFail as error:
             missing = missing or error
             if not original.fails_at_all():
@@ -98,16 +112,14 @@ class _Original:
         bench: Workbench,
         trial: Trial,
         files: Sequence[Path],
-        judging: Judging,
-        record: Callable[[Trial], int],
-        place: Place | None,
+        running: Running,
     ) -> None:
         self._bench = bench
         self._trial = trial
         self._files = files
-        self._judging = judging
-        self._record = record
-        self._place = place
+        self._judging = running.judging
+        self._record = running.record
+        self._place = running.place
         self._outcomes: list[Outcome] = []
 
     def fails_at_all(self) -> bool:

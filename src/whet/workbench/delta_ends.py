@@ -11,7 +11,7 @@ from whet.core.verdict import Verdict
 from whet.search.hierarchy import Numbers
 from whet.workbench.bench import Workbench
 from whet.workbench.cases import Cases
-from whet.workbench.copies import Copied, reproduce_on_copies
+from whet.workbench.copies import Copied, Running, reproduce_on_copies
 from whet.workbench.reproduce import Baseline, reproduce, with_patience
 from whet.workbench.request import Judging
 
@@ -118,9 +118,8 @@ class _Ends:
         trial = cases.trial(cases.everything)
         try:
             if cases.originals:
-                return reproduce_on_copies(
-                    self.bench, trial, cases.originals, self.judging, self.record
-                )
+                running = Running(judging=self.judging, record=self.record)
+                return reproduce_on_copies(self.bench, trial, cases.originals, running)
             baseline = reproduce(self.bench, trial, self.judging, self.record, place=cases.place)
         except BaselineDoesNotFail:
             return None

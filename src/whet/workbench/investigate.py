@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from whet.core.clue import Clue
-from whet.core.errors import CopyFailsOtherwise, DiskFull, WhetError
+from whet.core.errors import BaselineDoesNotFail, CopyFailsOtherwise, DiskFull, WhetError
 from whet.core.event import Notice
 from whet.core.failure import Failure, FailureKind
 from whet.core.quantity import shown_bytes, shown_seconds
@@ -20,7 +20,7 @@ from whet.host.files import storage_error
 from whet.host.presence import pythons_in
 from whet.workbench.bench import Workbench
 from whet.workbench.changed_part import SmallestPart
-from whet.workbench.copies import Copied, reproduce_on_copies
+from whet.workbench.copies import Copied, Running, reproduce_on_copies
 from whet.workbench.excerpts import excerpts_of
 from whet.workbench.fixed_already import look_at_releases
 from whet.workbench.good_sides import check_good_sides
@@ -48,10 +48,11 @@ from whet.workbench.investigation import (
 )
 from whet.workbench.named_files import payload_names
 from whet.workbench.own_failure import check_shows_failure
-from whet.workbench.reproduce import Baseline
+from whet.workbench.reproduce import FEW, Baseline
 from whet.workbench.reproducer import make_reproducer
 from whet.workbench.request import TrialRequest
 from whet.workbench.results import free_path
+from whet.workbench.seldom import seldom_failure
 from whet.workbench.shrink import ShrinkOptions, bind_all, places_of, read_all, shrink_one
 from whet.workbench.shrinking import Guard, Payload
 from whet.workbench.sightings import seen_lines
@@ -64,6 +65,7 @@ _SHOWN_LINES = 15
 
 
 _BETWEEN_REPORTS = 1.0
+_TIMES_SELDOM = 3
 _SILENT_SECONDS = 3.0
 """A program that has neither written nor done anything for so long may be stuck."""
 
@@ -283,8 +285,19 @@ def _on_copies(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Copi
     def tried(chosen: list[Payload]) -> Copied:
         trial = bind_all(work.bench, work.trial, work.request, chosen)
         files = [payload.path for payload in chosen]
-        place, judging = place_of(work), work.request.judging
-        return reproduce_on_copies(work.bench, trial, files, judging, work.record, place=place)
+        running = Running(judging=work.request.judging, record=work.record, place=place_of(work))
+        try:
+            return reproduce_on_copies(work.bench, trial, files, running)
+        except BaselineDoesNotFail:
+            seldom = seldom_failure(work.bench, trial, running)
+            if seldom is None:
+                raise
+            failing, runs, how = seldom
+            work.bench.emit(
+                Notice(text=f"the first runs passed; it failed after {runs} more, {how}")
+            )
+            again = replace(running, attempts=FEW + _TIMES_SELDOM * runs)
+            return reproduce_on_copies(work.bench, failing, files, again)
 
     try:
         return payloads, tried(payloads)

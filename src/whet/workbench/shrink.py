@@ -14,7 +14,7 @@ from whet.reduction.reducer import reducer_of
 from whet.reduction.validity import lost_header, validity_of
 from whet.workbench.also_found import OtherFailures
 from whet.workbench.bench import Place, Workbench
-from whet.workbench.copies import reproduce_on_copies
+from whet.workbench.copies import Running, reproduce_on_copies
 from whet.workbench.dearness import SECONDS
 from whet.workbench.earlier_good import earlier_good
 from whet.workbench.good_data import good_data
@@ -81,7 +81,8 @@ def shrink(
 
     record = search_recorder(bench, request, verb="shrink", investigation=investigation)
     files = [payload.path for payload in payloads]
-    copied = reproduce_on_copies(bench, trial, files, request.judging, record)
+    running = Running(judging=request.judging, record=record)
+    copied = reproduce_on_copies(bench, trial, files, running)
     trial, baseline = copied.trial, copied.baseline
     guard, place = earlier_good(bench, typed, trial, baseline, files, record) or (None, None)
     results: list[ShrunkPayload] = []

@@ -1,0 +1,66 @@
+"""A failure that comes so seldom that the first few runs have passed: run it more, then make it come."""
+
+import time
+from contextlib import suppress
+from dataclasses import replace
+
+from whet.core.errors import WhetError
+from whet.core.room import Room
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.workbench.amplifiers import AMPLIFIERS
+from whet.workbench.bench import Workbench, oracle_of
+from whet.workbench.copies import Running
+from whet.workbench.repeated import Repeated
+from whet.workbench.reproduce import with_patience
+
+_MOST_RUNS, _MOST_SECONDS = 40, 15.0
+"""As it is, and with what makes a failure come more often."""
+
+
+def seldom_failure(
+    bench: Workbench, trial: Trial, running: Running
+) -> tuple[Trial, int, str] | None:
+    """Return the trial that failed, after how many runs, and what made it so; None: it passes.
+
+    Only what surrounds the program is changed: other processes keep the processors busy.
+    """
+    busy = next(each.room for each in AMPLIFIERS if each.name == "cpu-load")
+    found = _runs_until_bad(bench, trial, running)
+    if found:
+        return trial, found, "as it is"
+    assert busy is not None
+    room = bench.settled(busy.beside(trial.limits.room or Room()))
+    loaded = replace(trial, limits=replace(trial.limits, room=room))
+    with suppress(WhetError):  # this machine cannot be kept busy
+        found = _runs_until_bad(bench, loaded, running)
+        if found:
+            return loaded, found, f"with all processors busy (`--cpu-load {busy.cpu_load}`)"
+    return None
+
+
+def _runs_until_bad(bench: Workbench, trial: Trial, running: Running) -> int:
+    """Return how many runs it took until one was BAD; 0: none was."""
+    oracle = oracle_of(running.judging)
+    until = time.monotonic() + _MOST_SECONDS
+    with bench.executor(running.record, place=running.place) as executor:
+        repeated = Repeated(
+            executor=executor,
+            oracle=oracle,
+            trial=lambda runs: (
+                with_patience(trial, runs[0].outcome.wall_seconds) if runs else trial
+            ),
+            jobs=bench.jobs,
+            judged=lambda number, verdict: bench.notebook.judge(
+                number, oracle.description, verdict, None
+            ),
+        )
+        repeated.run(
+            lambda verdicts: int(
+                Verdict.BAD not in verdicts
+                and len(verdicts) < _MOST_RUNS
+                and time.monotonic() < until
+            )
+        )
+    bad = [number for number, each in enumerate(repeated.runs, 1) if each.verdict is Verdict.BAD]
+    return bad[0] if bad else 0
