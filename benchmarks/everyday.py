@@ -46,6 +46,7 @@ GOODBYE_SECONDS = 1.0
 TIMES_FAILURE, MORE_SECONDS = 40, 10
 """An investigation takes at most so many times what the failure takes, and so much more."""
 
+Clue = dict[str, str | int | list[str]]
 Place = tuple[str, int]
 """A file, as seen from the folder of the program, and a line of it."""
 
@@ -230,7 +231,7 @@ def _judged(program: Program, folder: Path, done: Ended) -> tuple[str, str]:
     if not clues:
         return _judged_without_clues(program, told["failure"] or {}, folder)
     named = [bool(_places(each, folder) & program.lines) for each in clues]
-    said = str(clues[0]["says"])
+    said = _whole(clues[0])
     if named[0]:
         return "first", said
     if clues[0]["sureness"] != "possible":
@@ -249,11 +250,17 @@ def _judged_without_clues(
     return "first" if shown in program.lines else "not found", said
 
 
-def _places(clue: dict[str, str | int], folder: Path) -> set[Place]:
+def _whole(clue: Clue) -> str:
+    """Return what a clue says, with how it came about."""
+    trail = clue["trail"]
+    return "; ".join([str(clue["says"]), *(trail if isinstance(trail, list) else [])])
+
+
+def _places(clue: Clue, folder: Path) -> set[Place]:
     """Return the lines that a clue points at and names."""
-    said = f"{clue['says']} {clue.get('next_step', '')}"
+    said = f"{_whole(clue)} {clue['next_step']}"
     found = {_shortened(each, folder) for pattern in _PLACES for each in pattern.finditer(said)}
-    return found | {(_short(str(clue["path"]), folder), int(clue["line"]))}
+    return found | {(_short(str(clue["path"]), folder), int(str(clue["line"])))}
 
 
 def _shortened(match: re.Match[str], folder: Path) -> Place:

@@ -102,7 +102,9 @@ def investigate(cause: Cause, place: Path, temporary: Path, python: str = sys.ex
 def is_named(cause: Cause, answer: str) -> bool:
     """Whether one of the first clues, or the failure itself, names the line in its words."""
     told = json.loads(answer)
-    said: list[str] = [clue["says"] for clue in told["clues"][:MOST_CLUES]]
+    said: list[str] = [
+        "; ".join([clue["says"], *clue["trail"]]) for clue in told["clues"][:MOST_CLUES]
+    ]
     failure = Failure.from_json(told["failure"])
     if failure.place is not None:
         said.append(f"{Path(failure.place.path).name}:{failure.place.line}")

@@ -35,7 +35,7 @@ def test_the_line_that_made_the_first_nan_is_named_with_what_it_was_made_of(whet
     (first, *_), _ = investigated(whet, "no_number.py")
 
     assert first["line"] == line_of("no_number.py", "return (table")
-    assert "`spread`: 3, from 0 to" in str(first["says"])
+    assert "`spread`: 3, from 0 to" in str(first["trail"])
 
 
 def test_what_a_gpu_would_tell_is_said_where_there_is_none(whet: Whet) -> None:

@@ -263,7 +263,7 @@ def test_the_first_clue_names_the_line_that_made_the_bad_value(name: str, tmp_pa
     program, part = SEEN[name]
     first = clues(tmp_path, program)[0]
     assert first.sureness is Sureness.SEEN
-    assert f"main.py:{line_of(program, part)}" in first.says
+    assert f"main.py:{line_of(program, part)}" in first.whole
 
 
 def test_a_key_that_is_missing_is_told_where_it_was_asked_for_and_is_not_called_the_cause(
@@ -272,7 +272,7 @@ def test_a_key_that_is_missing_is_told_where_it_was_asked_for_and_is_not_called_
     first = clues(tmp_path, NONE_FROM_A_LOOKUP)[0]
     line = line_of(NONE_FROM_A_LOOKUP, 'values.get("height")')
     place = f"main.py:{line}"
-    assert (first.sureness, place in first.says) == (Sureness.POSSIBLE, True)
+    assert (first.sureness, place in first.whole) == (Sureness.POSSIBLE, True)
 
 
 LOOKS_ALIKE = """\
@@ -294,13 +294,13 @@ def test_a_key_that_reads_alike_is_named_with_its_record(written: str, tmp_path:
     table = "\n".join(["part,price", "HX-100,1.5", *rows, ""])
     first = clues(tmp_path, LOOKS_ALIKE, prices_csv=table)[0]
     assert first.sureness is Sureness.SEEN
-    assert "prices.csv:33" in first.says
+    assert "prices.csv:33" in first.whole
 
 
 def test_a_key_that_reads_otherwise_is_not_named(tmp_path: Path) -> None:
     table = "part,price\nHX-100,1.5\nHX-107,2.5\nHX-109,2.5\n"
     found = clues(tmp_path, LOOKS_ALIKE, prices_csv=table)
-    assert not [each for each in found if "but it has" in each.says]
+    assert not [each for each in found if "but it has" in each.whole]
 
 
 NAN_IN_A_ROW = """\
@@ -333,7 +333,7 @@ def test_nan_in_the_middle_of_many_rows_is_followed_to_its_record(tmp_path: Path
     lines = [f"p{number},{number + 0.25},{number + 0.5}" for number in range(100)]
     lines[61] = "p61,61.25,"
     table = "\n".join(["name,length,width", *lines, ""])
-    said = clues(tmp_path, program, parts_csv=table)[0].says
+    said = clues(tmp_path, program, parts_csv=table)[0].whole
     line = line_of(program, 'float("nan")')
     assert f"main.py:{line}" in said
     assert "parts.csv:63" in said
@@ -360,7 +360,7 @@ assert found == 60.0, found
 
 def test_what_another_module_holds_is_followed_to_who_has_set_it(tmp_path: Path) -> None:
     settings = 'COUNTRY = "fr"\nRATES = {"fr": 20, "de": 19}\n'
-    said = clues(tmp_path, SET_ELSEWHERE, settings_py=settings)[0].says
+    said = clues(tmp_path, SET_ELSEWHERE, settings_py=settings)[0].whole
     assert f"main.py:{line_of(SET_ELSEWHERE, 'settings.COUNTRY = ')}" in said
     assert "settings.py:2" in said
 
@@ -368,7 +368,7 @@ def test_what_another_module_holds_is_followed_to_who_has_set_it(tmp_path: Path)
 def test_what_nobody_has_set_is_followed_to_its_module(tmp_path: Path) -> None:
     program = SET_ELSEWHERE.replace('settings.COUNTRY = "de"', "pass")
     settings = 'COUNTRY = "de"\nRATES = {"fr": 20, "de": 19}\n'
-    said = clues(tmp_path, program, settings_py=settings)[0].says
+    said = clues(tmp_path, program, settings_py=settings)[0].whole
     assert "settings.py:1" in said
 
 
@@ -380,7 +380,7 @@ assert sum(row["price"] for row in rows) == wanted
 
 
 def test_what_the_last_round_of_a_sum_gave_is_not_called_the_sum(tmp_path: Path) -> None:
-    assert not [each for each in clues(tmp_path, ONE_OF_MANY) if "is 40" in each.says]
+    assert not [each for each in clues(tmp_path, ONE_OF_MANY) if "is 40" in each.whole]
 
 
 LONG_LOOP = """\
@@ -405,7 +405,7 @@ print(total(rows))
 def test_the_end_of_a_long_loop_is_looked_at(tmp_path: Path) -> None:
     first = clues(tmp_path, LONG_LOOP)[0]
     assert first.sureness is Sureness.SEEN
-    assert f"main.py:{line_of(LONG_LOOP, 'rows.append')}" in first.says
+    assert f"main.py:{line_of(LONG_LOOP, 'rows.append')}" in first.whole
 
 
 CHANGED_UNSEEN = """\
@@ -421,7 +421,7 @@ last(5_000)
 
 
 def test_a_round_that_nobody_has_looked_at_is_not_guessed(tmp_path: Path) -> None:
-    assert not any("value = 1" in each.says for each in clues(tmp_path, CHANGED_UNSEEN))
+    assert not any("value = 1" in each.whole for each in clues(tmp_path, CHANGED_UNSEEN))
     assert all(each.sureness is Sureness.POSSIBLE for each in clues(tmp_path, CHANGED_UNSEEN))
 
 
@@ -443,7 +443,7 @@ TRIPS = "name,km\nada,3.5\nbob,\ncleo,4\n"
 def test_the_record_that_a_bad_value_was_read_from_is_named(tmp_path: Path) -> None:
     first = clues(tmp_path, RECORDS, trips_csv=TRIPS.replace("bob,", "robert of the hill,"))[0]
     assert first.sureness is Sureness.SEEN
-    assert f"main.py:{line_of(RECORDS, 'float(row')}" in first.says
+    assert f"main.py:{line_of(RECORDS, 'float(row')}" in first.whole
 
 
 DROPPED = """\
@@ -473,8 +473,8 @@ def test_an_error_that_nobody_heard_of_is_named_where_what_it_dropped_is_missing
 ) -> None:
     first = clues(tmp_path, DROPPED, prices_txt="tea;3.5\njam;2,5\n")[0]
     assert first.sureness is Sureness.SEEN
-    assert f"main.py:{line_of(DROPPED, 'float(price)')}" in first.says
-    assert "could not convert string to float" in first.says
+    assert f"main.py:{line_of(DROPPED, 'float(price)')}" in first.whole
+    assert "could not convert string to float" in first.whole
 
 
 NEVER_THERE = """\

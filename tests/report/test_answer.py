@@ -67,7 +67,7 @@ def test_the_cause_in_the_box_is_the_first_clue_that_is_shown_else_the_first_see
     assert told["cause"] == (None if first is None else first.to_json())
     for box in boxes(found):
         assert ("Cause not found" in box) == (first is None)
-        assert ("ruled out" in box) == (first is None)
+        assert ("uled out" in box) == (first is None)
         if first is not None:
             named = re.search(rf"(?:cause: |Cause (?:\*\*)?){first.says}\b", box)
             assert named, box
@@ -100,7 +100,7 @@ def test_a_flaky_failure_rules_nothing_out() -> None:
     found = replace(BARE, reproduction=flaky)
 
     assert answer_of(found).ruled_out == ()
-    assert all("othing is ruled out" in box for box in boxes(found))
+    assert not any("uled out" in box for box in boxes(found))
 
 
 @pytest.mark.parametrize(("line", "first", "last"), [(1, 1, 4), (5, 2, 8), (9, 6, 9)])

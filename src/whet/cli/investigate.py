@@ -162,19 +162,21 @@ def _show_answer(found: Answer) -> None:
         for each in list_of:
             rests = f" ({shown_trials(each.trials)})" if each.trials else ""
             _paragraph(f"- {unbroken(each.says)}{rests}", "    ")
+            for step in each.trail:
+                _paragraph(f"· {unbroken(step)}", "        ")
 
     if found.cause is not None:
         _paragraph(f"cause: {unbroken(found.title)}", "  ", style="bold")
         _paragraph(f"how sure: {found.sure}", "  ")
         told(found.evidence)
-    elif found.ruled_out:
-        _paragraph(f"{NOT_FOUND}; what is ruled out:", "  ", style="bold")
-        told(found.ruled_out)
     else:
-        _paragraph(f"{NOT_FOUND}; nothing is ruled out", "  ", style="bold")
+        _paragraph(f"{NOT_FOUND}.", "  ", style="bold")
     if found.possible:
-        _paragraph("possible, but nothing ties it to the failure yet:", "  ")
+        _paragraph("possible, not shown to be the cause:", "  ")
         told(found.possible)
+    if found.ruled_out:
+        _paragraph("ruled out:", "  ")
+        told(found.ruled_out)
     if found.source is not None:
         _paragraph(one_line(found.source_title), "  ")
         for line, (_, _, is_it) in zip(

@@ -12,7 +12,7 @@ class Sureness(Enum):
 
     SHOWN = "shown: the failure came and went with it"
     SEEN = "seen in the failing run, on the way to the failure"
-    POSSIBLE = "possible: nothing ties it to the failure yet"
+    POSSIBLE = "possible: not shown to be the cause"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +28,8 @@ class Clue:
             the cause.
         trials: the notebook's numbers of the trials that it rests on.
         next_step: what to do about it, in a sentence; empty: the clue says enough.
+        trail: how it came about, a place and its source in each line, the nearest to the failure
+            first; empty: the clue says enough.
     """
 
     says: str
@@ -37,6 +39,12 @@ class Clue:
     sureness: Sureness = Sureness.POSSIBLE
     trials: tuple[int, ...] = ()
     next_step: str = ""
+    trail: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> str:
+        """What was seen with how it came about, on one line."""
+        return "; ".join((self.says, *self.trail))
 
     def to_json(self) -> dict[str, object]:
         """Return this clue as JSON data."""
@@ -48,6 +56,7 @@ class Clue:
             "sureness": self.sureness.name.lower(),
             "trials": list(self.trials),
             "next_step": self.next_step,
+            "trail": list(self.trail),
         }
 
 

@@ -15,10 +15,17 @@ _MOST_NUMBERS = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A sentence, and the notebook's numbers of the trials that it rests on."""
+    """A sentence, and what it rests on.
+
+    Attributes:
+        says: the sentence.
+        trials: the notebook's numbers of trials.
+        trail: how it came about, a place in each line.
+    """
 
     says: str
     trials: tuple[int, ...] = ()
+    trail: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,16 +118,20 @@ def answer_of(investigation: Investigation) -> Answer:
     possible = [clue for clue in others if clue.sureness not in _FIRM]
     evidence: list[Evidence] = []
     if cause is not None:
-        evidence = [Evidence(says=cause.why, trials=cause.trials)]
-        evidence += [Evidence(says=clue.says, trials=clue.trials) for clue in firm]
+        evidence = [Evidence(says=cause.why, trials=cause.trials, trail=cause.trail)]
+        evidence += [_evidence(clue) for clue in firm]
     return Answer(
         cause=cause,
         evidence=tuple(evidence),
         ruled_out=() if cause is not None else tuple(_ruled_out(investigation)),
-        possible=tuple(Evidence(says=clue.says, trials=clue.trials) for clue in possible),
+        possible=tuple(map(_evidence, possible)),
         source=_source(investigation, cause),
         next_step=_next_step(investigation, cause, possible),
     )
+
+
+def _evidence(clue: Clue) -> Evidence:
+    return Evidence(says=clue.says, trials=clue.trials, trail=clue.trail)
 
 
 def cause_of(clues: Iterable[Clue]) -> Clue | None:
@@ -195,4 +206,7 @@ def _next_step(investigation: Investigation, cause: Clue | None, possible: list[
 
 
 def _json(evidence: tuple[Evidence, ...]) -> list[dict[str, object]]:
-    return [{"says": each.says, "trials": list(each.trials)} for each in evidence]
+    return [
+        {"says": each.says, "trials": list(each.trials), "trail": list(each.trail)}
+        for each in evidence
+    ]

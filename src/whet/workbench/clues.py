@@ -118,7 +118,11 @@ class Closer:
         clues.sort(key=lambda each: _ORDER.index(each.sureness))
         clues = self._with_variations(_each_once(clues), origins, at)
         found = [
-            replace(each, says=printable(" ".join(each.says.split("\n"))))
+            replace(
+                each,
+                says=printable(" ".join(each.says.split("\n"))),
+                trail=tuple(printable(" ".join(step.split("\n"))) for step in each.trail),
+            )
             for each in clues[:MOST_CLUES]
         ]
         if self._passes_when_watched:
@@ -336,7 +340,8 @@ def _together(clues: Sequence[Clue], traced: Sequence[Clue]) -> list[Clue]:
             one = ways[number]
             firmest = min([each, one], key=lambda any_: _ORDER.index(any_.sureness)).sureness
             trials = tuple(dict.fromkeys([*each.trials, *one.trials]))
-            ways[number] = replace(one, sureness=firmest, trials=trials)
+            trail = one.trail if each.sureness is Sureness.SHOWN else (*one.trail, each.says)
+            ways[number] = replace(one, sureness=firmest, trials=trials, trail=trail)
             if each.sureness is Sureness.SHOWN:
                 found.append(replace(each, trials=trials))
     return [*found, *ways]

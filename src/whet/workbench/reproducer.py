@@ -37,8 +37,8 @@ from whet.workbench.reproduce import Baseline
 SCRIPT = "reproduce.sh"
 
 _RELEASED = re.compile(r"[\d!.]+[\w.+-]*")
-_LONGEST_LINE = 3500
-"""A terminal in canonical mode takes lines of up to 4095 bytes."""
+_LONGEST_LINE, _MOST_LINES = 1500, 15
+"""Of what is pasted; longer files are left to the script. A terminal takes 4095 bytes at most."""
 
 _FOLDER_OF_ITS_OWN = """\
 folder=$(mktemp -d "${TMPDIR:-/tmp}/whet-XXXXXXXX")
@@ -88,6 +88,10 @@ def make_reproducer(
         baseline: how it fails, and how often it has to be tried until it does.
         record: writes the row of a trial before it starts.
     """
+    search_path = bench.environment.get("PYTHONPATH")
+    if search_path:  # whoever runs it elsewhere does not have it
+        environment = {"PYTHONPATH": search_path, **trial.environment}
+        trial = replace(trial, environment=environment)
     # The shortest line that does it: in an empty folder rather than in the project's, with what
     # `uv` is set up for rather than with pip's index and certificates spelled out.
     named_index = index_to_name(bench.environment) if trial.packages else {}
@@ -129,7 +133,7 @@ def make_reproducer(
         failure = baseline.outcome.failure
         did = "it passed" if tried.failure is None else told_apart(tried.failure, failure)
     return Reproducer(
-        line=line,
+        line=_shown(line, folder),
         script=str(folder / SCRIPT),
         is_verified=False,
         remark=f"{_run(baseline.repeats)}, it did not fail in the same way: {did}.",
@@ -189,7 +193,7 @@ def _run(times: int) -> str:
 
 def _reproducer(line: str, folder: Path, where: str, tried: Outcome, times: int) -> Reproducer:
     return Reproducer(
-        line=line,
+        line=_shown(line, folder),
         script=str(folder / SCRIPT),
         is_verified=True,
         remark=f"{_run(times)}, {where}, it failed in the same way.",
@@ -323,12 +327,22 @@ def line_of(recipe: Recipe, *, with_folder: bool = False) -> str:
         for key, file in recipe.files.items()
         if key not in _bound(recipe.trial)
     ]
-    short = all(len(file.content or b"") <= MAX_INLINE_BYTES for file in placed)
+    lines = sum((file.content or b"").count(b"\n") for file in placed)
+    short = lines <= _MOST_LINES and all(
+        len(file.content or b"") <= MAX_INLINE_BYTES for file in placed
+    )
     run = one_liner(recipe.trial, recipe.files, prefix=recipe.prefix, with_folder=with_folder)
     line = " && ".join([*recipe.setup, *extra, run])
     if short and len(line.encode("utf-8", "surrogateescape")) <= _LONGEST_LINE:
         return line
     return f"sh {SCRIPT}"
+
+
+def _shown(line: str, folder: Path) -> str:
+    """Return the line as it is pasted where whet was called."""
+    if line != f"sh {SCRIPT}":
+        return line
+    return f"sh {quote_word(os.path.relpath(folder / SCRIPT))}"
 
 
 def _bound(trial: Trial) -> set[str]:

@@ -42,7 +42,6 @@ _MOST_TRAILS = 2
 _MOST_SOURCES = 8
 _DECISIVE_RANK = 2
 _CLEARLY = 2
-_TELLS = ". It is made of"
 _MOST_VALUES = 2
 _EVER = 1 << 60
 _NAMED = (ast.Name, ast.Attribute, ast.Subscript)
@@ -242,35 +241,35 @@ class Origin(Wording):
             story = self._story(failing, suspect, trail, sureness)
             self.is_telling = self.is_telling or suspect.flaw is not None
             is_new = story.line != failing.error.line or story.path != failing.call.code.path
-            if is_new or _TELLS in story.says:
+            if is_new or story.trail:
                 yield story
 
     def _story(self, failing: Failing, suspect: Suspect, trail: Trail, sureness: Sureness) -> Clue:
         said = self.said(suspect.expr, failing.call)
         said += f"[{suspect.key}]" if suspect.key else ""
         what = suspect.says or shown(suspect.value)
-        there = self.there(failing)
+        # Of a `raise` what its test had; of a test of several lines, the line of the failure.
+        node, step = tested_in(failing, self.sources)
+        line = step.line if node is not failing.node else failing.error.line
+        there = self.at(failing.call.code.path, line)
         head = f"`{said}` is {what} at {there}" if what else f"{there} uses `{said}`"
         idle = self.around.idle_loop(trail) if trail.end is End.LITERAL else None
         if idle is not None:
             return self._of_idle(head, idle, trail)
         record = self._record_of(trail)
         of = f", for the record at {self.record(record)}" if record is not None else ""
-        made_of = "" if suspect.says == "None" else self._made_of(trail)
+        made_of = [] if suspect.says == "None" else self._made_of(trail)
         last = trail.hops[-1]
         set_by = self.around.variable_set(trail, failing.error.moment)
-        changed = (
-            f". {self.place_of(set_by.path, set_by.line)} set `{set_by.words[0]}`"
-            if set_by is not None
-            else ""
-        )
+        changed = []
+        if set_by is not None:
+            changed.append(f"{self.place_of(set_by.path, set_by.line)} set `{set_by.words[0]}`")
         first = trail.hops[0]
         put = f". {self.place(first)} put it there" if suspect.key and first is not last else ""
         return self.clue(
-            f"{head}{put}. {self._end(trail, suspect.value)}{self._decided(trail, suspect)}{of}"
-            f"{made_of}{self._dropped(trail)}{changed}"
-            f"{self._through(trail)}",
+            f"{head}{put}. {self._end(trail, suspect.value)}{self._decided(trail, suspect)}{of}",
             last.path, last.line, sureness,
+            (*made_of, *self._dropped(trail), *changed, *self._through(trail)),
         )  # fmt: skip
 
     def _turn(self, trail: Trail) -> None:
@@ -372,7 +371,7 @@ class Origin(Wording):
             f" {self.at(path, test.lineno)} was {was}{times}{with_them}{then}"
         )
 
-    def _dropped(self, trail: Trail) -> str:
+    def _dropped(self, trail: Trail) -> Iterator[str]:
         """Say which error was caught in the call that the value came out of."""
         last = trail.hops[-1].call
         until = self.recording.errors[-1]
@@ -385,13 +384,13 @@ class Origin(Wording):
                 path, there = error.call.code.path, caught(self.recording, error)
                 if there is None:
                     continue
-                return (
-                    f". On the way {self.place_of(path, error.line)} raised"
+                yield (
+                    f"on the way {self.place_of(path, error.line)} raised"
                     f" {self.error(error)}, and {self.at(there[0].code.path, there[1])} caught it"
                 )
-        return ""
+                return
 
-    def _made_of(self, trail: Trail) -> str:
+    def _made_of(self, trail: Trail) -> list[str]:
         """Say where what a value was made of came from."""
         found: dict[str, str] = {}
         waiting = [trail]
@@ -411,7 +410,7 @@ class Origin(Wording):
                 if place and place not in found and not _is_path(value):
                     found[place] = f"`{said}` {place}"
                     waiting.append(behind)
-        return f". It is made of {', and '.join(found.values())}" if found else ""
+        return list(found.values())
 
     def _parts_of(
         self, expr: ast.expr | ast.Expr, call: Call, step: Step
@@ -528,7 +527,7 @@ class Origin(Wording):
                 return f"; the error itself was raised at {self.place_of(error.call.code.path, error.line)}"
         return ""
 
-    def _through(self, trail: Trail) -> str:
+    def _through(self, trail: Trail) -> list[str]:
         """Say through which other functions it came."""
         calls = [trail.hops[-1].call]
         places: list[str] = []
@@ -536,7 +535,7 @@ class Origin(Wording):
             if hop.call is not calls[-1]:
                 calls.append(hop.call)
                 places.append(self.at(hop.path, hop.line))
-        return f". It came through {', '.join(dict.fromkeys(places))}" if places else ""
+        return [f"it came through {', '.join(dict.fromkeys(places))}"] if places else []
 
     def _record_read(self, trail: Trail) -> Record | None:
         """Return the line of a file that the value of a trail was a part of."""

@@ -10,7 +10,7 @@ from whet.evidence.provenance.source import Comprehension, Sources
 from whet.evidence.provenance.suspects import Failing
 from whet.evidence.provenance.trail import Hop
 
-_WHY = "the line that fails is seldom the line that made the bad value"
+_WHY = "each step of the failing run was recorded, and followed back from where it failed"
 _SHOWN = 60
 
 
@@ -60,9 +60,11 @@ class Wording:
         """Say where a record is, and what it says."""
         return f"{self.at(record.path, record.line)} (`{cut(record.text)}`)"
 
-    def clue(self, says: str, path: str, line: int, sureness: Sureness) -> Clue:
+    def clue(
+        self, says: str, path: str, line: int, sureness: Sureness, trail: tuple[str, ...] = ()
+    ) -> Clue:
         """Return a clue."""
-        return Clue(says=says, why=_WHY, path=path, line=line, sureness=sureness)
+        return Clue(says=says, why=_WHY, path=path, line=line, sureness=sureness, trail=trail)
 
 
 def shown(value: Value) -> str:
