@@ -203,15 +203,20 @@ class Closer:
         is_named = any(each.sureness is not Sureness.POSSIBLE for each in clues)
         if way is None or is_named or not self.tries_changes:
             return clues
+        from whet.workbench.left_out import left_out_clues
         from whet.workbench.varied import CONTAINED, vary
 
         room = self.bench.settled(CONTAINED.beside(self.trial.limits.room or Room()))
         contained = replace(self.trial, limits=replace(self.trial.limits, room=room))
+        records = left_out_clues(
+            self.bench, contained, self.baseline, origins.files,
+            lambda trial: self._once(NO_TASKS, trial),
+        )  # fmt: skip
         varied = vary(self.baseline, way, lambda tasks: self._once(tasks, contained), at)
         is_telling = origins.is_telling or len(clues) > len(origins.clues)
         if is_telling and not way.is_exact:
-            return [*clues, *varied.likely, *varied.others]
-        return [*varied.likely, *clues, *varied.others]
+            return [*records, *clues, *varied.likely, *varied.others]
+        return [*records, *varied.likely, *clues, *varied.others]
 
     def _once(self, tasks: AgentTasks, trial: Trial | None = None) -> tuple[int, Outcome]:
         (outcome,) = self._run(tasks, 1, trial=trial)

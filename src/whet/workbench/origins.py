@@ -33,11 +33,13 @@ class Origins:
         clues: what is known of it.
         is_telling: they say what is wrong with a value, and not only where it came from.
         way: the lines that the bad value came by; None: it was not followed.
+        files: the data files that the program has read.
     """
 
     clues: tuple[Clue, ...] = ()
     is_telling: bool = False
     way: Way | None = None
+    files: tuple[str, ...] = ()
 
 
 def look_at_origin(baseline: Baseline, dead: Dead | None, run: Run, at: Placing) -> Origins:
@@ -68,7 +70,12 @@ def look_at_origin(baseline: Baseline, dead: Dead | None, run: Run, at: Placing)
                     recording, Sources(), at, lambda path, line: positions.get((path, line))
                 )
                 clues = tuple(replace(clue, trials=(number,)) for clue in origin.clues())
-                return Origins(clues=clues, way=origin.way(), is_telling=origin.is_telling)
+                return Origins(
+                    clues=clues,
+                    way=origin.way(),
+                    is_telling=origin.is_telling,
+                    files=tuple(origin.records.files),
+                )
     return Origins()
 
 

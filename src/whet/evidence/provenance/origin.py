@@ -261,7 +261,7 @@ class Origin(Wording):
         made_of = [] if suspect.says == "None" else self._made_of(trail)
         last = trail.hops[-1]
         set_by = self.around.variable_set(trail, failing.error.moment)
-        changed = []
+        changed: list[str] = []
         if set_by is not None:
             changed.append(f"{self.place_of(set_by.path, set_by.line)} set `{set_by.words[0]}`")
         first = trail.hops[0]

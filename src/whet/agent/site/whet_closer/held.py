@@ -198,7 +198,8 @@ def _missing_in(value: Any, base: Any, places: Iterable[int]) -> list[int]:
 def _inside(value: Any) -> Any:
     """Return what a row holds; of anything else, it alone."""
     if type(value) is dict:
-        return dict.values(value)
+        values_of: Any = dict.values
+        return values_of(value)
     return value if type(value) in (list, tuple) else (value,)
 
 

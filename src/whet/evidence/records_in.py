@@ -1,0 +1,88 @@
+"""The records of a data file as spans of its text: lines, or the items of its longest JSON list."""
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+
+_TABLES = (".csv", ".tsv")
+_BLANK = " \t\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class DataRecord:
+    """A record.
+
+    Attributes:
+        begin, end: its span in the text, with what separates it from the next.
+        line: the number of its first line.
+        text: what it says.
+    """
+
+    begin: int
+    end: int
+    line: int
+    text: str
+
+
+def records_in(name: str, text: str) -> list[DataRecord]:
+    """Return the records of a file, as far as they can be told; the head of a table is none."""
+    stripped = text.lstrip("\ufeff" + _BLANK)
+    if stripped[:1] in {"[", "{"}:
+        with suppress(ValueError, RecursionError):
+            json.loads(text.removeprefix("\ufeff"))
+            return _items(text)
+    lines: list[DataRecord] = []
+    begin = 0
+    for number, line in enumerate(text.splitlines(keepends=True), 1):
+        end = begin + len(line)
+        if line.strip() and not (number == 1 and name.lower().endswith(_TABLES)):
+            lines.append(DataRecord(begin, end, number, line.strip()))
+        begin = end
+    return lines
+
+
+def without(text: str, record: DataRecord) -> str:
+    """Return a text without one of its records."""
+    return text[: record.begin] + text[record.end :]
+
+
+def _items(text: str) -> list[DataRecord]:
+    """Return the items of the longest list, each with the comma behind it, of the last before it."""
+    decoder = json.JSONDecoder()
+    longest: list[tuple[int, int]] = []
+    at = text.find("[")
+    while at >= 0:
+        spans = _spans(text, at, decoder)
+        if len(spans) > len(longest):
+            longest = spans
+        at = text.find("[", spans[-1][1] if spans else at + 1)
+    found: list[DataRecord] = []
+    for number, (begin, end) in enumerate(longest):
+        cut_begin, cut_end = begin, end
+        if number + 1 < len(longest):
+            cut_end = longest[number + 1][0]
+        elif number:
+            cut_begin = longest[number - 1][1]
+        line = text.count("\n", 0, begin) + 1
+        said = " ".join(text[begin:end].split())
+        found.append(DataRecord(cut_begin, cut_end, line, said))
+    return found
+
+
+def _spans(text: str, at: int, decoder: json.JSONDecoder) -> list[tuple[int, int]]:
+    """Return where the items of a list stand; nothing if it is none, as within a text."""
+    spans: list[tuple[int, int]] = []
+    place = at + 1
+    with suppress(ValueError, RecursionError):
+        while True:
+            while text[place : place + 1] in set(_BLANK):
+                place += 1
+            _, end = decoder.raw_decode(text, place)
+            spans.append((place, end))
+            place = end
+            while text[place : place + 1] in set(_BLANK):
+                place += 1
+            if text[place : place + 1] != ",":
+                return spans if text[place : place + 1] == "]" else []
+            place += 1
+    return []

@@ -1,0 +1,56 @@
+"""`whet investigate`: the record without which the command passes is told, and the file stays as it is."""
+
+import json
+import sys
+
+from whet_command import Whet
+
+TOTALS = """
+import csv
+
+with open("paid.csv", newline="") as lines:
+    rows = list(csv.DictReader(lines))
+total = sum(int(row["cents"]) for row in rows)
+assert total == 5150, total
+"""
+ROWS = [f"p{number},{100 + number}" for number in range(49)]
+
+
+def investigated(whet: Whet, rows: list[str]) -> list[dict[str, object]]:
+    whet.write("main.py", TOTALS)
+    table = "\n".join(["payment,cents", *rows, ""])
+    whet.write("paid.csv", table)
+    whet("investigate", "--", sys.executable, "main.py")
+    assert (whet.folder / "paid.csv").read_text() == table
+    assert not [each for each in whet.folder.iterdir() if each.name.startswith("without")]
+    found: list[dict[str, object]] = json.loads(
+        (whet.folder / "whet-report" / "report.json").read_text()
+    )["clues"]
+    return found
+
+
+def test_the_record_without_which_it_passes_is_the_first_that_is_possible(whet: Whet) -> None:
+    total = sum(int(row.partition(",")[2]) for row in ROWS)
+    rows = [*ROWS[:30], "x9,77", *ROWS[30:]]
+    rows[0] = f"p0,{5150 - total + 100}"
+    first = investigated(whet, rows)[0]
+    assert (first["line"], first["sureness"]) == (32, "possible")
+    assert "without the record at paid.csv:32 (`x9,77`) the command passes" in str(first["says"])
+    trials = first["trials"]
+    assert isinstance(trials, list)
+    shown = [json.loads(whet("show", "--json", str(each)).stdout)["verdict"] for each in trials]
+    assert shown == ["good", "bad"]
+
+
+def test_a_record_that_stands_twice_is_told_with_its_twin(whet: Whet) -> None:
+    total = sum(int(row.partition(",")[2]) for row in ROWS)
+    rows = [*ROWS, ROWS[7]]
+    rows[0] = f"p0,{5150 - total + 100}"
+    found = investigated(whet, rows)
+    assert [each["line"] for each in found[:2]] == [9, 51]
+    assert "which stands in line 51, too" in str(found[0]["says"])
+
+
+def test_where_no_record_decides_none_is_told(whet: Whet) -> None:
+    found = investigated(whet, ROWS)
+    assert not [each for each in found if "without the record" in str(each["says"])]
