@@ -32,7 +32,8 @@ from whet.evidence.waiting_processes import process_clues
 from whet.host.agent_tasks import NO_TASKS, AgentTasks
 from whet.host.presence import ended_in, pythons_in
 from whet.workbench.bench import Place, Workbench
-from whet.workbench.origins import origin_clues
+from whet.workbench.neighbours import Neighbours
+from whet.workbench.origins import Recorded, origin_clues, recorded_failure
 from whet.workbench.post_mortem import dead_in, likeliest
 from whet.workbench.repaired import repaired_clue
 from whet.workbench.reproduce import Baseline
@@ -111,7 +112,10 @@ class Closer:
             self.bench, self.trial, self.baseline, self.record,
             is_explained=bool(clues), libraries=libraries,
         )  # fmt: skip
-        clues = _together([*self._of_repairs(clues), *clues], self._of_origin(at))
+        clues = [*self._of_repairs(clues), *clues]
+        recorded = self._recorded()
+        clues = _together(clues, [] if recorded is None else origin_clues(recorded, at))
+        clues = [*self._of_neighbours(clues, recorded, at), *clues]
         clues.sort(key=lambda each: _ORDER.index(each.sureness))
         found = [
             replace(each, says=printable(" ".join(each.says.split("\n"))))
@@ -179,17 +183,31 @@ class Closer:
         clue = repaired_clue(self.trial, self.baseline, chosen, self._once)
         return [] if clue is None else [clue]
 
-    def _of_origin(self, at: Placing) -> list[Clue]:
-        """Return where what failed came from."""
+    def _recorded(self) -> Recorded | None:
+        """Return the steps of the failing run."""
         if not self._can_look_closer:
-            return []
+            return None
         dead = dead_in(self.baseline.outcome.evidence)
         chosen = dead[likeliest(self.baseline.outcome, dead)] if dead else None
-        return origin_clues(self.baseline, chosen, self._once, at)
+        return recorded_failure(self.baseline, chosen, self._once)
+
+    def _of_neighbours(
+        self, known: Sequence[Clue], recorded: Recorded | None, at: Placing
+    ) -> list[Clue]:
+        """Return what was different where it worked, where nothing else has named the cause."""
+        if recorded is None or any(each.sureness is not Sureness.POSSIBLE for each in known):
+            return []
+        return Neighbours(
+            bench=self.bench, trial=self.trial, baseline=self.baseline, recorded=recorded,
+            run=self._variant, at=at,
+        ).clues()  # fmt: skip
+
+    def _variant(self, trial: Trial, tasks: AgentTasks) -> tuple[int, Outcome]:
+        (outcome,) = self._run(tasks, 1, trial=trial)
+        return self.looked[-1], outcome
 
     def _once(self, tasks: AgentTasks) -> tuple[int, Outcome]:
-        (outcome,) = self._run(tasks, 1)
-        return self.looked[-1], outcome
+        return self._variant(self.trial, tasks)
 
     def _libraries_of_numbers(self) -> set[str] | None:
         """Return whose a number may be that is none; None: the failure is about no such thing."""
@@ -215,11 +233,18 @@ class Closer:
         self.passed_while_looked_at = sum(oracle.judge(run) is Verdict.GOOD for run in runs)
         return runs[-1]
 
-    def _run(self, tasks: AgentTasks, times: int, *, until: Verdict | None = None) -> list[Outcome]:
+    def _run(
+        self,
+        tasks: AgentTasks,
+        times: int,
+        *,
+        until: Verdict | None = None,
+        trial: Trial | None = None,
+    ) -> list[Outcome]:
         """Run the command with other tasks, several times, or until it ends in one way."""
         bench, oracle = self.bench, self.baseline.oracle
         bench.tasks = tasks
-        trial = _with_time(self.trial, self.baseline.reproduction.wall_seconds)
+        trial = _with_time(trial or self.trial, self.baseline.reproduction.wall_seconds)
         runs: list[Outcome] = []
         try:
             with bench.executor(self.record, place=self.place) as executor:
