@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 from whet.core.clue import Clue, Placing
@@ -9,6 +10,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.neighbour.divergence import Divergence, divergences
+from whet.evidence.neighbour.kinds import Odd, odd_values
 from whet.evidence.neighbour.stretch import (
     earlier_calls,
     others_of_file,
@@ -45,6 +47,7 @@ class Neighbour:
     Attributes:
         parted: where the failing run leaves its way, the first place first.
         says: what it is, in a sentence.
+        odd: where it goes the same way, and makes another kind of value.
         trials: the numbers of what was run for it.
         near: the variant of the command that it ran with; None: it is the command's own.
     """
@@ -52,6 +55,7 @@ class Neighbour:
     parted: Sequence[Divergence]
     says: str
     trials: tuple[int, ...]
+    odd: Sequence[Odd] = ()
     near: Near | None = None
 
 
@@ -83,16 +87,27 @@ class Neighbours:
         failing = failing_in(self.recorded.recording, self._sources, self.recorded.position_of)
         if failing is None or not self.baseline.reproduction.is_deterministic:
             return []
-        last: Neighbour | None = None
+        alike: list[Neighbour] = []
         for found in self._neighbours(failing.error):
             if found.parted:
                 return [self._told(found)]
-            last = last or found
-        if last is None or last.near is None or not last.near.path:
-            return []
-        near = last.near
-        says = f"{near.says} the command passes"
-        return [Clue(says=says, why=_WHY, path=near.path, line=near.line, trials=last.trials)]
+            alike.append(found)
+        for found in alike:
+            if found.odd:
+                return [
+                    replace(self._telling.of_odd(found.odd[0], found.says), trials=found.trials)
+                ]
+        for found in alike:
+            if found.near is not None and found.near.path:
+                near, trials = found.near, found.trials
+                return [
+                    Clue(says=found.says, why=_WHY, path=near.path, line=near.line, trials=trials)
+                ]
+        return []
+
+    @property
+    def _telling(self) -> Telling:
+        return Telling(recording=self.recorded.recording, sources=self._sources, at=self.at)
 
     def _neighbours(self, error: Raised) -> Iterator[Neighbour]:
         yield from self._in_the_same_run(error)
@@ -109,23 +124,38 @@ class Neighbours:
         for call, others in earlier_calls(recording, error):
             name, count = call.code.short, len(others)
             calls = "call, which returned," if count == 1 else f"{count} calls, which returned,"
-            yield Neighbour(
-                parted=self._parted(recording, call, recording, others, error),
+            yield self._beside(
+                call, recording, others, error,
                 says=f"compared with the earlier {calls} of `{name}`",
                 trials=(self.recorded.number,),
-            )
+            )  # fmt: skip
 
-    def _parted(
-        self, one: Recording, call: Call, other: Recording, calls: Sequence[Call], error: Raised
-    ) -> list[Divergence]:
-        passing = [stretch_of(within(other, each)) for each in calls]
-        return divergences(stretch_of(within(one, call)), passing, error, self._sources)
+    def _beside(
+        self,
+        call: Call,
+        other: Recording,
+        calls: Sequence[Call],
+        error: Raised,
+        *,
+        says: str,
+        trials: tuple[int, ...],
+    ) -> Neighbour:
+        """Return what passed beside a call of the failing run."""
+        own = self.recorded.recording
+        (around,), others = within(own, [call]), within(other, calls)
+        passing = [stretch_of(each) for each in others]
+        return Neighbour(
+            parted=divergences(stretch_of(around), passing, error, self._sources),
+            odd=odd_values((own, around), (other, chain.from_iterable(others)), error),
+            says=says,
+            trials=trials,
+        )
 
     # ---- the tests beside it ----
 
     def _tests_beside(self, error: Raised) -> Iterator[Neighbour]:
         """Compare a test with those of its file that pass: of the same function, if there are some."""
-        root, recording = outermost(error.call), self.recorded.recording
+        root = outermost(error.call)
         failed = [
             line.partition(" ")[2].partition(" - ")[0]
             for line in lines_of(self.baseline.outcome.stdout)
@@ -143,14 +173,12 @@ class Neighbours:
         if not tests:
             return
         count = "the test" if len(tests) == 1 else f"the {len(tests)} tests"
-        kind = f"other parameters of `{root.code.short}`" if own else "the same file"
-        yield Neighbour(
-            parted=self._parted(recording, root, other, tests, error),
-            says=f"compared with {count} with {kind} that passed"
-            if own
-            else f"compared with {count} of {kind} that passed",
+        kind = f"with other parameters of `{root.code.short}`" if own else "of the same file"
+        yield self._beside(
+            root, other, tests, error,
+            says=f"compared with {count} {kind} that passed",
             trials=(self.recorded.number, number),
-        )
+        )  # fmt: skip
 
     # ---- other payloads and arguments ----
 
@@ -159,15 +187,15 @@ class Neighbours:
             other, number = self._recorded(near.trial)
             if other is None:
                 continue
+            own = self.recorded.recording
+            passing = [stretch_of(other.calls)]
             yield Neighbour(
-                parted=divergences(
-                    stretch_of(self.recorded.recording.calls), [stretch_of(other.calls)],
-                    error, self._sources,
-                ),
+                parted=divergences(stretch_of(own.calls), passing, error, self._sources),
+                odd=odd_values((own, own.calls), (other, other.calls), error),
                 says=f"{near.says} the command passes",
                 trials=(self.recorded.number, number),
                 near=near,
-            )  # fmt: skip
+            )
 
     def _passes(self, trial: Trial) -> bool:
         if self._seconds > _MOST_SECONDS or len(self._trials) >= _MOST_TRIALS:
@@ -190,7 +218,7 @@ class Neighbours:
 
     def _told(self, found: Neighbour) -> Clue:
         """Return the clue: of the place with whose test turned the command passes, else the first."""
-        telling = Telling(recording=self.recorded.recording, sources=self._sources, at=self.at)
+        telling = self._telling
         for parted in found.parted[:_MOST_SWITCHED]:
             tried = self._switched(parted)
             if tried:

@@ -53,7 +53,7 @@ def divergences(
     if not passing:
         return []
     any_ran = {line for each in passing for line in each.lines}
-    all_ran = set.intersection(*(set(each.lines) for each in passing))
+    all_ran = {line for line in any_ran if all(line in each.lines for each in passing)}
     functions = frozenset(each for one in passing for each in one.functions)
     sides = (
         (set(failing.lines) - any_ran, any_ran, True),

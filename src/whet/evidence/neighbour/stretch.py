@@ -2,8 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from whet.evidence.provenance.recording import Call, Code, Raised, Recording, Step
+
+_MOST_LEVELS = 8
 
 Function = tuple[str, str, int]
 """A function in any run: its file, its name, its first line."""
@@ -43,13 +46,16 @@ def stretch_of(calls: Iterable[Call]) -> Stretch:
     return Stretch(lines, frozenset(functions))
 
 
-def within(recording: Recording, root: Call) -> Iterator[Call]:
-    """Yield a call, and all that was called in it."""
-    inside = {root.index}
-    for call in recording.calls[root.index :]:
-        if call is root or (call.parent is not None and call.parent.index in inside):
-            inside.add(call.index)
-            yield call
+def within(recording: Recording, roots: Sequence[Call]) -> list[list[Call]]:
+    """Return calls, each with all that was called in it."""
+    inside = {root.index: [root] for root in roots}
+    first = min(inside, default=0)
+    for call in recording.calls[first:]:
+        around = None if call.parent is None else inside.get(call.parent.index)
+        if around is not None and call.index not in inside:
+            around.append(call)
+            inside[call.index] = around
+    return [inside[root.index] for root in roots]
 
 
 def earlier_calls(recording: Recording, error: Raised) -> Iterator[tuple[Call, Sequence[Call]]]:
@@ -57,7 +63,7 @@ def earlier_calls(recording: Recording, error: Raised) -> Iterator[tuple[Call, S
 
     The innermost one comes first.
     """
-    for call in error.call.around:
+    for call in islice(error.call.around, _MOST_LEVELS):
         if call.code.is_module or call.code.short.startswith("<"):
             continue
         others = [

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from whet.core.clue import Clue, Placing
 from whet.evidence.neighbour.divergence import Divergence
+from whet.evidence.neighbour.kinds import RESULT, Odd
 from whet.evidence.provenance.recording import SCALAR, Recording
 from whet.evidence.provenance.source import Sources
 from whet.evidence.provenance.wording import cut
@@ -47,6 +48,17 @@ class Telling:
         )
         says = f"{what}, {self._reason(found)}; {passing}"
         return Clue(says=says + switched, why=_WHY, path=path, line=found.line)
+
+    def of_odd(self, found: Odd, passing: str) -> Clue:
+        """Return a clue about a value of another kind."""
+        path = found.function[0]
+        said = "what it returns" if found.name == RESULT else f"`{found.name}`"
+        others = " or ".join(found.others[:_MOST_VALUES])
+        says = (
+            f"in the failing run alone {self.place(path, found.line)} makes {said} {found.kind},"
+            f" elsewhere {others}; {passing}"
+        )
+        return Clue(says=says, why=_WHY, path=path, line=found.line)
 
     def place(self, path: str, line: int) -> str:
         """Say where a line is, and what it says."""
