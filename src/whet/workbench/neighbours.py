@@ -123,10 +123,10 @@ class Neighbours:
         recording = self.recorded.recording
         for call, others in earlier_calls(recording, error):
             name, count = call.code.short, len(others)
-            calls = "call, which returned," if count == 1 else f"{count} calls, which returned,"
+            calls = "earlier call" if count == 1 else f"{count} earlier calls"
             yield self._beside(
                 call, recording, others, error,
-                says=f"compared with the earlier {calls} of `{name}`",
+                says=f"compared with the {calls} of `{name}`, which returned",
                 trials=(self.recorded.number,),
             )  # fmt: skip
 

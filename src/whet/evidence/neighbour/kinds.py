@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from whet.evidence.neighbour.stretch import Function, function_of
-from whet.evidence.provenance.recording import Call, Raised, Recording, Step, Value
+from whet.evidence.provenance.recording import Call, Raised, Recording, Value
 from whet.evidence.provenance.suspects import flaw_of
 
 RESULT = "return"
@@ -22,7 +22,7 @@ class Odd:
         name: the variable; `RESULT`: what the function returns.
         kind: what kind it is.
         others: the kinds in the runs that passed.
-        step: when it was made.
+        moment: when it was made.
     """
 
     function: Function
@@ -30,7 +30,7 @@ class Odd:
     name: str
     kind: str
     others: tuple[str, ...]
-    step: Step
+    moment: int
 
 
 def kind_of(value: Value) -> str:
@@ -59,21 +59,21 @@ def odd_values(
         usual.setdefault(key, {}).setdefault(kind)
     there = (function_of(error.call.code), error.line)
     found: dict[_Key, Odd] = {}
-    for key, kind, step in _made(*failing):
+    for key, kind, moment in _made(*failing):
         function, line, name = key
         known = usual.get(key)
         if known and kind not in known and (function, line) != there:
-            found.setdefault(key, Odd(function, line, name, kind, tuple(known), step))
-    return sorted(found.values(), key=lambda each: each.step.begin)
+            found.setdefault(key, Odd(function, line, name, kind, tuple(known), moment))
+    return sorted(found.values(), key=lambda each: each.moment)
 
 
-def _made(recording: Recording, calls: Iterable[Call]) -> Iterator[tuple[_Key, str, Step]]:
+def _made(recording: Recording, calls: Iterable[Call]) -> Iterator[tuple[_Key, str, int]]:
     for call in calls:
         function = function_of(call.code)
         for step in call.steps:
             if step.result is not None:
-                yield (function, step.line, RESULT), kind_of(step.result), step
+                yield (function, step.line, RESULT), kind_of(step.result), step.begin
             for name in step.has_changed:
                 value = recording.held(call, name, step.end)
                 if value is not None:
-                    yield (function, step.line, name), kind_of(value), step
+                    yield (function, step.line, name), kind_of(value), step.end
