@@ -2,12 +2,14 @@
 
 import json
 import sys
+from typing import Any
 
 import pytest
 from whet_command import Whet
 
 LEAP = """
 import sys
+from typing import Any
 
 
 def is_leap(year):
@@ -27,6 +29,7 @@ assert sum(map(days, range(1, year))) == (year - 1) * 365 + (year - 1) // 4 - (y
 """
 LEDGER = """
 import sys
+from typing import Any
 
 
 def amount(text):
@@ -81,7 +84,7 @@ for count, kind, paid in [(2, "bulk", 20), (12, "loose", 120), (20, "bulk", 160)
 """
 
 
-def told(whet: Whet, *command: str) -> list[dict[str, str]]:
+def told(whet: Whet, *command: str) -> list[dict[str, Any]]:
     """Return the clues of an investigation that come from a comparison."""
     done = whet("investigate", "--json", "--no-changes", "--", sys.executable, *command)
     clues = json.loads(done.stdout)["clues"]
