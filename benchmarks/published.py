@@ -10,8 +10,10 @@ index and passes with the next. Both are checked first. What whet says is then o
 - *not found*: none does;
 - *wrong*: the first clue names another function, and whet is sure of it (not "possible").
 
-Beside it stands the function of the last frame in the plain traceback, and whether whet names the
-release that fixed the bug. Without a package index nothing is measured, and it is said why.
+Beside it stands the function of the last frame in the plain traceback, whether whet names the
+release that fixed the bug, and the rank of the best such function by plain Ochiai: the script is run with
+each of its values and statements changed or left out, and of the functions of the package that the failing run called
+those come first that passing runs called least (the middle of those that are alike). Without a package index nothing is measured, and it is said why.
 """
 
 import argparse
@@ -26,9 +28,22 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+from spectrum import (
+    OTHER,
+    PASSES,
+    SAME,
+    Executed,
+    chosen,
+    counted,
+    ochiai,
+    rank_of,
+    run_traced,
+)
 from table import print_table
 
 WHET = Path(sys.executable).with_name("whet")
@@ -160,6 +175,58 @@ def investigate(bug: Bug, place: Path) -> Answer:
     )
 
 
+def ochiai_rank(bug: Bug, place: Path) -> str:
+    """Return the rank of the best function that the fix changed, by Ochiai over variants of the script."""
+    folder = place / "program"
+    python = folder / ".venv" / "bin" / "python"
+    packages, script = packages_of(python), folder / "main.py"
+    below = packages / next(iter(bug.functions)).partition(":")[0].partition("/")[0]
+    failure, found = run_traced(str(python), folder, "", ["main.py"], below=below)
+    runs = [Executed(SAME, found)]
+    for text in chosen(each.encode() for each in script_variants(bug.script)):
+        script.write_bytes(text)
+        ended, found = run_traced(str(python), folder, "", ["main.py"], below=below)
+        runs.append(Executed(PASSES if not ended else SAME if ended == failure else OTHER, found))
+    counts, all_ = counted([Executed(each.way, _lines(each.found)) for each in runs])
+    scores = {name: ochiai(each, all_) for name, each in counts.items()}
+
+    @cache
+    def function_of(name: str) -> str:
+        file, line = name.split(":")[:2]
+        path = below / file if below.is_dir() else below
+        return _function_at(packages, path, int(line))
+
+    rank, among = rank_of(bug.functions.__contains__, scores, function_of)
+    return f"{rank:g} of {among} ({all_.failing} fail, {all_.passing} pass)"
+
+
+def _lines(found: frozenset[str]) -> frozenset[str]:
+    return frozenset(each for each in found if each.endswith(":line"))
+
+
+def script_variants(text: str) -> Iterator[str]:
+    """Yield a script with one value changed, or one argument, element or statement left out."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant):
+            own = node.value
+            for other in (0, 1, "", "a", None, True):
+                if type(other) is not type(own) or other != own:
+                    node.value = other
+                    with suppress(ValueError):
+                        yield ast.unparse(tree)
+            node.value = own
+        for _, parts in ast.iter_fields(node):
+            if not isinstance(parts, list) or isinstance(node, ast.Dict):
+                continue
+            for at in range(len(parts)):
+                part = parts.pop(at)
+                if not isinstance(part, ast.Import | ast.ImportFrom | ast.alias | ast.arg):
+                    with suppress(ValueError, IndexError):
+                        yield ast.unparse(tree)
+                parts.insert(at, part)
+
+
 def _run(
     words: list[str], folder: Path, variables: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
@@ -222,6 +289,7 @@ def main() -> None:
         place = Path(tempfile.mkdtemp(prefix="published-"))
         try:
             answer = investigate(bug, place)
+            by_ochiai = ochiai_rank(bug, place)
         except NoIndexError as error:
             print(f"skipped: {name}: {error}")
             continue
@@ -230,13 +298,13 @@ def main() -> None:
         answers.append(answer)
         rows.append([
             name, f"{bug.bad} → {bug.fixed}", answer.found, "yes" if answer.by_traceback else "no",
-            "yes" if answer.says_fixed else "no", f"{answer.seconds:.1f} s",
+            "yes" if answer.says_fixed else "no", by_ochiai, f"{answer.seconds:.1f} s",
         ])  # fmt: skip
         print(*rows[-1], answer.said, sep=" | ", file=sys.stderr, flush=True)
     if not rows:
         print("nothing was measured: no release can be installed")
         return
-    head = ["bug", "releases", "function named", "last frame", "fix named", "took"]
+    head = ["bug", "releases", "function named", "last frame", "fix named", "Ochiai", "took"]
     print_table("Published bugs of packages", head, rows)
     found = [answer.found for answer in answers]
     print(

@@ -100,6 +100,14 @@ def make_read_only(path: bytes) -> None:
         _mount(b"none", path, b"", _BIND | _REMOUNT | _RDONLY | kept, b"")
 
 
+def make_writable(path: bytes) -> None:
+    """Let a mount of this namespace's own be written to, as far as what it shows allows."""
+    attributes = struct.pack("=QQQQ", 0, _ATTR_RDONLY, 0, 0)
+    if _libc.syscall(_MOUNT_SETATTR, _AT_FDCWD, path, 0, attributes, 32) < 0:
+        kept = os.statvfs(path).f_flag & _KEPT & ~_RDONLY
+        _mount(b"none", path, b"", _BIND | _REMOUNT | kept, b"")
+
+
 def mount_proc() -> None:
     """Show the processes of this namespace, and no others."""
     _mount(b"proc", b"/proc", b"proc", _NOSUID | _NODEV | 8, b"")

@@ -85,6 +85,8 @@ def enter(plan: "Plan") -> None:
         for path in hidden:
             _hide(path)
         _put_back(kept)
+        for path in real if around else ():
+            mounts.make_writable(path)  # where the agents of the trial write
         _prove(overlays, disks, read_only)
         if network == "loopback":
             mounts.raise_loopback()

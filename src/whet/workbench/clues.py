@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from whet.core.clue import Clue, Placing, Sureness, printable
+from whet.core.errors import WhetError
 from whet.core.event import TrialFinished
 from whet.core.evidence import STACKS
 from whet.core.failure import FailureKind
@@ -34,7 +35,8 @@ from whet.evidence.warned import warning_clues
 from whet.host.agent_tasks import NO_TASKS, AgentTasks
 from whet.host.presence import ended_in, pythons_in
 from whet.workbench.bench import Place, Workbench
-from whet.workbench.origins import Origins, look_at_origin
+from whet.workbench.neighbours import Neighbours
+from whet.workbench.origins import Origins, Recorded, origins_of, recorded_failure
 from whet.workbench.post_mortem import dead_in, likeliest
 from whet.workbench.repaired import repaired_clue
 from whet.workbench.reproduce import Baseline
@@ -44,6 +46,8 @@ from whet.workbench.unreached import why_unreached
 from whet.workbench.wrong_files import wrong_file_clues
 
 MOST_CLUES = 5
+CONTAINED = Room(is_clean=True, read_only=("/",), network="loopback")
+"""Whatever a changed program does, or one with other data, the machine stays as it is."""
 _ORDER = (Sureness.SHOWN, Sureness.SEEN, Sureness.POSSIBLE)
 
 _TIMES, _LEAST_SECONDS, _MOST_SECONDS = 8, 10.0, 120.0
@@ -113,8 +117,11 @@ class Closer:
             self.bench, self.trial, self.baseline, self.record,
             is_explained=bool(clues), libraries=libraries,
         )  # fmt: skip
-        origins = self._of_origin(at)
-        clues = _together([*self._of_repairs(clues), *clues], origins.clues)
+        clues = [*self._of_repairs(clues), *clues]
+        recorded = self._recorded()
+        origins = Origins() if recorded is None else origins_of(recorded, at)
+        clues = _together(clues, origins.clues)
+        clues = [*self._of_neighbours(clues, recorded, at), *clues]
         clues.sort(key=lambda each: _ORDER.index(each.sureness))
         clues = self._with_variations(_each_once(clues), origins, at)
         found = [
@@ -189,13 +196,32 @@ class Closer:
         clue = repaired_clue(self.trial, self.baseline, chosen, self._once)
         return [] if clue is None else [clue]
 
-    def _of_origin(self, at: Placing) -> Origins:
-        """Return where what failed came from."""
+    def _recorded(self) -> Recorded | None:
+        """Return the steps of the failing run."""
         if not self._can_look_closer:
-            return Origins()
+            return None
         dead = dead_in(self.baseline.outcome.evidence)
         chosen = dead[likeliest(self.baseline.outcome, dead)] if dead else None
-        return look_at_origin(self.baseline, chosen, self._once, at)
+        return recorded_failure(self.baseline, chosen, self._once)
+
+    def _of_neighbours(
+        self, known: Sequence[Clue], recorded: Recorded | None, at: Placing
+    ) -> list[Clue]:
+        """Return what was different where it worked, where nothing else has named the cause."""
+        if recorded is None or any(each.sureness is not Sureness.POSSIBLE for each in known):
+            return []
+        neighbours = Neighbours(
+            bench=self.bench, trial=self._contained(), baseline=self.baseline, recorded=recorded,
+            run=self._variant, at=at,
+        )  # fmt: skip
+        with suppress(WhetError):  # this machine has no such room
+            return neighbours.clues()
+        return []
+
+    def _contained(self) -> Trial:
+        """Return what fails in a room in which nothing that it writes stays."""
+        room = self.bench.settled(CONTAINED.beside(self.trial.limits.room or Room()))
+        return replace(self.trial, limits=replace(self.trial.limits, room=room))
 
     def _with_variations(self, clues: list[Clue], origins: Origins, at: Placing) -> list[Clue]:
         """Return the clues with the one-token changes with which the command passes."""
@@ -204,23 +230,25 @@ class Closer:
         if way is None or is_named or not self.tries_changes:
             return clues
         from whet.workbench.left_out import left_out_clues
-        from whet.workbench.varied import CONTAINED, vary
+        from whet.workbench.varied import vary
 
-        room = self.bench.settled(CONTAINED.beside(self.trial.limits.room or Room()))
-        contained = replace(self.trial, limits=replace(self.trial.limits, room=room))
+        contained = self._contained()
         records = left_out_clues(
             self.bench, contained, self.baseline, origins.files,
-            lambda trial: self._once(NO_TASKS, trial),
+            lambda trial: self._variant(trial, NO_TASKS),
         )  # fmt: skip
-        varied = vary(self.baseline, way, lambda tasks: self._once(tasks, contained), at)
+        varied = vary(self.baseline, way, lambda tasks: self._variant(contained, tasks), at)
         is_telling = origins.is_telling or len(clues) > len(origins.clues)
         if is_telling and not way.is_exact:
             return [*records, *clues, *varied.likely, *varied.others]
         return [*records, *varied.likely, *clues, *varied.others]
 
-    def _once(self, tasks: AgentTasks, trial: Trial | None = None) -> tuple[int, Outcome]:
+    def _variant(self, trial: Trial, tasks: AgentTasks) -> tuple[int, Outcome]:
         (outcome,) = self._run(tasks, 1, trial=trial)
         return self.looked[-1], outcome
+
+    def _once(self, tasks: AgentTasks) -> tuple[int, Outcome]:
+        return self._variant(self.trial, tasks)
 
     def _libraries_of_numbers(self) -> set[str] | None:
         """Return whose a number may be that is none; None: the failure is about no such thing."""

@@ -12,13 +12,14 @@ from whet.core.record import MalformedRecordError
 from whet.core.verdict import Verdict
 from whet.evidence.kept_failure import KeptError
 from whet.evidence.provenance.origin import Origin
-from whet.evidence.provenance.recording import read_recording
+from whet.evidence.provenance.recording import Recording, read_recording
 from whet.evidence.provenance.source import Sources
 from whet.evidence.provenance.way import Way
 from whet.host.agent_tasks import AgentTasks
 from whet.workbench.post_mortem import Dead, dead_in
 from whet.workbench.reproduce import Baseline
 
+_PACKAGES_FROM = 3
 _INSTALLED = ("/site-packages/", "/dist-packages/")
 
 Run = Callable[[AgentTasks], tuple[int, Outcome]]
@@ -42,41 +43,73 @@ class Origins:
     files: tuple[str, ...] = ()
 
 
-def look_at_origin(baseline: Baseline, dead: Dead | None, run: Run, at: Placing) -> Origins:
-    """Return where what failed came from.
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The failing run, written down.
+
+    Attributes:
+        number: the trial's.
+        recording: its steps.
+        position_of: where on a line a frame of the failure stood, if it is known.
+        packages: the folders of the packages that were followed too.
+    """
+
+    number: int
+    recording: Recording
+    position_of: Callable[[str, int], _Position | None]
+    packages: tuple[str, ...]
+
+
+def recorded_failure(baseline: Baseline, dead: Dead | None, run: Run) -> Recorded | None:
+    """Run the command once more, and return its steps; None: none were written.
 
     Args:
         baseline: how it fails.
         dead: the failure with its frames; None: they were not kept.
         run: runs the command with other tasks; returns the trial's number and what it did.
-        at: says where a line is.
     """
     wish = _wish(baseline.outcome, dead)
     if not wish:
-        return Origins()
+        return None
     number, outcome = run(AgentTasks(keeps_locals=True, closer="steps:" + "|".join(wish)))
     if baseline.oracle.judge(outcome) is not Verdict.BAD:
-        return Origins()
+        return None
     positions: dict[tuple[str, int], _Position] = {}
     for each in (*(() if dead is None else (dead,)), *dead_in(outcome.evidence)):
         for frame in each.error.frames:
             if frame.position is not None:
                 positions[frame.frame.path, frame.frame.line] = frame.position
+    recording = recording_in(outcome)
+    if recording is None:
+        return None
+    packages = tuple(wish[_PACKAGES_FROM:])
+    return Recorded(number, recording, lambda path, line: positions.get((path, line)), packages)
+
+
+def recording_in(outcome: Outcome) -> Recording | None:
+    """Return the steps that a run has left; None: it has left none."""
     for evidence in outcome.evidence:
         if evidence.kind == STEPS:
             with suppress(MalformedRecordError, ValueError):
-                recording = read_recording(evidence.data)
-                origin = Origin(
-                    recording, Sources(), at, lambda path, line: positions.get((path, line))
-                )
-                clues = tuple(replace(clue, trials=(number,)) for clue in origin.clues())
-                return Origins(
-                    clues=clues,
-                    way=origin.way(),
-                    is_telling=origin.is_telling,
-                    files=tuple(origin.records.files),
-                )
-    return Origins()
+                return read_recording(evidence.data)
+    return None
+
+
+def origins_of(recorded: Recorded, at: Placing) -> Origins:
+    """Return where what failed came from.
+
+    Args:
+        recorded: the failing run.
+        at: says where a line is.
+    """
+    origin = Origin(recorded.recording, Sources(), at, recorded.position_of)
+    clues = tuple(replace(clue, trials=(recorded.number,)) for clue in origin.clues())
+    return Origins(
+        clues=clues,
+        way=origin.way(),
+        is_telling=origin.is_telling,
+        files=tuple(origin.records.files),
+    )
 
 
 def _wish(outcome: Outcome, dead: Dead | None) -> list[str]:

@@ -10,7 +10,6 @@ from pathlib import Path
 from whet.core.clue import Clue, Placing
 from whet.core.errors import WhetError
 from whet.core.outcome import Outcome
-from whet.core.room import Room
 from whet.core.verdict import Verdict
 from whet.evidence.experiments.single_changes import LESS_LIKELY, RARE
 from whet.evidence.experiments.variations import (
@@ -22,9 +21,6 @@ from whet.evidence.experiments.variations import (
 from whet.evidence.provenance.way import Way
 from whet.host.agent_tasks import AgentTasks
 from whet.workbench.reproduce import Baseline
-
-CONTAINED = Room(is_clean=True, read_only=("/",), network="loopback")
-"""Whatever a changed program does, the machine stays as it is."""
 
 _MOST_RUNS = 240
 _TIMES_FAILURE, _MORE_SECONDS = 15, 6.0

@@ -195,11 +195,13 @@ def _missing_in(value: Any, base: Any, places: Iterable[int]) -> list[int]:
     return found
 
 
+_values_of: Any = vars(dict)["values"]
+
+
 def _inside(value: Any) -> Any:
     """Return what a row holds; of anything else, it alone."""
     if type(value) is dict:
-        values_of: Any = dict.values
-        return values_of(value)
+        return _values_of(value)
     return value if type(value) in (list, tuple) else (value,)
 
 

@@ -50,6 +50,7 @@ class Steps:
     A wish is the type of the error, and the file and the line of the user's where it goes through
     (no file: wherever it comes up first);
     then the folders of the packages, all with a ``|`` between them.
+    No type: a run that passes is followed to its end.
     """
 
     def __init__(self, folder: str, wish: str) -> None:
@@ -78,6 +79,8 @@ class Steps:
     def begin(self) -> None:
         """Follow what this thread calls from now on."""
         sys.addaudithook(self._hear)
+        if not self._type:
+            __import__("atexit").register(self._write)
         sys.settrace(self._enter)
 
     def watch_threads(self, module: dict[str, Any]) -> None:

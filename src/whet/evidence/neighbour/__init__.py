@@ -1,0 +1,1 @@
+"""What a failing run did that passing ones did not: lines, and the tests that led to them."""

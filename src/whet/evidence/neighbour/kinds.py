@@ -1,0 +1,79 @@
+"""Where both runs go the same way: a line that makes another kind of value in the failing one alone."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from whet.evidence.neighbour.stretch import Function, function_of
+from whet.evidence.provenance.recording import Call, Raised, Recording, Value
+from whet.evidence.provenance.suspects import flaw_of
+
+RESULT = "return"
+_ORDINARY = {"zero", ""}
+_Key = tuple[Function, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Odd:
+    """A value of a kind that no passing run has there.
+
+    Attributes:
+        function: where.
+        line: what made it.
+        name: the variable; `RESULT`: what the function returns.
+        kind: what kind it is.
+        others: the kinds in the runs that passed.
+        moment: when it was made.
+    """
+
+    function: Function
+    line: int
+    name: str
+    kind: str
+    others: tuple[str, ...]
+    moment: int
+
+
+def kind_of(value: Value) -> str:
+    """Return what kind a value is: None, NaN, infinite, negative or empty, else its type."""
+    flaw = flaw_of(value)
+    if flaw is not None and flaw[0] not in _ORDINARY:
+        return flaw[0]
+    dtype = str(value.facts.get("dtype", ""))
+    return f"{value.type.rpartition('.')[2]} {dtype}".strip()
+
+
+def odd_values(
+    failing: tuple[Recording, Iterable[Call]],
+    passing: tuple[Recording, Iterable[Call]],
+    error: Raised,
+) -> list[Odd]:
+    """Return values of kinds that passing calls do not make on the same lines, the first one first.
+
+    Args:
+        failing: the failing run, and calls in it.
+        passing: a passing run, and calls in it.
+        error: how it failed; what its own line makes tells nothing.
+    """
+    usual: dict[_Key, dict[str, None]] = {}
+    for key, kind, _ in _made(*passing):
+        usual.setdefault(key, {}).setdefault(kind)
+    there = (function_of(error.call.code), error.line)
+    found: dict[_Key, Odd] = {}
+    for key, kind, moment in _made(*failing):
+        function, line, name = key
+        known = usual.get(key)
+        if known and kind not in known and (function, line) != there:
+            found.setdefault(key, Odd(function, line, name, kind, tuple(known), moment))
+    return sorted(found.values(), key=lambda each: each.moment)
+
+
+def _made(recording: Recording, calls: Iterable[Call]) -> Iterator[tuple[_Key, str, int]]:
+    for call in calls:
+        function = function_of(call.code)
+        for step in call.steps:
+            if step.result is not None:
+                yield (function, step.line, RESULT), kind_of(step.result), step.begin
+            for name in step.has_changed:
+                value = recording.held(call, name, step.end)
+                if value is not None:
+                    yield (function, step.line, name), kind_of(value), step.end
