@@ -71,7 +71,7 @@ check-docs: $(VENV)/.ready-dev
 
 .PHONY: bench
 bench: $(VENV)/.ready-dev ## the measurements of benchmarks/, as tables with ratios
-	for script in $$(grep -l '^def main' benchmarks/*.py | grep -v '/\(warm\|warm_search\|shrink\|shrink_engine\|bisection_culprits\|bisection_releases\|release_history\|noisy\|hidden_causes\|everyday\|reworded_histories\|published\)\.py'); do \
+	for script in $$(grep -l '^def main' benchmarks/*.py | grep -v '/\(warm\|warm_search\|shrink\|shrink_engine\|bisection_culprits\|bisection_releases\|release_history\|noisy\|hidden_causes\|everyday\|reworded_histories\|published\|spectrum\|spectrum_run\)\.py'); do \
 	    $(BIN)/python "$$script" || exit; done
 
 .PHONY: bench-warm
@@ -84,6 +84,7 @@ bench-warm: $(VENV)/.ready-dev $(VENV_PEERS)/.ready ## warm cycles of a torch pr
 bench-evidence: $(VENV)/.ready-dev ## which causes are named, which reworded failures are bisected; what evidence costs: stacks, variables of a failure, system calls, probes
 	$(BIN)/python benchmarks/everyday.py
 	$(BIN)/python benchmarks/published.py
+	$(BIN)/python benchmarks/spectrum.py
 	$(BIN)/python benchmarks/reworded_histories.py
 	$(BIN)/python benchmarks/evidence.py $(ARGS)
 	$(BIN)/python benchmarks/hidden_causes.py $$(test -x $(VENV_ML)/bin/python && echo --torch $(CURDIR)/$(VENV_ML)/bin/python)

@@ -32,6 +32,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 from spectrum import (
     OTHER,
@@ -216,15 +217,21 @@ def script_variants(text: str) -> Iterator[str]:
                     with suppress(ValueError):
                         yield ast.unparse(tree)
             node.value = own
-        for _, parts in ast.iter_fields(node):
-            if not isinstance(parts, list) or isinstance(node, ast.Dict):
-                continue
-            for at in range(len(parts)):
-                part = parts.pop(at)
-                if not isinstance(part, ast.Import | ast.ImportFrom | ast.alias | ast.arg):
-                    with suppress(ValueError, IndexError):
-                        yield ast.unparse(tree)
-                parts.insert(at, part)
+        for name in ("body", "elts", "args", "keywords"):
+            parts = getattr(node, name, None)
+            if isinstance(parts, list):  # of a lambda it is an expression
+                listed = cast("list[ast.AST]", parts)
+                for at in range(len(listed)):
+                    yield from _without(tree, listed, at)
+
+
+def _without(tree: ast.Module, parts: list[ast.AST], at: int) -> Iterator[str]:
+    """Yield a script without one part of a list of its tree."""
+    part = parts.pop(at)
+    if not isinstance(part, ast.Import | ast.ImportFrom | ast.arg):
+        with suppress(ValueError, IndexError):
+            yield ast.unparse(tree)
+    parts.insert(at, part)
 
 
 def _run(

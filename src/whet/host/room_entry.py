@@ -85,8 +85,7 @@ def enter(plan: "Plan") -> None:
         for path in hidden:
             _hide(path)
         _put_back(kept)
-        for path in real if around else ():
-            mounts.make_writable(path)  # where the agents of the trial write
+        _open_to_agents(real if around else ())
         _prove(overlays, disks, read_only)
         if network == "loopback":
             mounts.raise_loopback()
@@ -102,6 +101,12 @@ def enter(plan: "Plan") -> None:
     reporter.close()
     for descriptor, _ in kept:
         os.close(descriptor)
+
+
+def _open_to_agents(paths: "tuple[bytes, ...]") -> None:
+    """Let the agents of the trial write where they leave what they see."""
+    for path in paths:
+        mounts.make_writable(path)
 
 
 def _leave(flags: int) -> bool:
