@@ -239,9 +239,13 @@ class Closer:
         )  # fmt: skip
         varied = vary(self.baseline, way, lambda tasks: self._variant(contained, tasks), at)
         is_telling = origins.is_telling or len(clues) > len(origins.clues)
+        likely = list(varied.likely)
+        if len(records) == 1 or (records and "stands in line" in records[0].says):
+            likely = [*records, *likely]
+            records = []
         if is_telling and not way.is_exact:
-            return [*records, *clues, *varied.likely, *varied.others]
-        return [*records, *varied.likely, *clues, *varied.others]
+            return [*clues, *likely, *records, *varied.others]
+        return [*likely, *clues, *records, *varied.others]
 
     def _variant(self, trial: Trial, tasks: AgentTasks) -> tuple[int, Outcome]:
         (outcome,) = self._run(tasks, 1, trial=trial)
