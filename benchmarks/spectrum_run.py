@@ -5,7 +5,6 @@
 Counted is what is below FOLDER, and only once PAYLOAD was opened (empty: from the start). For `spectrum.py`.
 """
 
-import contextlib
 import json
 import runpy
 import sys
@@ -54,9 +53,8 @@ def kind_of(value: object) -> str:
         return str(value)
     if isinstance(value, int | float):
         return "negative" if value < 0 else "zero" if value == 0 else "positive"
-    with contextlib.suppress(Exception):
-        return type(value).__name__ + (" empty" if len(value) == 0 else "")  # type: ignore[arg-type]
-    return type(value).__name__
+    is_empty = isinstance(value, str | bytes | list | tuple | dict | set) and not value
+    return type(value).__name__ + (" empty" if is_empty else "")
 
 
 def main() -> None:
