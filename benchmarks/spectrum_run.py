@@ -9,6 +9,7 @@ import json
 import runpy
 import sys
 import traceback
+from collections.abc import Sized
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -53,8 +54,8 @@ def kind_of(value: object) -> str:
         return str(value)
     if isinstance(value, int | float):
         return "negative" if value < 0 else "zero" if value == 0 else "positive"
-    is_empty = isinstance(value, str | bytes | list | tuple | dict | set) and not value
-    return type(value).__name__ + (" empty" if is_empty else "")
+    is_empty = isinstance(value, Sized) and len(value) == 0
+    return f"{value.__class__.__name__}{' empty' if is_empty else ''}"
 
 
 def main() -> None:
