@@ -5,11 +5,11 @@
 Counted is what is below FOLDER, and only once PAYLOAD was opened (empty: from the start). For `spectrum.py`.
 """
 
-import contextlib
 import json
 import runpy
 import sys
 import traceback
+from collections.abc import Sized
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -54,9 +54,8 @@ def kind_of(value: object) -> str:
         return str(value)
     if isinstance(value, int | float):
         return "negative" if value < 0 else "zero" if value == 0 else "positive"
-    with contextlib.suppress(Exception):
-        return type(value).__name__ + (" empty" if len(value) == 0 else "")  # type: ignore[arg-type]
-    return type(value).__name__
+    is_empty = isinstance(value, Sized) and len(value) == 0
+    return f"{value.__class__.__name__}{' empty' if is_empty else ''}"
 
 
 def main() -> None:

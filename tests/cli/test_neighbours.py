@@ -135,3 +135,23 @@ def test_nothing_is_told_where_the_failing_branch_is_all_that_differs(whet: Whet
         "main.py", "import sys\nif int(sys.argv[1]) > 3:\n    raise SystemExit('too many')\n"
     )
     assert told(whet, "main.py", "5") == []
+
+
+@pytest.mark.parametrize(
+    "acts",
+    [
+        "import shutil",
+        "import os\nremove = os.remove",
+        "from os import remove",
+        "import unheard_of_client",
+        "from pathlib import Path\nwrite = Path.write_text",
+        "def keep(text):\n    open('kept', 'a').write(text)",
+        "def run(text):\n    exec(text)",
+    ],
+)
+def test_no_argument_is_varied_of_a_program_that_could_change_anything(
+    whet: Whet, acts: str
+) -> None:
+    whet.write("unheard_of_client.py", "import socket\n")
+    whet.write("main.py", f"{acts}\n{LEAP}")
+    assert told(whet, "main.py", "150") == []

@@ -10,6 +10,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.neighbour.divergence import Divergence, divergences
+from whet.evidence.neighbour.harmless import is_harmless
 from whet.evidence.neighbour.kinds import Odd, odd_values
 from whet.evidence.neighbour.stretch import (
     earlier_calls,
@@ -115,7 +116,8 @@ class Neighbours:
             yield from self._tests_beside(error)
             return
         yield from self._runs(near_payloads(self.bench, self.trial, self._passes, self.at), error)
-        yield from self._runs(near_arguments(self.trial, self._passes), error)
+        if is_harmless(self.recorded.recording, self._sources):
+            yield from self._runs(near_arguments(self.trial, self._passes), error)
 
     # ---- without another run ----
 
