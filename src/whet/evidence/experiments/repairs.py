@@ -41,6 +41,7 @@ _PROCESS = frozenset({"setlocale", "seterr", "setrecursionlimit", "setdefaulttim
 write or delete elsewhere: such a change is never tried.
 """
 _KEEPS = frozenset({"lru_cache", "cache"})
+_KEEPS_ONCE = "cached_property"
 _WIDER = {
     "int8": "int64", "int16": "int64", "int32": "int64", "intc": "int64", "uint8": "int64",
     "uint16": "int64", "uint32": "int64", "float16": "float64", "float32": "float64",
@@ -153,6 +154,10 @@ def _undefault(arguments: ast.arguments, name: str) -> None:
 
 def _kept_results(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[_Change]:
     for keeper in node.decorator_list:
+        if _name(keeper) == _KEEPS_ONCE:
+            yield _replacing(
+                keeper, f"what `{node.name}` was at first is kept", "property", "property"
+            )
         if _name(keeper.func if isinstance(keeper, ast.Call) else keeper) in _KEEPS:
 
             def edit(found: ast.AST, text: str = ast.unparse(keeper)) -> ast.AST:

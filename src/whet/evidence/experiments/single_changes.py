@@ -176,15 +176,25 @@ def _words(node: ast.expr, around: Sequence[ast.AST], words: Vocabulary) -> Iter
                 yield ast.Attribute(value, other, ast.Load()), RARE
             for other in _beside(attr):
                 yield f"{base}.{other}", LESS_LIKELY
+            for other in _alike(node, "", around, words):
+                yield other, RARE
         case ast.Name(id=name, ctx=ast.Load()):
             is_called = isinstance(around[-1], ast.Call) and around[-1].func is node
-            others = [] if is_called or name in {"self", "cls"} else _names_around(around)
-            kind = words.kind_of(node, node.lineno)
-            alike = [e for e in others if kind and words.kind_of(ast.Name(e), node.lineno) == kind]
-            for other in _nearest(name, alike):
-                yield other, RARE
+            if not is_called and name not in {"self", "cls"}:
+                for other in _alike(node, name, around, words):
+                    yield other, RARE
         case _:
             return
+
+
+def _alike(node: ast.expr, name: str, around: Sequence[ast.AST], words: Vocabulary) -> list[str]:
+    """Return the few variables of the function that had the type of an expression."""
+    kind = words.kind_of(node, node.lineno)
+    if not kind or kind == "NoneType":
+        return []
+    others = _names_around(around)
+    alike = [each for each in others if words.kind_of(ast.Name(each), node.lineno) == kind]
+    return _nearest(name, alike)
 
 
 def _displays(node: ast.expr, around: Sequence[ast.AST]) -> Iterator[_Instead]:
@@ -196,8 +206,10 @@ def _displays(node: ast.expr, around: Sequence[ast.AST]) -> Iterator[_Instead]:
             yield ast.Dict(keys[::-1], values[::-1]), LIKELY
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             yield from _filtered(node)
-        case ast.Tuple(elts=[first, second]) if _is_key(around):
-            yield ast.Tuple([second, first], ast.Load()), LESS_LIKELY
+        case ast.Tuple(elts=[_, _]) if _is_key(around):
+            yield ast.Tuple(node.elts[::-1], ast.Load()), LESS_LIKELY
+        case ast.Tuple(elts=[_, _, *_]) if all(isinstance(e, ast.Constant) for e in node.elts):
+            yield ast.Tuple(node.elts[::-1], ast.Load()), UNLIKELY
         case _:
             return
 
@@ -277,7 +289,9 @@ def _constants(
 ) -> Iterator[tuple[str, int]]:
     parent = around[-1] if around else None
     if isinstance(value, bool):
-        yield repr(not value), UNLIKELY
+        inner = next((each for each in reversed(around) if isinstance(each, _FUNCTIONS)), None)
+        is_exit = inner is not None and inner.name in {"__exit__", "__aexit__"}
+        yield repr(not value), LIKELY if is_exit else UNLIKELY
     elif isinstance(value, int | float):
         yield from _numbers(value, parent)
     elif isinstance(value, str):
@@ -557,12 +571,30 @@ def _functions(
         keeps = [] if isinstance(last, ast.Expr) else [last]
         made.body = [*node.body[:-1], *keeps, ast.Return(value)]
         yield [made], LIKELY
+    yield from _like_base(node, around)
     owner = around[-1] if around else None
     is_derived = isinstance(owner, ast.ClassDef) and owner.bases
     if node.name == "__init__" and is_derived and "super()" not in ast.unparse(node):
         made = copy.copy(node)
         made.body = [*ast.parse("super().__init__()").body, *node.body]
         yield [made], LIKELY
+
+
+def _like_base(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, around: Sequence[ast.AST]
+) -> Iterator[_Statements]:
+    """Yield a method with its parameters in the order of another one of its name."""
+    own = [each.arg for each in node.args.args]
+    for other in ast.walk(around[0]) if around else ():
+        if not isinstance(other, _FUNCTIONS) or other.name != node.name:
+            continue
+        names = [each.arg for each in other.args.args]
+        if names != own and sorted(names) == sorted(own):
+            made = copy.copy(node)
+            made.args = copy.copy(node.args)
+            made.args.args = sorted(node.args.args, key=lambda each: names.index(each.arg))
+            yield [made], LIKELY
+            return
 
 
 def _branches(node: ast.If) -> Iterator[_Statements]:

@@ -32,6 +32,7 @@ _LOOK_ALIKE = str.maketrans({
 })  # fmt: skip
 
 
+_FRACTION, _DIGITS = re.compile(r"\d+\.\d+"), 6
 _WHOLE = re.compile(r"0*(\d+)(?:\.0*)?")
 """A whole number, in one of the ways in which files have it: 7, 007, 7.0."""
 
@@ -165,4 +166,6 @@ def _plain(words: str) -> str:
     number = _WHOLE.fullmatch(text)
     if number is not None:
         return number[1]
+    if _FRACTION.fullmatch(text):  # what a sum or a product of floats has made of a number
+        return f"{round(float(text), _DIGITS):.{_DIGITS}f}".rstrip("0").rstrip(".")
     return text.translate(_LOOK_ALIKE)

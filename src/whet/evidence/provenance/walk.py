@@ -124,6 +124,13 @@ class Walk:
         return trail
 
     def _key(self, trail: Trail, expr: ast.expr, call: Call, step: Step, key: str) -> None:
+        if isinstance(expr, ast.DictComp):
+            for inner, at in self.now.rounds(expr, call, step):
+                value = self.now.value(expr.key, inner, at)
+                if words_of(value) == key:
+                    self._hop(trail, expr.key, at, value)
+                    self._follow(trail, expr.key, inner, at, value)
+                    return
         for each in (expr, *(node for node in ast.walk(expr) if isinstance(node, ast.expr))):
             value = self.now.value(each, call, step)
             if value is None:

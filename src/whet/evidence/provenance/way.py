@@ -95,9 +95,13 @@ def _of_both_sides(failing: Failing, sources: Sources, walk: Walk) -> set[tuple[
 def _is_exact(failing: Failing, sources: Sources, walk: Walk) -> bool:
     """Whether a check has compared a value with the one that was wanted."""
     statement = sources[failing.call.code.path].statement(failing.error.line)
-    for node in ast.walk(statement) if isinstance(statement, ast.Assert | ast.Expr) else ():
+    test: ast.AST | None = statement if isinstance(statement, ast.Assert | ast.Expr) else None
+    wanted: type[ast.cmpop] = ast.Eq
+    if isinstance(statement, ast.Raise):  # `if wanted != found: raise`
+        test, wanted = tested_in(failing, sources)[0], ast.NotEq
+    for node in ast.walk(test) if test is not None else ():
         sides: list[ast.expr] = []
-        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq):
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], wanted):
             sides = [node.left, *node.comparators]
         elif isinstance(node, ast.Call) and called_name(node).lower().startswith(_EQUAL):
             sides = node.args
