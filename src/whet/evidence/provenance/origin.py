@@ -17,7 +17,13 @@ from whet.evidence.provenance.recording import (
     Value,
 )
 from whet.evidence.provenance.records import Record, Records
-from whet.evidence.provenance.source import Comprehension, changed_in, lookups, varied_in
+from whet.evidence.provenance.source import (
+    Comprehension,
+    changed_in,
+    is_beginning,
+    lookups,
+    varied_in,
+)
 from whet.evidence.provenance.suspects import (
     CONTROL_FLOW,
     EXIT,
@@ -39,6 +45,8 @@ from whet.evidence.provenance.way import Way, way_of
 from whet.evidence.provenance.wording import Wording, cut, shown
 
 _MOST_TRAILS = 2
+_BEGINNINGS = {"empty", "zero"}
+"""What a variable begins with is no bad value: that nothing was added is what has to be explained."""
 _MOST_SOURCES = 8
 _DECISIVE_RANK = 2
 _CLEARLY = 2
@@ -161,6 +169,8 @@ class Origin(Wording):
             holder = self.walk.now.value(node.value, failing.call, failing.step)
             if holder is None or holder.kind != OBJECT or node.attr in holder.parts:
                 continue
+            if f"'{node.attr}'" not in self.error(failing.error):
+                continue  # it has that one: from its class
             said = self.said(node.value, failing.call)
             reason = self.missing.removed(holder, node.attr, failing.step)
             if reason is not None:
@@ -173,8 +183,7 @@ class Origin(Wording):
                 yield self.clue(
                     f"the `{kind}` at {self.there(failing)} was never given `{node.attr}`."
                     f" {self._end(trail, holder)}",
-                    last.path, last.line,
-                    Sureness.SEEN if trail.end is End.MADE else Sureness.POSSIBLE,
+                    last.path, last.line, Sureness.POSSIBLE,
                 )  # fmt: skip
 
     def _reason(
@@ -237,6 +246,9 @@ class Origin(Wording):
             is_clear = not others or min(others) - suspect.rank >= _CLEARLY
             is_sure = number == 0 and suspect.rank <= _DECISIVE_RANK and is_clear
             is_firm = is_sure and trail.end not in {End.UNKNOWN, End.ABSENT}
+            is_firm = is_firm and not (
+                suspect.says in _BEGINNINGS and is_beginning(trail.expression)
+            )
             sureness = Sureness.SEEN if is_firm else Sureness.POSSIBLE
             story = self._story(failing, suspect, trail, sureness)
             self.is_telling = self.is_telling or suspect.flaw is not None

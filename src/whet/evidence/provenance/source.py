@@ -116,6 +116,19 @@ def names_in(target: ast.AST) -> Iterator[str]:
         yield from names_in(target.value)
 
 
+def is_beginning(expr: ast.expr | None) -> bool:
+    """Whether an expression is what something begins with that is added to: nothing, or zero."""
+    match expr:
+        case ast.List(elts=[]) | ast.Tuple(elts=[]) | ast.Dict(keys=[]):
+            return True
+        case ast.Constant(value=value):
+            return value is not None and not value
+        case ast.Call(args=[], keywords=[]):
+            return called_name(expr) in {"list", "dict", "set", "Counter", "deque"}
+        case _:
+            return False
+
+
 def varied_in(expr: ast.expr) -> Iterator[str]:
     """Yield the variables that a comprehension goes through with."""
     for generator in expr.generators if isinstance(expr, Comprehension) else ():
