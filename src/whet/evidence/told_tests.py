@@ -54,6 +54,11 @@ def failed_tests(outcome: Outcome, names: Collection[str]) -> dict[str, str]:
     return failed
 
 
+def told_to_pass(outcome: Outcome, test: str) -> bool:
+    """Whether the summary of ``pytest -rp`` says that a test passed: one that is skipped did not."""
+    return outcome.exit_code == 0 and f"PASSED {test}" in lines_of(outcome.stdout)
+
+
 def exception_told(message: str) -> str:
     """Return the class of an exception in a summary; empty if there is none, as of an assert."""
     found = _TYPE.match(message)

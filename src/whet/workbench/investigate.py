@@ -21,6 +21,7 @@ from whet.host.presence import pythons_in
 from whet.workbench.bench import Workbench
 from whet.workbench.changed_part import SmallestPart
 from whet.workbench.copies import Copied, Running, reproduce_on_copies
+from whet.workbench.earlier_tests import fewer_tests
 from whet.workbench.excerpts import excerpts_of
 from whet.workbench.fixed_already import look_at_releases
 from whet.workbench.good_sides import check_good_sides
@@ -153,6 +154,9 @@ def _take_steps(work: Work, known: _Known, baseline: Baseline, payloads: list[Pa
     unordered: tuple[Baseline, tuple[Clue, ...]] = (baseline, ())
     held, ordered = work.attempt(lambda: hold_order(work, baseline), unordered)
     known.clues += ordered
+    none_left: tuple[Baseline, tuple[Clue, ...]] = (held, ())
+    held, left = work.attempt(lambda: fewer_tests(work, held), none_left)
+    known.clues += left
     # Other releases are installed first: that takes long, whatever the failure takes.
     known.clues += work.attempt(lambda: look_at_releases(work, held), (), is_asked=True)
     known.clues += work.attempt(lambda: look_closer(work, held), ())

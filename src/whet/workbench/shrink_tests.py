@@ -3,9 +3,10 @@
 import difflib
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from whet.core.budget import StopReason
 from whet.core.errors import BadUsage, BaselineDoesNotFail
 from whet.core.event import Notice
 from whet.core.outcome import Outcome
@@ -21,7 +22,7 @@ from whet.workbench.pytest_command import (
     without_memory,
     words_for,
 )
-from whet.workbench.reproduce import reproduce, with_patience
+from whet.workbench.reproduce import Baseline, reproduce, with_patience
 from whet.workbench.reproducer import line_for
 from whet.workbench.request import TrialRequest
 from whet.workbench.shrink_command import RecordedSearch
@@ -47,10 +48,63 @@ def shrink_tests(
         BaselineDoesNotFail: if no test fails, or not that one.
     """
     trial = bench.for_search(bench.build_trial(request))
-    command = read_pytest_command(trial.command, Path(trial.cwd))
+    read_pytest_command(trial.command, Path(trial.cwd))
     recorded = RecordedSearch(bench, request, trial)
     baseline = reproduce(bench, trial, request.judging, recorded.record, attempts=1)
-    pytest = _Pytest(bench, trial, command, recorded.record)
+    fewest = fewest_tests(bench, trial, baseline, recorded.record, named, options)
+    search = fewest.search
+    return recorded.ended(ShrunkCommand(
+        what="tests", before=len(fewest.collected), kept=fewest.kept,
+        line=line_for(bench, fewest.trial), trial=fewest.trial, stopped=fewest.stopped,
+        trials=search.trials, cached=search.cached, wall_seconds=search.wall_seconds,
+        remark=_remark(fewest.failing, search.best),
+    ))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FewestTests:
+    """The fewest tests with which one fails.
+
+    Attributes:
+        command: the pytest command that runs chosen tests.
+        collected: all tests, in order.
+        failing: the one that fails.
+        oracle: judges whether it does.
+        search: how they were found.
+        stopped: why the search ended.
+        trial: runs those that are left.
+    """
+
+    command: PytestCommand
+    collected: Tests
+    failing: str
+    oracle: TestFails
+    search: CommandSearch[Tests]
+    stopped: StopReason
+    trial: Trial
+
+    @property
+    def kept(self) -> Tests:
+        """Return those that are left."""
+        return self.search.best or self.collected
+
+
+def fewest_tests(
+    bench: Workbench,
+    trial: Trial,
+    baseline: Baseline,
+    record: Callable[[Trial], int],
+    named: str,
+    options: CommandOptions,
+) -> FewestTests:
+    """Find the fewest tests before one with which it fails, of a pytest command seen to fail.
+
+    Raises:
+        BadUsage: if the command is no pytest, or there is no such test.
+        BaselineDoesNotFail: if no test fails, or not that one.
+    """
+    command = read_pytest_command(trial.command, Path(trial.cwd))
+    pytest = _Pytest(bench, trial, command, record)
     collected, failing, oracle = pytest.find(baseline.outcome, named)
     patient = with_patience(trial, baseline.reproduction.wall_seconds)
     found: list[Tests | None] = []
@@ -62,7 +116,7 @@ def shrink_tests(
         found.append((yield from reduce_tests(collected, failing)))
 
     search: CommandSearch[Tests] = CommandSearch(
-        bench=bench, oracle=oracle, repeats=1, record=recorded.record, options=options,
+        bench=bench, oracle=oracle, repeats=1, record=record, options=options,
         best=(), begin=begin, as_trial=as_trial,
         label=lambda tests: f"{len(tests)} tests",
     )  # fmt: skip
@@ -74,13 +128,11 @@ def shrink_tests(
             hint="the failure depends on more than which tests run, such as chance or time:"
             " `whet run` it a few times",
         )
-    best = search.best or collected
-    smaller = replace(as_trial(best), limits=trial.limits)
-    return recorded.ended(ShrunkCommand(
-        what="tests", before=len(collected), kept=best, line=line_for(bench, smaller),
-        trial=smaller, stopped=stopped, trials=search.trials, cached=search.cached,
-        wall_seconds=search.wall_seconds, remark=_remark(failing, search.best),
-    ))  # fmt: skip
+    return FewestTests(
+        command=pytest.command, collected=collected, failing=failing, oracle=oracle,
+        search=search, stopped=stopped,
+        trial=replace(as_trial(search.best or collected), limits=trial.limits),
+    )  # fmt: skip
 
 
 def _remark(failing: str, best: Tests) -> str:

@@ -1,0 +1,76 @@
+"""An investigation says which earlier test leaves state behind."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from whet_command import Whet
+
+CASES = {
+    "environment": (
+        "import os\ndef test_sets():\n    os.environ['REGION'] = 'south'\n",
+        "import os\ndef test_reads():\n    assert os.environ.get('REGION', 'north') == 'north'\n",
+    ),
+    "folder": (
+        "import os\ndef test_sets():\n    os.chdir('/')\n",
+        "import os\nHERE = os.getcwd()\ndef test_reads():\n    assert os.getcwd() == HERE\n",
+    ),
+    "class": (
+        "import box\ndef test_sets():\n    box.Box.size = 3\n",
+        "import box\ndef test_reads():\n    assert box.Box().size == 1\n",
+    ),
+    "cache": (
+        "import box\ndef test_sets():\n    box.read().append(4)\n",
+        "import box\ndef test_reads():\n    assert box.read() == []\n",
+    ),
+}
+BOX = "from functools import lru_cache\nclass Box:\n    size = 1\n@lru_cache\ndef read():\n    return []\n"
+
+
+def suite(whet: Whet, first: str, second: str) -> None:
+    whet.write("box.py", BOX)
+    whet.write("pytest.ini", "[pytest]\npythonpath = .\n")
+    whet.write("test_a.py", f"def test_innocent():\n    pass\n{first}")
+    whet.write("test_b.py", f"def test_idle():\n    pass\n{second}")
+
+
+def investigated(whet: Whet) -> dict[str, Any]:
+    whet("investigate", "--no-changes", "--", sys.executable, "-m", "pytest")
+    told: dict[str, Any] = json.loads(Path(whet.folder, "whet-report/report.json").read_text())
+    return told
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_a_test_that_passes_alone_is_told_with_the_one_that_leaves_state(
+    kind: str, whet: Whet
+) -> None:
+    suite(whet, *CASES[kind])
+    clue = investigated(whet)["clues"][0]
+    assert clue["sureness"] == "shown"
+    assert (
+        "`test_b.py::test_reads` passes alone and fails after `test_a.py::test_sets`"
+        in clue["says"]
+    )
+    assert clue["path"].endswith("test_a.py")
+    assert len(clue["trials"]) == 4
+
+
+@pytest.mark.parametrize("body", ["assert 1 == 2", "assert {}['key']"])
+def test_of_a_test_that_fails_alone_no_other_is_accused(body: str, whet: Whet) -> None:
+    suite(whet, CASES["class"][0], f"def test_reads():\n    {body}\n")
+    told = investigated(whet)
+    assert not [each for each in told["clues"] if "passes alone" in each["says"]]
+    script = Path(whet.folder, "whet-report/reproduce.sh").read_text()
+    assert "test_b.py::test_reads" in script
+
+
+def test_a_test_that_is_skipped_alone_does_not_pass_alone(whet: Whet) -> None:
+    reads = (
+        "import os\nimport pytest\ndef test_reads():\n"
+        "    if 'REGION' not in os.environ:\n        pytest.skip('no region')\n    assert 1 == 2\n"
+    )
+    suite(whet, CASES["environment"][0], reads)
+    told = investigated(whet)
+    assert not [each for each in told["clues"] if "passes alone" in each["says"]]
