@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 
 Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 LIKELY, LESS_LIKELY, UNLIKELY, RARE = range(4)
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 _COMPARISONS: dict[type[ast.cmpop], tuple[tuple[type[ast.cmpop], int], ...]] = {
     ast.Lt: ((ast.LtE, LIKELY), (ast.Gt, UNLIKELY), (ast.GtE, RARE)),
@@ -27,7 +27,7 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[tuple[type[ast.cmpop], int], ...]] = {
     ast.In: ((ast.NotIn, UNLIKELY), (ast.Eq, UNLIKELY)),
     ast.NotIn: ((ast.In, UNLIKELY),),
 }
-_OPERATORS: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
+OPERATORS: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.Add: (ast.Sub,),
     ast.Sub: (ast.Add,),
     ast.Mult: (ast.Div, ast.Pow),
@@ -64,7 +64,7 @@ _REGEX = {"compile", "match", "fullmatch", "search", "findall", "finditer", "sub
 _MOST_NUMBER, _MOST_FACTOR = 100, 1 << 40
 _PAIR = 2
 _MOST_NAMES = 3
-_STATEFUL = {"clear", "sort", "reverse", "update", "pop", "popitem", "discard", "shuffle"}
+STATEFUL = {"clear", "sort", "reverse", "update", "pop", "popitem", "discard", "shuffle"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,23 +116,19 @@ class Vocabulary:
 
 
 def changes_of(
-    node: ast.AST, around: Sequence[ast.AST], words: Vocabulary
+    node: ast.expr, around: Sequence[ast.AST], words: Vocabulary
 ) -> Iterator[SingleChange]:
-    """Yield what may stand in the place of a node.
+    """Yield what may stand in the place of an expression.
 
     Args:
-        node: the node.
+        node: the expression.
         around: what it stands in, the innermost last.
         words: of its module.
     """
-    if isinstance(node, ast.expr):
-        for instead, rank in _of_expression(node, around, words):
-            text = instead if isinstance(instead, str) else ast.unparse(instead)
-            if text != ast.unparse(node):
-                yield SingleChange(node, text, rank)
-    elif isinstance(node, ast.stmt):
-        for statements, rank in _of_statement(node, around):
-            yield SingleChange(node, "\n".join(map(ast.unparse, statements)), rank)
+    for instead, rank in _of_expression(node, around, words):
+        text = instead if isinstance(instead, str) else ast.unparse(instead)
+        if text != ast.unparse(node):
+            yield SingleChange(node, text, rank)
 
 
 # ---- expressions ----
@@ -262,7 +258,7 @@ def _combined(node: ast.BinOp) -> Iterator[_Instead]:
     left, right = node.left, node.right
     if isinstance(node.op, ast.FloorDiv):
         yield f"-(-({ast.unparse(left)}) // ({ast.unparse(right)}))", LIKELY
-    for other in _OPERATORS.get(type(node.op), ()):
+    for other in OPERATORS.get(type(node.op), ()):
         yield ast.BinOp(left, other(), right), LESS_LIKELY
     if isinstance(node.op, ast.Mod | ast.FloorDiv | ast.Add | ast.Sub):
         for name in ("+", "-"):
@@ -289,7 +285,7 @@ def _constants(
 ) -> Iterator[tuple[str, int]]:
     parent = around[-1] if around else None
     if isinstance(value, bool):
-        inner = next((each for each in reversed(around) if isinstance(each, _FUNCTIONS)), None)
+        inner = next((each for each in reversed(around) if isinstance(each, FUNCTIONS)), None)
         is_exit = inner is not None and inner.name in {"__exit__", "__aexit__"}
         yield repr(not value), LIKELY if is_exit else UNLIKELY
     elif isinstance(value, int | float):
@@ -300,7 +296,7 @@ def _constants(
                 yield repr(value.replace(one, other)), LIKELY
         if value.replace("-", "").casefold() == "utf8":
             yield "'utf-8-sig'", LESS_LIKELY
-        if any(isinstance(each, ast.Call) and _called_name(each) in _REGEX for each in around[-2:]):
+        if any(isinstance(each, ast.Call) and called_name(each) in _REGEX for each in around[-2:]):
             yield from _patterns(value)
         if _looked_up(parent, value):
             for other in _nearest(value, words.keys):
@@ -309,7 +305,7 @@ def _constants(
 
 def _numbers(value: float, parent: ast.AST | None) -> Iterator[tuple[str, int]]:
     is_place = isinstance(parent, ast.Slice | ast.Subscript | ast.Compare | ast.BinOp) or (
-        isinstance(parent, ast.Call) and _called_name(parent) == "range"
+        isinstance(parent, ast.Call) and called_name(parent) == "range"
     )
     if isinstance(value, int) and abs(value) <= _MOST_NUMBER:
         rank = LESS_LIKELY if is_place else RARE
@@ -350,7 +346,7 @@ def _called(node: ast.Call, around: Sequence[ast.AST]) -> Iterator[_Instead]:
         yield ast.Call(node.func, node.args, keywords), UNLIKELY
     is_alone = bool(around) and isinstance(around[-1], ast.Expr)
     is_plain = len(node.args) == 1 and not node.keywords and not is_alone
-    if is_plain and _called_name(node) not in {"print", "next", "len"}:
+    if is_plain and called_name(node) not in {"print", "next", "len"}:
         yield node.args[0], UNLIKELY
     if isinstance(node.func, ast.Attribute) and not node.args:
         yield node.func.value, UNLIKELY
@@ -358,7 +354,7 @@ def _called(node: ast.Call, around: Sequence[ast.AST]) -> Iterator[_Instead]:
 
 def _called_so(node: ast.Call) -> Iterator[_Instead]:
     """Yield calls of well-known functions with an argument more, less, or one off."""
-    name = _called_name(node)
+    name = called_name(node)
     if name in {"sorted", "sort"} and not any(each.arg == "reverse" for each in node.keywords):
         reverse = ast.keyword("reverse", ast.Constant(value=True))
         yield ast.Call(node.func, node.args, [*node.keywords, reverse]), LESS_LIKELY
@@ -433,7 +429,7 @@ def _converted(node: ast.expr, around: Sequence[ast.AST], kind: str) -> Iterator
 def _is_left_alone(node: ast.Call, around: Sequence[ast.AST]) -> bool:
     """Whether a call stands in a coroutine without an `await`."""
     parent = around[-1] if around else None
-    inner = next((each for each in reversed(around) if isinstance(each, _FUNCTIONS)), None)
+    inner = next((each for each in reversed(around) if isinstance(each, FUNCTIONS)), None)
     return (
         isinstance(inner, ast.AsyncFunctionDef)
         and not isinstance(parent, ast.Await)
@@ -484,7 +480,7 @@ def _nearest(name: str, others: Sequence[str]) -> list[str]:
 
 def _names_around(around: Sequence[ast.AST]) -> list[str]:
     """Return the variables of the innermost function."""
-    inner = next((each for each in reversed(around) if isinstance(each, _FUNCTIONS)), None)
+    inner = next((each for each in reversed(around) if isinstance(each, FUNCTIONS)), None)
     found: dict[str, None] = {}
     for node in ast.walk(inner) if inner is not None else ():
         if isinstance(node, ast.arg):
@@ -494,119 +490,10 @@ def _names_around(around: Sequence[ast.AST]) -> list[str]:
     return [name for name in found if name not in {"self", "cls"}]
 
 
-def _called_name(node: ast.Call) -> str:
+def called_name(node: ast.Call) -> str:
+    """Return the last name of what is called."""
     match node.func:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name
         case _:
             return ""
-
-
-# ---- statements ----
-
-_Statements = tuple[list[ast.stmt], int]
-
-
-def _of_statement(node: ast.stmt, around: Sequence[ast.AST]) -> Iterator[_Statements]:
-    match node:
-        case ast.Break():
-            yield [ast.Continue()], LESS_LIKELY
-        case ast.Continue():
-            yield [ast.Break()], LESS_LIKELY
-        case ast.AugAssign(target=ast.Name() as target, op=op, value=value):
-            yield [ast.Assign([target], value, lineno=0)], LESS_LIKELY
-            for other in _OPERATORS.get(type(op), ()):
-                yield [ast.AugAssign(target, other(), value)], LESS_LIKELY
-        case ast.Assign(targets=[ast.Name() as target], value=value) if _is_in_loop(around):
-            yield [ast.AugAssign(target, ast.Add(), value)], LESS_LIKELY
-        case ast.For() | ast.While():
-            yield from _loops(node)
-        case ast.FunctionDef() | ast.AsyncFunctionDef():
-            yield from _functions(node, around)
-        case ast.If():
-            yield from _branches(node)
-        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))) if name in _STATEFUL:
-            yield [ast.Pass()], UNLIKELY
-        case _:
-            return
-
-
-def _loops(node: ast.For | ast.While) -> Iterator[_Statements]:
-    """Yield the loop with its last line behind it, as when that is one step too far in."""
-    *body, last = node.body
-    is_simple = isinstance(last, ast.Return | ast.Expr | ast.Assign | ast.AugAssign)
-    if body and is_simple and not node.orelse:
-        made = copy.copy(node)
-        made.body = body
-        yield [made, last], LIKELY if isinstance(last, ast.Return) else UNLIKELY
-    for position, each in enumerate(node.body):
-        inner = each.orelse if isinstance(each, ast.If) else []
-        if len(inner) == 1 and isinstance(inner[0], ast.Return):
-            made = copy.copy(node)
-            changed = copy.copy(each)
-            assert isinstance(changed, ast.If)
-            changed.orelse = []
-            made.body = [*node.body[:position], changed, *node.body[position + 1 :]]
-            yield [made, inner[0]], LIKELY
-
-
-def _functions(
-    node: ast.FunctionDef | ast.AsyncFunctionDef, around: Sequence[ast.AST]
-) -> Iterator[_Statements]:
-    last = node.body[-1]
-    gives = any(
-        isinstance(each, ast.Return | ast.Yield | ast.YieldFrom)
-        for statement in node.body
-        for each in ast.walk(statement)
-        if getattr(each, "value", None) is not None
-    )
-    named = last.targets[0] if isinstance(last, ast.Assign) else None
-    given = last.value if isinstance(last, ast.Expr) else named
-    is_print = isinstance(given, ast.Call) and _called_name(given) in {"print", *_STATEFUL}
-    if not gives and isinstance(given, ast.Call | ast.Name) and not is_print:
-        made = copy.copy(node)
-        value = copy.deepcopy(given)
-        if isinstance(value, ast.Name):
-            value.ctx = ast.Load()
-        keeps = [] if isinstance(last, ast.Expr) else [last]
-        made.body = [*node.body[:-1], *keeps, ast.Return(value)]
-        yield [made], LIKELY
-    yield from _like_base(node, around)
-    owner = around[-1] if around else None
-    is_derived = isinstance(owner, ast.ClassDef) and owner.bases
-    if node.name == "__init__" and is_derived and "super()" not in ast.unparse(node):
-        made = copy.copy(node)
-        made.body = [*ast.parse("super().__init__()").body, *node.body]
-        yield [made], LIKELY
-
-
-def _like_base(
-    node: ast.FunctionDef | ast.AsyncFunctionDef, around: Sequence[ast.AST]
-) -> Iterator[_Statements]:
-    """Yield a method with its parameters in the order of another one of its name."""
-    own = [each.arg for each in node.args.args]
-    for other in ast.walk(around[0]) if around else ():
-        if not isinstance(other, _FUNCTIONS) or other.name != node.name:
-            continue
-        names = [each.arg for each in other.args.args]
-        if names != own and sorted(names) == sorted(own):
-            made = copy.copy(node)
-            made.args = copy.copy(node.args)
-            made.args.args = sorted(node.args.args, key=lambda each: names.index(each.arg))
-            yield [made], LIKELY
-            return
-
-
-def _branches(node: ast.If) -> Iterator[_Statements]:
-    """Yield the test with the one after it before it."""
-    if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
-        other = node.orelse[0]
-        later = copy.copy(node)
-        later.orelse = other.orelse
-        first = copy.copy(other)
-        first.orelse = [later]
-        yield [first], LESS_LIKELY
-
-
-def _is_in_loop(around: Sequence[ast.AST]) -> bool:
-    return any(isinstance(each, ast.For | ast.While) for each in around)

@@ -13,6 +13,7 @@ from whet.evidence.experiments.single_changes import (
     Vocabulary,
     changes_of,
 )
+from whet.evidence.experiments.statement_changes import statement_changes_of
 
 MOST_BYTES = 100_000
 """Of a module's text: what is given to a program in a variable has to fit into it."""
@@ -100,7 +101,12 @@ def variations_of(
         line = getattr(node, "lineno", 0)
         if line not in wanted or line in fixed or _is_fixed(node, around):
             continue
-        for change in changes_of(node, around, words):
+        changes: Iterator[SingleChange] = iter(())
+        if isinstance(node, ast.expr):
+            changes = changes_of(node, around, words)
+        elif isinstance(node, ast.stmt):
+            changes = statement_changes_of(node, around)
+        for change in changes:
             made = _changed(text, change)
             if made is not None and made.text not in seen:
                 seen.add(made.text)

@@ -120,6 +120,18 @@ class Moments:
             case _:
                 return None
 
+    def result_of(
+        self, expr: ast.Call, call: Call, step: Step, target: Value | None
+    ) -> Step | None:
+        """Return where a call has given back a value; None: it made an object, or is not known."""
+        for callee in reversed(self.callees(expr, call, step)):
+            if callee.code.short == "__init__":
+                return None
+            for result in callee.results:
+                if target is None or result.result is None or target.is_same(result.result):
+                    return result
+        return None
+
     def callees(self, expr: ast.Call, call: Call, step: Step) -> list[Call]:
         """Return the calls that an expression has made."""
         name = called_name(expr)
@@ -290,6 +302,16 @@ class Moments:
                 if names & each.has_changed:
                     yield inner, replace(each, begin=each.end, since=each.begin, end=until)
                     until = each.begin - 1
+
+    def round_with(
+        self, expr: ast.DictComp, call: Call, step: Step, key: str
+    ) -> tuple[Call, Step, Value | None] | None:
+        """Return where a comprehension has made a key, and what that was."""
+        for inner, at in self.rounds(expr, call, step):
+            value = self.value(expr.key, inner, at)
+            if words_of(value) == key:
+                return inner, at, value
+        return None
 
     def making(self, call: Call, step: Step, holder: Value) -> ast.expr | None:
         """Return the part of a line that has made an object, if it is not the whole of it."""

@@ -3,7 +3,6 @@
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeGuard
 
 from whet.core.clue import Clue, Sureness
 from whet.evidence.provenance.circumstances import Circumstances, Idle
@@ -42,7 +41,15 @@ from whet.evidence.provenance.suspects import (
 from whet.evidence.provenance.trail import End, Trail
 from whet.evidence.provenance.walk import Walk
 from whet.evidence.provenance.way import Way, way_of
-from whet.evidence.provenance.wording import Wording, cut, shown
+from whet.evidence.provenance.wording import (
+    Wording,
+    cut,
+    is_call,
+    is_path,
+    reads_like,
+    shown,
+    upper,
+)
 
 _MOST_TRAILS = 2
 _BEGINNINGS = {"empty", "zero"}
@@ -113,7 +120,7 @@ class Origin(Wording):
         path = error.call.code.path
         below = failing_at(error, self.sources, self.position_of)
         deeper = [] if below is None else list(self._of(below))
-        more = f". {_upper(deeper[0].says)}" if deeper else ""
+        more = f". {upper(deeper[0].says)}" if deeper else ""
         then = f"raised {failing.error.type} in its place"
         if failing.error.type == EXIT:
             then = "ended the program" if replaced else "ended the program later"
@@ -419,7 +426,7 @@ class Origin(Wording):
                 behind = self.walk.back(operand, call, step, value, None)
                 said = self.said(operand, call)
                 place = self._source_of(behind, value, step)
-                if place and place not in found and not _is_path(value):
+                if place and place not in found and not is_path(value):
                     found[place] = f"`{said}` {place}"
                     waiting.append(behind)
         return list(found.values())
@@ -494,7 +501,7 @@ class Origin(Wording):
         for loop in self.control.loops(call, step.line):
             at = next((each for each in call.steps if each.line == loop.lineno), None)
             for node in ast.walk(loop.iter):
-                made = self.walk.now.callees(node, call, at) if _is_call(node) and at else []
+                made = self.walk.now.callees(node, call, at) if is_call(node) and at else []
                 for result in made[-1].results if made else ():
                     given, _ = self.walk.now.leaving(made[-1], result)
                     rounds = sum(each.line == loop.lineno for each in call.steps) - 1
@@ -582,29 +589,8 @@ class Origin(Wording):
         if found is not None or bad is None:
             return found
         for _, part in self.recording.parts(value):
-            if any(_reads_like(each, bad) for _, each in self.recording.parts(part)):
+            if any(reads_like(each, bad) for _, each in self.recording.parts(part)):
                 found = self.records.find(part)
                 if found is not None:
                     return found
         return None
-
-
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _is_call(node: ast.AST) -> TypeGuard[ast.Call]:
-    return isinstance(node, ast.Call)
-
-
-def _is_path(value: Value | None) -> bool:
-    return value is not None and value.type.startswith("pathlib.")
-
-
-def _reads_like(value: Value, bad: Value) -> bool:
-    """Whether a text of a file stands for a bad value."""
-    words = value.words.strip("'").strip().casefold()
-    if bad.facts.get("nan") or "nan" in bad.words:
-        return words in {"nan", "na", "n/a", "null", "inf", "-inf", ""}
-    least = bad.facts.get("min")
-    return value.kind == SCALAR and words in {bad.words, str(least)} and len(words) > 1

@@ -125,12 +125,11 @@ class Walk:
 
     def _key(self, trail: Trail, expr: ast.expr, call: Call, step: Step, key: str) -> None:
         if isinstance(expr, ast.DictComp):
-            for inner, at in self.now.rounds(expr, call, step):
-                value = self.now.value(expr.key, inner, at)
-                if words_of(value) == key:
-                    self._hop(trail, expr.key, at, value)
-                    self._follow(trail, expr.key, inner, at, value)
-                    return
+            made = self.now.round_with(expr, call, step, key)
+            if made is not None:
+                self._hop(trail, expr.key, made[1], made[2])
+                self._follow(trail, expr.key, *made)
+                return
         for each in (expr, *(node for node in ast.walk(expr) if isinstance(node, ast.expr))):
             value = self.now.value(each, call, step)
             if value is None:
@@ -157,16 +156,16 @@ class Walk:
         operands: Sequence[tuple[ast.expr, Value | None]],
         target: Value | None,
     ) -> bool:
-        """Go on with what has the flaw inside of an operand; say whether there is such a thing."""
-        for _, value in operands if self._flaw is not None else ():
-            flawed = self.now.flawed_key(value, self._is_flawed)
-            if flawed is not None:
-                self._hop(trail, expr, step, target)
-                self._put(trail, value, flawed, step.begin)
-                if trail.end is End.UNKNOWN:
-                    self._finish(trail, End.MADE, expr, step.frame, step, target)
-                return True
-        return False
+        """Go on with what has the flaw inside of an operand; say whether there is any."""
+        inside = ((value, self.now.flawed_key(value, self._is_flawed)) for _, value in operands)
+        found = next((each for each in inside if each[1] is not None), None)
+        if self._flaw is None or found is None or found[1] is None:
+            return False
+        self._hop(trail, expr, step, target)
+        self._put(trail, found[0], found[1], step.begin)
+        if trail.end is End.UNKNOWN:
+            self._finish(trail, End.MADE, expr, step.frame, step, target)
+        return True
 
     def _follow(
         self, trail: Trail, expr: ast.expr, call: Call, step: Step, target: Value | None
@@ -327,13 +326,10 @@ class Walk:
     def _call(
         self, trail: Trail, expr: ast.Call, call: Call, step: Step, target: Value | None
     ) -> None:
-        for callee in reversed(self.now.callees(expr, call, step)):
-            if callee.code.short == "__init__":
-                break
-            for result in callee.results:
-                if target is None or result.result is None or target.is_same(result.result):
-                    self._returned(trail, callee, result)
-                    return
+        result = self.now.result_of(expr, call, step, target)
+        if result is not None:
+            self._returned(trail, result.frame, result)
+            return
         match expr:
             case ast.Call(func=ast.Attribute(value=inner, attr="get"), args=[key, *others]):
                 holder = self.now.value(inner, call, step)

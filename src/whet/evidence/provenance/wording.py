@@ -2,9 +2,10 @@
 
 import ast
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from whet.core.clue import Clue, Placing, Sureness
-from whet.evidence.provenance.recording import Call, Raised, Recording, Value
+from whet.evidence.provenance.recording import SCALAR, Call, Raised, Recording, Value
 from whet.evidence.provenance.records import Record
 from whet.evidence.provenance.source import Comprehension, Sources
 from whet.evidence.provenance.suspects import Failing
@@ -77,3 +78,27 @@ def shown(value: Value) -> str:
 def cut(text: str) -> str:
     """Return a text that fits into a sentence."""
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def upper(text: str) -> str:
+    """Return a sentence with a capital."""
+    return text[:1].upper() + text[1:]
+
+
+def is_call(node: ast.AST) -> TypeGuard[ast.Call]:
+    """Whether a node is a call."""
+    return isinstance(node, ast.Call)
+
+
+def is_path(value: Value | None) -> bool:
+    """Whether a value is a path."""
+    return value is not None and value.type.startswith("pathlib.")
+
+
+def reads_like(value: Value, bad: Value) -> bool:
+    """Whether a text of a file stands for a bad value."""
+    words = value.words.strip("'").strip().casefold()
+    if bad.facts.get("nan") or "nan" in bad.words:
+        return words in {"nan", "na", "n/a", "null", "inf", "-inf", ""}
+    least = bad.facts.get("min")
+    return value.kind == SCALAR and words in {bad.words, str(least)} and len(words) > 1

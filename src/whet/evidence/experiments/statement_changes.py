@@ -1,0 +1,134 @@
+"""What a statement may be instead: a line at the wrong depth, what is lost, another order."""
+
+import ast
+import copy
+from collections.abc import Iterator, Sequence
+
+from whet.evidence.experiments.single_changes import (
+    FUNCTIONS,
+    LESS_LIKELY,
+    LIKELY,
+    OPERATORS,
+    STATEFUL,
+    UNLIKELY,
+    SingleChange,
+    called_name,
+)
+
+_Statements = tuple[list[ast.stmt], int]
+
+
+def statement_changes_of(node: ast.stmt, around: Sequence[ast.AST]) -> Iterator[SingleChange]:
+    """Yield what may stand in the place of a statement, in lines of its own depth.
+
+    Args:
+        node: the statement.
+        around: what it stands in, the innermost last.
+    """
+    for statements, rank in _of_statement(node, around):
+        yield SingleChange(node, "\n".join(map(ast.unparse, statements)), rank)
+
+
+def _of_statement(node: ast.stmt, around: Sequence[ast.AST]) -> Iterator[_Statements]:
+    match node:
+        case ast.Break():
+            yield [ast.Continue()], LESS_LIKELY
+        case ast.Continue():
+            yield [ast.Break()], LESS_LIKELY
+        case ast.AugAssign(target=ast.Name() as target, op=op, value=value):
+            yield [ast.Assign([target], value, lineno=0)], LESS_LIKELY
+            for other in OPERATORS.get(type(op), ()):
+                yield [ast.AugAssign(target, other(), value)], LESS_LIKELY
+        case ast.Assign(targets=[ast.Name() as target], value=value) if _is_in_loop(around):
+            yield [ast.AugAssign(target, ast.Add(), value)], LESS_LIKELY
+        case ast.For() | ast.While():
+            yield from _loops(node)
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            yield from _functions(node, around)
+        case ast.If():
+            yield from _branches(node)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))) if name in STATEFUL:
+            yield [ast.Pass()], UNLIKELY
+        case _:
+            return
+
+
+def _loops(node: ast.For | ast.While) -> Iterator[_Statements]:
+    """Yield the loop with its last line behind it, as when that is one step too far in."""
+    *body, last = node.body
+    is_simple = isinstance(last, ast.Return | ast.Expr | ast.Assign | ast.AugAssign)
+    if body and is_simple and not node.orelse:
+        made = copy.copy(node)
+        made.body = body
+        yield [made, last], LIKELY if isinstance(last, ast.Return) else UNLIKELY
+    for position, each in enumerate(node.body):
+        inner = each.orelse if isinstance(each, ast.If) else []
+        if len(inner) == 1 and isinstance(inner[0], ast.Return):
+            made = copy.copy(node)
+            changed = copy.copy(each)
+            assert isinstance(changed, ast.If)
+            changed.orelse = []
+            made.body = [*node.body[:position], changed, *node.body[position + 1 :]]
+            yield [made, inner[0]], LIKELY
+
+
+def _functions(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, around: Sequence[ast.AST]
+) -> Iterator[_Statements]:
+    last = node.body[-1]
+    gives = any(
+        isinstance(each, ast.Return | ast.Yield | ast.YieldFrom)
+        for statement in node.body
+        for each in ast.walk(statement)
+        if getattr(each, "value", None) is not None
+    )
+    named = last.targets[0] if isinstance(last, ast.Assign) else None
+    given = last.value if isinstance(last, ast.Expr) else named
+    is_print = isinstance(given, ast.Call) and called_name(given) in {"print", *STATEFUL}
+    if not gives and isinstance(given, ast.Call | ast.Name) and not is_print:
+        made = copy.copy(node)
+        value = copy.deepcopy(given)
+        if isinstance(value, ast.Name):
+            value.ctx = ast.Load()
+        keeps = [] if isinstance(last, ast.Expr) else [last]
+        made.body = [*node.body[:-1], *keeps, ast.Return(value)]
+        yield [made], LIKELY
+    yield from _like_base(node, around)
+    owner = around[-1] if around else None
+    is_derived = isinstance(owner, ast.ClassDef) and owner.bases
+    if node.name == "__init__" and is_derived and "super()" not in ast.unparse(node):
+        made = copy.copy(node)
+        made.body = [*ast.parse("super().__init__()").body, *node.body]
+        yield [made], LIKELY
+
+
+def _like_base(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, around: Sequence[ast.AST]
+) -> Iterator[_Statements]:
+    """Yield a method with its parameters in the order of another one of its name."""
+    own = [each.arg for each in node.args.args]
+    for other in ast.walk(around[0]) if around else ():
+        if not isinstance(other, FUNCTIONS) or other.name != node.name:
+            continue
+        names = [each.arg for each in other.args.args]
+        if names != own and sorted(names) == sorted(own):
+            made = copy.copy(node)
+            made.args = copy.copy(node.args)
+            made.args.args = sorted(node.args.args, key=lambda each: names.index(each.arg))
+            yield [made], LIKELY
+            return
+
+
+def _branches(node: ast.If) -> Iterator[_Statements]:
+    """Yield the test with the one after it before it."""
+    if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+        other = node.orelse[0]
+        later = copy.copy(node)
+        later.orelse = other.orelse
+        first = copy.copy(other)
+        first.orelse = [later]
+        yield [first], LESS_LIKELY
+
+
+def _is_in_loop(around: Sequence[ast.AST]) -> bool:
+    return any(isinstance(each, ast.For | ast.While) for each in around)
