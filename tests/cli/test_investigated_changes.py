@@ -106,7 +106,7 @@ def test_the_last_attempt_that_passed_is_found_and_compared_with(whet: Whet) -> 
     said = whet("investigate", *words)
 
     assert codes == [0, 0, 1]
-    assert "Compare with trial 2  it passed: what differs may decide" in said.stderr
+    assert "Compare with trial 2  it passed: find the differences that decide" in said.stderr
     assert "trial 2 fails with" in said.stderr
     decides = said.stderr.split("trial 2 fails with", 1)[1].splitlines()[0]
     assert "app.py:7" in decides

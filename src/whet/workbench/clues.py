@@ -12,6 +12,7 @@ from whet.core.evidence import STACKS
 from whet.core.failure import FailureKind
 from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
+from whet.core.quantity import shown_count
 from whet.core.record import JsonObject
 from whet.core.room import Room
 from whet.core.trial import Trial
@@ -136,7 +137,9 @@ class Closer:
             found = [*found[: MOST_CLUES - 1], self._watched()]
         if not found:
             return Finding(clues=(), summary=why_unreached(self.trial, outcome))
-        return Finding(clues=tuple(found), summary="; ".join(each.says for each in found))
+        first, *others = found
+        more = f"; {shown_count(len(others), 'more clue')}" if others else ""
+        return Finding(clues=tuple(found), summary=f"{first.says}{more}")
 
     @property
     def _passes_when_watched(self) -> bool:

@@ -28,7 +28,7 @@ _MOST_PART_TRIALS = 60
 """Nobody has asked for the part of a change: what is known after so many trials is enough."""
 
 
-_GOOD_SIDE = "with it the command passes: few of the differences decide"
+_GOOD_SIDE = "with it the command passes: find the differences that decide"
 
 
 def compare_with_good(work: Work, baseline: Baseline) -> None:
@@ -43,7 +43,9 @@ def compare_with_good(work: Work, baseline: Baseline) -> None:
     if number is None or (named is None and not baseline.reproduction.is_deterministic):
         return
     options = _command_options(work)
-    with work.steps.step(f"Compare with trial {number}", "it passed: what differs may decide"):
+    with work.steps.step(
+        f"Compare with trial {number}", "it passed: find the differences that decide"
+    ):
         try:
             found = decided_by(work.bench, work.request, number, work.number, options)
         except (NothingDiffers, EndMisjudged, CodeNotKept) as error:
@@ -111,7 +113,7 @@ def search_history(work: Work, baseline: Baseline) -> None:
     versions = work.history.versions
     if versions is None:
         return
-    reason = "the change that brought it tells most about it"
+    reason = "run older versions, to find the change that brings the failure"
     with work.steps.step(f"Find the first bad {versions.kind}", reason):
         hunt = VersionHunt(
             bench=work.bench,
@@ -140,7 +142,9 @@ def search_history(work: Work, baseline: Baseline) -> None:
             search = work.found.search
             work.steps.conclude(history_sentence(search))
             if search.first_bad is not None:
-                work.show(history_sentence(search), reason, next_step=next_of_history(search))
+                last, first = search.good, search.first_bad
+                why = f"{last} is {search.old_term} and {first}, the next one, is {search.new_term}"
+                work.show(history_sentence(search), why, next_step=next_of_history(search))
     if work.found is None:
         _look_at_edits(work, baseline)
     else:
@@ -153,7 +157,7 @@ def _look_into_commit(work: Work, hunt: VersionHunt, found: FirstBad) -> None:
         return
     from whet.workbench.guilty_part import part_of_first_bad, part_sentence
 
-    reason = "a commit changes many things, and few of them matter"
+    reason = "take parts of the commit away, to find those that bring the failure"
     with work.steps.step(f"Look into {found.search.first_bad}", reason):
         repository = Repository.containing(Path(work.trial.cwd))
         trials = _MOST_PART_TRIALS + found.search.trials
@@ -161,7 +165,8 @@ def _look_into_commit(work: Work, hunt: VersionHunt, found: FirstBad) -> None:
         work.part = part_of_first_bad(hunt, found, repository)
         if work.part is not None:
             work.steps.conclude(part_sentence(work.part))
-            _show_part(work, work.part, reason)
+            why = "with this part alone the failure comes, and without the commit it does not"
+            _show_part(work, work.part, why)
 
 
 def _look_at_edits(work: Work, baseline: Baseline) -> None:
@@ -171,7 +176,7 @@ def _look_at_edits(work: Work, baseline: Baseline) -> None:
     from whet.workbench.edits import part_of_working_tree
     from whet.workbench.guilty_part import part_sentence
 
-    reason = "it passes without what is not committed, so one of your edits brings it"
+    reason = "it passes without what is not committed: find the edits that bring the failure"
     budget = replace(work.budget, trials=_MOST_PART_TRIALS)
     with work.steps.step("Look at your edits", reason):
         try:
@@ -183,7 +188,8 @@ def _look_at_edits(work: Work, baseline: Baseline) -> None:
             work.bench.emit(Notice(text=f"not searched: {error}"))
         else:
             work.steps.conclude(part_sentence(work.part))
-            _show_part(work, work.part, reason)
+            why = "with this part alone the failure comes, and without your edits it does not"
+            _show_part(work, work.part, why)
 
 
 def _show_part(work: Work, part: SmallestPart, why: str) -> None:

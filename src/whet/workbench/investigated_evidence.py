@@ -19,7 +19,7 @@ def look_at_its_calls(work: Work, baseline: Baseline) -> "CallFinding":
     seconds = baseline.reproduction.wall_seconds
     if not is_worth_a_look(outcome.failure, outcome, seconds):
         return finding
-    reason = "which file it failed on, and what was the matter with that, the kernel knows"
+    reason = "the kernel knows on which file it failed, and why"
     with work.steps.step("Look at its system calls", reason):
         finding = look_at_calls(work.bench, work.trial, baseline, work.record, place=place_of(work))
         work.steps.conclude(finding.says)
@@ -56,7 +56,9 @@ def look_closer(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
     """Look for what points at the cause, where the failure itself may not."""
     from whet.workbench.clues import Closer
 
-    with work.steps.step("Look closer", "the line that fails need not be the one that is wrong"):
+    with work.steps.step(
+        "Look closer", "find the line that is wrong: it need not be the one that fails"
+    ):
         closer = Closer(
             bench=work.bench, trial=work.trial, baseline=baseline, record=work.record,
             place=place_of(work), tries_changes=work.options.tries_changes,
@@ -78,13 +80,15 @@ def fail_sooner(work: Work, baseline: Baseline) -> tuple[Baseline, list[str]]:
     failure = outcome.failure
     if failure is None or not memory.is_out_of_memory(failure, outcome):
         return baseline, []
-    with work.steps.step("Look at the memory", "who grew decides what has to be smaller"):
+    with work.steps.step("Look at the memory", "find which process took it"):
         grown = memory.grown_words(outcome)
         work.steps.conclude(grown)
     said = [f"{grown[0].upper()}{grown[1:]}."]
     if memory.is_quick(outcome) or limits.memory_bytes or limits.address_space_bytes:
         return baseline, said
-    with work.steps.step("Find a limit under which it fails at once", "all there is takes long"):
+    with work.steps.step(
+        "Find a limit under which it fails at once", "to fill all of the memory takes long"
+    ):
         found = memory.limits_to_fail_at_once(
             work.bench, work.trial, outcome, baseline.oracle, work.record,
             budget=work.budget,
@@ -106,7 +110,7 @@ def find_enough(work: Work, baseline: Baseline) -> list[str]:
         return []
     from whet.workbench.out_of_memory import enough_memory
 
-    with work.steps.step("Find how much memory is enough", "a program may need a little or all"):
+    with work.steps.step("Find how much memory is enough", "run it with less and with more"):
         said = enough_memory(
             work.bench, work.trial, baseline.oracle, work.record, budget=work.budget
         )
