@@ -248,6 +248,7 @@ def test_what_passes_beside_the_result_stands_in_each_page() -> None:
     found = replace(FULL, payloads=(payload,))
 
     assert "```diff\n-id,<1/2>\n+id,<12>\n```" in markdown(found)
-    assert "-id,&lt;1/2&gt;\n+id,&lt;12&gt;" in html(found)
+    assert ">-id,&lt;1/2&gt;</span>\n" in html(found)
+    assert ">+id,&lt;12&gt;</span>" in html(found)
     assert "<svg " in html(found)
     assert "<svg " not in html(FULL)

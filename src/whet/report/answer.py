@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from whet.core.clue import Clue, Sureness, TrailStep
+from whet.core.clue import Clue, Placing, Sureness, TrailStep
 from whet.core.quantity import shown_bytes, shown_count
 from whet.workbench.investigation import Excerpt, Investigation
 
@@ -39,6 +39,7 @@ class Answer:
         possible: clues that nothing ties to the failure yet.
         source: the source around the line of the cause, else around the place of the failure.
         next_step: what to do next.
+        folder: where the program was started.
     """
 
     cause: Clue | None
@@ -47,6 +48,7 @@ class Answer:
     possible: tuple[Evidence, ...]
     source: Excerpt | None
     next_step: str
+    folder: str
 
     @property
     def title(self) -> str:
@@ -73,7 +75,7 @@ class Answer:
         """What the source shows: the place of the cause, or that of the failure."""
         if self.source is None:
             return ""
-        place = f"{self.source.path}:{self.source.line}"
+        place = Placing(self.folder)(self.source.path, self.source.line)
         if self.cause is not None and (self.cause.path, self.cause.line) == (
             self.source.path,
             self.source.line,
@@ -127,6 +129,7 @@ def answer_of(investigation: Investigation) -> Answer:
         possible=tuple(map(_evidence, possible)),
         source=_source(investigation, cause),
         next_step=_next_step(investigation, cause, possible),
+        folder=investigation.trial.cwd,
     )
 
 
@@ -146,6 +149,7 @@ def cause_of(clues: Iterable[Clue]) -> Clue | None:
 
 def shown_trials(trials: tuple[int, ...]) -> str:
     """Return the numbers of trials as they are shown, such as ``trials 3, 4``."""
+    trials = tuple(sorted(set(trials)))
     if not trials:
         return ""
     if len(trials) == 1:

@@ -49,9 +49,19 @@ def facts_of(investigation: Investigation) -> dict[str, object]:
                 "reason": step.reason,
                 "result": step.result,
                 "trials": step.trials,
+                "numbers": list(step.numbers),
                 "wall_seconds": round(step.wall_seconds, 3),
             }
             for step in investigation.steps
+        ],
+        "trials": [
+            {
+                "trial": each.number,
+                "step": each.step,
+                "verdict": None if each.verdict is None else each.verdict.value,
+                "did": each.did,
+            }
+            for each in investigation.trials
         ],
         "conclusions": list(investigation.conclusions),
         "interpreter": investigation.interpreter,

@@ -1,18 +1,28 @@
 """The report of an investigation, in Markdown, HTML and JSON: the same facts three times."""
 
 import json
+from base64 import b64encode
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.resources import ResourceUse
+from whet.core.verdict import Verdict
 from whet.host.files import write_atomically
+from whet.report import markup
 from whet.report.answer import answer_of, shown_trials
 from whet.report.curve import memory_curve, size_curve
 from whet.report.difference import difference
 from whet.report.facts import facts_of
 from whet.report.history_line import history_line
 from whet.report.wording import fence, hex_dump, is_text, one_line, unbroken, visible
-from whet.workbench.investigation import Investigation, ShrunkPayload, VersionSearch
+from whet.workbench.investigation import (
+    Investigation,
+    ShrunkPayload,
+    TestedVersion,
+    VersionSearch,
+)
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _SHOWN_PAYLOAD_BYTES = 4000
@@ -80,14 +90,41 @@ def _render(template: str, investigation: Investigation) -> str:
         usage=_usage,
         difference=_difference,
         trials=shown_trials,
+        prose=markup.prose,
+        source=markup.source,
+        diff=markup.diff,
+        block=markup.block,
+        linked=partial(
+            markup.linked, known=frozenset(each.number for each in investigation.trials)
+        ),
     )
+    script = (_TEMPLATES / "copy.js").read_text("utf-8")
     page = environment.get_template(template).render(
         it=investigation,
         answer=answer_of(investigation),
         headline=headline(investigation),
         count=shown_count,
+        versions=versions_in_order(investigation.history),
+        script=script,
+        script_digest=b64encode(sha256(script.encode()).digest()).decode("ascii"),
     )
     return page.rstrip("\n") + "\n"
+
+
+def versions_in_order(history: VersionSearch | None) -> tuple[TestedVersion, ...]:
+    """Return the versions that were tested from the oldest on; the others after them, as tested."""
+    if history is None:
+        return ()
+    places = {each.label: each.position for each in history.places}
+    if not places:
+        return history.tested
+    last = max(places.values()) + 1
+
+    def place(tested: TestedVersion) -> int:
+        # An end that was given has no place among those between the ends.
+        return places.get(tested.label, -1 if tested.verdict is Verdict.GOOD else last)
+
+    return tuple(sorted(history.tested, key=place))
 
 
 def shown_payload(data: bytes) -> str:
@@ -122,8 +159,19 @@ def _usage(use: ResourceUse | None) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return ``text`` for a cell of a Markdown table, where it is no markup."""
-    escaped = unbroken(text)
+    """Return ``text`` for a cell of a Markdown table: what stands in backticks as code."""
+    parts = markup.CODE.split(unbroken(text))
+    return "".join(
+        # A cell of a table ends at a bar in code, too.
+        f"`{part}`"
+        if number % 2 and "|" not in part
+        else _plain(f"`{part}`" if number % 2 else part)
+        for number, part in enumerate(parts)
+    )
+
+
+def _plain(text: str) -> str:
+    """Return ``text`` with nothing in it that Markdown takes as markup."""
     for character in "\\`*_[]<>|#":
-        escaped = escaped.replace(character, f"\\{character}")
-    return escaped
+        text = text.replace(character, f"\\{character}")
+    return text

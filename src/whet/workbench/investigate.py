@@ -58,6 +58,7 @@ from whet.workbench.shrink import ShrinkOptions, bind_all, places_of, read_all, 
 from whet.workbench.shrinking import Guard, Payload
 from whet.workbench.sightings import seen_lines
 from whet.workbench.steps import Steps
+from whet.workbench.tried import named_trials, tried_trials
 
 REPORT_FOLDER = "whet-report"
 
@@ -213,6 +214,9 @@ def _so_far(
         excerpts=excerpts_of(told, baseline.outcome.failure, work.trial.cwd),
         part=work.part,
         ended=work.ended,
+        trials=tried_trials(
+            work.bench.notebook, named_trials(told, baseline.reproduction, found), work.steps.done
+        ),
     )
 
 
@@ -262,7 +266,7 @@ def _history(
 
 def _reproduce(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Baseline]:
     """Run the command on copies of its files, and once as it was typed, to see that it is one bug."""
-    reason = "a failure that is not seen again cannot be searched for"
+    reason = "run it again: does it fail the same way each time?"
     with work.steps.step("Reproduce", reason):
         if work.history.is_pinned and work.history.versions is not None:
             check_shows_failure(
@@ -317,7 +321,7 @@ def _on_copies(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Copi
 
 
 def _classify(work: Work, baseline: Baseline) -> None:
-    with work.steps.step("Classify", "a search must hold on to this bug and to no other"):
+    with work.steps.step("Classify", "name the failure, so that no search slips to another one"):
         failure = baseline.outcome.failure
         if failure is None:
             work.steps.conclude(f"bad means {baseline.oracle.description}")
@@ -327,7 +331,7 @@ def _classify(work: Work, baseline: Baseline) -> None:
     if failure.kind is FailureKind.NO_SPACE_LEFT and not failure.limit:
         from whet.workbench.space import space_words
 
-        with work.steps.step("Look at the disk", "what is full decides what has to be smaller"):
+        with work.steps.step("Look at the disk", "find what is full"):
             work.steps.conclude(space_words(failure, work.trial, calls.path, calls.facts))
 
 
@@ -349,7 +353,7 @@ def _shrink(work: Work, known: _Known, which: tuple[int, Payload], baseline: Bas
         options = ShrinkOptions(
             files=(), budget=work.budget, jobs=work.options.jobs, cold=work.options.cold
         )
-        with work.steps.step(f"Shrink {payload.shown}", "what is left of the data is what matters"):
+        with work.steps.step(f"Shrink {payload.shown}", "leave out what the failure does not need"):
             shrunk = shrink_one(
                 work.bench, work.trial, position, payload, baseline, work.record,
                 options=options, guard=_guard(work), place=place_of(work),
@@ -389,7 +393,7 @@ def _guard(work: Work) -> Guard | None:
 
 
 def _hand_over(work: Work, headline: str, baseline: Baseline) -> Reproducer | None:
-    reason = "what you hand to somebody else must fail there too"
+    reason = "run it in an empty folder: does it fail there too?"
     with work.steps.step("Check the one-liner elsewhere", reason):
         try:
             reproducer = make_reproducer(

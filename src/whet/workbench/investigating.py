@@ -193,7 +193,7 @@ class Work:
                 path=path,
                 line=line,
                 sureness=Sureness.SHOWN,
-                trials=tuple(self.steps.numbers),
+                trials=tuple(dict.fromkeys(self.steps.numbers)),
                 next_step=next_step,
             )
         )
@@ -203,7 +203,9 @@ class Work:
         record = search_recorder(
             self.bench, self.request, verb="investigate", investigation=self.number
         )
-        return record(starting)
+        number = record(starting)
+        self.steps.began(number)
+        return number
 
 
 def place_of(work: Work) -> Place | None:

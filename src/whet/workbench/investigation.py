@@ -26,6 +26,7 @@ class Step:
         result: what came of it, in a sentence.
         trials: how many trials it took.
         wall_seconds: how long it took.
+        numbers: the notebook's numbers of them.
     """
 
     title: str
@@ -33,6 +34,24 @@ class Step:
     result: str
     trials: int
     wall_seconds: float
+    numbers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriedTrial:
+    """A trial that the report names.
+
+    Attributes:
+        number: the notebook's number.
+        step: the title of the step that it belongs to; empty: it was run before.
+        verdict: what it was; None: it was not judged.
+        did: what it did, such as ``KeyError: 'price' at load.py:12``.
+    """
+
+    number: int
+    step: str
+    verdict: Verdict | None
+    did: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -404,6 +423,7 @@ class Investigation:
             brings the failure; None if none was found.
         excerpts: sources around the lines that the clues and the failure name.
         ended: why it was ended before all was done; None: it was not.
+        trials: the trials that the report names.
     """
 
     number: int
@@ -431,6 +451,7 @@ class Investigation:
     part: SmallestPart | None = None
     excerpts: tuple[Excerpt, ...] = ()
     ended: StopReason | None = None
+    trials: tuple[TriedTrial, ...] = ()
 
     @property
     def stopped(self) -> StopReason:

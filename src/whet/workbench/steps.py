@@ -26,18 +26,25 @@ class Steps:
     done: list[Step] = field(default_factory=list[Step])
     numbers: list[int] = field(default_factory=list[int])
     is_interrupted: bool = False
-    _trials: int = 0
+    _began: dict[int, None] = field(default_factory=dict[int, None])
+    _answered: int = 0
     _result: str = ""
 
     def observe(self, event: Event) -> None:
         """Count the trials of the step that is under way, and pass the event on."""
         if isinstance(event, TrialFinished):
-            self._trials += 1
-            if event.number is not None:
+            if event.number is None:
+                self._answered += 1
+            else:
                 self.numbers.append(event.number)
+                self.began(event.number)
         if isinstance(event, SearchStopped) and event.reason is StopReason.INTERRUPTED:
             self.is_interrupted = True
         self.emit(event)
+
+    def began(self, number: int) -> None:
+        """Count a trial of the step that is under way, whoever tells of it."""
+        self._began[number] = None
 
     def conclude(self, result: str) -> None:
         """Say what came of the step that is under way."""
@@ -46,7 +53,7 @@ class Steps:
     @contextmanager
     def step(self, title: str, reason: str) -> Generator[None, None, None]:
         """Do one step; without a conclusion it leaves no trace in the report."""
-        self._trials, self._result, self.numbers = 0, "", []
+        self._restart()
         started = time.monotonic()
         self.emit(StepStarted(title=title, reason=reason))
         try:
@@ -59,8 +66,12 @@ class Steps:
 
     def leave_out(self, title: str, reason: str, why: str) -> None:
         """Say of a step that it is not begun, and why."""
-        self._trials, self._result = 0, f"not done: {why}"
+        self._restart()
+        self._result = f"not done: {why}"
         self._finish(title, reason, time.monotonic())
+
+    def _restart(self) -> None:
+        self._began, self._answered, self._result, self.numbers = {}, 0, "", []
 
     def _finish(self, title: str, reason: str, started: float) -> None:
         if not self._result:
@@ -71,7 +82,8 @@ class Steps:
                 title=title,
                 reason=reason,
                 result=self._result,
-                trials=self._trials,
+                trials=len(self._began) + self._answered,
+                numbers=tuple(self._began),
                 wall_seconds=time.monotonic() - started,
             )
         )
