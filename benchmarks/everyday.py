@@ -46,7 +46,7 @@ GOODBYE_SECONDS = 1.0
 TIMES_FAILURE, MORE_SECONDS = 40, 10
 """An investigation takes at most so many times what the failure takes, and so much more."""
 
-Clue = dict[str, str | int | list[str]]
+Clue = dict[str, str | int | list[dict[str, str]]]
 Place = tuple[str, int]
 """A file, as seen from the folder of the program, and a line of it."""
 
@@ -253,7 +253,8 @@ def _judged_without_clues(
 def _whole(clue: Clue) -> str:
     """Return what a clue says, with how it came about."""
     trail = clue["trail"]
-    return "; ".join([str(clue["says"]), *(trail if isinstance(trail, list) else [])])
+    steps = trail if isinstance(trail, list) else []
+    return "; ".join([str(clue["says"]), *(" ".join(step.values()) for step in steps)])
 
 
 def _places(clue: Clue, folder: Path) -> set[Place]:

@@ -103,7 +103,8 @@ def is_named(cause: Cause, answer: str) -> bool:
     """Whether one of the first clues, or the failure itself, names the line in its words."""
     told = json.loads(answer)
     said: list[str] = [
-        "; ".join([clue["says"], *clue["trail"]]) for clue in told["clues"][:MOST_CLUES]
+        "; ".join([clue["says"], *(" ".join(each.values()) for each in clue["trail"])])
+        for clue in told["clues"][:MOST_CLUES]
     ]
     failure = Failure.from_json(told["failure"])
     if failure.place is not None:

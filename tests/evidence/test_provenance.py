@@ -585,3 +585,47 @@ def test_threads_tasks_and_generators_run_as_before(tmp_path: Path) -> None:
     recording, _ = recorded(tmp_path, said="NoneType")
     names = {call.code.short for call in recording.calls}
     assert {"double", "later", "main"} <= names
+
+
+PAGES = """\
+class Service:
+    def __init__(self):
+        self.rows = [100 + number for number in range(45)]
+
+    def page_count(self):
+        return len(self.rows) // 10
+
+    def page(self, number):
+        return self.rows[number * 10 : number * 10 + 10]
+
+
+def fetched(service):
+    found = {}
+    for number in range(service.page_count()):
+        for row in service.page(number):
+            found[row] = row
+    return list(found.values())
+
+
+service = Service()
+copied = fetched(service)
+total = sum(copied)
+assert total == sum(service.rows), total
+"""
+
+
+def test_the_way_of_a_value_is_told_a_place_in_each_step_the_nearest_to_the_failure_first(
+    tmp_path: Path,
+) -> None:
+    (first, *_) = clues(tmp_path, PAGES)
+    told = [(step.place, step.source) for step in first.trail]
+    way = ["return list", "found[row] = row", "return len(self.rows)", "found = {}"]
+    places = [f"main.py:{line_of(PAGES, part)}" for part in way]
+    found = [place for place, _ in told if place in places]
+
+    assert found == places
+    assert all(re.fullmatch(r"main\.py:\d+", place) and source for place, source in told)
+    assert not any("main.py:" in step.says for step in first.trail)
+    (rounds,) = [step.says for step in first.trail if "gave 4" in step.says]
+    assert "went round 4 times" in rounds
+    assert first.says.count("main.py:") == 2

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from test_pages import BARE, FULL
 
 from whet.cli.investigate import show
-from whet.core.clue import Clue, Sureness
+from whet.core.clue import Clue, Sureness, TrailStep
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.report.answer import answer_of
 from whet.report.facts import facts_of
@@ -171,3 +171,35 @@ def test_no_sentence_of_the_box_is_clipped(sureness: Sureness) -> None:
     says = " ".join(f"word{number}" for number in range(120))
     found = replace(FULL, clues=(Clue(says=says, why="why", sureness=sureness),))
     assert all(says in each for each in boxes(found))
+
+
+TRAILS = st.lists(
+    st.builds(TrailStep, says=WORDS, place=WORDS, source=WORDS, value=WORDS), min_size=1, max_size=4
+).map(tuple)
+
+
+@given(TRAILS, st.sampled_from(Sureness))
+def test_each_step_of_a_trail_stands_in_each_box_in_its_order_with_place_source_and_value(
+    trail: tuple[TrailStep, ...], sureness: Sureness
+) -> None:
+    found = replace(FULL, clues=(Clue(says="it", why="so", sureness=sureness, trail=trail),))
+    told = facts_of(found)["answer"]
+    assert isinstance(told, dict)
+    (listed,) = told["possible" if sureness is Sureness.POSSIBLE else "evidence"]
+
+    assert listed["trail"] == [step.to_json() for step in trail]
+    for box in boxes(found):
+        rest = box
+        for step in trail:
+            _, place, rest = rest.partition(step.place)
+            line = rest[: len(step.in_words) + 20]
+            assert place
+            assert all(part in line for part in (step.says, step.source, step.value))
+
+
+def test_what_a_program_says_in_a_trail_is_harmless_and_on_one_line() -> None:
+    step = TrailStep(says="one\ntwo", place="a.py:1", source="\x1b[31m", value="\u202e")
+
+    assert step.printable() == TrailStep(
+        says="one two", place="a.py:1", source="\\x1b[31m", value="\\u202e"
+    )

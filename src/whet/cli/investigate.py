@@ -162,8 +162,8 @@ def _show_answer(found: Answer) -> None:
         for each in list_of:
             rests = f" ({shown_trials(each.trials)})" if each.trials else ""
             _paragraph(f"- {unbroken(each.says)}{rests}", "    ")
-            for step in each.trail:
-                _paragraph(f"· {unbroken(step)}", "        ")
+            for number, step in enumerate(each.trail, 1):
+                _paragraph(f"{number}. {unbroken(step.in_words)}", "      ")
 
     if found.cause is not None:
         _paragraph(f"cause: {unbroken(found.title)}", "  ", style="bold")

@@ -16,6 +16,45 @@ class Sureness(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TrailStep:
+    """One place on the way of a value.
+
+    Attributes:
+        says: what came by or happened there, such as a name of the program or a sentence.
+        place: where, such as ``pages.py:10``; empty: it is no single line.
+        source: what the program says there.
+        value: what it came to.
+    """
+
+    says: str
+    place: str = ""
+    source: str = ""
+    value: str = ""
+
+    @property
+    def in_words(self) -> str:
+        """It on one line, the place first."""
+        source = f" (`{self.source}`)" if self.source else ""
+        came_to = f" is {self.value}" if self.value else ""
+        said = f"{self.says}{came_to}{source}"
+        return f"{self.place}: {said}" if self.place else said
+
+    def printable(self) -> "TrailStep":
+        """Return it with what a terminal would obey as escapes."""
+        words = {name: printable(" ".join(one.split("\n"))) for name, one in self.to_json().items()}
+        return TrailStep(**words)
+
+    def to_json(self) -> dict[str, str]:
+        """Return it as JSON data."""
+        return {
+            "says": self.says,
+            "place": self.place,
+            "source": self.source,
+            "value": self.value,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Clue:
     """Something that was seen, and the line that it points at.
 
@@ -28,8 +67,8 @@ class Clue:
             the cause.
         trials: the notebook's numbers of the trials that it rests on.
         next_step: what to do about it, in a sentence; empty: the clue says enough.
-        trail: how it came about, a place and its source in each line, the nearest to the failure
-            first; empty: the clue says enough.
+        trail: how it came about, a place in each step, the nearest to the failure first; empty:
+            the clue says enough.
     """
 
     says: str
@@ -39,12 +78,12 @@ class Clue:
     sureness: Sureness = Sureness.POSSIBLE
     trials: tuple[int, ...] = ()
     next_step: str = ""
-    trail: tuple[str, ...] = ()
+    trail: tuple[TrailStep, ...] = ()
 
     @property
     def whole(self) -> str:
         """What was seen with how it came about, on one line."""
-        return "; ".join((self.says, *self.trail))
+        return "; ".join((self.says, *(step.in_words for step in self.trail)))
 
     def to_json(self) -> dict[str, object]:
         """Return this clue as JSON data."""
@@ -56,7 +95,7 @@ class Clue:
             "sureness": self.sureness.name.lower(),
             "trials": list(self.trials),
             "next_step": self.next_step,
-            "trail": list(self.trail),
+            "trail": [step.to_json() for step in self.trail],
         }
 
 

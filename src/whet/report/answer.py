@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from whet.core.clue import Clue, Sureness
+from whet.core.clue import Clue, Sureness, TrailStep
 from whet.core.quantity import shown_bytes, shown_count
 from whet.workbench.investigation import Excerpt, Investigation
 
@@ -25,7 +25,7 @@ class Evidence:
 
     says: str
     trials: tuple[int, ...] = ()
-    trail: tuple[str, ...] = ()
+    trail: tuple[TrailStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +207,10 @@ def _next_step(investigation: Investigation, cause: Clue | None, possible: list[
 
 def _json(evidence: tuple[Evidence, ...]) -> list[dict[str, object]]:
     return [
-        {"says": each.says, "trials": list(each.trials), "trail": list(each.trail)}
+        {
+            "says": each.says,
+            "trials": list(each.trials),
+            "trail": [step.to_json() for step in each.trail],
+        }
         for each in evidence
     ]

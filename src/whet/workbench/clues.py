@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from whet.core.clue import Clue, Placing, Sureness, printable
+from whet.core.clue import Clue, Placing, Sureness, TrailStep, printable
 from whet.core.errors import WhetError
 from whet.core.event import TrialFinished
 from whet.core.evidence import STACKS
@@ -128,7 +128,7 @@ class Closer:
             replace(
                 each,
                 says=printable(" ".join(each.says.split("\n"))),
-                trail=tuple(printable(" ".join(step.split("\n"))) for step in each.trail),
+                trail=tuple(step.printable() for step in each.trail),
             )
             for each in clues[:MOST_CLUES]
         ]
@@ -377,8 +377,8 @@ def _together(clues: Sequence[Clue], traced: Sequence[Clue]) -> list[Clue]:
             one = ways[number]
             firmest = min([each, one], key=lambda any_: _ORDER.index(any_.sureness)).sureness
             trials = tuple(dict.fromkeys([*each.trials, *one.trials]))
-            trail = one.trail if each.sureness is Sureness.SHOWN else (*one.trail, each.says)
-            ways[number] = replace(one, sureness=firmest, trials=trials, trail=trail)
+            more = () if each.sureness is Sureness.SHOWN else (TrailStep(says=each.says),)
+            ways[number] = replace(one, sureness=firmest, trials=trials, trail=(*one.trail, *more))
             if each.sureness is Sureness.SHOWN:
                 found.append(replace(each, trials=trials))
     return [*found, *ways]

@@ -4,10 +4,11 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from whet.core.clue import Clue, Sureness
+from whet.core.clue import Clue, Sureness, TrailStep
 from whet.evidence.provenance.circumstances import Circumstances, Idle
 from whet.evidence.provenance.control import Control, Decision, filters_of
-from whet.evidence.provenance.missing import Dropped, Likewise, Missing, Removed, caught
+from whet.evidence.provenance.happened import Happened
+from whet.evidence.provenance.missing import Dropped, Likewise, Missing, Removed
 from whet.evidence.provenance.recording import (
     OBJECT,
     SCALAR,
@@ -24,7 +25,6 @@ from whet.evidence.provenance.source import (
     varied_in,
 )
 from whet.evidence.provenance.suspects import (
-    CONTROL_FLOW,
     EXIT,
     NO_DATA,
     Failing,
@@ -44,7 +44,6 @@ from whet.evidence.provenance.way import Way, way_of
 from whet.evidence.provenance.wording import (
     Wording,
     cut,
-    is_call,
     is_path,
     reads_like,
     shown,
@@ -76,6 +75,7 @@ class Origin(Wording):
     missing: Missing = field(init=False)
     around: Circumstances = field(init=False)
     control: Control = field(init=False)
+    happened: Happened = field(init=False)
     is_telling: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
@@ -85,6 +85,7 @@ class Origin(Wording):
         self.missing = Missing(self.recording, self.sources, self.walk, self.records)
         self.around = Circumstances(self.recording, self.sources, self.walk)
         self.control = Control(self.sources)
+        self.happened = Happened(self.recording, self.sources, self.at, self.walk, self.control)
 
     def clues(self) -> list[Clue]:
         """Return what is known of it, the firmest first."""
@@ -280,15 +281,16 @@ class Origin(Wording):
         made_of = [] if suspect.says == "None" else self._made_of(trail)
         last = trail.hops[-1]
         set_by = self.around.variable_set(trail, failing.error.moment)
-        changed: list[str] = []
+        changed = self._changes(trail.end, suspect.value)
         if set_by is not None:
-            changed.append(f"{self.place_of(set_by.path, set_by.line)} set `{set_by.words[0]}`")
+            place, source = self.at(set_by.path, set_by.line), self.line(set_by.path, set_by.line)
+            changed.append(TrailStep(says=f"set `{set_by.words[0]}`", place=place, source=source))
         first = trail.hops[0]
         put = f". {self.place(first)} put it there" if suspect.key and first is not last else ""
         return self.clue(
             f"{head}{put}. {self._end(trail, suspect.value)}{self._decided(trail, suspect)}{of}",
             last.path, last.line, sureness,
-            (*made_of, *self._dropped(trail), *changed, *self._through(trail)),
+            (*self._through(trail), *changed, *made_of, *self.happened.dropped(trail)),
         )  # fmt: skip
 
     def _turn(self, trail: Trail) -> None:
@@ -390,28 +392,9 @@ class Origin(Wording):
             f" {self.at(path, test.lineno)} was {was}{times}{with_them}{then}"
         )
 
-    def _dropped(self, trail: Trail) -> Iterator[str]:
-        """Say which error was caught in the call that the value came out of."""
-        last = trail.hops[-1].call
-        until = self.recording.errors[-1]
-        for error in self.recording.errors:
-            if (
-                error.type not in CONTROL_FLOW
-                and error.number != until.number
-                and any(each is last for each in error.call.around)
-            ):
-                path, there = error.call.code.path, caught(self.recording, error)
-                if there is None:
-                    continue
-                yield (
-                    f"on the way {self.place_of(path, error.line)} raised"
-                    f" {self.error(error)}, and {self.at(there[0].code.path, there[1])} caught it"
-                )
-                return
-
-    def _made_of(self, trail: Trail) -> list[str]:
+    def _made_of(self, trail: Trail) -> list[TrailStep]:
         """Say where what a value was made of came from."""
-        found: dict[str, str] = {}
+        found: dict[tuple[str, ...], list[TrailStep]] = {}
         waiting = [trail]
         while waiting and len(found) < _MOST_SOURCES:
             made = waiting.pop(0)
@@ -425,11 +408,12 @@ class Origin(Wording):
                     continue  # of its last round, whichever made the value
                 behind = self.walk.back(operand, call, step, value, None)
                 said = self.said(operand, call)
-                place = self._source_of(behind, value, step)
-                if place and place not in found and not is_path(value):
-                    found[place] = f"`{said}` {place}"
+                steps = self._source_of(f"`{said}`", behind, value, step)
+                places = tuple(f"{each.place} {each.source}" for each in steps)
+                if steps and places not in found and not is_path(value):
+                    found[places] = steps
                     waiting.append(behind)
-        return list(found.values())
+        return [step for steps in found.values() for step in steps]
 
     def _parts_of(
         self, expr: ast.expr | ast.Expr, call: Call, step: Step
@@ -445,22 +429,28 @@ class Origin(Wording):
             ]
         return found
 
-    def _source_of(self, behind: Trail, value: Value | None, step: Step) -> str:
+    def _source_of(
+        self, said: str, behind: Trail, value: Value | None, step: Step
+    ) -> list[TrailStep]:
         """Say where an operand came from; nothing if that is the line itself."""
         is_one_of_many = isinstance(behind.expression, Comprehension)
         record = None if is_one_of_many else self._record_read(behind)
         record = record or (None if value is None else self.records.find(value))
-        of = f"as in the record at {self.record(record)}" if record is not None else ""
-        if not behind.hops or behind.hops[-1].line == step.line:
-            return of
-        last = behind.hops[-1]
-        changed = self._changed(value, step.begin)
-        return f"from {self.place(last)}{changed}{self._global(behind)}" + (f", {of}" if of else "")
+        found: list[TrailStep] = []
+        if behind.hops and behind.hops[-1].line != step.line:
+            found += self._changed(said, value, step.begin)
+            # What it held where it was made is what it holds now, unless it was changed since.
+            found.append(self.step_at(behind.hops[-1], said, None if found else value))
+            found += self._global(behind)
+        if record is not None:
+            place = self.at(record.path, record.line)
+            found.append(TrailStep(says=f"record of {said}", place=place, source=cut(record.text)))
+        return found
 
-    def _global(self, trail: Trail) -> str:
+    def _global(self, trail: Trail) -> list[TrailStep]:
         """Say where the constant of a module was written that a line has made a value with."""
         if trail.expression is None or trail.call is None or trail.step is None:
-            return ""
+            return []
         for node in ast.walk(trail.expression):
             if not isinstance(node, ast.Name) or node.id in trail.call.code.variables:
                 continue
@@ -469,13 +459,18 @@ class Origin(Wording):
                 continue
             behind = self.walk.back(node, trail.call, trail.step, value, None)
             if behind.hops and behind.hops[-1].line != trail.step.line:
-                return f" with `{node.id}` from {self.place(behind.hops[-1])}"
-        return ""
+                return [self.step_at(behind.hops[-1], f"`{node.id}`", value)]
+        return []
 
-    def _changed(self, value: Value | None, moment: int) -> str:
+    def _changes(self, end: End, value: Value) -> list[TrailStep]:
+        """Say what has changed a value since it was made."""
+        is_made = end is End.UNKNOWN or (end is End.MADE and value.kind != SCALAR)
+        return self._changed("it", value, _EVER) if is_made else []
+
+    def _changed(self, said: str, value: Value | None, moment: int) -> list[TrailStep]:
         """Say which line has changed an object since it was made, and in what loop."""
         if value is None or not value.number:
-            return ""
+            return []
         seen = [each for each in self.recording.history(value.number) if each.moment <= moment]
         own = [each for each in seen if each.value.type == value.type]
         for each in reversed(own[1:]):
@@ -489,39 +484,17 @@ class Origin(Wording):
             if not is_new and any(value.is_same(part) for part in changed):
                 decision = self.control.decided(call, step.line, step.begin)
                 why = "" if decision is None else self._test(decision)
-                return (
-                    f" (changed later at {self.place_of(path, step.line)}{self._loop(step)}{why})"
-                )
-        return ""
-
-    def _loop(self, step: Step) -> str:
-        """Say how often the outermost loop around a line went round, if a function decided that."""
-        call = step.frame
-        path = call.code.path
-        for loop in self.control.loops(call, step.line):
-            at = next((each for each in call.steps if each.line == loop.lineno), None)
-            for node in ast.walk(loop.iter):
-                made = self.walk.now.callees(node, call, at) if is_call(node) and at else []
-                for result in made[-1].results if made else ():
-                    given, _ = self.walk.now.leaving(made[-1], result)
-                    rounds = sum(each.line == loop.lineno for each in call.steps) - 1
-                    if given is None or result.result is None or result.result.kind != SCALAR:
-                        continue
-                    where = self.at(made[-1].code.path, given.lineno)
-                    return (
-                        f", in {rounds} rounds of a loop over"
-                        f" `{cut(self.sources[path].said(loop.iter))}`: {where}"
-                        f" (`{self.said(given, made[-1])}`) gave {cut(result.result.words)}"
-                    )
-        return ""
+                place, source = self.at(path, step.line), self.line(path, step.line)
+                says = f"{said} was changed{why}"
+                return [TrailStep(says=says, place=place, source=source), *self.happened.loop(step)]
+        return []
 
     def _end(self, trail: Trail, value: Value) -> str:
         last = trail.hops[-1]
         place = self.place(last)
         match trail.end:
             case End.MADE:
-                changed = "" if value.kind == SCALAR else self._changed(value, _EVER)
-                return f"It was made at {place}{changed}{self._raised(value)}"
+                return f"It was made at {place}{self._raised(value)}"
             case End.LITERAL:
                 return f"It was set at {place}"
             case End.DEFAULT:
@@ -537,7 +510,7 @@ class Origin(Wording):
                     f" {last.line} without a `return`"
                 )
             case End.UNKNOWN:
-                return f"It came from {place}{self._changed(value, _EVER)}"
+                return f"It came from {place}"
 
     def _raised(self, value: Value) -> str:
         """Say where an error was raised that is kept as a value."""
@@ -546,15 +519,15 @@ class Origin(Wording):
                 return f"; the error itself was raised at {self.place_of(error.call.code.path, error.line)}"
         return ""
 
-    def _through(self, trail: Trail) -> list[str]:
-        """Say through which other functions it came."""
+    def _through(self, trail: Trail) -> list[TrailStep]:
+        """Say through which other functions it came, the last one first."""
         calls = [trail.hops[-1].call]
-        places: list[str] = []
+        steps: list[TrailStep] = []
         for hop in reversed(trail.hops[1:-1]):
             if hop.call is not calls[-1]:
                 calls.append(hop.call)
-                places.append(self.at(hop.path, hop.line))
-        return [f"it came through {', '.join(dict.fromkeys(places))}"] if places else []
+                steps.append(self.step_at(hop, "it came through here"))
+        return list(dict.fromkeys(reversed(steps)))
 
     def _record_read(self, trail: Trail) -> Record | None:
         """Return the line of a file that the value of a trail was a part of."""

@@ -4,7 +4,7 @@ import ast
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from whet.core.clue import Clue, Placing, Sureness
+from whet.core.clue import Clue, Placing, Sureness, TrailStep
 from whet.evidence.provenance.recording import SCALAR, Call, Raised, Recording, Value
 from whet.evidence.provenance.records import Record
 from whet.evidence.provenance.source import Comprehension, Sources
@@ -61,8 +61,24 @@ class Wording:
         """Say where a record is, and what it says."""
         return f"{self.at(record.path, record.line)} (`{cut(record.text)}`)"
 
+    def step_at(self, hop: Hop, says: str, value: Value | None = None) -> TrailStep:
+        """Return a step of a trail at which a value came by."""
+        words = "" if value is None else shown(value)
+        source = cut(hop.says)
+        return TrailStep(
+            says=says,
+            place=self.at(hop.path, hop.line),
+            source="" if source == says.strip("`") else source,
+            value="" if words == source else words,
+        )
+
     def clue(
-        self, says: str, path: str, line: int, sureness: Sureness, trail: tuple[str, ...] = ()
+        self,
+        says: str,
+        path: str,
+        line: int,
+        sureness: Sureness,
+        trail: tuple[TrailStep, ...] = (),
     ) -> Clue:
         """Return a clue."""
         return Clue(says=says, why=_WHY, path=path, line=line, sureness=sureness, trail=trail)

@@ -1,0 +1,74 @@
+"""What happened on the way of a value: how often a loop went round, which error was caught."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from whet.core.clue import TrailStep
+from whet.core.quantity import shown_count
+from whet.evidence.provenance.control import Control
+from whet.evidence.provenance.missing import caught
+from whet.evidence.provenance.recording import SCALAR, Step
+from whet.evidence.provenance.suspects import CONTROL_FLOW
+from whet.evidence.provenance.trail import Trail
+from whet.evidence.provenance.walk import Walk
+from whet.evidence.provenance.wording import Wording, cut, is_call
+
+
+@dataclass(slots=True)
+class Happened(Wording):
+    """Tells what happened on the way of a value.
+
+    Attributes:
+        walk: goes back through the run.
+        control: which test led where.
+    """
+
+    walk: Walk
+    control: Control
+
+    def dropped(self, trail: Trail) -> Iterator[TrailStep]:
+        """Say which error was caught in the call that the value came out of."""
+        last = trail.hops[-1].call
+        until = self.recording.errors[-1]
+        for error in self.recording.errors:
+            if (
+                error.type not in CONTROL_FLOW
+                and error.number != until.number
+                and any(each is last for each in error.call.around)
+            ):
+                path, there = error.call.code.path, caught(self.recording, error)
+                if there is None:
+                    continue
+                yield TrailStep(
+                    says=f"raised {self.error(error)}, caught at"
+                    f" {self.at(there[0].code.path, there[1])}",
+                    place=self.at(path, error.line),
+                    source=self.line(path, error.line),
+                )
+                return
+
+    def loop(self, step: Step) -> list[TrailStep]:
+        """Say how often the outermost loop around a line went round, if a function decided that."""
+        call = step.frame
+        path = call.code.path
+        for loop in self.control.loops(call, step.line):
+            at = next((each for each in call.steps if each.line == loop.lineno), None)
+            for node in ast.walk(loop.iter):
+                made = self.walk.now.callees(node, call, at) if is_call(node) and at else []
+                for result in made[-1].results if made else ():
+                    given, _ = self.walk.now.leaving(made[-1], result)
+                    rounds = sum(each.line == loop.lineno for each in call.steps) - 1
+                    if given is None or result.result is None or result.result.kind != SCALAR:
+                        continue
+                    over = cut(self.sources[path].said(loop.iter))
+                    gave = cut(result.result.words)
+                    return [
+                        TrailStep(
+                            says=f"the loop over `{over}` went round"
+                            f" {shown_count(rounds, 'time')}; this gave {gave}",
+                            place=self.at(made[-1].code.path, given.lineno),
+                            source=self.said(given, made[-1]),
+                        )
+                    ]
+        return []
