@@ -114,3 +114,20 @@ def test_what_never_fails_is_said_to_pass_and_leaves_no_answer(whet: Whet) -> No
     assert said.code != 0
     assert "does not fail" in said.stderr
     assert not (whet.folder / "whet-report" / "report.md").exists()
+
+
+def test_told_to_end_it_leaves_the_report_of_all_that_is_known(whet: Whet) -> None:
+    whet.write("main.py", SLOW)
+    running = begun(whet, "--", sys.executable, "main.py")
+    running.send_signal(signal.SIGTERM)
+    running.communicate(timeout=60)
+    assert running.returncode == 143
+    assert "AssertionError" in str(report(whet)["failure"])
+
+
+def test_a_budget_in_which_it_has_not_failed_once_is_said_to_be_too_small(whet: Whet) -> None:
+    whet.write("main.py", "import time\ntime.sleep(30)\nassert 1 == 2\n")
+    said = whet("investigate", "--budget", "1s", "--", sys.executable, "main.py")
+    assert said.code == 75
+    assert "has not failed within 1.0 s" in said.stderr
+    assert "`--budget 10m`" in said.stderr

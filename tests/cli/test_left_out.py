@@ -13,7 +13,7 @@ with open("paid.csv", newline="") as lines:
 total = sum(int(row["cents"]) for row in rows)
 assert total == 5150, total
 """
-ROWS = [f"p{number},{100 + number}" for number in range(49)]
+ROWS = [f"p{number},{100 + number}" for number in range(15)]
 
 
 def investigated(whet: Whet, rows: list[str]) -> list[dict[str, object]]:
@@ -31,11 +31,11 @@ def investigated(whet: Whet, rows: list[str]) -> list[dict[str, object]]:
 
 def test_the_record_without_which_it_passes_is_the_first_that_is_possible(whet: Whet) -> None:
     total = sum(int(row.partition(",")[2]) for row in ROWS)
-    rows = [*ROWS[:30], "x9,77", *ROWS[30:]]
+    rows = [*ROWS[:9], "x9,77", *ROWS[9:]]
     rows[0] = f"p0,{5150 - total + 100}"
     first = investigated(whet, rows)[0]
-    assert (first["line"], first["sureness"]) == (32, "possible")
-    assert "without the record at paid.csv:32 (`x9,77`) the command passes" in str(first["says"])
+    assert (first["line"], first["sureness"]) == (11, "possible")
+    assert "without the record at paid.csv:11 (`x9,77`) the command passes" in str(first["says"])
     trials = first["trials"]
     assert isinstance(trials, list)
     shown = [json.loads(whet("show", "--json", str(each)).stdout)["verdict"] for each in trials]
@@ -47,8 +47,8 @@ def test_a_record_that_stands_twice_is_told_with_its_twin(whet: Whet) -> None:
     rows = [*ROWS, ROWS[7]]
     rows[0] = f"p0,{5150 - total + 100}"
     found = investigated(whet, rows)
-    assert [each["line"] for each in found[:2]] == [9, 51]
-    assert "which stands in line 51, too" in str(found[0]["says"])
+    assert [each["line"] for each in found[:2]] == [9, 17]
+    assert "which stands in line 17, too" in str(found[0]["says"])
 
 
 def test_where_no_record_decides_none_is_told(whet: Whet) -> None:

@@ -135,15 +135,6 @@ class CopyFailsOtherwise(WhetError):
     exit_code = DATA
 
 
-class FlakyBaseline(WhetError):
-    """The command fails only sometimes, and the search at hand needs it to fail each time.
-
-    Make it repeatable first: fix the random seed, `PYTHONHASHSEED=0`, one thread, one worker.
-    """
-
-    exit_code = DATA
-
-
 class PayloadMissing(WhetError):
     """The file to be shrunk does not exist. Check the path; it is relative to `--cwd`."""
 
@@ -258,17 +249,6 @@ class NothingDiffers(WhetError):
     What decides lies elsewhere then: in the environment (`whet delta --env a.env b.env`), in the
     packages (`whet bisect --packages good.txt bad.txt`), in the code (`whet bisect GOOD BAD`), or
     the failure comes only sometimes.
-    """
-
-    exit_code = DATA
-
-
-class NoGoodVersion(WhetError):
-    """No older version was found on which the command does not fail.
-
-    Going back in steps that double, whet met only versions that fail the same way or that
-    cannot be judged. Perhaps it never worked: then there is nothing to bisect. Otherwise name
-    a version that worked: `whet bisect GOOD BAD -- COMMAND`.
     """
 
     exit_code = DATA
@@ -469,13 +449,13 @@ class StackForbidden(WhetError):
     exit_code = NO_PERMISSION
 
 
-class TrialNotRepeatable(WhetError):
-    """The trial read from a terminal or a pipe, which whet could not keep.
+class BudgetTooSmall(WhetError):
+    """The time budget ends before the command has been seen to fail once.
 
-    Give the input as a file: `whet run --stdin FILE -- COMMAND`.
+    Give more with `--budget`, or make the command quicker first.
     """
 
-    exit_code = DATA
+    exit_code = INCOMPLETE
 
 
 class ReproductionFailed(WhetError):

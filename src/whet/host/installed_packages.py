@@ -84,6 +84,18 @@ def package_of(file: str, folders: Iterable[str]) -> tuple[str, str]:
     return "", ""
 
 
+def is_pure(name: str, folders: Iterable[str]) -> bool:
+    """Whether an installed package is Python alone: so are its other releases, most likely."""
+    from importlib.metadata import distributions
+
+    for each in distributions(name=name, path=list(folders)):
+        wheel = each.read_text("WHEEL") or ""
+        return (
+            re.search(r"^Root-Is-Purelib: *true\b", wheel, re.MULTILINE | re.IGNORECASE) is not None
+        )
+    return False
+
+
 def python_at(path: str, *, state: Path) -> Python | None:
     """Return what the interpreter at ``path`` is.
 

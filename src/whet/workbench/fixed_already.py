@@ -1,5 +1,6 @@
 """Whether another release of a package that fails is without the failure, and what it has otherwise."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from whet.core.verdict import Verdict
 from whet.evidence.changed_functions import ChangedFunction, changed_functions
 from whet.evidence.closer_look import told_in
 from whet.host.agent_tasks import NO_TASKS, AgentTasks
-from whet.host.installed_packages import package_of, python_at
+from whet.host.installed_packages import is_pure, package_of, python_at
 from whet.host.interpreters import Search
 from whet.workbench.investigating import Work
 from whet.workbench.releases import newer_releases, releases
@@ -30,14 +31,22 @@ _MOST_SECONDS, _LEAST_SECONDS, _TIMES = 60.0, 10.0, 20
 
 _WHY = "a package that is installed fails: another release of it may not"
 _SHOWN = 3
+_OF_TESTS = re.compile(r"(?:^|_)(?:unit)?test(?:s|ing|case)?(?:_|\.|$)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installed:
-    """A package that the failure goes through."""
+    """A package that the failure goes through.
+
+    Attributes:
+        name: its name.
+        version: the release that is installed.
+        is_pure: it is Python alone, so that a release that comes as source is soon installed.
+    """
 
     name: str
     version: str
+    is_pure: bool = False
 
 
 def packages_of_failure(work: Work, failure: Failure) -> tuple[Installed, ...]:
@@ -49,13 +58,21 @@ def packages_of_failure(work: Work, failure: Failure) -> tuple[Installed, ...]:
     if python is None:
         return ()
     last = max((n for n, each in enumerate(failure.frames) if each.in_user_code), default=-1)
-    if failure.kind is FailureKind.ASSERTION:
-        return ()  # a helper of a package says what the user's line asked it to check
     folders = tuple(python.site_folders(inherited))
     files = dict.fromkeys(each.path for each in reversed(failure.frames[last + 1 :]))
+    if failure.kind is FailureKind.ASSERTION and any(map(_is_for_tests, files)):
+        return ()  # a helper of a package says what the user's line asked it to check
     found = (package_of(file, folders) for file in files)
-    known = dict.fromkeys(Installed(name=name, version=version) for name, version in found if name)
-    return tuple(known)[:_MOST_PACKAGES]
+    known = dict.fromkeys((name, version) for name, version in found if name)
+    return tuple(
+        Installed(name=name, version=version, is_pure=is_pure(name, folders))
+        for name, version in list(known)[:_MOST_PACKAGES]
+    )
+
+
+def _is_for_tests(path: str) -> bool:
+    """Whether a module of a package is there for the tests of others, such as `numpy.testing`."""
+    return any(map(_OF_TESTS.search, path.split("/")[-3:]))
 
 
 def look_at_releases(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
@@ -110,9 +127,9 @@ class _Releases:
         return clues, f"{said}{later}"
 
     def _releases(self, good: str, bad: str, terms: Terms | None) -> Versions:
-        """Return some releases; to compile one takes longer than all the rest."""
-        work, name = self.work, self.package.name
-        return releases(work.bench, work.trial, name, good, bad, terms=terms, compiles=False)
+        """Return some releases; to compile C takes longer than all the rest."""
+        work, name, is_built = self.work, self.package.name, self.package.is_pure
+        return releases(work.bench, work.trial, name, good, bad, terms=terms, compiles=is_built)
 
     def _fails(self, version: str) -> bool:
         return self.judged.get(version) is Verdict.BAD

@@ -9,8 +9,15 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from whet.core.budget import OutOfTimeError
 from whet.core.clue import Clue
-from whet.core.errors import BaselineDoesNotFail, CopyFailsOtherwise, DiskFull, WhetError
+from whet.core.errors import (
+    BaselineDoesNotFail,
+    BudgetTooSmall,
+    CopyFailsOtherwise,
+    DiskFull,
+    WhetError,
+)
 from whet.core.event import Notice
 from whet.core.failure import Failure, FailureKind
 from whet.core.quantity import shown_bytes, shown_seconds
@@ -49,7 +56,7 @@ from whet.workbench.investigation import (
 )
 from whet.workbench.named_files import payload_names
 from whet.workbench.own_failure import check_shows_failure
-from whet.workbench.reproduce import FEW, Baseline
+from whet.workbench.reproduce import Baseline
 from whet.workbench.reproducer import make_reproducer
 from whet.workbench.request import TrialRequest
 from whet.workbench.results import free_path
@@ -125,7 +132,13 @@ def investigate(
     bench.tasks = AgentTasks(
         keeps_locals=True
     )  # the failure is to be seen once with all that its frames held
-    payloads, baseline = _reproduce(work, payloads)
+    try:
+        payloads, baseline = _reproduce(work, payloads)
+    except OutOfTimeError:
+        raise BudgetTooSmall(
+            f"the command has not failed within {shown_seconds(work.most_seconds)}",
+            hint="give it more time: `--budget 10m`",
+        ) from None
     work.allot(baseline.reproduction.wall_seconds)
     known = _Known()
     published = 0.0
@@ -133,9 +146,9 @@ def investigate(
     def so_far() -> Investigation:
         return _so_far(work, request, baseline, known, started_at)
 
-    def write() -> None:
+    def write(*, is_last: bool = False) -> None:
         nonlocal published
-        if time.monotonic() - published > _BETWEEN_REPORTS:
+        if is_last or time.monotonic() - published > _BETWEEN_REPORTS:
             publish(so_far())
             published = time.monotonic()
 
@@ -300,11 +313,11 @@ def _on_copies(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Copi
             seldom = seldom_failure(work.bench, trial, running)
             if seldom is None:
                 raise
-            failing, runs, how = seldom
+            failing, runs, attempts, how = seldom
             work.bench.emit(
                 Notice(text=f"the first runs passed; it failed after {runs} more, {how}")
             )
-            again = replace(running, attempts=FEW + _TIMES_SELDOM * runs)
+            again = replace(running, attempts=max(_TIMES_SELDOM * runs, attempts))
             return reproduce_on_copies(work.bench, failing, files, again)
 
     try:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from whet.core.budget import Budget, OutOfTimeError, StopReason
 from whet.core.clue import Clue, Sureness
@@ -82,6 +82,19 @@ class History:
     is_asked_for: bool = True
 
 
+class Publish(Protocol):
+    """Writes what is known; if it is not the last time, perhaps a moment later."""
+
+    def __call__(self, *, is_last: bool = False) -> None:
+        """Write it."""
+        ...
+
+
+def _publish_nothing(*, is_last: bool = False) -> None:
+    """Write nothing: nothing is known."""
+    del is_last
+
+
 @dataclass(slots=True, kw_only=True)
 class Work:
     """An investigation under way.
@@ -112,7 +125,7 @@ class Work:
     steps: Steps
     folder: Path
     history: History
-    publish: Callable[[], None] = field(default=lambda: None)
+    publish: Publish = _publish_nothing
     began: float = field(default_factory=time.monotonic)
     seconds: float = MOST_SECONDS
     found: FirstBad | None = None
@@ -165,6 +178,10 @@ class Work:
         except KeyboardInterrupt:
             self.ended = StopReason.INTERRUPTED
             self.steps.is_interrupted = True
+        except SystemExit:  # told to end: what is known is written first
+            self.ended = StopReason.INTERRUPTED
+            self.publish(is_last=True)
+            raise
         except (DiskFull, HostFailure, InternalFault):
             raise
         except WhetError as error:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from whet.core.budget import StopReason
+from whet.core.budget import OutOfTimeError, StopReason
 from whet.core.errors import BaselineDoesNotFail
 from whet.core.event import TrialFinished
 from whet.core.oracle import AnyFailure, Interesting, Oracle
@@ -89,6 +89,8 @@ def reproduce(
             stopped = repeated.run(more)
         if stopped is StopReason.INTERRUPTED:
             raise KeyboardInterrupt
+        if stopped is StopReason.OUT_OF_TIME and not repeated.runs:
+            raise OutOfTimeError
     runs = _pairs(repeated.runs)
     first = reference_of(judging, runs)
     if first is None:

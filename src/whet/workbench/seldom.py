@@ -3,6 +3,7 @@
 import time
 from contextlib import suppress
 from dataclasses import replace
+from statistics import median
 
 from whet.core.errors import WhetError
 from whet.core.room import Room
@@ -15,32 +16,36 @@ from whet.workbench.repeated import Repeated
 from whet.workbench.reproduce import with_patience
 
 _MOST_RUNS, _MOST_SECONDS = 40, 15.0
+_MOST_COUNTED, _LEAST_SECONDS = 60, 0.01
 """As it is, and with what makes a failure come more often."""
 
 
 def seldom_failure(
     bench: Workbench, trial: Trial, running: Running
-) -> tuple[Trial, int, str] | None:
-    """Return the trial that failed, after how many runs, and what made it so; None: it passes.
+) -> tuple[Trial, int, int, str] | None:
+    """Return a trial that failed; None: it passes.
+
+    With it stand how many runs it took, in how many its failures are to be counted, and what made
+    it fail.
 
     Only what surrounds the program is changed: other processes keep the processors busy.
     """
     busy = next(each.room for each in AMPLIFIERS if each.name == "cpu-load")
     found = _runs_until_bad(bench, trial, running)
     if found:
-        return trial, found, "as it is"
+        return trial, *found, "as it is"
     assert busy is not None
     room = bench.settled(busy.beside(trial.limits.room or Room()))
     loaded = replace(trial, limits=replace(trial.limits, room=room))
     with suppress(WhetError):  # this machine cannot be kept busy
         found = _runs_until_bad(bench, loaded, running)
         if found:
-            return loaded, found, f"with all processors busy (`--cpu-load {busy.cpu_load}`)"
+            return loaded, *found, f"with all processors busy (`--cpu-load {busy.cpu_load}`)"
     return None
 
 
-def _runs_until_bad(bench: Workbench, trial: Trial, running: Running) -> int:
-    """Return how many runs it took until one was BAD; 0: none was."""
+def _runs_until_bad(bench: Workbench, trial: Trial, running: Running) -> tuple[int, int] | None:
+    """Return how many runs it took until one was BAD, and how many take as long again; None: none was."""
     oracle = oracle_of(running.judging)
     until = time.monotonic() + _MOST_SECONDS
     with bench.executor(running.record, place=running.place) as executor:
@@ -63,4 +68,7 @@ def _runs_until_bad(bench: Workbench, trial: Trial, running: Running) -> int:
             )
         )
     bad = [number for number, each in enumerate(repeated.runs, 1) if each.verdict is Verdict.BAD]
-    return bad[0] if bad else 0
+    if not bad:
+        return None
+    usual = median(each.outcome.wall_seconds for each in repeated.runs)
+    return bad[0], min(_MOST_COUNTED, int(_MOST_SECONDS / max(usual, _LEAST_SECONDS)))
