@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from whet.core.clue import Clue, Placing, Sureness, TrailStep
 from whet.core.quantity import shown_bytes, shown_count
@@ -202,8 +201,7 @@ def _next_step(investigation: Investigation, cause: Clue | None, possible: list[
     if pointed is not None and pointed.next_step:
         return pointed.next_step
     if pointed is not None and pointed.path:
-        line = f":{pointed.line}" if pointed.line else ""
-        return f"Look at {Path(pointed.path).name}{line}."
+        return f"Look at {Placing(investigation.trial.cwd)(pointed.path, pointed.line)}."
     if investigation.reproducer is not None and investigation.reproducer.is_verified:
         return f"Run `{investigation.reproducer.script}`, which shows the failure, and change it."
     return "Open it where it fails: `whet post-mortem`."
