@@ -84,6 +84,7 @@ class Closer:
         record: writes the row of a trial.
         place: where it runs, if it runs on another version.
         tries_changes: run the program with small changes too.
+        whole: the command with all its tests, where `trial` runs fewer of them.
         passed_while_looked_at: how many runs passed because they were.
         looked: the numbers of the trials that were looked at, in their order.
     """
@@ -94,6 +95,7 @@ class Closer:
     record: Callable[[Trial], int]
     place: Place | None = None
     tries_changes: bool = True
+    whole: Trial | None = None
     passed_while_looked_at: int = 0
     looked: list[int] = field(default_factory=list[int])
 
@@ -214,17 +216,18 @@ class Closer:
         if recorded is None or any(each.sureness is not Sureness.POSSIBLE for each in known):
             return []
         neighbours = Neighbours(
-            bench=self.bench, trial=self._contained(), baseline=self.baseline, recorded=recorded,
+            bench=self.bench, trial=self._contained(self.whole), baseline=self.baseline, recorded=recorded,
             run=self._variant, at=at,
         )  # fmt: skip
         with suppress(WhetError):  # this machine has no such room
             return neighbours.clues()
         return []
 
-    def _contained(self) -> Trial:
+    def _contained(self, trial: Trial | None = None) -> Trial:
         """Return what fails in a room in which nothing that it writes stays."""
-        room = self.bench.settled(CONTAINED.beside(self.trial.limits.room or Room()))
-        return replace(self.trial, limits=replace(self.trial.limits, room=room))
+        trial = trial or self.trial
+        room = self.bench.settled(CONTAINED.beside(trial.limits.room or Room()))
+        return replace(trial, limits=replace(trial.limits, room=room))
 
     def _with_variations(self, clues: list[Clue], origins: Origins, at: Placing) -> list[Clue]:
         """Return the clues with the one-token changes with which the command passes."""

@@ -130,6 +130,7 @@ def _as_smaller(work: Work, baseline: Baseline, fewest: FewestTests) -> tuple[Ba
         outcome = executor.submit(fewest.trial).result()
     if baseline.oracle.judge(outcome) is not Verdict.BAD:
         return baseline, False
+    work.whole = work.trial
     work.trial = replace(work.trial, command=fewest.trial.command)
     quicker = replace(baseline.reproduction, wall_seconds=outcome.wall_seconds)
     return replace(baseline, outcome=outcome, reproduction=quicker), True

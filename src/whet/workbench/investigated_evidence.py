@@ -61,7 +61,7 @@ def look_closer(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
     ):
         closer = Closer(
             bench=work.bench, trial=work.trial, baseline=baseline, record=work.record,
-            place=place_of(work), tries_changes=work.options.tries_changes,
+            place=place_of(work), tries_changes=work.options.tries_changes, whole=work.whole,
         )  # fmt: skip
         finding = closer.look()
         work.steps.conclude(finding.summary)

@@ -115,6 +115,7 @@ class Work:
         part: the part of it that brings the failure.
         shown: what a step has shown.
         ended: why it ended before its end; None: it did not.
+        whole: the command with all its tests, where `trial` runs fewer of them.
     """
 
     bench: Workbench
@@ -132,6 +133,7 @@ class Work:
     part: SmallestPart | None = None
     shown: list[Clue] = field(default_factory=list[Clue])
     ended: StopReason | None = None
+    whole: Trial | None = None
 
     @property
     def most_seconds(self) -> float:
