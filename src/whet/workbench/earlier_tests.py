@@ -95,7 +95,7 @@ def _needing_others(work: Work, fewest: FewestTests) -> tuple[str, tuple[Clue, .
         why=_WHY,
         path=path,
         line=line,
-        sureness=Sureness.SHOWN,
+        sureness=Sureness.POSSIBLE,
         trials=(*alone.numbers, *after.numbers),
         next_step=f"Find what {first} changed, and restore it there, with `monkeypatch` or in a"
         " fixture.",

@@ -170,10 +170,11 @@ def _take_steps(work: Work, known: _Known, baseline: Baseline, payloads: list[Pa
     known.clues += ordered
     none_left: tuple[Baseline, tuple[Clue, ...]] = (held, ())
     held, left = work.attempt(lambda: fewer_tests(work, held), none_left)
-    known.clues += left
     # Other releases are installed first: that takes long, whatever the failure takes.
     known.clues += work.attempt(lambda: look_at_releases(work, held), (), is_asked=True)
     known.clues += work.attempt(lambda: look_closer(work, held), ())
+    # That an earlier test matters is sure; which line of it, or of a fixture, the others say.
+    known.clues += left
     as_it_is: tuple[Baseline, list[str]] = (held, [])
     sooner, quicker = work.attempt(lambda: fail_sooner(work, held), as_it_is)
     known.conclusions += quicker
