@@ -55,8 +55,18 @@ def test_no_changed_program_is_run_where_none_is_wanted(whet: Whet) -> None:
     ))  # fmt: skip
     whet("investigate", "--no-changes", "--", sys.executable, "main.py")
     assert "Ellipsis" not in (whet.folder / "runs").read_text()
-    whet("investigate", "--", sys.executable, "main.py")
-    assert "Ellipsis" in (whet.folder / "runs").read_text()
+    report = whet.folder / "whet-report" / "report.json"
+    assert json.loads(report.read_text())["answer"]["cause"] is None
+
+
+def test_a_changed_program_runs_where_nothing_that_it_writes_stays(whet: Whet) -> None:
+    text = "open('runs', 'a').write(repr(add.__defaults__))\n".join(
+        (SHARED.partition('add("pear")')[0], 'add("pear")' + SHARED.partition('add("pear")')[2])
+    )
+    found = cause(whet, text, "main.py")
+    assert found is not None
+    assert found["sureness"] == "shown"
+    assert "Ellipsis" not in (whet.folder / "runs").read_text()
 
 
 def test_what_looks_alike_but_ends_no_failure_is_no_cause(whet: Whet) -> None:

@@ -198,8 +198,13 @@ class Closer:
             return []
         dead = dead_in(self.baseline.outcome.evidence)
         chosen = dead[likeliest(self.baseline.outcome, dead)] if dead else None
-        clue = repaired_clue(self.trial, self.baseline, chosen, self._once)
-        return [] if clue is None else [clue]
+        contained = self._contained()
+        with suppress(WhetError):  # this machine has no such room
+            clue = repaired_clue(
+                self.trial, self.baseline, chosen, lambda tasks: self._variant(contained, tasks)
+            )
+            return [] if clue is None else [clue]
+        return []
 
     def _recorded(self) -> Recorded | None:
         """Return the steps of the failing run."""

@@ -52,7 +52,10 @@ def left_out_clues(
         return []
     seconds = baseline.reproduction.wall_seconds
     until = time.monotonic() + seconds * _TIMES_FAILURE + _MORE_SECONDS
-    folder = bench.belongings.temporary_folder()
+    try:
+        folder = bench.belongings.temporary_folder()
+    except (WhetError, OSError):  # as where the disk is full
+        return []
     passing: list[tuple[int, _Candidate]] = []
     tried = 0
     try:
@@ -66,7 +69,7 @@ def left_out_clues(
             tried += 1
             if baseline.oracle.judge(outcome) is Verdict.GOOD:
                 passing.append((number, each))
-    except WhetError:  # this machine has no such room
+    except (WhetError, OSError):  # this machine has no such room, or none left for a copy
         return []
     finally:
         bench.belongings.discard(folder)
