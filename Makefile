@@ -151,6 +151,8 @@ clean: ## remove the environments and all that was built
 
 # ---- environments; each stamp is older than nothing that it was made from ----
 
+# A lock names all that is needed, so pip resolves nothing (--no-deps): a release of today changes nothing.
+
 # $(call make-venv,FOLDER): a working virtual environment, made anew if its Python is gone.
 define make-venv
 @$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -163,21 +165,22 @@ endef
 
 $(VENV)/.ready-demo: locks/demo.txt pyproject.toml
 	$(call make-venv,$(VENV))
-	@$(BIN)/python $(PIP) --require-hashes -r locks/demo.txt
+	@$(BIN)/python $(PIP) --no-deps --require-hashes -r locks/demo.txt
 	@$(BIN)/python $(PIP) --no-deps --no-build-isolation --editable .
 	@# pip compiles what it copies, but not a checkout; PYTHONDONTWRITEBYTECODE would keep it so.
 	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 $(VENV)/.ready-dev: $(VENV)/.ready-demo locks/dev.txt
-	@$(BIN)/python $(PIP) --require-hashes -r locks/dev.txt
+	@$(BIN)/python $(PIP) --no-deps --require-hashes -r locks/dev.txt
+	@$(BIN)/python -m pip --disable-pip-version-check check
 	@touch $@
 
 # torch stands alone: a plain name takes the build that this machine's pip is set up for.
 $(VENV_ML)/.ready: locks/ml.txt pyproject.toml Makefile
 	$(call make-venv,$(VENV_ML))
 	@$(VENV_ML)/bin/python $(PIP) '$(TORCH)'
-	@$(VENV_ML)/bin/python $(PIP) --require-hashes -r locks/ml.txt
+	@$(VENV_ML)/bin/python $(PIP) --no-deps --require-hashes -r locks/ml.txt
 	@$(VENV_ML)/bin/python $(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
