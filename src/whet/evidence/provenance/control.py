@@ -48,6 +48,23 @@ class Control:
                     return Decision(statement.test, step, was=False)
         return None
 
+    def kept_from(self, call: Call, line: int) -> Decision | None:
+        """Return the innermost test that has kept a call from a line; None: no test has."""
+        own = self._sources[call.code.path].node_of(call.code)
+        lines = {step.line for step in call.steps if step.result is None}
+        found: Decision | None = None
+        for node in ast.walk(own) if own is not None else ():
+            if not isinstance(node, ast.If) or node.lineno not in lines:
+                continue
+            last = [step for step in call.steps if step.line == node.lineno][-1]
+            if _is_in(node.body, line) or _is_in(node.orelse, line):
+                was = _is_in(node.orelse, line)
+                if not _ran(node.orelse if was else node.body, lines):
+                    found = Decision(node.test, last, was=was)
+            elif node.lineno < line and _leaves(node.body) and _ran(node.body[-1:], lines):
+                found = found or Decision(node.test, last, was=True)
+        return found
+
     def loops(self, call: Call, line: int) -> list[ast.For]:
         """Return the loops around a line of a call, the outermost first."""
         source = self._sources[call.code.path]

@@ -65,6 +65,22 @@ class Moments:
             case _:
                 return None
 
+    def maker(self, call: Call) -> tuple[Call, Step] | None:
+        """Return the call and the step that have made a comprehension; another one may ask for it."""
+        around = call.code.name.rpartition(".<locals>.")[0] or "<module>"
+        parent = call.parent
+        if parent is not None and (parent.code.name == around or "." not in call.code.name):
+            step = parent.step_at(call.began)
+            if step is not None and parent.code.path == call.code.path:
+                return parent, step
+        for other in reversed(self._all.calls[: call.index]):
+            if (other.code.path, other.code.name) == (call.code.path, around):
+                source = self._sources[call.code.path]
+                own = source.statement(call.code.first_line)
+                made = [each for each in other.steps if source.statement(each.line) is own]
+                return (other, made[-1]) if made else None
+        return None
+
     def outcome(self, expr: ast.expr, step: Step) -> Value | None:
         """Return what an expression was in a step that is over, also where only its use tells."""
         call = step.frame

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from whet.core.clue import Clue, Sureness, TrailStep
 from whet.evidence.provenance.circumstances import Circumstances, Idle
 from whet.evidence.provenance.control import Control, Decision, filters_of
+from whet.evidence.provenance.ended import closed_before, kept_waiting
 from whet.evidence.provenance.happened import Happened
-from whet.evidence.provenance.missing import Dropped, Likewise, Missing, Removed
+from whet.evidence.provenance.iterated import resized_in_loop
+from whet.evidence.provenance.missing_clues import MissingClues
 from whet.evidence.provenance.recording import (
     OBJECT,
     SCALAR,
@@ -21,7 +23,6 @@ from whet.evidence.provenance.source import (
     Comprehension,
     changed_in,
     is_beginning,
-    lookups,
     varied_in,
 )
 from whet.evidence.provenance.suspects import (
@@ -72,7 +73,7 @@ class Origin(Wording):
     position_of: Callable[[str, int], Position | None]
     walk: Walk = field(init=False)
     records: Records = field(init=False)
-    missing: Missing = field(init=False)
+    missing: MissingClues = field(init=False)
     around: Circumstances = field(init=False)
     control: Control = field(init=False)
     happened: Happened = field(init=False)
@@ -82,9 +83,11 @@ class Origin(Wording):
         """Make ready what goes through the recording."""
         self.walk = Walk(self.recording, self.sources)
         self.records = Records(self.recording)
-        self.missing = Missing(self.recording, self.sources, self.walk, self.records)
         self.around = Circumstances(self.recording, self.sources, self.walk)
         self.control = Control(self.sources)
+        self.missing = MissingClues(
+            self.recording, self.sources, self.at, self.walk, self.records, self.control, self._test
+        )
         self.happened = Happened(self.recording, self.sources, self.at, self.walk, self.control)
 
     def clues(self) -> list[Clue]:
@@ -95,7 +98,7 @@ class Origin(Wording):
         others = [
             *self._of_replaced(failing),
             *self._of_circumstances(failing),
-            *self._of_missing(failing),
+            *self.missing.clues(failing),
         ]
         self.is_telling = bool(others)
         found = [*others, *self._of_suspects(failing)]
@@ -109,7 +112,7 @@ class Origin(Wording):
 
     def _of(self, failing: Failing) -> Iterator[Clue]:
         yield from self._of_circumstances(failing)
-        yield from self._of_missing(failing)
+        yield from self.missing.clues(failing)
         yield from self._of_suspects(failing)
 
     def _of_replaced(self, failing: Failing) -> Iterator[Clue]:
@@ -134,6 +137,32 @@ class Origin(Wording):
     # ---- circumstances ----
 
     def _of_circumstances(self, failing: Failing) -> Iterator[Clue]:
+        resized = resized_in_loop(failing, self.recording, self.sources, self.walk)
+        if resized is not None and (step := resized.after.step) is not None:
+            path, before, after = step.frame.code.path, resized.before, resized.after.value
+            yield self.clue(
+                f"{self.place_of(path, step.line)} changed the {before.type} that"
+                f" {self.place_of(failing.call.code.path, failing.error.line)} goes through:"
+                f" {before.size} entries became {after.size}",
+                path, step.line, Sureness.SEEN,
+            )  # fmt: skip
+        closed = closed_before(failing, self.recording, self.sources, self.walk)
+        if closed is not None:
+            path, line = closed.step.frame.code.path, closed.step.line
+            kind = closed.value.type.rpartition(".")[2]
+            said = f"`{closed.said}`" if closed.said else f"the {kind} behind it"
+            yield self.clue(
+                f"{self.there(failing)} uses {said}, which {self.place_of(path, line)} had closed",
+                path, line, Sureness.SEEN,
+            )  # fmt: skip
+        waited = kept_waiting(failing, self.recording, self.walk)
+        if waited is not None:
+            path, line = waited.step.frame.code.path, waited.step.line
+            yield self.clue(
+                f"{self.place_of(path, line)} began a transaction on another connection, which was"
+                f" still open when {self.there(failing)} asked for the database",
+                path, line, Sureness.SEEN,
+            )  # fmt: skip
         moved = self.around.file_moved(failing)
         if moved is not None:
             path, line = moved.event.path, moved.event.line
@@ -151,87 +180,6 @@ class Origin(Wording):
                 f" module before that is complete: {self.there(failing)} met it half loaded",
                 path, importing.line, Sureness.SEEN,
             )  # fmt: skip
-
-    # ---- what is missing ----
-
-    def _of_missing(self, failing: Failing) -> Iterator[Clue]:
-        node, step = tested_in(failing, self.sources)
-        if failing.error.type == "AttributeError":
-            yield from self._of_attribute(failing)
-            return
-        if failing.error.type != "KeyError":
-            return
-        for holder_expr, key_expr in lookups(node):
-            holder = self.walk.now.value(holder_expr, failing.call, step)
-            key = self.walk.now.value(key_expr, failing.call, step)
-            if holder is None or key is None or key.words in holder.parts:
-                continue
-            said = self.said(holder_expr, failing.call)
-            reason = self.missing.reason(holder, key, step)
-            yield from self._reason(failing, reason, said, key.words)
-
-    def _of_attribute(self, failing: Failing) -> Iterator[Clue]:
-        for node in ast.walk(failing.node):
-            if not isinstance(node, ast.Attribute):
-                continue
-            holder = self.walk.now.value(node.value, failing.call, failing.step)
-            if holder is None or holder.kind != OBJECT or node.attr in holder.parts:
-                continue
-            if f"'{node.attr}'" not in self.error(failing.error):
-                continue  # it has that one: from its class
-            said = self.said(node.value, failing.call)
-            reason = self.missing.removed(holder, node.attr, failing.step)
-            if reason is not None:
-                yield from self._reason(failing, reason, said, f"`{node.attr}`")
-                return
-            trail = self.walk.back(node.value, failing.call, failing.step, holder, None)
-            kind = holder.type.rpartition(".")[2]
-            if trail.hops and trail.end is not End.UNKNOWN:
-                last = trail.hops[-1]
-                yield self.clue(
-                    f"the `{kind}` at {self.there(failing)} was never given `{node.attr}`."
-                    f" {self._end(trail, holder)}",
-                    last.path, last.line, Sureness.POSSIBLE,
-                )  # fmt: skip
-
-    def _reason(
-        self, failing: Failing, reason: Removed | Dropped | Likewise | None, said: str, key: str
-    ) -> Iterator[Clue]:
-        there = self.there(failing)
-        match reason:
-            case Removed(step=step):
-                path = step.frame.code.path
-                yield self.clue(
-                    f"`{said}` had {key} until {self.at(path, step.line)} took it out"
-                    f" (`{self.line(path, step.line)}`); {there} asked for it afterwards",
-                    path, step.line, Sureness.SEEN,
-                )  # fmt: skip
-            case Dropped(error=error, caught=there_caught, record=record):
-                path = error.call.code.path
-                of = f" for the record at {self.record(record)}" if record else ""
-                by = ""
-                if there_caught is not None:
-                    place = self.at(there_caught[0].code.path, there_caught[1])
-                    by = f", and {place} caught it"
-                yield self.clue(
-                    f"`{said}` has no {key}: {self.place_of(path, error.line)}"
-                    f" raised {self.error(error)}{of}{by}",
-                    path, error.line, Sureness.SEEN,
-                )  # fmt: skip
-            case Likewise(key=other, trail=trail):
-                last = trail.hops[-1] if trail.hops else None
-                from_there = f", which comes from {self.place(last)}" if last else ""
-                record = self._record_read(trail)
-                from_there += f", the record at {self.record(record)}" if record else ""
-                path, line = (
-                    (last.path, last.line) if last else (failing.call.code.path, failing.error.line)
-                )
-                yield self.clue(
-                    f"{there} asked `{said}` for {key}, but it has {other}{from_there}",
-                    path, line, Sureness.SEEN if last else Sureness.POSSIBLE,
-                )  # fmt: skip
-            case None:
-                return
 
     # ---- bad values ----
 
@@ -288,7 +236,7 @@ class Origin(Wording):
         first = trail.hops[0]
         put = f". {self.place(first)} put it there" if suspect.key and first is not last else ""
         return self.clue(
-            f"{head}{put}. {self._end(trail, suspect.value)}{self._decided(trail, suspect)}{of}",
+            f"{head}{put}. {self.end(trail, suspect.value)}{self._decided(trail, suspect)}{of}",
             last.path, last.line, sureness,
             (*self._through(trail), *changed, *made_of, *self.happened.dropped(trail)),
         )  # fmt: skip
@@ -434,7 +382,7 @@ class Origin(Wording):
     ) -> list[TrailStep]:
         """Say where an operand came from; nothing if that is the line itself."""
         is_one_of_many = isinstance(behind.expression, Comprehension)
-        record = None if is_one_of_many else self._record_read(behind)
+        record = None if is_one_of_many else self.records.read_by(behind)
         record = record or (None if value is None else self.records.find(value))
         found: list[TrailStep] = []
         if behind.hops and behind.hops[-1].line != step.line:
@@ -489,36 +437,6 @@ class Origin(Wording):
                 return [TrailStep(says=says, place=place, source=source), *self.happened.loop(step)]
         return []
 
-    def _end(self, trail: Trail, value: Value) -> str:
-        last = trail.hops[-1]
-        place = self.place(last)
-        match trail.end:
-            case End.MADE:
-                return f"It was made at {place}{self._raised(value)}"
-            case End.LITERAL:
-                return f"It was set at {place}"
-            case End.DEFAULT:
-                return f"It is the default at {place}"
-            case End.INPUT:
-                return f"It was read at {place}"
-            case End.ABSENT:
-                return f"There is no such key at {place}"
-            case End.NO_RETURN:
-                code = last.call.code
-                return (
-                    f"`{code.short}` at {self.at(code.path, code.first_line)} ended after line"
-                    f" {last.line} without a `return`"
-                )
-            case End.UNKNOWN:
-                return f"It came from {place}"
-
-    def _raised(self, value: Value) -> str:
-        """Say where an error was raised that is kept as a value."""
-        for error in self.recording.errors:
-            if value.number and error.number == value.number:
-                return f"; the error itself was raised at {self.place_of(error.call.code.path, error.line)}"
-        return ""
-
     def _through(self, trail: Trail) -> list[TrailStep]:
         """Say through which other functions it came, the last one first."""
         calls = [trail.hops[-1].call]
@@ -529,21 +447,9 @@ class Origin(Wording):
                 steps.append(self.step_at(hop, "it came through here"))
         return list(dict.fromkeys(reversed(steps)))
 
-    def _record_read(self, trail: Trail) -> Record | None:
-        """Return the line of a file that the value of a trail was a part of."""
-        for hop in reversed(trail.hops):
-            if hop.inside is None or hop.value is None:
-                continue
-            for key, part in self.recording.parts(hop.inside):
-                if part.is_same(hop.value):
-                    found = self.records.find(hop.inside) or self.records.pair(key, part)
-                    if found is not None:
-                        return found
-        return None
-
     def _record_of(self, trail: Trail) -> Record | None:
         """Return the line of a file that the value was read from, or made for."""
-        read = self._record_read(trail)
+        read = self.records.read_by(trail)
         if read is not None or trail.call is None or trail.step is None:
             return read
         named = [trail.expression] if trail.expression is not None else []

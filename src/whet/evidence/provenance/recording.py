@@ -233,6 +233,11 @@ class Recording:
             held.sort(key=lambda each: each[0])
         return found
 
+    @property
+    def objects(self) -> Iterator[int]:
+        """The numbers of all objects of which something was seen."""
+        yield from self._histories
+
     def history(self, number: int) -> Sequence[Seen]:
         """Return what an object held, whenever it was seen to hold something else."""
         return self._histories.get(number, ())

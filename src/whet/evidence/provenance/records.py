@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from whet.evidence.provenance.recording import SCALAR, Recording, Value
+from whet.evidence.provenance.trail import Trail
 
 _MOST_BYTES = 4 << 20
 _LEAST_WORDS = 2
@@ -47,6 +48,18 @@ class Records:
         patterns = [re.compile(rf"(?<![\w.]){re.escape(each)}(?![\w.])") for each in words]
         found = list(self._lines(patterns))
         return found[0] if len(found) == 1 else None
+
+    def read_by(self, trail: Trail) -> Record | None:
+        """Return the line of a file that the value of a trail was a part of."""
+        for hop in reversed(trail.hops):
+            if hop.inside is None or hop.value is None:
+                continue
+            for key, part in self._all.parts(hop.inside):
+                if part.is_same(hop.value):
+                    found = self.find(hop.inside) or self.pair(key, part)
+                    if found is not None:
+                        return found
+        return None
 
     def pair(self, key: str, value: Value) -> Record | None:
         """Return the only line that has a key and, behind it, its value."""

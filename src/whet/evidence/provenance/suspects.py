@@ -17,7 +17,7 @@ from whet.evidence.provenance.recording import (
     Value,
 )
 from whet.evidence.provenance.source import Comprehension, Sources, head, lookups
-from whet.evidence.provenance.trail import Flaw
+from whet.evidence.provenance.trail import Flaw, OfType
 from whet.evidence.provenance.walk import Walk
 from whet.host.stacks import is_user_code
 
@@ -348,13 +348,13 @@ def _suspect(
     if flaw is not None:
         says, asks, rank = flaw[0], flaw[1], flaw[2]
     elif own in named:
-        says, asks, rank = f"of type {own}", _of_type(value), 3
+        says, asks, rank = f"of type {own}", OfType.of(value), 3
     elif value.kind == ARRAY and error in {"IndexError", "TypeError"}:
-        says, asks, rank = f"an array of {value.facts.get('dtype')}", _of_type(value), 5
+        says, asks, rank = f"an array of {value.facts.get('dtype')}", OfType.of(value), 5
     if is_odd:
         rank -= 2
         if asks is None:
-            says, asks = f"of type {own}", _of_type(value)
+            says, asks = f"of type {own}", OfType.of(value)
     return Suspect(expr, value, says, asks, rank)
 
 
@@ -368,14 +368,5 @@ def _odd_parts(
     for key, part in parts:
         own = part.type.rpartition(".")[2]
         if own in named and kinds[part.type] * 2 < len(parts) and len(parts) > _LEAST_PARTS:
-            yield Suspect(expr, part, f"of type {own}", _of_type(part), 4, key, value)
+            yield Suspect(expr, part, f"of type {own}", OfType.of(part), 4, key, value)
             return
-
-
-def _of_type(value: Value) -> Flaw:
-    dtype = value.facts.get("dtype")
-
-    def flaw(other: Value) -> bool:
-        return (other.type, other.facts.get("dtype")) == (value.type, dtype)
-
-    return flaw

@@ -9,11 +9,28 @@ from whet.evidence.provenance.recording import CONTAINER, SCALAR, Call, Step, Va
 
 SIMPLE = {"None", "True", "False", "0", "1", "''", "0.0", "1.0"}
 """Equal to many others that have nothing to do with it."""
-_TEXTS = {"str", "bytes"}
+TEXTS = {"str", "bytes"}
 _LEAST_ALIKE = 2
 
 Flaw = Callable[[Value], bool]
 """What is wrong with a value, as a question about others."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfType:
+    """That a value is of a type that is wrong there."""
+
+    type: str
+    dtype: object
+
+    @classmethod
+    def of(cls, value: Value) -> "OfType":
+        """Return what is wrong with a value of a wrong type."""
+        return cls(value.type, value.facts.get("dtype"))
+
+    def __call__(self, other: Value) -> bool:
+        """Whether another value has that type, too."""
+        return (other.type, other.facts.get("dtype")) == (self.type, self.dtype)
 
 
 class End(Enum):
@@ -54,6 +71,15 @@ class Hop:
     def path(self) -> str:
         """Its file."""
         return self.call.code.path
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part that is looked for, and what holds it."""
+
+    holder: Value
+    key: str
+    part: Value
 
 
 @dataclass(slots=True)
@@ -105,7 +131,7 @@ def is_made_of(target: Value, value: Value | None) -> bool:
     """Whether a text or number was cut out of another one, or is part of it."""
     if value is None or value.kind != SCALAR or target.words in SIMPLE:
         return False
-    if value.type not in _TEXTS or not (target.type in _TEXTS or target.is_number):
+    if value.type not in TEXTS or not (target.type in TEXTS or target.is_number):
         return False
     one, other = target.words.strip("'\"b"), value.words.strip("'\"b")
     return min(len(one), len(other)) >= _LEAST_ALIKE and (one in other or other in one)

@@ -6,7 +6,6 @@ the same object, the same scalar, or the same flaw at that moment. Where none di
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from whet.evidence.provenance.moments import Moments
@@ -29,9 +28,12 @@ from whet.evidence.provenance.source import (
 )
 from whet.evidence.provenance.trail import (
     SIMPLE,
+    TEXTS,
     End,
     Flaw,
     Hop,
+    OfType,
+    Part,
     Trail,
     index_in,
     is_common,
@@ -42,15 +44,6 @@ from whet.evidence.provenance.trail import (
 )
 
 _MOST_HOPS = 40
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A part that is looked for, and what holds it."""
-
-    holder: Value
-    key: str
-    part: Value
 
 
 class Walk:
@@ -144,8 +137,6 @@ class Walk:
                     return
         self._finish(trail, End.MADE, expr, call, step, None)
 
-    # ---- values at a moment ----
-
     # ---- the way back ----
 
     def _flawed_inside(
@@ -157,7 +148,8 @@ class Walk:
         target: Value | None,
     ) -> bool:
         """Go on with what has the flaw inside of an operand; say whether there is any."""
-        inside = ((value, self.now.flawed_key(value, self._is_flawed)) for _, value in operands)
+        flaw = target.is_same if target is not None and self._is_a_text else self._is_flawed
+        inside = ((value, self.now.flawed_key(value, flaw)) for _, value in operands)
         found = next((each for each in inside if each[1] is not None), None)
         if self._flaw is None or found is None or found[1] is None:
             return False
@@ -219,11 +211,10 @@ class Walk:
         if isinstance(own, Comprehension):
             for generator in own.generators:
                 if name in names_in(generator.target):
-                    outer = generator is own.generators[0] and call.parent is not None
-                    at = call.parent if outer and call.parent else call
-                    moment = at.step_at(call.began) if outer else step
-                    if moment is not None:
-                        self._element(trail, generator.iter, at, moment, target)
+                    outer = generator is own.generators[0]
+                    made = self.now.maker(call) if outer else (call, step)
+                    if made is not None:
+                        self._element(trail, generator.iter, *made, target)
                     return
         for before in self.now.steps_before(call, step):
             test = self.now.other_binding(name, call, before)
@@ -269,6 +260,11 @@ class Walk:
 
     def _is_flawed(self, value: Value | None) -> bool:
         return value is not None and self._flaw is not None and self._flaw(value)
+
+    @property
+    def _is_a_text(self) -> bool:
+        """Whether what is wrong is that it is a text: those that it was made of may be, and were, right."""
+        return isinstance(self._flaw, OfType) and self._flaw.type in TEXTS
 
     def _parameter(self, trail: Trail, name: str, call: Call, target: Value | None) -> None:
         node = self._sources[call.code.path].node_of(call.code)
@@ -438,7 +434,7 @@ class Walk:
         part = None if found is None else self._all.part(found.value, key)
         if found is None or found.step is None or part is None or not found.has_changed:
             return
-        writer, wanted = found.step, _Part(found.value, key, part)
+        writer, wanted = found.step, Part(found.value, key, part)
         frame = writer.frame
         if writer.result is not None:
             given, at = self.now.leaving(frame, writer)
@@ -459,7 +455,7 @@ class Walk:
             return
         self._made_by(trail, statement, writer, wanted)
 
-    def _made_by(self, trail: Trail, statement: ast.stmt | None, step: Step, wanted: _Part) -> None:
+    def _made_by(self, trail: Trail, statement: ast.stmt | None, step: Step, wanted: Part) -> None:
         """Go on in the statement that has made what holds the part."""
         frame, holder, part = step.frame, wanted.holder, wanted.part
         making = self.now.making(frame, step, holder)
@@ -480,7 +476,7 @@ class Walk:
             trail.end, trail.expression = End.MADE, call
             trail.call, trail.step = frame, step
 
-    def _inside(self, trail: Trail, expr: ast.expr, call: Call, step: Step, wanted: _Part) -> None:
+    def _inside(self, trail: Trail, expr: ast.expr, call: Call, step: Step, wanted: Part) -> None:
         """Go on with the part that is looked for, where its holder was made."""
         expr = expr.value if isinstance(expr, ast.Await) else expr
         match expr:
@@ -570,9 +566,9 @@ class Walk:
         """Go on with the operand that has the same value or the same flaw; else it was made here."""
         found = list(self.now.operands(expr, call, step, self._flaw))
         chosen = next((each for each in found if is_passed_on(each[1], target)), None)
-        if chosen is None:
+        if chosen is None and not self._is_a_text:
             chosen = next((each for each in found if self._is_flawed(each[1])), None)
-        if chosen is None and target is not None and target.kind == SCALAR:
+        if chosen is None and target is not None and target.kind == SCALAR and not self._is_a_text:
             parts = [each for each in found if is_made_of(target, each[1])]
             chosen = parts[0] if len(parts) == 1 else None
         given = None

@@ -9,7 +9,7 @@ from whet.evidence.provenance.recording import SCALAR, Call, Raised, Recording, 
 from whet.evidence.provenance.records import Record
 from whet.evidence.provenance.source import Comprehension, Sources
 from whet.evidence.provenance.suspects import Failing
-from whet.evidence.provenance.trail import Hop
+from whet.evidence.provenance.trail import End, Hop, Trail
 
 _WHY = "each step of the failing run was recorded, and followed back from where it failed"
 _SHOWN = 60
@@ -71,6 +71,37 @@ class Wording:
             source="" if source == says.strip("`") else source,
             value="" if words == source else words,
         )
+
+    def end(self, trail: Trail, value: Value) -> str:
+        """Say what the way of a value back ends with."""
+        last = trail.hops[-1]
+        place = self.place(last)
+        match trail.end:
+            case End.MADE:
+                return f"It was made at {place}{self._raised(value)}"
+            case End.LITERAL:
+                return f"It was set at {place}"
+            case End.DEFAULT:
+                return f"It is the default at {place}"
+            case End.INPUT:
+                return f"It was read at {place}"
+            case End.ABSENT:
+                return f"There is no such key at {place}"
+            case End.NO_RETURN:
+                code = last.call.code
+                return (
+                    f"`{code.short}` at {self.at(code.path, code.first_line)} ended after line"
+                    f" {last.line} without a `return`"
+                )
+            case End.UNKNOWN:
+                return f"It came from {place}"
+
+    def _raised(self, value: Value) -> str:
+        """Say where an error was raised that is kept as a value."""
+        for error in self.recording.errors:
+            if value.number and error.number == value.number:
+                return f"; the error itself was raised at {self.place_of(error.call.code.path, error.line)}"
+        return ""
 
     def clue(
         self,

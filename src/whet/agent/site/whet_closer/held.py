@@ -113,7 +113,7 @@ class Table:
             items: Any = enumerate(deque.__iter__(value))
             return self._parts((CONTAINER, name, "", deque.__len__(value)), value, items, depth)
         own = values.attributes(value, mro)
-        return self._parts((OBJECT, name, "", len(own)), value, own, depth)
+        return self._parts((OBJECT, name, _state_of(value, name), len(own)), value, own, depth)
 
     def _scalar(self, value: Any, kind: type) -> int:
         size = 0
@@ -231,6 +231,21 @@ def _type_of(value: object) -> type:
 def _is_over(value: Any, frame: str) -> bool:
     """Whether a generator has come to its end."""
     return bool(frame) and getattr(value, frame) is None
+
+
+def _state_of(value: Any, name: str) -> str:
+    """Return what a file or a connection of Python's own is in; empty: open, or anything else."""
+    if name == "_io.TextIOWrapper":
+        value = value.buffer
+        name = type_name(type(value))
+    if name.startswith("_io."):
+        return "closed" if value.closed else ""
+    if name == "sqlite3.Connection":
+        try:
+            return "in a transaction" if value.in_transaction else ""
+        except ANY_ERROR:
+            return "closed"
+    return ""
 
 
 def _of_module(value: Any) -> list[tuple[str, object]]:

@@ -266,6 +266,7 @@ class _Code:
         self.locals = [*code.co_varnames, *code.co_cellvars, *code.co_freevars]
         self.runs: dict[int, int] = {}
         self.calls = 0
+        self.is_coroutine = bool(code.co_flags & _COROUTINE)
         self._flags = code.co_flags
         self._instructions = code.co_code
 
@@ -278,7 +279,7 @@ class _Code:
 
         A coroutine that waits is left too, and so is a generator that has come to its end.
         """
-        return not self._flags & _GENERATORS or is_yield != bool(self._flags & _COROUTINE)
+        return not self._flags & _GENERATORS or is_yield != self.is_coroutine
 
 
 class _Frame:
@@ -332,7 +333,8 @@ class _Frame:
                 step = steps.step(self.number, frame.f_lineno or 0)
                 step[6] = steps.table.row_of("", argument)
                 step[3] = steps.time
-            self._step = None
+            if not (is_yield and self.code.is_coroutine):  # one that waits is still on its line
+                self._step = None
             steps.left(frame, self, may_go_on=is_yield)
 
     def catch_up(self, frame: FrameType) -> None:

@@ -1,0 +1,166 @@
+"""Tells why a key or an attribute is missing."""
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from whet.core.clue import Clue, Sureness
+from whet.evidence.provenance.control import Control, Decision
+from whet.evidence.provenance.missing import Dropped, Likewise, Missing, Removed
+from whet.evidence.provenance.recording import OBJECT, Value
+from whet.evidence.provenance.records import Records
+from whet.evidence.provenance.source import lookups
+from whet.evidence.provenance.suspects import Failing, tested_in
+from whet.evidence.provenance.trail import End
+from whet.evidence.provenance.unset import Attributes, NeverRun, PassedOver, Setting, UnderWay
+from whet.evidence.provenance.walk import Walk
+from whet.evidence.provenance.wording import Wording
+
+
+@dataclass(slots=True)
+class MissingClues(Wording):
+    """Tells why a key or an attribute is missing.
+
+    Attributes:
+        walk: goes back through the run.
+        records: the files that were read.
+        control: which test led where.
+        because: says how a test came out.
+    """
+
+    walk: Walk
+    records: Records
+    control: Control
+    because: Callable[[Decision], str]
+    missing: Missing = field(init=False)
+    attributes: Attributes = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make ready what looks for the reason."""
+        self.missing = Missing(self.recording, self.sources, self.walk, self.records)
+        self.attributes = Attributes(self.recording, self.sources, self.control)
+
+    def clues(self, failing: Failing) -> Iterator[Clue]:
+        """Yield what is known of the key or the attribute that is missing."""
+        node, step = tested_in(failing, self.sources)
+        if failing.error.type == "AttributeError":
+            yield from self._of_attribute(failing)
+            return
+        if failing.error.type != "KeyError":
+            return
+        for holder_expr, key_expr in lookups(node):
+            holder = self.walk.now.value(holder_expr, failing.call, step)
+            key = self.walk.now.value(key_expr, failing.call, step)
+            if holder is None or key is None or key.words in holder.parts:
+                continue
+            said = self.said(holder_expr, failing.call)
+            reason = self.missing.reason(holder, key, step)
+            yield from self._reason(failing, reason, said, key.words)
+
+    def _of_attribute(self, failing: Failing) -> Iterator[Clue]:
+        for node in ast.walk(failing.node):
+            if not isinstance(node, ast.Attribute):
+                continue
+            holder = self.walk.now.value(node.value, failing.call, failing.step)
+            if holder is None or holder.kind != OBJECT or node.attr in holder.parts:
+                continue
+            if f"'{node.attr}'" not in self.error(failing.error):
+                continue  # it has that one: from its class
+            said = self.said(node.value, failing.call)
+            reason = self.missing.removed(holder, node.attr, failing.step)
+            if reason is not None:
+                yield from self._reason(failing, reason, said, f"`{node.attr}`")
+                return
+            yield from self._unset(failing, node, holder, said)
+
+    def _unset(
+        self, failing: Failing, node: ast.Attribute, holder: Value, said: str
+    ) -> Iterator[Clue]:
+        """Tell of the line that should have set an attribute, and of where the object was made."""
+        trail = self.walk.back(node.value, failing.call, failing.step, holder, None)
+        made = trail.hops[-1] if trail.hops and trail.end is not End.UNKNOWN else None
+        unset = self.attributes.unset(holder, node.attr, failing)
+        head = f"`{said}` has no `{node.attr}`"
+        match unset:
+            case UnderWay(setting=setting, step=step):
+                path = step.frame.code.path
+                yield self.clue(
+                    f"{head} yet: `{setting.name}` is still at {self.place_of(path, step.line)}"
+                    f" and sets it later, at {self.place_of(setting.path, setting.line)}",
+                    path, step.line, Sureness.SEEN,
+                )  # fmt: skip
+            case PassedOver(setting=setting, decision=decision, error=error):
+                path, line = setting.path, setting.line
+                why = "" if decision is None else self.because(decision)
+                if decision is not None:
+                    line = decision.test.lineno
+                elif error is not None:
+                    why, line = f": it raised {self.error(error)} at line {error.line}", error.line
+                yield self.clue(
+                    f"{head}: `{setting.name}` ran for it and did not come to"
+                    f" {self.place_of(path, setting.line)}, which sets it{why}",
+                    path, line, Sureness.SEEN,
+                )  # fmt: skip
+            case NeverRun(setting=setting, instead=Setting() as other):
+                yield self.clue(
+                    f"{head}: `{other.name}` at {self.at(other.path, other.line)} ran for it and did"
+                    f" not call `{setting.name}`, which sets it at"
+                    f" {self.place_of(setting.path, setting.line)}",
+                    other.path, other.line, Sureness.SEEN,
+                )  # fmt: skip
+            case NeverRun(setting=setting) if made is not None:
+                is_init = setting.method.name == "__init__"
+                yield self.clue(
+                    f"{head}: `{setting.name}`, which sets it at"
+                    f" {self.place_of(setting.path, setting.line)}, did not run for it."
+                    f" {self.end(trail, holder)}",
+                    made.path, made.line, Sureness.SEEN if is_init else Sureness.POSSIBLE,
+                )  # fmt: skip
+            case _ if made is not None:
+                kind = holder.type.rpartition(".")[2]
+                yield self.clue(
+                    f"the `{kind}` at {self.there(failing)} was never given `{node.attr}`."
+                    f" {self.end(trail, holder)}",
+                    made.path, made.line, Sureness.POSSIBLE,
+                )  # fmt: skip
+            case _:
+                return
+
+    def _reason(
+        self, failing: Failing, reason: Removed | Dropped | Likewise | None, said: str, key: str
+    ) -> Iterator[Clue]:
+        there = self.there(failing)
+        match reason:
+            case Removed(step=step):
+                path = step.frame.code.path
+                yield self.clue(
+                    f"`{said}` had {key} until {self.at(path, step.line)} took it out"
+                    f" (`{self.line(path, step.line)}`); {there} asked for it afterwards",
+                    path, step.line, Sureness.SEEN,
+                )  # fmt: skip
+            case Dropped(error=error, caught=there_caught, record=record):
+                path = error.call.code.path
+                of = f" for the record at {self.record(record)}" if record else ""
+                by = ""
+                if there_caught is not None:
+                    place = self.at(there_caught[0].code.path, there_caught[1])
+                    by = f", and {place} caught it"
+                yield self.clue(
+                    f"`{said}` has no {key}: {self.place_of(path, error.line)}"
+                    f" raised {self.error(error)}{of}{by}",
+                    path, error.line, Sureness.SEEN,
+                )  # fmt: skip
+            case Likewise(key=other, trail=trail):
+                last = trail.hops[-1] if trail.hops else None
+                from_there = f", which comes from {self.place(last)}" if last else ""
+                record = self.records.read_by(trail)
+                from_there += f", the record at {self.record(record)}" if record else ""
+                path, line = (
+                    (last.path, last.line) if last else (failing.call.code.path, failing.error.line)
+                )
+                yield self.clue(
+                    f"{there} asked `{said}` for {key}, but it has {other}{from_there}",
+                    path, line, Sureness.SEEN if last else Sureness.POSSIBLE,
+                )  # fmt: skip
+            case None:
+                return
