@@ -1011,3 +1011,106 @@ def test_what_a_task_gave_back_is_followed_into_it_through_zip(tmp_path: Path) -
     program = GATHERED.replace("print(max(found, key=found.get))\n", "")
     first, *_ = clues(tmp_path, program)
     assert first.line == line_of(program, 'return f"{delay} m"'), first.whole
+
+
+ZEROS = """\
+import json
+from dataclasses import dataclass
+
+
+@dataclass
+class Run:
+    name: str
+    seconds: float
+
+
+class Total:
+    def __init__(self):
+        self.rows = 0
+        self.seconds = 0.0
+
+    def add(self, run):
+        self.rows += 10
+        self.seconds += run.seconds
+
+    @property
+    def rate(self):
+        return self.rows / self.seconds
+
+
+def runs(path):
+    with open(path) as lines:
+        entries = json.load(lines)
+    return [Run(name=each["name"], seconds=each.get("duration", 0.0)) for each in entries]
+
+
+def rate(name):
+    total = Total()
+    for run in runs("runs.json"):
+        if run.name == name:
+            total.add(run)
+    return total.rate
+
+
+print(rate("fit"))
+print(rate("score"))
+"""
+RUNS = """\
+[{"name": "fit", "duration": 2.5},
+ {"name": "score", "elapsed": 4.5},
+ {"name": "score", "elapsed": 7.5}]
+"""
+
+
+def test_a_sum_that_stayed_zero_is_followed_to_the_zeros_that_were_added(tmp_path: Path) -> None:
+    first, *_ = clues(tmp_path, ZEROS, runs_json=RUNS)
+    assert first.line == line_of(ZEROS, 'each.get("duration", 0.0)'), first.whole
+    assert "There is no such key" in first.says
+    assert "runs.json:3" in first.whole
+
+
+PROPERTY = """\
+class Order:
+    def __init__(self, lines):
+        self.lines = lines
+
+    @property
+    def customer(self):
+        for line in self.lines:
+            if line.startswith("customer "):
+                return line.split()[1]
+
+
+def greeting(order):
+    name = order.customer
+    return "Dear " + name
+
+
+greeting(Order(["customer ada"]))
+greeting(Order(["total 3"]))
+"""
+
+
+def test_a_value_is_followed_into_the_property_that_gave_it(tmp_path: Path) -> None:
+    first, *_ = clues(tmp_path, PROPERTY)
+    assert "`customer` at main.py:6 ended after line 7 without a `return`" in first.says
+
+
+COMPUTED = """\
+def loads(counts):
+    found = [0]
+    for on, off in counts:
+        load = found[-1]
+        found.append(load + on - off)
+    return found
+
+
+assert min(loads([(4, 0), (5, 5), (0, 9)])) >= 0
+"""
+
+
+def test_a_number_is_not_said_to_come_from_an_operand_that_is_equal_by_chance(
+    tmp_path: Path,
+) -> None:
+    # The load before the last is 4 = 4 + 5 - 5, and no entry of a record.
+    assert not any("`(5, 5)`" in each.whole for each in clues(tmp_path, COMPUTED))

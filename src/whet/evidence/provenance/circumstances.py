@@ -54,6 +54,15 @@ class Idle:
     spent: Step | None
 
 
+@dataclass(frozen=True, slots=True)
+class Added:
+    """Something was added to a variable; None: what, is not known."""
+
+    expr: ast.expr
+    step: Step
+    value: Value | None
+
+
 class Circumstances:
     """Looks for them in one recording."""
 
@@ -129,6 +138,29 @@ class Circumstances:
                     spent = self._spent(value, step)
                     return Idle(last.call, loop.lineno, loop.iter, step, value, spent)
         return None
+
+    def added(self, expr: ast.expr, failing: Failing, last: Step) -> list[Added]:
+        """Return what lines have added to a variable or an attribute before it failed."""
+        holder = None
+        if isinstance(expr, ast.Attribute):
+            holder = self._walk.now.value(expr.value, failing.call, failing.step)
+        found: list[Added] = []
+        for step in self._all.steps:
+            statement = self._sources[step.frame.code.path].statement(step.line)
+            if step.result is not None or not isinstance(statement, ast.AugAssign):
+                continue
+            match expr, statement.target:
+                case ast.Name(id=one), ast.Name(id=other):
+                    is_it = one == other and step.frame is last.frame
+                case ast.Attribute(attr=one), ast.Attribute(value=inner, attr=other):
+                    own = self._walk.now.value(inner, step.frame, step)
+                    is_it = one == other and own is not None and own.is_same(holder)
+                case _:
+                    is_it = False
+            value = self._walk.now.value(statement.value, step.frame, step) if is_it else None
+            if is_it:
+                found.append(Added(statement.value, step, value))
+        return found
 
     def _spent(self, value: Value | None, step: Step) -> Step | None:
         """Return the line during which an iterator came to its end."""

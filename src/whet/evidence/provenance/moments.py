@@ -21,6 +21,7 @@ from whet.evidence.provenance.source import (
     called_name,
     given_back,
     head,
+    is_straight,
     names_in,
 )
 from whet.evidence.provenance.trail import (
@@ -222,6 +223,24 @@ class Moments:
                         return generator.iter, True
         return None
 
+    def bound_elsewhere(
+        self, name: str, call: Call, step: Step
+    ) -> tuple[ast.expr, bool, Step] | None:
+        """Return what a name of the module, or of the function around, was bound to before a step."""
+        is_global, moment = name not in call.code.variables, step.since or step.begin
+        for before in reversed(self._all.steps):
+            other = before.frame
+            if before.begin >= moment or before.result is not None or other is call:
+                continue
+            is_around = call.code.name.startswith(f"{other.code.name}.<locals>.")
+            if other.code.path == call.code.path and (
+                other.code.is_module if is_global else is_around
+            ):
+                found = self.binding(name, other, before)
+                if found is not None:
+                    return *found, before
+        return None
+
     def is_kept(self, name: str, call: Call, bound: Step, used: Step) -> bool:
         """Whether a variable still is what a step has bound it to, when another step uses it."""
         then = self._all.held(call, name, bound.over)
@@ -329,6 +348,22 @@ class Moments:
                 return inner, at, value
         return None
 
+    def round_making(
+        self, expr: Comprehension, call: Call, step: Step, holder: Value
+    ) -> tuple[Call, Step] | None:
+        """Return where a comprehension has made an object."""
+        element = expr.value if isinstance(expr, ast.DictComp) else expr.elt
+        rounds = list(self.rounds(expr, call, step))
+        for inner, at in rounds:
+            if self.makes(element, inner, at, holder):
+                return inner, at
+        results = [] if not rounds else [each.result for each in rounds[0][0].results]
+        for made in (results or [self.outcome(expr, step)]) if is_straight(expr) else ():
+            for key, part in () if made is None else self._all.parts(made):
+                if part.number == holder.number and int(key) < len(rounds):
+                    return rounds[-1 - int(key)]
+        return None
+
     def making(self, call: Call, step: Step, holder: Value) -> ast.expr | None:
         """Return the part of a line that has made an object, if it is not the whole of it."""
         given: list[ast.expr] = []
@@ -345,6 +380,31 @@ class Moments:
             if isinstance(each, ast.Call | Comprehension) and not self._has(each, call, step)
         ]
         return made[0] if len(made) == 1 else None
+
+    def bound_to(
+        self, statement: ast.stmt | None, step: Step, holder: Value
+    ) -> tuple[ast.expr, bool] | None:
+        """Return what a step has bound an object to, or what has it as a part; and whether an element of it."""
+        at = replace(step, begin=step.over)
+        for target, value, is_element in bindings(statement):
+            if isinstance(target, ast.Attribute | ast.Subscript):
+                now = self.value(target, step.frame, at)
+                if now is None or not self.holds(now, holder, holder):
+                    continue
+            return value, is_element
+        return None
+
+    def property_of(
+        self, expr: ast.Attribute | ast.Subscript, step: Step, target: Value | None
+    ) -> Step | None:
+        """Return where the method has given back a value that stands behind an attribute or an index."""
+        name = expr.attr if isinstance(expr, ast.Attribute) else "__getitem__"
+        for callee in reversed(self._all.called_in(step)):
+            if callee.code.short in {name, "__getattr__"}:
+                for result in callee.results:
+                    if target is None or target.is_same(result.result):
+                        return result
+        return None
 
     def _has(self, expr: ast.expr, call: Call, step: Step) -> bool:
         return self.value(expr, call, step) is not None

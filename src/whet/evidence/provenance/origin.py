@@ -39,7 +39,7 @@ from whet.evidence.provenance.suspects import (
     suspects_of,
     tested_in,
 )
-from whet.evidence.provenance.trail import End, Trail
+from whet.evidence.provenance.trail import End, Hop, Trail
 from whet.evidence.provenance.walk import Walk
 from whet.evidence.provenance.way import Way, way_of
 from whet.evidence.provenance.wording import (
@@ -198,6 +198,7 @@ class Origin(Wording):
             if not trail.hops:
                 continue
             self._turn(trail)
+            trail = self._of_zeros(failing, suspect, trail)
             others = [each.rank for each in suspects if each is not suspect]
             is_clear = not others or min(others) - suspect.rank >= _CLEARLY
             is_sure = number == 0 and suspect.rank <= _DECISIVE_RANK and is_clear
@@ -241,12 +242,31 @@ class Origin(Wording):
             (*self._through(trail), *changed, *made_of, *self.happened.dropped(trail)),
         )  # fmt: skip
 
+    def _of_zeros(self, failing: Failing, suspect: Suspect, trail: Trail) -> Trail:
+        """Return where the zeros came from that were added to a zero; else the way as it is."""
+        if suspect.says != "zero" or suspect.flaw is None or not is_beginning(trail.expression):
+            return trail
+        step = trail.hops[-1].step or failing.step
+        added = self.around.added(suspect.expr, failing, step)
+        if not added or not all(each.value and suspect.flaw(each.value) for each in added):
+            return trail
+        expr, at = added[-1].expr, added[-1].step
+        zero = self.walk.back(expr, at.frame, at, added[-1].value, suspect.flaw)
+        if not zero.hops:
+            return trail
+        zero.hops.insert(
+            0, Hop(at.frame, at.line, f"{self.line(at.frame.code.path, at.line)}", None)
+        )
+        return zero
+
     def _turn(self, trail: Trail) -> None:
         """End a trail where the bad value is unlike the others that the same line made before."""
         for position in range(len(trail.hops) - 1, -1, -1):
             hop = trail.hops[position]
             if hop.expr is None or hop.step is None or hop.value is None:
                 return
+            if position == 0 and isinstance(hop.expr, _NAMED):
+                return  # the failing line only reads it
             made = self.walk.now.others(hop.expr, hop.step, hop.value)
             others = {shape_of(each) for each in made}
             if not others:
@@ -455,7 +475,8 @@ class Origin(Wording):
         named = [trail.expression] if trail.expression is not None else []
         names = [each.id for one in named for each in ast.walk(one) if isinstance(each, ast.Name)]
         names = [each for each in names if each in trail.call.code.variables]
-        for name in (*names, *sorted(trail.call.given)):
+        given = [] if is_beginning(trail.expression) else sorted(trail.call.given)
+        for name in (*names, *given):
             value = self.recording.held(trail.call, name, trail.step.begin)
             found = None if value is None else self._spoilt(value, trail.hops[-1].value)
             if found is not None:

@@ -135,6 +135,11 @@ def varied_in(expr: ast.expr) -> Iterator[str]:
         yield from names_in(generator.target)
 
 
+def is_straight(expr: Comprehension) -> bool:
+    """Whether a comprehension makes a list with one element of each round."""
+    return isinstance(expr, ast.ListComp) and not any(each.ifs for each in expr.generators)
+
+
 def bindings(statement: ast.stmt | None) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
     """Yield targets with what they are bound to, and whether it is an element of that."""
     match statement:

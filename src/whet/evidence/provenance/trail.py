@@ -127,6 +127,12 @@ def is_passed_on(value: Value | None, target: Value | None) -> bool:
     return value is not None and target is not None and target.is_same(value)
 
 
+def is_computed(expr: ast.expr, target: Value | None) -> bool:
+    """Whether a number comes out of a calculation: an operand that is equal to it is so by chance."""
+    is_number = target is not None and target.is_number
+    return is_number and isinstance(expr, ast.BinOp | ast.UnaryOp | ast.Compare)
+
+
 def is_made_of(target: Value, value: Value | None) -> bool:
     """Whether a text or number was cut out of another one, or is part of it."""
     if value is None or value.kind != SCALAR or target.words in SIMPLE:

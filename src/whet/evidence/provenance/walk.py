@@ -11,6 +11,7 @@ from functools import partial
 from whet.evidence.provenance.moments import Moments
 from whet.evidence.provenance.recording import (
     ARRAY,
+    CONTAINER,
     SCALAR,
     Call,
     Recording,
@@ -24,6 +25,7 @@ from whet.evidence.provenance.source import (
     default_of,
     head,
     is_parameter,
+    is_straight,
     names_in,
 )
 from whet.evidence.provenance.trail import (
@@ -37,6 +39,7 @@ from whet.evidence.provenance.trail import (
     Trail,
     index_in,
     is_common,
+    is_computed,
     is_made_of,
     is_passed_on,
     is_written_so,
@@ -292,24 +295,13 @@ class Walk:
         self, trail: Trail, name: str, call: Call, step: Step, target: Value | None
     ) -> None:
         """Go on where a name of the module, or of the function around, was bound."""
-        is_global = name not in call.code.variables
-        for before in reversed(self._all.steps):
-            other = before.frame
-            moment = step.since or step.begin
-            if before.begin >= moment or before.result is not None or other is call:
-                continue
-            is_around = call.code.name.startswith(f"{other.code.name}.<locals>.")
-            if other.code.path != call.code.path or not (
-                other.code.is_module if is_global else is_around
-            ):
-                continue
-            found = self.now.binding(name, other, before)
-            if found is not None:
-                expr, is_element = found
-                self._hop(trail, expr, before, target)
-                follow = self._element if is_element else self._follow
-                follow(trail, expr, other, before, target)
-                return
+        bound = self.now.bound_elsewhere(name, call, step)
+        if bound is not None:
+            expr, is_element, before = bound
+            self._hop(trail, expr, before, target)
+            follow = self._element if is_element else self._follow
+            follow(trail, expr, before.frame, before, target)
+            return
         for other in reversed(self._all.calls):
             node = self._sources[other.code.path].node_of(other.code)
             is_around = call.code.name.startswith(f"{other.code.name}.<locals>.")
@@ -331,7 +323,7 @@ class Walk:
                 holder = self.now.value(inner, call, step)
                 held = self.now.item(holder, self.now.value(key, call, step))
                 if holder is not None and held is None and holder.is_whole:
-                    if others and target is not None and target.words != "None":
+                    if others and not isinstance(others[0], ast.Constant):
                         self._follow(trail, others[0], call, step, target)
                         return
                     self._finish(trail, End.ABSENT, expr, call, step, target)
@@ -367,8 +359,7 @@ class Walk:
         """Go on with the element that has the key, or is the target, or has the flaw."""
         element = expr.value if isinstance(expr, ast.DictComp) else expr.elt
         rounds = list(self.now.rounds(expr, call, step))
-        is_straight = isinstance(expr, ast.ListComp) and not any(e.ifs for e in expr.generators)
-        if is_straight and key.isdigit() and int(key) < len(rounds):
+        if is_straight(expr) and key.isdigit() and int(key) < len(rounds):
             inner, at = rounds[-1 - int(key)]
             self._hop(trail, element, at, target)
             self._follow(trail, element, inner, at, target)
@@ -407,6 +398,10 @@ class Walk:
             key = index_in(holder, words_of(self.now.value(expr.slice, call, step)))
         part = self._all.part(holder, key)
         if holder is None or part is None:
+            result = self.now.property_of(expr, step, target)
+            if result is not None:
+                self._returned(trail, result.frame, result)
+                return
             self._operands(trail, expr, call, step, target)
             return
         self._hop(trail, expr, step, part, holder)
@@ -459,13 +454,13 @@ class Walk:
         """Go on in the statement that has made what holds the part."""
         frame, holder, part = step.frame, wanted.holder, wanted.part
         making = self.now.making(frame, step, holder)
-        bound = next(iter(bindings(statement)), None)
+        bound = self.now.bound_to(statement, step, holder)
         call = next((n for n in head(statement) if isinstance(n, ast.Call)), None)
         if making is not None:
             self._hop(trail, making, step, part, holder)
             self._inside(trail, making, frame, step, wanted)
         elif bound is not None:
-            _, value, is_element = bound
+            value, is_element = bound
             self._hop(trail, value, step, part, holder)
             if is_element:
                 self._element(trail, value, frame, step, part, holder)
@@ -488,14 +483,14 @@ class Walk:
                     return
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 element = expr.value if isinstance(expr, ast.DictComp) else expr.elt
-                for inner, at in self.now.rounds(expr, call, step):
-                    if self.now.makes(element, inner, at, wanted.holder):
-                        self._inside(trail, element, inner, at, wanted)
-                        return
+                made = self.now.round_making(expr, call, step, wanted.holder)
+                if made is not None:
+                    self._inside(trail, element, *made, wanted)
+                    return
                 self._comprehension(trail, expr, call, step, wanted.part, wanted.key)
                 return
             case ast.Call():
-                if self._given_to_init(trail, expr, call, step, wanted.part):
+                if self._given_to_init(trail, expr, call, step, wanted):
                     return
                 results = [
                     (callee, *self.now.leaving(callee, result))
@@ -512,12 +507,15 @@ class Walk:
         self._operands(trail, expr, call, step, wanted.part)
 
     def _given_to_init(
-        self, trail: Trail, expr: ast.Call, call: Call, step: Step, part: Value
+        self, trail: Trail, expr: ast.Call, call: Call, step: Step, wanted: Part
     ) -> bool:
-        for given in (*expr.args, *(each.value for each in expr.keywords)):
+        by_name = [each.value for each in expr.keywords if each.arg == wanted.key]
+        for given in (*by_name, *expr.args, *(each.value for each in expr.keywords)):
             value = self.now.value(given, call, step)
-            if value is not None and value.is_same(part) and part.words not in SIMPLE:
-                self._follow(trail, given, call, step, part)
+            is_it = value is not None and value.is_same(wanted.part)
+            if given in by_name or (is_it and wanted.part.words not in SIMPLE):
+                self._hop(trail, given, step, wanted.part)
+                self._follow(trail, given, call, step, wanted.part)
                 return True
         return False
 
@@ -553,7 +551,10 @@ class Walk:
         if isinstance(expr, ast.Call) and self._is_traced(expr, call, step):
             self._follow(trail, expr, call, step, target)
             return
-        trail.end, trail.expression, trail.call, trail.step = End.INPUT, expr, call, step
+        held = self.now.value(expr, call, step)
+        is_held = held is not None and held.kind == CONTAINER
+        trail.end, trail.expression = End.UNKNOWN if is_held else End.INPUT, expr
+        trail.call, trail.step = call, step
 
     def _is_traced(self, expr: ast.Call, call: Call, step: Step) -> bool:
         return bool(self.now.callees(expr, call, step))
@@ -565,7 +566,8 @@ class Walk:
     ) -> None:
         """Go on with the operand that has the same value or the same flaw; else it was made here."""
         found = list(self.now.operands(expr, call, step, self._flaw))
-        chosen = next((each for each in found if is_passed_on(each[1], target)), None)
+        passed = [] if is_computed(expr, target) else found
+        chosen = next((each for each in passed if is_passed_on(each[1], target)), None)
         if chosen is None and not self._is_a_text:
             chosen = next((each for each in found if self._is_flawed(each[1])), None)
         if chosen is None and target is not None and target.kind == SCALAR and not self._is_a_text:

@@ -86,11 +86,15 @@ class Wording:
             case End.INPUT:
                 return f"It was read at {place}"
             case End.ABSENT:
-                return f"There is no such key at {place}"
+                given = last.expr.args if isinstance(last.expr, ast.Call) else []
+                then = ": the default was taken" if len(given) > 1 else ""
+                return f"There is no such key at {place}{then}"
             case End.NO_RETURN:
                 code = last.call.code
+                own = self.sources[code.path].node_of(code)
+                begins = getattr(own, "lineno", code.first_line)  # not at a decorator
                 return (
-                    f"`{code.short}` at {self.at(code.path, code.first_line)} ended after line"
+                    f"`{code.short}` at {self.at(code.path, begins)} ended after line"
                     f" {last.line} without a `return`"
                 )
             case End.UNKNOWN:
