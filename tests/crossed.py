@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 
 import pytest
+from _pytest.mark import ParameterSet
 
 
 def crossed(**axes: Mapping[str, object] | Sequence[object]) -> pytest.MarkDecorator:
@@ -31,3 +32,12 @@ def crossed(**axes: Mapping[str, object] | Sequence[object]) -> pytest.MarkDecor
         for places in product(*(range(len(axis)) for axis in named))
     ]
     return pytest.mark.parametrize(tuple(axes), sets)
+
+
+def one_in(every: int, values: Sequence[object], ids: Sequence[str] = ()) -> list[ParameterSet]:
+    """Return parameters of which the ordinary run has one in so many, and the long run the others."""
+    names = ids or [str(each) for each in values]
+    return [
+        pytest.param(each, id=name, marks=pytest.mark.long if place % every else ())
+        for place, (each, name) in enumerate(zip(values, names, strict=True))
+    ]

@@ -49,6 +49,12 @@ class User:
     def temporary(self) -> Path:
         return self.folder.parent / "tmp"
 
+    @property
+    def state(self) -> Path:
+        """Where whet keeps what it knows of the project: the only one of this user."""
+        (found,) = Path(self.environment["HOME"], ".local/state/whet/projects").iterdir()
+        return found
+
     def command(self, *words: str) -> list[str]:
         return [*self.prefix, self.python, "-m", "whet", *words]
 

@@ -14,7 +14,7 @@ FAILS_ON_X = "import sys\nif 'x' in open(sys.argv[1]).read(): raise KeyError('x'
 
 def left_behind(whet: Whet) -> list[str]:
     """Return what whet made on the machine and did not remove."""
-    made = [str(path) for path in (whet.folder / ".whet" / "made").glob("*")]
+    made = [str(path) for path in (whet.state / "made").glob("*")]
     temporary = [str(path) for path in Path(whet.environment["TMPDIR"]).iterdir()]
     return made + temporary
 
@@ -355,7 +355,7 @@ def test_a_program_that_changes_its_folder_changes_nothing_of_whets(whet: Whet) 
     said = whet("run", "--", PYTHON, "-c", "import os; os.chdir('/'); raise SystemExit(4)")
 
     assert said.code == 4
-    assert (whet.folder / ".whet" / "notebook.db").exists()
+    assert (whet.state / "notebook.db").exists()
 
 
 def test_a_program_that_closes_its_stdout_still_ends_as_it_wants(whet: Whet) -> None:

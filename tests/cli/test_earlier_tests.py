@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from crossed import one_in
 from whet_command import Whet
 
 CASES = {
@@ -42,7 +43,7 @@ def investigated(whet: Whet) -> dict[str, Any]:
     return told
 
 
-@pytest.mark.parametrize("kind", CASES)
+@pytest.mark.parametrize("kind", one_in(4, list(CASES)))
 def test_a_test_that_passes_alone_is_told_with_the_one_that_leaves_state(
     kind: str, whet: Whet
 ) -> None:
@@ -57,7 +58,7 @@ def test_a_test_that_passes_alone_is_told_with_the_one_that_leaves_state(
     assert len(clue["trials"]) == 4
 
 
-@pytest.mark.parametrize("body", ["assert 1 == 2", "assert {}['key']"])
+@pytest.mark.parametrize("body", one_in(2, ["assert 1 == 2", "assert {}['key']"]))
 def test_of_a_test_that_fails_alone_no_other_is_accused(body: str, whet: Whet) -> None:
     suite(whet, CASES["class"][0], f"def test_reads():\n    {body}\n")
     told = investigated(whet)
@@ -66,6 +67,7 @@ def test_of_a_test_that_fails_alone_no_other_is_accused(body: str, whet: Whet) -
     assert "test_b.py::test_reads" in script
 
 
+@pytest.mark.long
 def test_a_test_that_is_skipped_alone_does_not_pass_alone(whet: Whet) -> None:
     reads = (
         "import os\nimport pytest\ndef test_reads():\n"

@@ -73,7 +73,7 @@ def git_that_is_slow(whet: Whet, when: str) -> tuple[Path, dict[str, str]]:
 def nothing_is_left(whet: Whet) -> None:
     assert whet.git("worktree", "list").count("\n") == 1
     assert list(Path(whet.environment["TMPDIR"]).iterdir()) == []
-    assert list((whet.folder / ".whet" / "made").iterdir()) == []
+    assert list((whet.state / "made").iterdir()) == []
 
 
 @pytest.mark.slow

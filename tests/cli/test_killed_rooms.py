@@ -52,7 +52,7 @@ def test_nothing_of_a_room_survives_whet_killed_at_any_moment(ada: User) -> None
             assert time.monotonic() < gives_up_at, left
             time.sleep(0.01)
         assert list(ada.temporary.iterdir()) == []
-        assert list((ada.folder / ".whet" / "made").iterdir()) == []
+        assert list((ada.state / "made").iterdir()) == []
     assert Path("/proc/self/mountinfo").read_text() == mounted
     assert not (ada.folder / "made").exists()
     assert {path for path in Path("/dev/shm").iterdir() if "faketime" in path.name} <= shared

@@ -258,7 +258,7 @@ def _look_that_nothing_is_left(whet: Whet, pids: list[int]) -> None:
     wait_until_gone(pids)
     whet("run", "--", "true")  # the next whet removes what a killed one has left
 
-    for folder in (Path(whet.environment["TMPDIR"]), whet.folder / ".whet" / "made"):
+    for folder in (Path(whet.environment["TMPDIR"]), whet.state / "made"):
         assert list(folder.iterdir()) == []
 
 

@@ -117,7 +117,7 @@ def test_a_file_of_the_users_with_the_results_name_stays(failing: Whet) -> None:
 
 
 def test_a_place_that_another_whet_writes_to_is_left_to_it(failing: Whet) -> None:
-    other = Claims(failing.folder / ".whet" / "claims")
+    other = Claims(failing.state / "claims")
     assert other.take(failing.folder / "d.shrunk.txt")
     try:
         named, said = shrink(failing, "-o", "d.shrunk.txt")
@@ -127,7 +127,7 @@ def test_a_place_that_another_whet_writes_to_is_left_to_it(failing: Whet) -> Non
         assert not (failing.folder / "d.shrunk.txt").exists()
     finally:
         other.give_back_all()
-    assert list((failing.folder / ".whet" / "claims").iterdir()) == []
+    assert list((failing.state / "claims").iterdir()) == []
 
 
 def test_two_results_need_two_files(failing: Whet) -> None:

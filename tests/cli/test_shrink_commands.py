@@ -152,9 +152,7 @@ def test_the_variables_that_matter_and_no_secret_is_written_down(whet: Whet) -> 
     line = said.stdout.splitlines()[-1]
     assert re.search(r'env -i API_TOKEN="\$API_TOKEN" MODE=x \S+ train.py < /dev/null$', line)
     fails_like(f"API_TOKEN=1; {line}", "RuntimeError: mode")
-    kept = b"".join(
-        path.read_bytes() for path in (whet.folder / ".whet").rglob("*") if path.is_file()
-    )
+    kept = b"".join(path.read_bytes() for path in (whet.state).rglob("*") if path.is_file())
     assert secret.encode() not in kept
 
 

@@ -530,7 +530,7 @@ def test_investigate_writes_a_report_that_holds(whet: Whet) -> None:
     )
     assert b"ValueError" in line.stderr
     assert (whet.folder / "whet-report" / "report.html").exists()
-    assert list((whet.folder / ".whet" / "made").iterdir()) == []
+    assert list((whet.state / "made").iterdir()) == []
 
 
 @pytest.mark.slow

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from loaded_whet import loaded_whet
 
+from whet.host.project import Project
+
 _MOST_SECONDS = 120
 
 
@@ -55,6 +57,11 @@ class Whet:
             )
             code, output, errors = done.returncode, done.stdout, done.stderr
         return Said(code, output.decode("utf-8", "replace"), errors.decode("utf-8", "replace"))
+
+    @property
+    def state(self) -> Path:
+        """Where whet keeps what it knows of the folder."""
+        return Project.find(self.folder, {**os.environ, **self.environment}).state
 
     def write(self, name: str, text: str) -> Path:
         path = self.folder / name

@@ -19,6 +19,8 @@ from pathlib import Path
 
 import pytest
 
+from whet.host.project import Project
+
 ROOT = Path(__file__).parents[2]
 SPECIMENS = ROOT / "specimens" / "real_bugs"
 
@@ -98,7 +100,7 @@ def test_a_published_bug_is_found_shrunk_and_reproduced(bug: RealBug, tmp_path: 
     assert report["reproducer"]["is_verified"]
     assert hashlib.sha256((folder / "input.txt").read_bytes()).hexdigest() == before
     assert list(temporary.glob("whet-*")) == []  # uv leaves locks of its own there
-    assert list((folder / ".whet" / "made").iterdir()) == []
+    assert list((Project.find(folder, os.environ).state / "made").iterdir()) == []
 
 
 @pytest.mark.network

@@ -1,4 +1,6 @@
 import os
+import shutil
+import stat
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -7,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.core.errors import BadSetting, CannotWrite
+from whet.core.errors import BadSetting, CannotWrite, StateNotOwned
+from whet.host import user_state as host_user_state
 from whet.host.project import Project, Settings, load_settings
+from whet.host.user_state import user_state
 
 
 def project_in(folder: Path) -> Project:
@@ -32,7 +36,6 @@ def test_the_nearest_state_folder_upwards_is_the_project(tmp_path: Path) -> None
     found = Project.find(inner / "src", {})
 
     assert found.root == tmp_path / "outer"
-    assert found.state == tmp_path / "outer" / ".whet"
     assert found.folder == inner / "src"
 
 
@@ -92,7 +95,116 @@ def test_whet_dir_moves_the_state_and_is_relative_to_the_folder(tmp_path: Path) 
     assert Project.find(tmp_path, {"WHET_DIR": "/elsewhere"}).state == Path("/elsewhere")
     moved = Project.find(tmp_path / "sub", {"WHET_DIR": "../kept"})
     assert (moved.root, moved.state) == (tmp_path, tmp_path / "kept")
-    assert Project.find(tmp_path, {"WHET_DIR": ""}).state == tmp_path / ".whet"
+    assert not Project.find(tmp_path, {"WHET_DIR": ""}).state.is_relative_to(tmp_path)
+
+
+def test_the_state_of_each_project_is_in_the_users_folder_and_not_in_the_project(
+    tmp_path: Path,
+) -> None:
+    variables = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    for name in ("one", "two", "deeper/one"):
+        (tmp_path / name / ".git").mkdir(parents=True)
+        (tmp_path / name / "inner").mkdir()
+    places = [tmp_path / name / "inner" for name in ("one", "two", "deeper/one")]
+
+    states = [Project.find(place, variables).state for place in places]
+
+    assert len(set(states)) == len(places)
+    assert {state.parent for state in states} == {tmp_path / "state" / "whet" / "projects"}
+    assert [Project.find(place.parent, variables).state for place in places] == states
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "one")
+    assert Project.find(link, variables).state.name[-12:] == states[0].name[-12:]
+
+
+def test_the_state_folder_is_the_users_alone(tmp_path: Path) -> None:
+    project = Project.find(tmp_path, {"XDG_STATE_HOME": str(tmp_path / "state")})
+
+    project.prepare()
+
+    for folder in (project.state, *(each for each in project.state.iterdir() if each.is_dir())):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("name", ["", "blobs", "made", "scratch", "pycache", "claims", "worktrees"])
+def test_a_state_folder_that_is_a_link_is_refused(tmp_path: Path, name: str) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    project = Project(root=tmp_path, state=tmp_path / "state", folder=tmp_path)
+    if name:
+        project.prepare()
+        shutil.rmtree(project.state / name, ignore_errors=True)
+    (project.state / name).symlink_to(theirs)
+
+    with pytest.raises(StateNotOwned, match=f"`{project.state / name}`"):
+        project.prepare()
+
+    assert list(theirs.iterdir()) == []
+
+
+def test_a_folder_that_whet_dir_names_is_known_again(tmp_path: Path) -> None:
+    variables = {"XDG_STATE_HOME": str(tmp_path / "state"), "WHET_DIR": "kept"}
+
+    Project.find(tmp_path, variables).prepare()
+    Project.find(tmp_path, variables).prepare()
+
+    (tmp_path / "kept").rename(tmp_path / "moved")
+    Project.find(tmp_path, {**variables, "WHET_DIR": "moved"}).prepare()
+
+
+@pytest.mark.parametrize("how", ["a copy", "another user's key", "no seal", "half of it"])
+def test_a_folder_that_whet_dir_names_and_somebody_else_made_is_refused(
+    tmp_path: Path, how: str
+) -> None:
+    variables = {"XDG_STATE_HOME": str(tmp_path / "state"), "WHET_DIR": "kept"}
+    project = Project.find(tmp_path, variables)
+    project.prepare()
+    (project.state / "notebook.db").write_text("")
+    if how == "a copy":
+        shutil.copytree(project.state, tmp_path / "copy")
+        variables["WHET_DIR"] = "copy"
+    elif how == "another user's key":
+        variables["XDG_STATE_HOME"] = str(tmp_path / "other")
+    else:
+        (project.state / "owner").unlink()
+        if how == "half of it":
+            shutil.rmtree(project.state / "pycache")
+
+    with pytest.raises(StateNotOwned) as caught:
+        Project.find(tmp_path, variables).prepare()
+
+    assert "whet notebook adopt" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {},
+        {"HOME": "/nowhere"},
+        {"HOME": "relative"},
+    ],
+    ids=str,
+)
+def test_without_a_home_to_write_to_there_is_a_private_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]
+) -> None:
+    common = tmp_path / "common"
+    common.mkdir()
+    monkeypatch.setattr(host_user_state, "_COMMON", (str(tmp_path / "none"), str(common)))
+    mine = common / f"whet-{os.geteuid()}"
+
+    assert user_state(variables) == mine
+    assert user_state({**variables, "XDG_RUNTIME_DIR": str(tmp_path)}) == tmp_path / "whet"
+    mine.symlink_to(tmp_path)  # somebody else was first
+    with pytest.raises(CannotWrite, match="no folder of yours"):
+        user_state(variables)
+    mine.unlink()
+    mine.mkdir(mode=0o777)
+    mine.chmod(0o777)
+    with pytest.raises(CannotWrite):
+        user_state(variables)
+    mine.chmod(0o700)
+    assert user_state(variables) == mine
 
 
 def test_the_state_folder_ignores_itself(tmp_path: Path) -> None:

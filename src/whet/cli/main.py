@@ -26,6 +26,9 @@ VERBS = {
     "loop": Verb("whet.cli.loop", "Run a command again at each save, from as far on as it can."),
     "log": Verb("whet.cli.log", "List the recorded trials."),
     "show": Verb("whet.cli.show", "Show one recorded trial."),
+    "notebook": Verb(
+        "whet.cli.notebook", "Show where trials are kept; take over those of a folder."
+    ),
     "post-mortem": Verb("whet.cli.post_mortem", "Open pdb on the kept frames of a failure."),
     "stacks": Verb("whet.cli.stacks", "Show where every process of a tree is."),
     "syscalls": Verb("whet.cli.syscalls", "Show which system call failed, and on which file."),

@@ -340,6 +340,16 @@ class CannotWrite(WhetError):
     exit_code = CANNOT_CREATE
 
 
+class StateNotOwned(WhetError):
+    """The folder of trials was not made by your whet on this machine.
+
+    It may come with a clone, an archive or a copy, and trials of others can start programs when
+    they are run again. `whet notebook adopt FOLDER` shows what is in it and takes it over.
+    """
+
+    exit_code = NO_PERMISSION
+
+
 class ResultInUse(WhetError):
     """Another whet is writing to the file that was named for the result.
 

@@ -1,5 +1,6 @@
 """Reading JSON records whose types are checked, not hoped for."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import cast
 
@@ -8,6 +9,19 @@ JsonObject = Mapping[str, object]
 
 class MalformedRecordError(ValueError):
     """A stored record does not have the shape that its reader expects."""
+
+
+def decoded(data: str | bytes) -> object:
+    """Return what a JSON text says.
+
+    Raises:
+        MalformedRecordError: if it is no JSON, or nested too deeply.
+    """
+    try:
+        value: object = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise MalformedRecordError(f"not JSON that can be read: {error}") from error
+    return value
 
 
 def text(data: JsonObject, name: str, default: str | None = None) -> str:

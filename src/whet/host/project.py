@@ -1,20 +1,27 @@
 """Where a project's state lives, and the settings that hold there."""
 
+import hashlib
+import hmac
 import math
 import os
+import shlex
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from whet.core.errors import BadSetting, CannotWrite
+from whet.core.errors import BadSetting, CannotWrite, StateNotOwned
 from whet.core.record import JsonObject, MalformedRecordError, record
-from whet.host.files import storage_error
+from whet.host.files import storage_error, write_atomically
+from whet.host.user_key import user_key
+from whet.host.user_state import is_private, user_state
 
 STATE_FOLDER = ".whet"
 
 _SUBFOLDERS = ("blobs", "made", "scratch", "pycache")
-_IGNORE_FILE = ".gitignore"
+_MORE = ("claims", "worktrees", os.path.join("blobs", "incoming"))
+_IGNORE_FILE, _OWNER_FILE, _NOTEBOOK = ".gitignore", "owner", "notebook.db"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,40 +31,70 @@ class Project:
     Attributes:
         root: nearest folder upwards with a `.whet` or a `.git`, else the folder itself. A `.whet`
             that somebody else put there, such as in `/tmp`, does not count.
-        state: where the notebook is; `WHET_DIR` moves it. `prepare` makes it.
+        state: where the notebook is: in the user's own state folder, never in the project, as what
+            lies there may come from anybody. `WHET_DIR` moves it. `prepare` makes it.
         folder: where whet was called.
+        key: the user's, with which a folder that `WHET_DIR` names is sealed; empty: it needs none.
     """
 
     root: Path
     state: Path
     folder: Path
+    key: bytes = b""
 
     @classmethod
     def find(cls, folder: Path, environment: Mapping[str, str]) -> "Project":
-        """Return the project that ``folder`` lies in; nothing is made yet."""
+        """Return the project that ``folder`` lies in; nothing is made there yet.
+
+        Raises:
+            CannotWrite: if there is no folder of the user's own for its state.
+        """
         folder = Path(os.path.abspath(folder))
         root = _nearest_marked(folder) or folder
         named = environment.get("WHET_DIR", "")
-        state = Path(os.path.abspath(folder / named)) if named else root / STATE_FOLDER
+        if named:
+            state = Path(os.path.abspath(folder / named))
+            return cls(root=root, state=state, folder=folder, key=user_key(environment))
+        state = user_state(environment) / "projects" / _name_of(root)
         return cls(root=root, state=state, folder=folder)
 
     def prepare(self) -> None:
-        """Make the state folder; it ignores itself through its own `.gitignore`.
+        """Make the state folder, which nobody else may enter.
 
         Raises:
             CannotWrite: if it may not be made.
             DiskFull: if there is no space for it.
+            StateNotOwned: if it is there and this user's whet has not made it on this machine.
         """
-        if (self.state / _SUBFOLDERS[-1]).is_dir():
-            return  # made last: the rest is there
+        self._check("")
+        if not os.path.lexists(self.state / _SUBFOLDERS[-1]):  # made last: the rest is there
+            self._make()
+        for name in (*_SUBFOLDERS, *_MORE):
+            self._check(name)
+        if self.key and not self._is_sealed():
+            raise not_owned(self.state)
+
+    def _check(self, name: str) -> None:
+        folder = self.state / name
+        if os.path.isdir(folder) and not is_private(folder, others_may_write=True):
+            raise StateNotOwned(
+                f"`{folder}` is not a folder of yours: it is a link, or another user's",
+                hint="move it away, or set `WHET_DIR` to the real name of another folder",
+            )
+
+    def _make(self) -> None:
         try:
-            self.state.mkdir(parents=True, exist_ok=True)
+            self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+            found = set(os.listdir(self.state))
+            if found & {_NOTEBOOK, *_SUBFOLDERS} and self.key and not self._is_sealed():
+                raise not_owned(self.state)
             # A folder in which more lies is one that WHET_DIR names: its files are not ours to
-            # hide. What a whet that was killed here left behind has no more than this file.
-            if set(os.listdir(self.state)) <= {_IGNORE_FILE}:
+            # hide. What a whet that was killed here left behind has no more than these files.
+            if found <= {_IGNORE_FILE, _OWNER_FILE}:
                 (self.state / _IGNORE_FILE).write_text("*\n", encoding="ascii")
+            self.seal()
             for name in _SUBFOLDERS:
-                (self.state / name).mkdir(exist_ok=True)
+                (self.state / name).mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             known = storage_error(error, self.state)
             if not isinstance(known, OSError):
@@ -67,6 +104,37 @@ class Project:
                 f"cannot make the folder `{self.state}`: {error.strerror}",
                 hint="set `WHET_DIR` to a folder that you may write to",
             ) from error
+
+    def seal(self) -> None:
+        """Write down that this user's whet has made the folder that `WHET_DIR` names."""
+        if self.key:
+            write_atomically(self.state / _OWNER_FILE, self._seal().encode(), mode=0o600)
+
+    def _is_sealed(self) -> bool:
+        with suppress(OSError, UnicodeDecodeError):
+            seal = (self.state / _OWNER_FILE).read_text("ascii")
+            return hmac.compare_digest(seal, self._seal())
+        return False
+
+    def _seal(self) -> str:
+        # The inode is what a clone, a copy or an archive does not bring along.
+        what = f"{self.state.stat().st_ino}".encode()
+        return hashlib.blake2b(what, key=self.key).hexdigest()
+
+
+def not_owned(state: Path) -> StateNotOwned:
+    """Return the error for a folder of trials that whet has not made for this user here."""
+    return StateNotOwned(
+        f"`{state}` holds trials, and your whet did not make it on this machine",
+        hint=f"`whet notebook adopt {shlex.quote(str(state))}` shows what is in it and takes it over",
+    )
+
+
+def _name_of(root: Path) -> str:
+    """Return what the state of a project is called: its folder's name, and which one that is."""
+    real = os.path.realpath(root)
+    name = "".join(each if each.isalnum() or each in "-_." else "_" for each in root.name)
+    return f"{name[:40] or 'root'}-{hashlib.sha256(os.fsencode(real)).hexdigest()[:12]}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

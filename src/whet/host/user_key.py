@@ -9,16 +9,20 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from whet.core.errors import CannotWrite
+from whet.host.user_state import user_state
+
 _BYTES = 32
 
 
 def user_key(environment: Mapping[str, str]) -> bytes:
     """Return the user's key, made at its first use; empty if there is no place to keep one.
 
-    It lies in ``$XDG_STATE_HOME/whet/key`` and only the user may read it.
+    It lies in the user's state folder (`user_state`) and only the user may read it.
     """
-    folder = _folder(environment)
-    if folder is None:
+    try:
+        folder = user_state(environment)
+    except CannotWrite:
         return b""
     path = folder / "key"
     with suppress(OSError):
@@ -36,21 +40,6 @@ def user_key(environment: Mapping[str, str]) -> bytes:
             os.unlink(part)
         return _read(path)
     return b""
-
-
-def _folder(environment: Mapping[str, str]) -> Path | None:
-    """Return where it is kept; None if that belongs to somebody else, such as after `sudo`."""
-    named, home = environment.get("XDG_STATE_HOME", ""), environment.get("HOME", "")
-    if os.path.isabs(named):  # a relative one is to be ignored, says the specification
-        folder = Path(named, "whet")
-    elif os.path.isabs(home) and os.path.isdir(home):
-        folder = Path(home, ".local", "state", "whet")
-    else:
-        return None
-    for each in (folder, *folder.parents):
-        with suppress(OSError):
-            return folder if each.stat().st_uid == os.geteuid() else None
-    return None
 
 
 def _read(path: Path) -> bytes:

@@ -101,6 +101,15 @@ class Database:
                 self._connection.rollback()  # nothing to do where SQLite did so itself
                 raise
 
+    def replace_with(self, path: Path) -> None:
+        """Make the file hold what another notebook holds, whole or not at all."""
+        source = sqlite3.connect(path)
+        try:
+            with self._lock, self._translated():
+                source.backup(self._connection)
+        finally:
+            source.close()
+
     def close(self) -> None:
         """Close the file; the last one to do so folds the WAL into it."""
         with self._lock:

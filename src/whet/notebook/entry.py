@@ -1,6 +1,5 @@
 """One trial as the notebook has it, and how its rows are read."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from whet.core.record import (
     JsonObject,
     MalformedRecordError,
     as_record,
+    decoded,
     integer,
     optional_integer,
     optional_text,
@@ -87,7 +87,7 @@ def read_entry(row: JsonObject, output_of: Callable[[str, int], Output], path: P
         return Entry(
             number=integer(row, "number"),
             started_at=text(row, "started_at"),
-            trial=Trial.from_json(as_record(json.loads(text(row, "trial")), "trial")),
+            trial=Trial.from_json(as_record(decoded(text(row, "trial")), "trial")),
             outcome=None if outcome is None else read_outcome(outcome, output_of),
             verdict=None if verdict is None else Verdict(verdict),
             name=text(row, "name"),
@@ -110,4 +110,4 @@ def read_outcome(data: str, output_of: Callable[[str, int], Output]) -> Outcome:
     Raises:
         ValueError: if it cannot be read.
     """
-    return Outcome.from_json(as_record(json.loads(data), "outcome"), output_of)
+    return Outcome.from_json(as_record(decoded(data), "outcome"), output_of)

@@ -11,7 +11,7 @@ from whet import __version__
 from whet.core.evidence import Evidence
 from whet.core.outcome import Outcome
 from whet.core.output import digest_of
-from whet.core.record import text, text_map
+from whet.core.record import decoded, text, text_map
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.files import storage_error
@@ -53,6 +53,14 @@ class Notebook(RecordedTrials):
         blobs = BlobStore(state_folder / "blobs")
         blobs.sweep()
         return cls(Database(state_folder / FILE_NAME), blobs)
+
+    def replace_with(self, path: Path) -> None:
+        """Make this notebook, which has no trials, hold those of another one.
+
+        Raises:
+            DiskFull, CannotWrite, NotebookBusy: if it cannot be written; it is as it was then.
+        """
+        self._database.replace_with(path)
 
     def close(self) -> None:
         """Close the file."""
@@ -260,7 +268,7 @@ class Notebook(RecordedTrials):
         """
         rows = self._database.query("SELECT variables FROM environment WHERE digest = ?", [digest])
         for row in rows:
-            return text_map({"variables": json.loads(text(row, "variables"))}, "variables")
+            return text_map({"variables": decoded(text(row, "variables"))}, "variables")
         raise KeyError(digest)
 
 

@@ -7,7 +7,7 @@ from whet.core.errors import UnknownTrial
 from whet.core.evidence import Evidence
 from whet.core.outcome import Outcome
 from whet.core.output import digest_of
-from whet.core.record import MalformedRecordError, as_record, integer, optional_text, text
+from whet.core.record import MalformedRecordError, as_record, decoded, integer, optional_text, text
 from whet.core.resources import ResourceUse
 from whet.core.trial import Trial
 from whet.notebook.blobs import BlobStore
@@ -127,7 +127,7 @@ class RecordedTrials:
         key = trial.key
         numbers: list[int] = []
         for row in rows:
-            data = json.loads(text(row, "trial"))
+            data = as_record(decoded(text(row, "trial")), "trial")
             if data["command"] == list(trial.command) and Trial.from_json(data).key == key:
                 numbers.append(integer(row, "number"))
         return numbers
@@ -137,7 +137,7 @@ class RecordedTrials:
         rows = self._database.query("SELECT record FROM resource_use WHERE trial = ?", [number])
         for row in rows:
             try:
-                return ResourceUse.from_json(as_record(json.loads(text(row, "record")), "record"))
+                return ResourceUse.from_json(as_record(decoded(text(row, "record")), "record"))
             except (ValueError, MalformedRecordError) as error:
                 raise damaged(
                     self._database.path, f"what trial {number} used cannot be read: {error}"
@@ -178,7 +178,7 @@ class RecordedTrials:
         for row in rows:
             digest = optional_text(row, "blob")
             try:
-                detail = as_record(json.loads(text(row, "detail")), "detail")
+                detail = as_record(decoded(text(row, "detail")), "detail")
             except (ValueError, MalformedRecordError) as error:
                 why = f"evidence of trial {number} cannot be read: {error}"
                 raise damaged(self._database.path, why) from error
@@ -204,7 +204,7 @@ class RecordedTrials:
         for row in rows:
             try:
                 outcome = read_outcome(text(row, "outcome"), self.blobs.output_of)
-                limits = Trial.from_json(json.loads(text(row, "asked"))).limits
+                limits = Trial.from_json(as_record(decoded(text(row, "asked")), "trial")).limits
             except (ValueError, MalformedRecordError) as error:
                 raise damaged(
                     self._database.path, f"trial {row['trial']} cannot be read: {error}"

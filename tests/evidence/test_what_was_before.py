@@ -1,0 +1,492 @@
+"""What was done to an object before it failed is named: never set, closed, resized, added to."""
+
+from pathlib import Path
+
+import pytest
+from recorded_runs import clues, line_of
+
+from whet.core.clue import Sureness
+
+PAST_INIT = """\
+class Client:
+    def __init__(self, token):
+        self.token = token
+        self.cache = {}
+
+    @classmethod
+    def from_environment(cls):
+        client = cls.__new__(cls)
+        client.token = "t"
+        return client
+
+    def state(self, parcel):
+        return self.cache.get(parcel)
+
+
+client = Client.from_environment()
+print(client.state("A1"))
+"""
+
+NO_SUPER = """\
+class Store:
+    def __init__(self, name):
+        self.name = name
+        self.rows = []
+
+    def add(self, row):
+        self.rows.append(row)
+
+
+class Sorted(Store):
+    def __init__(self, name, key):
+        self.name = name
+        self.key = key
+
+
+def fill(store):
+    store.add(3)
+
+
+fill(Sorted("numbers", abs))
+"""
+
+TOO_EARLY = """\
+class View:
+    def __init__(self, width):
+        self.width = width
+        self.refresh()
+        self.items = []
+
+    def refresh(self):
+        return [item * self.width for item in self.items]
+
+
+def main():
+    return View(3)
+
+
+main()
+"""
+
+PASSED_OVER = """\
+class Model:
+    def __init__(self, rate, warm):
+        self.rate = rate
+        if warm:
+            self.weights = [0.0, 0.0]
+
+    def predict(self, x):
+        return self.weights[0] + x * self.weights[1]
+
+
+def build(options):
+    return Model(options["rate"], options.get("warm"))
+
+
+print(build({"rate": 0.1}).predict(2.0))
+"""
+
+NOT_FITTED = """\
+class Scaler:
+    def __init__(self, least):
+        self.least = least
+
+    def fit(self, rows):
+        self.most = max(rows)
+        return self
+
+    def scaled(self, row):
+        return (row - self.least) / (self.most - self.least)
+
+
+def report(rows):
+    scaler = Scaler(0)
+    return [scaler.scaled(row) for row in rows]
+
+
+report([1, 2, 3])
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "part", "says"),
+    [
+        pytest.param(PAST_INIT, "cls.__new__(cls)", "`Client.__init__`, which sets it", id="made past it"),
+        pytest.param(NO_SUPER, "def __init__(self, name, key)", "did not call `Store.__init__`", id="not called"),
+        pytest.param(TOO_EARLY, "self.refresh()", "sets it later", id="asked for too early"),
+        pytest.param(PASSED_OVER, "if warm:", "`warm` was None", id="a test was false"),
+    ],
+)  # fmt: skip
+def test_an_attribute_that_init_has_not_set_is_followed_to_what_kept_it(
+    tmp_path: Path, program: str, part: str, says: str
+) -> None:
+    first, *_ = clues(tmp_path, program)
+    assert first.line == line_of(program, part), first.whole
+    assert says in first.says
+    assert first.sureness is Sureness.SEEN
+
+
+def test_that_another_method_was_not_run_is_told_and_not_called_the_cause(tmp_path: Path) -> None:
+    first, *_ = clues(tmp_path, NOT_FITTED)
+    assert (
+        "`Scaler.fit`, which sets it at main.py:6 (`self.most = max(rows)`), did not run"
+        in first.says
+    )
+    assert first.line == line_of(NOT_FITTED, "scaler = Scaler(0)")
+    assert first.sureness is Sureness.POSSIBLE
+
+
+def test_an_attribute_that_was_set_and_taken_out_is_not_said_never_to_have_been_set(
+    tmp_path: Path,
+) -> None:
+    program = PAST_INIT.replace(
+        "client = cls.__new__(cls)", 'client = cls("t")\n        vars(client).pop("cache")'
+    )
+    assert not any(
+        "did not" in each.says or "was never" in each.says for each in clues(tmp_path, program)
+    )
+
+
+WHILE_ITERATED = """\
+{imports}
+
+
+class Store:
+    def __init__(self, names):
+        self.open = {made}
+        self.seen = {{}}
+
+    def expire(self, name):
+        self.seen[name] = True
+        {change}
+
+    def all(self):
+        return self.open{view}
+
+
+def sweep(store):
+    for name in store.all():
+        if name != "a":
+            store.expire(name)
+
+
+sweep(Store(["a", "b", "c"]))
+"""
+
+WHILE_COMPREHENDED = """\
+class Store:
+    def __init__(self, names):
+        self.open = dict.fromkeys(names)
+        self.seen = {}
+
+    def expire(self, name):
+        self.seen[name] = True
+        del self.open[name]
+        return name
+
+
+store = Store("abc")
+print([store.expire(name) for name in store.open])
+"""
+
+
+@pytest.mark.parametrize(
+    ("imports", "made", "change", "view"),
+    [
+        pytest.param("", "dict.fromkeys(names)", "self.open.pop(name)", ".keys()", id="dict"),
+        pytest.param("", "set(names)", "self.open.add(name + 'x')", "", id="set"),
+        pytest.param("from collections import deque", "deque(names)", "self.open.append(name)", "", id="deque"),
+        pytest.param(
+            "from collections import defaultdict", "defaultdict(list, {n: [] for n in names})",
+            "self.open[name + 'x']", "", id="defaultdict",
+        ),
+    ],
+)  # fmt: skip
+def test_the_line_that_changes_what_a_loop_goes_through_is_named(
+    tmp_path: Path, imports: str, made: str, change: str, view: str
+) -> None:
+    program = WHILE_ITERATED.format(imports=imports, made=made, change=change, view=view)
+    first, *_ = clues(tmp_path, program)
+    assert first.line == line_of(program, change), first.whole
+    assert first.sureness is Sureness.SEEN
+
+
+def test_the_line_that_changes_what_a_comprehension_goes_through_is_named(tmp_path: Path) -> None:
+    first, *_ = clues(tmp_path, WHILE_COMPREHENDED)
+    assert first.line == line_of(WHILE_COMPREHENDED, "del self.open[name]"), first.whole
+
+
+CLOSED = {
+    "a file that a `with` has closed": ("""\
+def rows(path):
+    with open(path) as lines:
+        return (line.split() for line in lines)
+
+
+def total(path):
+    return sum(int(row[0]) for row in rows(path))
+
+
+print(total("main.py"))
+""", "with open(path) as lines:"),
+    "a reader of a file": ("""\
+import csv
+
+
+def table(path):
+    lines = open(path)
+    rows = csv.reader(lines)
+    header = next(rows)
+    lines.close()
+    return header, rows
+
+
+header, rows = table("main.py")
+for row in rows:
+    print(row)
+""", "lines.close()"),
+    "a file kept by an object": ("""\
+class Log:
+    def __init__(self, path):
+        self.out = open(path, "w")
+
+    def write(self, text):
+        self.out.write(text)
+
+    def rotate(self):
+        self.out.close()
+
+
+log = Log("log.txt")
+log.write("a")
+log.rotate()
+log.write("b")
+""", "self.out.close()"),
+    "a pool": ("""\
+from concurrent.futures import ThreadPoolExecutor
+
+
+class Jobs:
+    def __init__(self):
+        self.pool = ThreadPoolExecutor(1)
+
+    def put(self, number):
+        return self.pool.submit(abs, number)
+
+    def flush(self):
+        self.pool.shutdown()
+
+
+jobs = Jobs()
+jobs.put(-1)
+jobs.flush()
+jobs.put(-2)
+""", "self.pool.shutdown()"),
+    "a database": ("""\
+import sqlite3
+
+
+def opened():
+    connection = sqlite3.connect(":memory:")
+    with connection:
+        connection.execute("CREATE TABLE t (a INTEGER)")
+    connection.close()
+    return connection
+
+
+print(opened().execute("SELECT * FROM t"))
+""", "connection.close()"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", CLOSED)
+def test_the_line_that_closes_what_is_used_afterwards_is_named(tmp_path: Path, kind: str) -> None:
+    program, part = CLOSED[kind]
+    first, *_ = clues(tmp_path, program)
+    assert first.line == line_of(program, part), first.whole
+    assert "had closed" in first.says
+    assert first.sureness is Sureness.SEEN
+
+
+def test_a_file_that_is_still_open_is_not_said_to_be_closed(tmp_path: Path) -> None:
+    program = """\
+other = open("other.txt", "w")
+other.close()
+
+
+def use(handle):
+    raise ValueError("the shop is closed")
+
+
+with open("main.py") as lines:
+    use(lines)
+"""
+    assert not any("had closed" in each.says for each in clues(tmp_path, program))
+
+
+LOCKED = """\
+import sqlite3
+
+
+class Log:
+    def __init__(self):
+        self.connection = sqlite3.connect("shop.sqlite", timeout=0.05)
+
+    def note(self, what):
+        self.connection.execute("INSERT INTO log VALUES (?)", (what,))
+{commit}
+
+def take(number):
+    connection = sqlite3.connect("shop.sqlite", timeout=0.05)
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("INSERT INTO log VALUES (?)", (number,))
+    {after}
+
+
+with sqlite3.connect("shop.sqlite") as made:
+    made.execute("CREATE TABLE IF NOT EXISTS log (what TEXT)")
+log = Log()
+log.note("begin")
+take(1)
+take(2)
+"""
+
+
+def test_the_transaction_that_keeps_a_database_locked_is_named(tmp_path: Path) -> None:
+    program = LOCKED.format(commit="", after="connection.commit()")
+    first, *_ = clues(tmp_path, program)
+    assert first.line == line_of(program, "self.connection.execute("), first.whole
+    assert first.sureness is Sureness.SEEN
+
+
+GATHERED = """\
+import asyncio
+
+
+async def level(name, delay):
+    await asyncio.sleep(delay)
+    if name == "mill":
+        return f"{delay} m"
+    return delay
+
+
+async def levels(names):
+    answers = await asyncio.gather(*(level(name, 0.01) for name in names))
+    return dict(zip(names, answers))
+
+
+found = asyncio.run(levels(["bridge", "lock", "mill"]))
+print(max(found, key=found.get))
+total = 0
+for name in found:
+    total += found[name]
+"""
+
+
+def test_what_a_task_gave_back_is_followed_into_it_through_zip(tmp_path: Path) -> None:
+    program = GATHERED.replace("print(max(found, key=found.get))\n", "")
+    first, *_ = clues(tmp_path, program)
+    assert first.line == line_of(program, 'return f"{delay} m"'), first.whole
+
+
+ZEROS = """\
+import json
+from dataclasses import dataclass
+
+
+@dataclass
+class Run:
+    name: str
+    seconds: float
+
+
+class Total:
+    def __init__(self):
+        self.rows = 0
+        self.seconds = 0.0
+
+    def add(self, run):
+        self.rows += 10
+        self.seconds += run.seconds
+
+    @property
+    def rate(self):
+        return self.rows / self.seconds
+
+
+def runs(path):
+    with open(path) as lines:
+        entries = json.load(lines)
+    return [Run(name=each["name"], seconds=each.get("duration", 0.0)) for each in entries]
+
+
+def rate(name):
+    total = Total()
+    for run in runs("runs.json"):
+        if run.name == name:
+            total.add(run)
+    return total.rate
+
+
+print(rate("fit"))
+print(rate("score"))
+"""
+RUNS = """\
+[{"name": "fit", "duration": 2.5},
+ {"name": "score", "elapsed": 4.5},
+ {"name": "score", "elapsed": 7.5}]
+"""
+
+
+def test_a_sum_that_stayed_zero_is_followed_to_the_zeros_that_were_added(tmp_path: Path) -> None:
+    first, *_ = clues(tmp_path, ZEROS, runs_json=RUNS)
+    assert first.line == line_of(ZEROS, 'each.get("duration", 0.0)'), first.whole
+    assert "There is no such key" in first.says
+    assert "runs.json:3" in first.whole
+
+
+PROPERTY = """\
+class Order:
+    def __init__(self, lines):
+        self.lines = lines
+
+    @property
+    def customer(self):
+        for line in self.lines:
+            if line.startswith("customer "):
+                return line.split()[1]
+
+
+def greeting(order):
+    name = order.customer
+    return "Dear " + name
+
+
+greeting(Order(["customer ada"]))
+greeting(Order(["total 3"]))
+"""
+
+
+def test_a_value_is_followed_into_the_property_that_gave_it(tmp_path: Path) -> None:
+    first, *_ = clues(tmp_path, PROPERTY)
+    assert "`customer` at main.py:6 ended after line 7 without a `return`" in first.says
+
+
+COMPUTED = """\
+def loads(counts):
+    found = [0]
+    for on, off in counts:
+        load = found[-1]
+        found.append(load + on - off)
+    return found
+
+
+assert min(loads([(4, 0), (5, 5), (0, 9)])) >= 0
+"""
+
+
+def test_a_number_is_not_said_to_come_from_an_operand_that_is_equal_by_chance(
+    tmp_path: Path,
+) -> None:
+    # The load before the last is 4 = 4 + 5 - 5, and no entry of a record.
+    assert not any("`(5, 5)`" in each.whole for each in clues(tmp_path, COMPUTED))
