@@ -490,3 +490,117 @@ def test_a_number_is_not_said_to_come_from_an_operand_that_is_equal_by_chance(
 ) -> None:
     # The load before the last is 4 = 4 + 5 - 5, and no entry of a record.
     assert not any("`(5, 5)`" in each.whole for each in clues(tmp_path, COMPUTED))
+
+
+SWALLOWED = """\
+class Transaction:
+    def __init__(self, stock):
+        self.stock = stock
+
+    def __enter__(self):
+        self.before = dict(self.stock)
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if kind is not None:
+            self.stock.update(self.before)
+        return {given}
+
+
+def ship(stock, item, count):
+    with Transaction(stock):
+        if stock[item] < count:
+            raise ValueError(item)
+        stock[item] -= count
+    return True
+
+
+stock = {{"bolt": 3}}
+shipped = 0
+for count in (2, 5):
+    try:
+        if ship(stock, "bolt", count):
+            shipped += count
+    except ValueError:
+        pass
+assert shipped + stock["bolt"] == 3{after}
+"""
+
+
+def test_an_error_that_a_context_manager_swallowed_is_told(tmp_path: Path) -> None:
+    program = SWALLOWED.format(given="True", after="")
+    (told,) = (each for each in clues(tmp_path, program) if "swallowed" in each.says)
+    assert "`Transaction.__exit__` swallowed ValueError('bolt'), raised at main.py:18" in told.says
+    assert told.line == 12
+    assert told.sureness is Sureness.POSSIBLE
+
+
+@pytest.mark.parametrize("given", ["False", "None", "[]"])
+def test_an_error_that_goes_on_is_not_said_to_be_swallowed(tmp_path: Path, given: str) -> None:
+    program = SWALLOWED.format(given=given, after=" + 1")
+    assert not any("swallowed" in each.says for each in clues(tmp_path, program))
+
+
+MASKED = """\
+def store(token, live):
+    if token in live:
+        raise ValueError("twice")
+    live.add(token)
+
+
+live = set()
+store("abcdef0123456789", live)
+store("abcdef0123456789", live)
+"""
+
+
+def test_what_is_masked_is_not_said_to_be_empty(tmp_path: Path) -> None:
+    assert not any("empty" in each.whole for each in clues(tmp_path, MASKED))
+
+
+DIVIDED = """\
+import numpy as np
+
+
+def normalise(values):
+    span = values.max() - values.min()
+    return (values - values.min()) / span
+
+
+def total(gain):
+    values = normalise(np.array([1.0, 2.0]) * gain)
+    return int(values.sum())
+
+
+with np.errstate(invalid="ignore"):
+    print(total(1.0))
+    print(total(0.0))
+"""
+
+
+def test_nan_of_a_division_by_zero_is_not_called_the_cause(tmp_path: Path) -> None:
+    first, *_ = clues(tmp_path, DIVIDED)
+    assert first.line == line_of(DIVIDED, "/ span")
+    assert first.sureness is Sureness.POSSIBLE
+
+
+CHECKED = """\
+import sys
+
+
+def plan(stops, reach):
+    ahead = [stop for stop in stops if stop <= reach]
+    if not ahead:
+        raise LookupError(f"no stop within {reach}")
+    return ahead
+
+
+try:
+    plan([10, 20], 5)
+except LookupError as error:
+    sys.exit(f"cannot go: {error}")
+"""
+
+
+def test_what_the_program_itself_finds_wrong_is_not_called_the_cause(tmp_path: Path) -> None:
+    assert all(each.sureness is Sureness.POSSIBLE for each in clues(tmp_path, CHECKED))

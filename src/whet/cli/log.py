@@ -19,12 +19,15 @@ def command(*, limit: int, with_searches: bool, failed: bool, as_json: bool) -> 
     """List the recorded trials, the newest first."""
     with open_workbench() as bench:
         entries = list(bench.notebook.entries(limit, with_searches=with_searches, only_bad=failed))
+        foreign = bench.foreign
         others = bool(entries) or any(bench.notebook.entries(1, with_searches=True))
     if as_json:
         answer_json({"trials": [entry_json(entry) for entry in entries]})
         return
     if not entries and not others:
         say("no trials here yet; `whet run -- COMMAND` makes one")
+        if foreign:
+            say(foreign)
     elif not entries:
         say("none of the trials here is of that kind; `whet log --all` shows those of searches too")
     for entry in entries:

@@ -9,14 +9,16 @@ from whet.cli.console import answer, answer_json, say
 from whet.cli.options import json_option
 from whet.core.errors import BadUsage
 from whet.core.quantity import shown_count
+from whet.notebook.notebook import FILE_NAME
 from whet.workbench.bench import open_workbench
 
 _SHOWN = 20
 
 
 @click.group(invoke_without_command=True)
+@json_option
 @click.pass_context
-def command(context: click.Context) -> None:
+def command(context: click.Context, *, as_json: bool) -> None:
     """Show where the trials of this project are kept.
 
     They are in a folder of your own, outside of the project: what comes with a clone or an archive
@@ -25,7 +27,11 @@ def command(context: click.Context) -> None:
     if context.invoked_subcommand is None:
         with open_workbench() as bench:
             count = sum(1 for _ in bench.notebook.entries())
-            answer(f"{bench.project.state / 'notebook.db'} ({shown_count(count, 'trial')})")
+            path = bench.project.state / FILE_NAME
+        if as_json:
+            answer_json({"file": str(path), "trials": count})
+        else:
+            answer(f"{path} ({shown_count(count, 'trial')})")
 
 
 @command.command("adopt")

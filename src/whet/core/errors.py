@@ -384,7 +384,7 @@ class NotebookBusy(WhetError):
 
     Many whets may use one notebook at once; each holds it for less than a millisecond. Who
     holds it for long is stopped (Ctrl-Z), is an SQLite client inside a transaction, or sits on
-    another machine that shares the folder. `fuser -v .whet/notebook.db` names those of this one.
+    another machine that shares the folder. `fuser -v FILE` with the file that `whet notebook` names shows those of this one.
     """
 
     exit_code = UNAVAILABLE

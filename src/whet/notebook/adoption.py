@@ -171,6 +171,8 @@ def _check(path: Path, *, shown: Path) -> None:
             connection.execute("PRAGMA cell_size_check = ON")
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_IN_A_VALUE)
             version = check_version(connection.execute, shown, len(MIGRATIONS))
+            if not version:
+                raise damaged(shown, "it is empty")
             if _schema(connection) != _schema_of(version):
                 raise damaged(shown, "its tables and triggers are not those of a notebook")
             (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()

@@ -169,14 +169,14 @@ _PAGE = """\
 
 <!-- Written by `make docs-generate` from `src/whet/notebook/schema.py`. -->
 
-The notebook is `.whet/notebook.db`, an SQLite database in WAL mode, version {version}.
+The notebook is a file `notebook.db`, an SQLite database in WAL mode, version {version}; `whet notebook` says where.
 Any SQLite client may read it, also while whet runs:
 
 ```console
-$ sqlite3 -readonly .whet/notebook.db "SELECT number, started_at, verb FROM trial"
+$ sqlite3 -readonly NOTEBOOK "SELECT number, started_at, verb FROM trial"
 ```
 
-Large things (payloads, captured output) are files in `.whet/blobs/`, named by the SHA-256 of
+Large things (payloads, captured output) are files in `blobs/` beside it, named by the SHA-256 of
 what they hold: the first two hexadecimal digits name the folder, the rest the file.
 
 ```sql

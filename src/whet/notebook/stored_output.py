@@ -59,5 +59,5 @@ def reading(path: Path) -> Generator[None, None, None]:
     except FileNotFoundError as error:
         raise NotebookDamaged(
             f"`{path}` is gone, though a trial names it",
-            hint="bring `.whet/blobs` back from a backup, or run the trial once more: `whet again`",
+            hint="bring the folder `blobs` beside the notebook back from a backup, or run the trial once more: `whet again`",
         ) from error

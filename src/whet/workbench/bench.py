@@ -28,10 +28,10 @@ from whet.host.claims import Claims
 from whet.host.console import Console
 from whet.host.editing import unsaved_below
 from whet.host.ending import cleaning_up
-from whet.host.project import Project, Settings, load_settings
+from whet.host.project import STATE_FOLDER, Project, Settings, load_settings
 from whet.host.snapshots import take_snapshot
 from whet.host.surroundings import look_around
-from whet.notebook.notebook import Notebook
+from whet.notebook.notebook import FILE_NAME, Notebook
 from whet.workbench.request import Judging, TrialRequest
 
 if TYPE_CHECKING:  # not loaded for a single trial: `whet run` must start at once
@@ -126,6 +126,12 @@ class Workbench:
     def __post_init__(self) -> None:
         """Claim no place yet."""
         self.claims = Claims(self.project.state / "claims")
+
+    @property
+    def foreign(self) -> str:
+        """What is to be said of trials that lie in the project; empty: there are none."""
+        path = self.project.root / STATE_FOLDER / FILE_NAME
+        return _FOREIGN.format(folder=STATE_FOLDER) if os.path.lexists(path) else ""
 
     @property
     def jobs(self) -> int:
@@ -306,6 +312,12 @@ class Workbench:
         return self.shelf.keep(read_payload(cwd / request.stdin, request.stdin, may_be_empty=True))
 
 
+_FOREIGN = (
+    "`{folder}` in this project holds trials of somebody else or of an older whet: they are left alone"
+    " (`whet notebook adopt {folder}` shows them and takes them over)"
+)
+
+
 @contextmanager
 def open_workbench(
     environment: Mapping[str, str] | None = None, observer: "Observer | None" = None
@@ -319,6 +331,7 @@ def open_workbench(
     """
     inherited = dict(os.environ) if environment is None else dict(environment)
     project = Project.find(Path.cwd(), inherited)
+    is_new = not (project.state / FILE_NAME).exists()
     project.prepare()
     belongings = Belongings(project.state / "made")
     belongings.sweep()
@@ -333,6 +346,8 @@ def open_workbench(
         shelf=Shelf(notebook=notebook),
         emit=_emitter(observer),
     )
+    if is_new and bench.foreign:
+        bench.emit(Notice(text=bench.foreign))
     try:
         yield bench
     finally:

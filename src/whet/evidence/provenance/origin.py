@@ -34,11 +34,13 @@ from whet.evidence.provenance.suspects import (
     caught_before,
     failing_at,
     failing_in,
+    is_zero,
     replaced_in,
     shape_of,
     suspects_of,
     tested_in,
 )
+from whet.evidence.provenance.swallowed import swallowed_before
 from whet.evidence.provenance.trail import End, Hop, Trail
 from whet.evidence.provenance.walk import Walk
 from whet.evidence.provenance.way import Way, way_of
@@ -99,6 +101,7 @@ class Origin(Wording):
             *self._of_replaced(failing),
             *self._of_circumstances(failing),
             *self.missing.clues(failing),
+            *self._of_swallowed(failing),
         ]
         self.is_telling = bool(others)
         found = [*others, *self._of_suspects(failing)]
@@ -122,6 +125,9 @@ class Origin(Wording):
         if error is None:
             return
         path = error.call.code.path
+        statement = self.sources[path].statement(error.line)
+        # One that the program itself raises says what it found wrong, and not why.
+        is_lost = replaced is not None and not isinstance(statement, ast.Raise)
         below = failing_at(error, self.sources, self.position_of)
         deeper = [] if below is None else list(self._of(below))
         more = f". {upper(deeper[0].says)}" if deeper else ""
@@ -131,8 +137,21 @@ class Origin(Wording):
         yield self.clue(
             f"{self.place_of(path, error.line)} raised {self.error(error)}, and"
             f" {self.there(failing)} {then}{more}",
-            path, error.line, Sureness.SEEN if replaced else Sureness.POSSIBLE,
+            path, error.line, Sureness.SEEN if is_lost else Sureness.POSSIBLE,
         )  # fmt: skip
+
+    def _of_swallowed(self, failing: Failing) -> Iterator[Clue]:
+        """Tell of errors that a context manager has swallowed: nothing in the program says so."""
+        for each in swallowed_before(failing, self.recording):
+            error, call = each.error, each.result.frame
+            path, line = call.code.path, each.result.line
+            gave = shown(each.result.result) if each.result.result is not None else ""
+            yield self.clue(
+                f"`{call.code.name}` swallowed {self.error(error)}, raised at"
+                f" {self.place_of(error.call.code.path, error.line)}: at {self.place_of(path, line)}"
+                f" it returned {gave or 'a true value'}",
+                path, line, Sureness.POSSIBLE,
+            )  # fmt: skip
 
     # ---- circumstances ----
 
@@ -206,12 +225,28 @@ class Origin(Wording):
             is_firm = is_firm and not (
                 suspect.says in _BEGINNINGS and is_beginning(trail.expression)
             )
+            is_firm = is_firm and not self._divides_by_zero(trail)
             sureness = Sureness.SEEN if is_firm else Sureness.POSSIBLE
             story = self._story(failing, suspect, trail, sureness)
             self.is_telling = self.is_telling or suspect.flaw is not None
             is_new = story.line != failing.error.line or story.path != failing.call.code.path
             if is_new or story.trail:
                 yield story
+
+    def _divides_by_zero(self, trail: Trail) -> bool:
+        """Whether a value was made by a division by zero: why there is a zero is the question then."""
+        expr, call, step = trail.expression, trail.call, trail.step
+        if not isinstance(expr, ast.BinOp) or not isinstance(expr.op, ast.Div):
+            return False
+        divisor = (
+            None if call is None or step is None else self.walk.now.value(expr.right, call, step)
+        )
+        if divisor is None:
+            return False
+        least, most = divisor.facts.get("min"), divisor.facts.get("max")
+        if isinstance(least, int | float) and isinstance(most, int | float):
+            return least <= 0 <= most
+        return is_zero(divisor)
 
     def _story(self, failing: Failing, suspect: Suspect, trail: Trail, sureness: Sureness) -> Clue:
         said = self.said(suspect.expr, failing.call)
@@ -226,6 +261,8 @@ class Origin(Wording):
         if idle is not None:
             return self._of_idle(head, idle, trail)
         record = self._record_of(trail)
+        if trail.end is End.INPUT and record is None:
+            trail.end = End.UNKNOWN  # it may be a file or anything else that is gone through
         of = f", for the record at {self.record(record)}" if record is not None else ""
         made_of = [] if suspect.says == "None" else self._made_of(trail)
         last = trail.hops[-1]

@@ -22,6 +22,7 @@ from whet.evidence.provenance.walk import Walk
 from whet.host.stacks import is_user_code
 
 EXIT = "SystemExit"
+MASK = "[masked]"
 CONTROL_FLOW = {"StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"}
 _LEAST_PARTS = 2
 _QUOTED = re.compile(r"'([\w.]+)'")
@@ -285,6 +286,8 @@ def shape_of(value: Value) -> str:
 
 def flaw_of(value: Value) -> tuple[str, Flaw, int] | None:
     """Return what is wrong with a value in many programs, as words and as a question."""
+    if value.words == MASK:
+        return None  # what it was, nobody may see
     for words, flaw, rank in _FLAWS:
         if flaw(value):
             return words, flaw, rank
@@ -322,7 +325,8 @@ def _is_negative(value: Value) -> bool:
     return value.is_number and value.words.startswith("-")
 
 
-def _is_zero(value: Value) -> bool:
+def is_zero(value: Value) -> bool:
+    """Whether a value is the number zero."""
     return value.is_number and value.words in {"0", "0.0", "-0.0"}
 
 
@@ -332,7 +336,7 @@ _FLAWS: Sequence[tuple[str, Flaw, int]] = (
     ("infinite", _is_infinite, 3),
     ("negative", _is_negative, 5),
     ("empty", _is_empty, 4),
-    ("zero", _is_zero, 5),
+    ("zero", is_zero, 5),
 )
 
 

@@ -55,6 +55,9 @@ class Wording:
     def place(self, hop: Hop) -> str:
         """Say where a value came by."""
         place = self.at(hop.path, hop.line)
+        statement = self.sources[hop.path].statement(hop.line)
+        if isinstance(statement, ast.AugAssign) and statement.value is hop.expr:
+            return self.place_of(hop.path, hop.line)  # what was added alone tells nothing
         return f"{place} (`{cut(hop.says)}`)" if hop.says else place
 
     def record(self, record: Record) -> str:

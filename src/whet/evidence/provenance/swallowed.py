@@ -1,0 +1,51 @@
+"""Errors that a context manager of the program has swallowed: its ``__exit__`` gave back a true value."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from whet.evidence.provenance.recording import Call, Raised, Recording, Step
+from whet.evidence.provenance.suspects import CONTROL_FLOW, Failing
+
+_EXITS = {"__exit__", "__aexit__"}
+_FALSE = {"None", "False", "0", "''", "0.0"}
+
+
+@dataclass(frozen=True, slots=True)
+class Swallowed:
+    """An error, and the return that has ended it."""
+
+    error: Raised
+    result: Step
+
+
+def swallowed_before(failing: Failing, recording: Recording) -> Iterator[Swallowed]:
+    """Yield the errors that were swallowed so before a failure, the last first, each line once."""
+    told: set[tuple[str, int]] = set()
+    for call in reversed(recording.calls):
+        if call.code.short not in _EXITS or call.began > failing.error.moment:
+            continue
+        result = next((each for each in call.results if each.begin < failing.error.moment), None)
+        error = _under_way(call, recording)
+        if result is None or result.result is None or error is None:
+            continue
+        value = result.result
+        is_true = value.words not in _FALSE and not (value.kind == "container" and not value.size)
+        goes_on = any(
+            each.number == error.number and each.moment > result.begin for each in recording.errors
+        )
+        place = (call.code.path, result.line)
+        if is_true and not goes_on and place not in told:
+            told.add(place)
+            yield Swallowed(error, result)
+
+
+def _under_way(call: Call, recording: Recording) -> Raised | None:
+    """Return the error that a context manager was left with; None: with none."""
+    given = [value for held in call.held.values() for moment, value in held if moment == call.began]
+    for error in reversed(recording.errors):
+        if error.moment > call.began or error.type in CONTROL_FLOW:
+            continue
+        if any(value is not None and value.number == error.number for value in given):
+            # The same error where it came by first, further in.
+            return next(each for each in recording.errors if each.number == error.number)
+    return None
