@@ -347,6 +347,7 @@ def open_workbench(
         emit=_emitter(observer),
     )
     if is_new and bench.foreign:
+        bench.notes.append(bench.foreign)
         bench.emit(Notice(text=bench.foreign))
     try:
         yield bench
