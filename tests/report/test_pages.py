@@ -1,7 +1,6 @@
 import json
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +9,7 @@ from whet.core.budget import StopReason
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.report.pages import html, markdown, shown_payload, write_report
+from whet.report.pages import html, markdown, report_files, shown_payload
 from whet.report.wording import fence, one_line, visible
 from whet.workbench.investigation import (
     AlsoFound,
@@ -205,12 +204,11 @@ def test_bytes_that_are_no_text_are_dumped() -> None:
     assert shown_payload(b"a" * 5000).endswith("1.0 kB more")
 
 
-def test_the_pages_tell_the_same_facts(tmp_path: Path) -> None:
-    write_report(FULL, tmp_path)
+def test_the_pages_tell_the_same_facts() -> None:
+    files = {name: data.decode() for name, data in report_files(FULL).items()}
 
-    facts = json.loads((tmp_path / "report.json").read_text())
-    page = (tmp_path / "report.html").read_text()
-    text = (tmp_path / "report.md").read_text()
+    facts = json.loads(files["report.json"])
+    page, text = files["report.html"], files["report.md"]
     assert facts["history"]["first_bad"] == "1.4"
     assert facts["payloads"][0]["content"] == {"text": "a,b\n0,\n"}
     for words in ("1.4", "pricelib 1.3", "102 kB", "7 B", "prices.csv", "3 of 3 runs"):
@@ -218,10 +216,8 @@ def test_the_pages_tell_the_same_facts(tmp_path: Path) -> None:
         assert words in text
 
 
-def test_what_is_unknown_is_left_out(tmp_path: Path) -> None:
-    write_report(BARE, tmp_path)
-
-    page = (tmp_path / "report.html").read_text()
+def test_what_is_unknown_is_left_out() -> None:
+    page = report_files(BARE)["report.html"].decode()
     assert "None" not in page
     assert "no good version was named" in page
     assert "Reproduce it" not in page

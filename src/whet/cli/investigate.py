@@ -1,7 +1,5 @@
 """``whet investigate``: the main job."""
 
-from pathlib import Path
-
 import click
 
 from whet.cli.console import answer, answer_json, styled
@@ -20,7 +18,7 @@ from whet.core.errors import INCOMPLETE, ReproductionFailed
 from whet.core.quantity import shown_bytes, shown_seconds
 from whet.report.answer import NOT_FOUND, Answer, Evidence, answer_of, shown_trials
 from whet.report.facts import facts_of
-from whet.report.pages import headline, shown_payload, write_report
+from whet.report.pages import headline, report_files, shown_payload
 from whet.report.wording import one_line, unbroken, visible
 from whet.workbench.bench import open_workbench
 from whet.workbench.histories import history_of
@@ -116,10 +114,7 @@ def command(
         tries_changes=not no_changes,
     )
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
-        found = investigate(
-            bench, request, options, history_of,
-            publish=lambda known: write_report(known, Path(known.folder)),
-        )  # fmt: skip
+        found = investigate(bench, request, options, history_of, pages=report_files)
     if as_json:
         answer_json(facts_of(found))
     else:

@@ -9,7 +9,6 @@ from pathlib import Path
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.resources import ResourceUse
 from whet.core.verdict import Verdict
-from whet.host.files import write_atomically
 from whet.report import markup
 from whet.report.answer import answer_of, shown_trials
 from whet.report.curve import memory_curve, size_curve
@@ -28,20 +27,14 @@ _TEMPLATES = Path(__file__).with_name("templates")
 _SHOWN_PAYLOAD_BYTES = 4000
 
 
-def write_report(investigation: Investigation, folder: Path) -> None:
-    """Write ``report.md``, ``report.html`` and ``report.json`` into ``folder``.
-
-    Raises:
-        DiskFull: if there is no space left.
-        CannotWrite: if the folder may not be written to.
-    """
+def report_files(investigation: Investigation) -> dict[str, bytes]:
+    """Return what ``report.md``, ``report.html`` and ``report.json`` hold."""
     pages = {
         "report.md": markdown(investigation),
         "report.html": html(investigation),
         "report.json": json.dumps(facts_of(investigation), indent=2) + "\n",
     }
-    for name, page in pages.items():
-        write_atomically(folder / name, page.encode("utf-8", "backslashreplace"))
+    return {name: page.encode("utf-8", "backslashreplace") for name, page in pages.items()}
 
 
 def markdown(investigation: Investigation) -> str:

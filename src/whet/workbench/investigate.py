@@ -1,13 +1,11 @@
 """`whet investigate`: reproduce, classify, find since when, shrink, hand over."""
 
-import os
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from whet.core.budget import OutOfTimeError
 from whet.core.clue import Clue
@@ -23,7 +21,6 @@ from whet.core.failure import Failure, FailureKind
 from whet.core.quantity import shown_bytes, shown_seconds
 from whet.core.trial import Trial
 from whet.host.agent_tasks import AgentTasks
-from whet.host.files import storage_error
 from whet.host.presence import pythons_in
 from whet.workbench.bench import Workbench
 from whet.workbench.changed_part import SmallestPart
@@ -56,6 +53,7 @@ from whet.workbench.investigation import (
 )
 from whet.workbench.named_files import payload_names
 from whet.workbench.own_failure import check_shows_failure
+from whet.workbench.report_place import ReportFolder
 from whet.workbench.reproduce import Baseline
 from whet.workbench.reproducer import make_reproducer
 from whet.workbench.request import TrialRequest
@@ -66,9 +64,6 @@ from whet.workbench.shrinking import Guard, Payload
 from whet.workbench.sightings import seen_lines
 from whet.workbench.steps import Steps
 from whet.workbench.tried import named_trials, tried_trials
-
-REPORT_FOLDER = "whet-report"
-
 
 _SHOWN_LINES = 15
 
@@ -101,7 +96,7 @@ def investigate(
     request: TrialRequest,
     options: InvestigateOptions,
     history_of: HistoryOf,
-    publish: Callable[[Investigation], None],
+    pages: Callable[[Investigation], Mapping[str, bytes]],
 ) -> Investigation:
     """Find out why a command fails; every step is told while it is done.
 
@@ -113,7 +108,7 @@ def investigate(
         request: the command.
         options: how to investigate.
         history_of: finds the versions to search.
-        publish: writes what is known; called after a step.
+        pages: makes the files of the report from what is known; called after a step.
 
     Raises:
         BaselineDoesNotFail: if it does not fail.
@@ -149,7 +144,7 @@ def investigate(
     def write(*, is_last: bool = False) -> None:
         nonlocal published
         if is_last or time.monotonic() - published > _BETWEEN_REPORTS:
-            publish(so_far())
+            work.report.write(pages(so_far()))
             published = time.monotonic()
 
     work.publish = write
@@ -157,7 +152,7 @@ def investigate(
     investigation = so_far()
     facts = {"folder": str(work.folder)}
     bench.notebook.end_investigation(work.number, investigation.stopped, facts)
-    publish(investigation)
+    work.report.write(pages(investigation))
     return investigation
 
 
@@ -247,17 +242,13 @@ def _begin(
     history = _history(bench, request, trial, options, history_of)
     if history.is_pinned and history.versions is not None:
         trial = history.versions.on(trial, history.versions.new)
-    folder = Path(os.path.abspath(options.folder or REPORT_FOLDER))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise storage_error(error, folder) from error
+    report = ReportFolder(bench, options.folder)
     steps = Steps(emit=bench.emit)
     bench.emit = steps.observe
     number = bench.notebook.begin_investigation(verb="investigate", trial=trial)
     return Work(
         bench=bench, request=request, options=options, trial=trial, number=number,
-        steps=steps, folder=folder, history=history,
+        steps=steps, report=report, history=history,
     )  # fmt: skip
 
 
@@ -411,7 +402,7 @@ def _hand_over(work: Work, headline: str, baseline: Baseline) -> Reproducer | No
     with work.steps.step("Check the one-liner elsewhere", reason):
         try:
             reproducer = make_reproducer(
-                work.bench, work.trial, work.folder, headline, baseline, work.record
+                work.bench, work.trial, work.report, headline, baseline, work.record
             )
         except DiskFull as error:
             # What fails for want of space leaves none; what was found is not lost with it.

@@ -15,6 +15,7 @@ from whet.core.trial import Trial
 from whet.host.agent_tasks import NO_TASKS
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.changed_part import SmallestPart
+from whet.workbench.report_place import ReportFolder
 from whet.workbench.request import TrialRequest
 from whet.workbench.search_rows import search_recorder
 from whet.workbench.steps import Steps
@@ -106,7 +107,7 @@ class Work:
         trial: the command.
         number: of the investigation in the notebook.
         steps: what was done.
-        folder: where the report goes.
+        report: where it goes.
         history: the versions to search.
         publish: is told after each step; writes what is known.
         began: when it began, in seconds of `time.monotonic`.
@@ -124,7 +125,7 @@ class Work:
     trial: Trial
     number: int
     steps: Steps
-    folder: Path
+    report: ReportFolder
     history: History
     publish: Publish = _publish_nothing
     began: float = field(default_factory=time.monotonic)
@@ -134,6 +135,11 @@ class Work:
     shown: list[Clue] = field(default_factory=list[Clue])
     ended: StopReason | None = None
     whole: Trial | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where the report goes."""
+        return self.report.path
 
     @property
     def most_seconds(self) -> float:

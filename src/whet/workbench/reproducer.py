@@ -32,6 +32,7 @@ from whet.host.interpreters import is_python
 from whet.workbench.bench import RecordedExecutor, Workbench
 from whet.workbench.investigation import Reproducer
 from whet.workbench.opened_files import opened_files
+from whet.workbench.report_place import ReportFolder
 from whet.workbench.reproduce import Baseline
 
 SCRIPT = "reproduce.sh"
@@ -70,7 +71,7 @@ class Recipe:
 def make_reproducer(
     bench: Workbench,
     trial: Trial,
-    folder: Path,
+    report: ReportFolder,
     headline: str,
     baseline: Baseline,
     record: Callable[[Trial], int],
@@ -83,11 +84,12 @@ def make_reproducer(
     Args:
         bench: the workbench.
         trial: the failing trial with its smallest payloads.
-        folder: where the script goes.
+        report: where the script goes.
         headline: what fails, for the script's first lines.
         baseline: how it fails, and how often it has to be tried until it does.
         record: writes the row of a trial before it starts.
     """
+    folder = report.path
     search_path = bench.environment.get("PYTHONPATH")
     if search_path:  # whoever runs it elsewhere does not have it
         environment = {"PYTHONPATH": search_path, **trial.environment}
@@ -117,7 +119,8 @@ def make_reproducer(
         try:
             tried, times = _try(bench, trial, recipe, baseline, record, with_folder=not names_only)
         finally:
-            write_script(folder / SCRIPT, script)
+            report.write({SCRIPT: script.encode("utf-8", "surrogateescape")})
+            make_runnable(folder / SCRIPT)
             if not names_only:
                 for file in recipe.files.values():
                     Path(file.path).unlink(missing_ok=True)
@@ -435,6 +438,11 @@ def _try(
 def write_script(path: Path, script: str) -> None:
     """Write a script that may be run."""
     write_atomically(path, script.encode("utf-8", "surrogateescape"))
+    make_runnable(path)
+
+
+def make_runnable(path: Path) -> None:
+    """Let a script be run by its name."""
     os.chmod(path, 0o755)  # noqa: PTH101, S103 - a script is there to be run
 
 
