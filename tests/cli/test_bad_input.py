@@ -247,14 +247,25 @@ def test_a_project_folder_that_is_read_only(whet: Whet) -> None:
     said = in_a_namespace(whet, f"mount --bind {whet.folder} {whet.folder}",
                           f"mount -o remount,bind,ro {whet.folder}")  # fmt: skip
 
+    assert "whet: GOOD" in said, said
+    assert whet("show").code == 0, "the trial is kept: nothing of whet's is in the project"
+
+
+@pytest.mark.needs("unshare")
+def test_a_state_folder_that_is_read_only(whet: Whet) -> None:
+    whet("run", "--", "true")
+    said = in_a_namespace(whet, f"mount --bind {whet.state} {whet.state}",
+                          f"mount -o remount,bind,ro {whet.state}")  # fmt: skip
+
     assert "whet explain cannot-write" in said, said
     assert "WHET_DIR" in said
 
 
 @pytest.mark.needs("unshare")
 def test_a_disk_that_is_full(whet: Whet) -> None:
-    said = in_a_namespace(whet, f"mount -t tmpfs -o size=64k none {whet.folder}",
-                          f"head -c 1M /dev/zero > {whet.folder}/filler || true")  # fmt: skip
+    whet("run", "--", "true")
+    said = in_a_namespace(whet, f"mount -t tmpfs -o size=64k,mode=0700 none {whet.state}",
+                          f"head -c 1M /dev/zero > {whet.state}/filler || true")  # fmt: skip
 
     assert "whet explain disk-full" in said, said
 

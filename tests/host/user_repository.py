@@ -6,6 +6,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from whet.host.git import Repository
+
 _IDENTITY = {
     "GIT_AUTHOR_NAME": "a",
     "GIT_AUTHOR_EMAIL": "a@example.org",
@@ -49,6 +51,10 @@ class UserRepository:
         assert not check or done.returncode == 0, done.stderr
         return os.fsdecode(done.stdout).rstrip("\n")
 
+    def whets(self, *arguments: str) -> str:
+        """Ask git as whet does: it finds what whet keeps itself."""
+        return Repository(self.top).get(*arguments)
+
     def write(self, name: str, content: str | bytes = "") -> Path:
         path = self.top / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -61,23 +67,22 @@ class UserRepository:
         return self.git("rev-parse", "HEAD")
 
     def possessions(self) -> dict[str, object]:
-        """Return everything that belongs to the user, but for objects and `refs/whet`."""
+        """Return everything that belongs to the user, the objects and references of git with it."""
         found: dict[str, object] = {}
         git_dir = self.git("rev-parse", "--absolute-git-dir")
         for folder, folders, names in os.walk(self.top):
-            folders[:] = [name for name in folders if name not in {".whet", "objects", "whet"}]
+            folders[:] = [name for name in folders if name != ".whet"]
             for name in names:
                 path = Path(folder, name)
                 if name.startswith("sharedindex."):
                     continue  # each git that reads one renews its time
-                found[str(path.relative_to(self.top))] = _all_of(path)
+                # git renews the time of an object that is there already, whoever writes it again.
+                is_object = "/objects/" in folder + "/"
+                whole = path.read_bytes() if is_object else _all_of(path)
+                found[str(path.relative_to(self.top))] = whole
         found["index"] = _all_of(Path(git_dir, "index"))
         found["status"] = self.git("status", "--porcelain=v2", "--branch", "--show-stash")
-        found["references"] = [
-            line
-            for line in self.git("for-each-ref").splitlines()
-            if "refs/whet/" not in line
-        ]  # fmt: skip
+        found["references"] = self.git("for-each-ref").splitlines()
         found["worktrees"] = self.git("worktree", "list", "--porcelain")
         return found
 

@@ -148,7 +148,8 @@ def test_a_read_only_project_is_named_with_the_next_step(tmp_path: Path) -> None
         from whet.core.errors import CannotWrite
         from whet.host.project import Project
 
-        project = Project.find(folder, {})
+        named = {"XDG_STATE_HOME": str(folder.parent / "xdg"), "WHET_DIR": str(folder / "kept")}
+        project = Project.find(folder, named)
         try:
             project.prepare()
         except CannotWrite as error:

@@ -12,7 +12,7 @@ from looking_programs import make_history
 from whet.core.budget import StopReason
 from whet.core.errors import EndMisjudged, NotARepository, NothingBetween
 from whet.host.belongings import Belongings
-from whet.host.git import Repository
+from whet.host.git import Repository, git_environment
 from whet.host.tree_changes import PartialCommits
 from whet.workbench.bench import open_workbench
 from whet.workbench.bisect import BisectOptions, bisect, bisect_working_tree
@@ -34,7 +34,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def git(folder: Path, *words: str) -> str:
-    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, check=True)
+    environment = git_environment()  # which finds what whet keeps itself
+    done = subprocess.run(
+        ["git", *words], cwd=folder, env=environment, capture_output=True, check=True
+    )
     return done.stdout.decode().rstrip("\n")
 
 
@@ -125,7 +128,11 @@ def test_two_hunks_in_two_files_that_fail_together_are_the_answer(place: Path) -
     assert part.places == ("app.py:32", "helper.py:9")
     assert part.stopped is StopReason.MINIMAL
     assert part.is_verified
-    assert git(place, "for-each-ref", f"refs/whet/{part.commit}")
+    assert not git(place, "for-each-ref", "refs/whet")
+    alone = place.parent / "alone"
+    line = part.apply.replace("/tmp/part", str(alone))
+    subprocess.run(["sh", "-c", line], cwd=place, check=True, capture_output=True)
+    assert (alone / "helper.py").read_text() == edited(LONG, line8="line8 = 60\n")
     git(place, "checkout", "--quiet", commits[0])
     subprocess.run(["git", "apply", "-"], input=part.diff.encode(), cwd=place, check=True)
     assert subprocess.run([*APP.command], cwd=place, check=False, capture_output=True).returncode

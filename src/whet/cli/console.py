@@ -15,8 +15,16 @@ SCHEMA_VERSION = 1
 """Of all that ``--json`` prints. It rises when a field changes its meaning or goes."""
 
 _STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "dim": "2", "cyan": "36"}
-_OBEYED = re.compile(rf"(?!\x1b\[(?:0|{'|'.join(_STYLES.values())})m)[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""What a terminal obeys, but for these colours: names of files and commits may hold it."""
+_OBEYED = re.compile(
+    rf"(?!\x1b\[(?:0|{'|'.join(_STYLES.values())})m)[\x00-\x08\x0b-\x1f\x7f-\x9f"
+    r"\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+)
+"""What a terminal obeys, but for these colours: names of files and commits may hold it.
+
+Also what turns the direction of a text, so that it reads otherwise than it is (CVE-2021-42574).
+"""
+
+_LAST_BYTE = 0xFF
 
 _VERDICT_STYLES = {Verdict.BAD: "red", Verdict.GOOD: "green", Verdict.SKIP: "yellow"}
 
@@ -118,9 +126,14 @@ def _result_written() -> Generator[None, None, None]:
         ) from error
 
 
+def _escaped(found: re.Match[str]) -> str:
+    number = ord(found[0])
+    return f"\\x{number:02x}" if number <= _LAST_BYTE else f"\\u{number:04x}"
+
+
 def _write(stream: TextIO, text: str) -> None:
     if stream.isatty():
-        text = _OBEYED.sub(lambda found: f"\\x{ord(found[0]):02x}", text.replace("\r\n", "\n"))
+        text = _OBEYED.sub(_escaped, text.replace("\r\n", "\n"))
     try:
         stream.write(text)
     except UnicodeEncodeError:  # a terminal that is not UTF-8

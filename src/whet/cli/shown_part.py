@@ -30,4 +30,4 @@ def show_part(part: SmallestPart) -> None:
     if part.senseless:
         more.append(f"{part.senseless} not run, as Python could not read them")
     answer(f"{', '.join(more)}, in {shown_seconds(part.wall_seconds)}; {part.stopped.value}")
-    answer(f"with it alone: git worktree add --detach /tmp/part {part.commit[:10]}")
+    answer(f"with it alone: {part.apply}")

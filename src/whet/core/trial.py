@@ -120,7 +120,7 @@ class CodeState:
         commit: what HEAD was.
         tree: digest of all that decides: the tree with the uncommitted changes in it, and
             the names, sizes and times of files too large to keep.
-        snapshot: commit under ``refs/whet/`` that holds the working tree, or None if it was clean.
+        snapshot: commit of whet's own that holds the working tree, or None if it was clean.
         large_files: untracked files kept by name, size and time only.
     """
 

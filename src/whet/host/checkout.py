@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from whet.host.git import GitFailedError, Repository
+from whet.host.object_store import has_object
 
 QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
          "-c", "submodule.recurse=false", "-c", "advice.detachedHead=false")  # fmt: skip
@@ -41,6 +42,10 @@ def check_out(folder: Path, commit: str, *, is_clean: bool = True) -> bool:
         # git leaves a file as it wrote it by other rules, line ends and all, if its blob is equal.
         place.get(*QUIET, "read-tree", "--empty")
         place.get(*QUIET, *filters, *arguments)
+    if has_object(commit):
+        # A commit of whet's own, which only whet's git can read: the program's is to see the one
+        # below it, and what is more as changes that are not committed.
+        place.ask(*QUIET, "reset", "--quiet", "--soft", f"{commit}^")
     if is_clean:
         place.get(*QUIET, "clean", "--quiet", "-ffdx")
     return is_filtered

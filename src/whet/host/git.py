@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.errors import NotARepository
+from whet.host.object_store import VARIABLE, object_store
 from whet.host.tool import ToolMissingError, ToolResult, call_tool
 
 # Variables that point git at another repository or index than the folder it is called in:
@@ -85,8 +86,14 @@ class Repository:
 
 
 def git_environment() -> dict[str, str]:
-    """Return whet's environment for git: no other repository, no prompt, no optional locks."""
+    """Return whet's environment for git: no other repository, no prompt, no optional locks.
+
+    git finds the objects that whet keeps itself, beside those of the repository.
+    """
     kept = {name: value for name, value in os.environ.items() if name not in _MISLEADING}
+    store = object_store()
+    if os.path.isdir(store):
+        kept[VARIABLE] = store
     # Without optional locks `git status` leaves the user's index alone.
     return {**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from whet.host.git import GitFailedError, git_environment
+from whet.host.object_store import VARIABLE, has_object, object_store
 from whet.host.tool import ToolMissingError, ToolResult, call_tool
 from whet.host.working_tree import WorkingTree
 
@@ -193,6 +194,21 @@ class ShadowIndex:
             "commit-tree", tree, *parents, stdin=message.encode(), environment=names
         )  # fmt: skip
 
+    def keep(self, names: Iterable[str]) -> None:
+        """Keep objects of the repository, which may remove them, beside whet's own.
+
+        Raises:
+            GitFailedError: if the repository does not have one of them.
+        """
+        missing = [each for each in names if not has_object(each)]
+        if not missing:
+            return
+        how = ("pack-objects", "--stdout", "-q")
+        packed = self.ask(*how, stdin="".join(f"{each}\n" for each in missing).encode())
+        _succeeded(packed, how[0])
+        # Loose ones: what is there already is left, and one folder serves all repositories.
+        self.get("unpack-objects", "-q", stdin=packed.stdout, environment={VARIABLE: ""})
+
     def trailer(self) -> str:
         """Return the end of the index file, its checksum: equal trailers, equal indexes."""
         try:
@@ -234,10 +250,15 @@ class ShadowIndex:
             for name, value in git_environment().items()
             if not name.startswith("GIT_CONFIG_") or name in _HARMLESS
         }
+        store = object_store()
+        if not store:
+            raise GitFailedError("there is no folder of yours to keep objects in")
+        os.makedirs(store, mode=0o700, exist_ok=True)
         own = {
             "GIT_DIR": self.folder,
             "GIT_WORK_TREE": self.tree.top,
-            "GIT_OBJECT_DIRECTORY": self.tree.objects,
+            "GIT_OBJECT_DIRECTORY": store,
+            VARIABLE: self.tree.objects,
             "GIT_NO_REPLACE_OBJECTS": "1",
             "GIT_LITERAL_PATHSPECS": "1",
         }

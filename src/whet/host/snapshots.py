@@ -1,8 +1,8 @@
 """The code that a trial ran on: the working tree, byte for byte, as a commit of whet's own.
 
 The user's index, HEAD, stash, hooks, settings and files have no part in it and are not
-touched. A snapshot is kept under ``refs/whet/``, which `git push` does not send and `git gc`
-does not collect.
+touched. A snapshot is kept outside of the repository (`object_store`): no `git push` or `git clone`
+takes it along, and no `git gc` collects it.
 """
 
 import fcntl
@@ -18,12 +18,10 @@ from whet.core.trial import CodeState
 from whet.host.file_choice import Chosen, FileChoice
 from whet.host.files import remove_tree
 from whet.host.git import GitFailedError
+from whet.host.object_store import has_object
 from whet.host.shadow_index import ShadowIndex
 from whet.host.snapshot_memory import Commit, Memory, SetAside, recall
 from whet.host.working_tree import Stamp, WorkingTree, folder_with_git, stamp_of
-
-REFERENCES = "refs/whet/"
-"""Where snapshots are kept in the user's repository, each by the name of its commit."""
 
 KEPT_BELOW_BYTES = 10_000_000
 
@@ -36,6 +34,7 @@ _IN_A_LINE = 3  # of the paths are named
 # its trials should not wait for them.
 _MAX_NESTED = 16
 
+_GONE, _SUBMODULE = "000000", "160000"
 _EMPTY_TREES = (
     "",
     "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
@@ -99,8 +98,6 @@ def _take(top: str, state: str, limit_bytes: int, *, is_nested: bool) -> _Taken:
         for attempt in range(1, _ATTEMPTS):
             try:
                 return _Session(place, before, state, limit_bytes, is_nested=is_nested).take()
-            except CannotKeepError:
-                raise
             except GitFailedError:
                 if attempt == _ATTEMPTS - 1:
                     before = Memory(tree=before.tree, marks=before.marks)
@@ -130,10 +127,6 @@ def _marks(top: str, tree: WorkingTree) -> tuple[Stamp, ...]:
     inode, _, _ = stamp_of(os.path.join(top, ".git"))
     settings = (os.path.join(tree.common_dir, "config"), f"{tree.git_dir}/config.worktree")
     return ((inode, 0, 0), *(stamp_of(path) for path in settings))
-
-
-class CannotKeepError(GitFailedError):
-    """The repository takes no objects from this user; another try will not help."""
 
 
 class _Session:
@@ -269,7 +262,6 @@ class _Session:
     def _written(self, chosen: Chosen) -> str:
         self.shadow.remove(chosen.removed)
         if chosen.added:
-            self._may_write()
             for path in self.shadow.add(chosen.added):
                 with suppress(FileNotFoundError):
                     status = os.lstat(os.path.join(self.tree.top, path))
@@ -281,21 +273,13 @@ class _Session:
             return self.before.written
         return self.shadow.write_tree()
 
-    def _may_write(self) -> None:
-        owner = os.stat(self.tree.objects).st_uid
-        if os.geteuid() == 0 and owner != 0:
-            # Folders of root's among the objects would keep their owner from committing.
-            raise CannotKeepError("the repository belongs to another user")
-        if not os.access(self.tree.objects, os.W_OK):
-            raise CannotKeepError("the repository may not be written to")
-
     def _kept(self, now: Memory) -> str:
         """Keep a working tree that differs from HEAD as a commit; return the commit."""
         if now.written == now.head.tree or (not now.head.name and now.written in _EMPTY_TREES):
             return ""
         last = self.before
         is_same = (last.written, last.head.name) == (now.written, now.head.name)
-        if is_same and last.snapshot and self.tree.has_reference(REFERENCES + last.snapshot):
+        if is_same and last.snapshot and has_object(last.snapshot):
             return last.snapshot
         commit = self.shadow.commit(
             now.written,
@@ -303,24 +287,40 @@ class _Session:
             seconds=now.head.seconds,  # one that never changes: the same state, the same commit
             message=f"whet: the working tree on {now.head.name[:10] or 'no commit'}\n",
         )
-        self._refer_to(commit)
+        self.shadow.keep(self._changed(now, commit))
         return commit
+
+    def _changed(self, now: Memory, commit: str) -> list[str]:
+        """Return the objects of a snapshot that HEAD does not have: git may have some by chance."""
+        if now.head.name:
+            how = (
+                "diff-tree",
+                "-r",
+                "-t",
+                "--raw",
+                "--no-renames",
+                "--no-abbrev",
+                now.head.name,
+                commit,
+            )
+            rows = [line.split() for line in self.shadow.get(*how).splitlines()]
+            return [now.written, *(row[3] for row in rows if row[1] not in {_GONE, _SUBMODULE})]
+        rows = [
+            line.split() for line in self.shadow.get("ls-tree", "-r", "-t", commit).splitlines()
+        ]
+        return [now.written, *(row[2] for row in rows if row[0] != _SUBMODULE)]
 
     def _keep_what_was_amended(self, head: Commit) -> None:
         """Keep the commit that the last trial ran on if it has left the history of HEAD."""
         last = self.before
         if not last.head.name or last.head.name == head.name or last.snapshot:
             return
-        names = (last.head.name, head.name) if head.name else (last.head.name, last.head.name)
-        answer = self.tree.repository.ask("merge-base", "--is-ancestor", *names)
-        if answer.exit_code == 1:
-            with suppress(GitFailedError):
-                self._refer_to(last.head.name)
-
-    def _refer_to(self, commit: str) -> None:
-        # The hook `reference-transaction` belongs to the user and must not see whet.
-        quiet = ("-c", "core.hooksPath=/dev/null", "-c", "core.logAllRefUpdates=false")
-        self.tree.repository.get(*quiet, "update-ref", REFERENCES + commit, commit)
+        has = ("for-each-ref", "--count=1", "--contains", last.head.name)
+        known = ("--not", "--all", *((head.name,) if head.name else ()))
+        with suppress(GitFailedError):
+            if not self.tree.repository.get(*has):
+                listed = self.tree.repository.get("rev-list", "--objects", last.head.name, *known)
+                self.shadow.keep(line.split(" ")[0] for line in listed.splitlines())
 
 
 def digest_of_code(written: str, aside: tuple[str, ...], dirt: Mapping[str, str]) -> str:

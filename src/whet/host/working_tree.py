@@ -93,11 +93,6 @@ class WorkingTree:
         answer = self.repository.ask("rev-parse", "--quiet", "--verify", "HEAD^{commit}")
         return answer.text if answer.exit_code == 0 else ""
 
-    def has_reference(self, name: str) -> bool:
-        """Whether the reference is there; may say no of one that is kept in a reference table."""
-        loose = os.path.join(self.common_dir, name)
-        return os.path.exists(loose) or self._packed(name.encode()) != b""
-
     def _packed(self, name: bytes) -> bytes:
         packed = _content(os.path.join(self.common_dir, "packed-refs"))
         end = packed.find(b" " + name + b"\n")

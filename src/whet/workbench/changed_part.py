@@ -13,7 +13,8 @@ class SmallestPart:
         base: the commit that it is a change of, in a word.
         changed: the commit that has all of the change, in a word.
         commit: git's name of the commit that has this part alone.
-        diff: the part, as a diff that `git apply` takes.
+        diff: the part, to read.
+        apply: a line for a shell that makes a working tree with this part alone.
         places: where its hunks are, such as ``train.py:31``.
         before: how many hunks, or files taken as a whole, all of the change has.
         after: how many this part has.
@@ -30,6 +31,7 @@ class SmallestPart:
     changed: str
     commit: str
     diff: str
+    apply: str
     places: tuple[str, ...]
     before: int
     after: int

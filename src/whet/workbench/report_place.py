@@ -79,7 +79,7 @@ class ReportFolder:
             return True
         written = self._written(folder)
         try:
-            names = os.listdir(folder)  # noqa: PTH208 - names alone
+            names = {path.name for path in folder.iterdir()}
         except OSError:
             return False
         if names and not written:

@@ -1,5 +1,6 @@
 """The smallest part of a change that brings a failure: delta debugging over its hunks."""
 
+import shlex
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
@@ -12,8 +13,8 @@ from whet.core.oracle import Oracle
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.execution.caching import CachingExecutor
+from whet.host.files import write_atomically
 from whet.host.git import GitFailedError, Repository
-from whet.host.snapshots import REFERENCES
 from whet.host.tree_changes import PartialCommits, shown_changes
 from whet.search.answering import answering
 from whet.search.delta import Kept, minimize
@@ -76,7 +77,6 @@ class PartSearch:
             commits = PartialCommits(self.repository, self.bench.belongings, self.base)
             parts = ChangeParts(self.repository, commits, (self.base, self.changed))
             found = self._smallest(parts)
-            commits.keep(found.commit, REFERENCES + found.commit)
         except GitFailedError as error:
             raise HostFailure(
                 f"a part of the change between `{self.labels[0]}` and `{self.labels[1]}`"
@@ -130,11 +130,17 @@ class PartSearch:
         is_verified = is_run or self._holds(parts)
         announce(self.bench.emit, ended, reason)
         commit = parts.commit_of(self._best)
+        diff = shown_changes(self.repository, self.base, commit)
+        patch = self.bench.project.state / "parts" / f"{commit[:10]}.diff"
+        patch.parent.mkdir(mode=0o700, exist_ok=True)
+        write_atomically(patch, diff, mode=0o600)
         return SmallestPart(
             base=self.labels[0],
             changed=self.labels[1],
             commit=commit,
-            diff=shown_changes(self.repository, self.base, commit),
+            diff=diff.decode("utf-8", "replace"),
+            apply=f"git worktree add --detach /tmp/part {self.base[:10]} &&"
+            f" git -C /tmp/part apply {shlex.quote(str(patch))}",
             places=parts.named(self._best),
             before=len(everything),
             after=len(self._best),
