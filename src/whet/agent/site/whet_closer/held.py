@@ -237,7 +237,7 @@ def _state_of(value: Any, name: str) -> str:
     """Return what a file or a connection of Python's own is in; empty: open, or anything else."""
     if name == "_io.TextIOWrapper":
         value = value.buffer
-        name = type_name(type(value))
+        name = type_name(_type_of(value))
     if name.startswith("_io."):
         return "closed" if value.closed else ""
     if name == "sqlite3.Connection":
