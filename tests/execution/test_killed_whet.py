@@ -61,6 +61,24 @@ def test_nothing_stays_when_whet_is_killed(laboratory: Laboratory, and_its_spawn
     assert list((inner / "made").iterdir()) == []
 
 
+@pytest.mark.slow
+def test_the_program_ends_at_once_when_whet_and_its_spawner_are_killed(
+    laboratory: Laboratory,
+) -> None:
+    inner = laboratory.folder / "inner"
+    inner.mkdir()
+    with fifo(laboratory.folder) as held:
+        with _start(inner, f"exec 9>{held.path}; echo up >&9; exec sleep 1000") as whet:
+            held.wait_for_a_word()
+            spawners = children_of(whet.pid)
+            for pid in (whet.pid, *spawners):
+                os.kill(pid, signal.SIGSTOP)
+            for pid in (*spawners, whet.pid):
+                os.kill(pid, signal.SIGKILL)
+        held.wait_until_all_are_dead()  # no other whet has come
+    Belongings(inner / "made").sweep()
+
+
 def test_an_exception_in_a_search_ends_everything(laboratory: Laboratory) -> None:
     laboratory.jobs = 2
     with fifo(laboratory.folder) as held:

@@ -23,6 +23,7 @@ else:
     from whet.host.passage import Passage
     from whet.host.watching import Watching
 
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _SIGNALS = signal.valid_signals()
 _STAGE_VARIABLE = b"WHET_STAGE"  # as of `whet.host.stage`
 _SEARCH_PATH = b"/usr/local/bin:/usr/bin:/bin"  # where no PATH is set
@@ -146,9 +147,12 @@ def _become(
 ) -> NoReturn:
     """Turn this forked process into the program; report what stops it and exit."""
     streams, terminal, steps, passage = wiring
+    spawner = os.getppid()
     try:
         if passage is not None:
             _move_in(passage, reported)
+        else:
+            _end_with(spawner)
         os.setsid()
         _take_streams(streams, terminal)
         _hear_signals_again()
@@ -173,6 +177,15 @@ def _become(
     except OSError as error:
         os.write(reported, b"\n" + marshal.dumps(("set-up", error.errno or 0, b"")))
     finally:
+        os._exit(127)
+
+
+def _end_with(spawner: int) -> None:
+    """Have the kernel end this process when the spawner does, also by SIGKILL, and nobody sees it."""
+    import ctypes  # the spawner has loaded it
+
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != spawner:  # it ended just before
         os._exit(127)
 
 
