@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 from whet_command import Whet
@@ -137,10 +138,42 @@ def test_a_command_that_passes_has_nothing_to_toggle(whet: Whet) -> None:
 
 def test_switches_of_ones_own_stand_in_the_settings(whet: Whet) -> None:
     whet.write("whet.toml", '[toggles.no-cache]\nvariables = { APP_CACHE = "0" }\n')
+    assert "APP_CACHE" in whet("settings", "--agree").stdout
 
     found = rows(whet, 'import os\nassert os.environ.get("APP_CACHE") == "0"\n', "no-cache")
 
     assert found["no-cache"]["effect"] == "gone"
+
+
+def test_a_switch_of_a_project_is_used_once_the_user_has_agreed_to_it(whet: Whet) -> None:
+    text = '[toggles.no-cache]\nvariables = { APP_CACHE = "0" }\n'
+    program = (sys.executable, "-c", "import os; assert 'APP_CACHE' in os.environ")
+    whet.write("whet.toml", text)
+
+    refused = whet("toggle", "no-cache", "--", *program)
+    assert refused.code == 64
+    assert "`whet settings --agree`" in refused.stderr
+    assert "not used until you agree" in whet("settings").stderr
+    assert json.loads(whet("settings", "--json").stdout)["agreed"] is False
+    assert "are left out" in whet("toggle", "--", *program).stderr
+
+    whet("settings", "--agree")
+    assert json.loads(whet("settings", "--json").stdout)["agreed"] is True
+    assert whet("toggle", "no-cache", "--", *program).code == 0
+
+    whet.write("whet.toml", text.replace('"0"', '"1"'))
+    assert whet("toggle", "no-cache", "--", *program).code == 64
+
+
+def test_a_switch_in_the_users_own_settings_needs_no_word(whet: Whet, tmp_path: Path) -> None:
+    (tmp_path / "config" / "whet").mkdir(parents=True)
+    (tmp_path / "config" / "whet" / "settings.toml").write_text(
+        '[toggles.no-cache]\nvariables = { APP_CACHE = "0" }\n'
+    )
+    environment = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    program = (sys.executable, "-c", "import os; assert os.environ.get('APP_CACHE') == '0'")
+
+    assert whet("toggle", "no-cache", "--", *program, environment=environment).code == 0
 
 
 @pytest.mark.parametrize("line", ['variable = { A = "1" }', "variables = 1", 'signs = "a"'])

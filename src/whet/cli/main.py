@@ -29,6 +29,9 @@ VERBS = {
     "notebook": Verb(
         "whet.cli.notebook", "Show where trials are kept; take over those of a folder."
     ),
+    "settings": Verb(
+        "whet.cli.settings", "Show what holds here; agree to the switches of a project."
+    ),
     "post-mortem": Verb("whet.cli.post_mortem", "Open pdb on the kept frames of a failure."),
     "stacks": Verb("whet.cli.stacks", "Show where every process of a tree is."),
     "syscalls": Verb("whet.cli.syscalls", "Show which system call failed, and on which file."),

@@ -16,6 +16,7 @@ from whet.cli.options import (
 from whet.cli.progress import Progress
 from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, BadUsage
+from whet.core.event import Notice
 from whet.core.quantity import shown_count, shown_seconds
 from whet.core.toggle import Toggle
 from whet.workbench.bench import open_workbench
@@ -33,6 +34,11 @@ _STYLES = {Effect.GONE: "green", Effect.CLEARER: "green", Effect.RARER: "yellow"
 _ORDER = tuple(Effect)
 _SLOW = 1.5
 _WIDEST = 70
+
+
+_LEFT_OUT = (
+    "the switches of this project are left out until you have agreed to them (`whet settings`)"
+)
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="NAME... -- COMMAND...")
@@ -81,7 +87,7 @@ def command(
     """
     if is_list:
         with open_workbench() as bench:
-            known = known_toggles(bench.settings.toggles)
+            known = known_toggles({**bench.settings.toggles, **bench.settings.not_agreed})
             # Those that amplify are turned by name only, and have to be known for that.
             toggles = chosen(names or tuple(known), known)
         _answer_list(toggles, as_json=as_json)
@@ -94,10 +100,14 @@ def command(
     request = trial_request(ctx)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         options = ToggleOptions(
-            toggles=chosen(names, known_toggles(bench.settings.toggles)),
+            toggles=chosen(
+                names, known_toggles(bench.settings.toggles), bench.settings.not_agreed
+            ),
             finds_smallest=smallest, simplifies=simplify, repeats=repeats,
             budget=Budget(wall_seconds=budget), jobs=jobs,
         )  # fmt: skip
+        if bench.settings.not_agreed and not names:
+            bench.emit(Notice(text=_LEFT_OUT))
         report = toggle(bench, request, options)
     if as_json:
         answer_json(_report_json(report))

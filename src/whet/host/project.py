@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import json
 import math
 import os
 import shlex
@@ -21,6 +22,7 @@ STATE_FOLDER = ".whet"
 
 _SUBFOLDERS = ("blobs", "made", "scratch", "pycache")
 _MORE = ("claims", "worktrees", os.path.join("blobs", "incoming"))
+_AGREED = "agreed"
 _IGNORE_FILE, _OWNER_FILE, _NOTEBOOK = ".gitignore", "owner", "notebook.db"
 
 
@@ -148,6 +150,8 @@ class Settings:
         budget_seconds: limit of a search; None: none.
         limits: sets of limits by name, each with what its options are given; `[limits.NAME]`.
         toggles: switches of the user's own by name; `[toggles.NAME]`.
+        not_agreed: switches of the project that the user has not agreed to; they set variables for
+            commands, and a project may come from anybody. None of them is in `toggles`.
     """
 
     timeout_seconds: float | None = None
@@ -156,6 +160,7 @@ class Settings:
     budget_seconds: float | None = None
     limits: Mapping[str, JsonObject] = field(default_factory=dict[str, JsonObject])
     toggles: Mapping[str, JsonObject] = field(default_factory=dict[str, JsonObject])
+    not_agreed: Mapping[str, JsonObject] = field(default_factory=dict[str, JsonObject])
 
 
 Number: TypeAlias = int | float
@@ -166,7 +171,7 @@ _TABLES = {
     "limits": 'write `[limits.small]` in a line, and below it `memory = "2G"`',
     "toggles": 'write `[toggles.no-cache]` in a line, and below it `variables = { CACHE = "0" }`',
 }
-_NAMES = tuple(name for name in Settings.__slots__ if name not in _TABLES)
+_NAMES = tuple(name for name in Settings.__slots__ if name not in {*_TABLES, "not_agreed"})
 
 
 def load_settings(project: Project, environment: Mapping[str, str]) -> Settings:
@@ -181,13 +186,17 @@ def load_settings(project: Project, environment: Mapping[str, str]) -> Settings:
     """
     numbers: dict[str, Number] = {}
     tables: dict[str, dict[str, JsonObject]] = {name: {} for name in _TABLES}
-    for source, data in _sources(project, environment):
+    theirs: dict[str, JsonObject] = {}
+    for source, data, is_theirs in _sources(project, environment):
         for name, value in data.items():
             if name in _TABLES:
-                tables[name].update(_tables_in(data, name, source))
+                found = _tables_in(data, name, source)
+                (theirs if is_theirs and name == "toggles" else tables[name]).update(found)
                 continue
             numbers[name] = _checked(name, value, source)
     jobs = numbers.get("jobs")
+    is_agreed = not theirs or _digest_of(theirs) in _agreed(project)
+    tables["toggles"].update(theirs if is_agreed else {})
     keep_below = numbers.get("keep_untracked_below_bytes", Settings().keep_untracked_below_bytes)
     return Settings(
         timeout_seconds=numbers.get("timeout_seconds"),
@@ -196,7 +205,32 @@ def load_settings(project: Project, environment: Mapping[str, str]) -> Settings:
         budget_seconds=numbers.get("budget_seconds"),
         limits=tables["limits"],
         toggles=tables["toggles"],
+        not_agreed={} if is_agreed else theirs,
     )
+
+
+def agree(project: Project, settings: Settings) -> None:
+    """Write down that the user agrees to the project's switches as they are now.
+
+    Raises:
+        CannotWrite, DiskFull: if it cannot be written.
+    """
+    path = project.state / _AGREED
+    lines = {*_agreed(project), _digest_of(settings.not_agreed)}
+    try:
+        write_atomically(path, "".join(f"{each}\n" for each in sorted(lines)).encode(), mode=0o600)
+    except OSError as error:
+        raise storage_error(error, path) from error
+
+
+def _agreed(project: Project) -> frozenset[str]:
+    with suppress(OSError, UnicodeDecodeError):
+        return frozenset((project.state / _AGREED).read_text("ascii").split())
+    return frozenset()
+
+
+def _digest_of(tables: Mapping[str, JsonObject]) -> str:
+    return hashlib.sha256(json.dumps(tables, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _tables_in(data: JsonObject, name: str, source: str) -> dict[str, JsonObject]:
@@ -229,20 +263,22 @@ def _owner_of(path: Path) -> int | None:
         return None
 
 
-def _sources(project: Project, environment: Mapping[str, str]) -> Iterator[tuple[str, JsonObject]]:
-    """Yield each place that has settings, those that win last."""
+def _sources(
+    project: Project, environment: Mapping[str, str]
+) -> Iterator[tuple[str, JsonObject, bool]]:
+    """Yield each place that has settings, those that win last, and whether it is the project's."""
     user = _user_folder(environment)
     if user is not None:
         path = user / "whet" / "settings.toml"
-        yield f"`{path}`", _read_own(path)
+        yield f"`{path}`", _read_own(path), False
     path = project.root / "pyproject.toml"
-    yield f"`[tool.whet]` of `{path}`", _read_pyproject(path)
+    yield f"`[tool.whet]` of `{path}`", _read_pyproject(path), True
     path = project.root / "whet.toml"
-    yield f"`{path}`", _read_own(path)
+    yield f"`{path}`", _read_own(path), True
     for name in _NAMES:
         variable = f"WHET_{name.upper()}"
         if environment.get(variable):
-            yield f"`{variable}`", {name: _number_in(environment[variable])}
+            yield f"`{variable}`", {name: _number_in(environment[variable])}, False
 
 
 def _user_folder(environment: Mapping[str, str]) -> Path | None:

@@ -3,7 +3,7 @@
 Sources: the manuals of Python (`python --help-env`), of CUDA, PyTorch, JAX, NCCL, OpenMP and glibc.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from whet.core.errors import BadSetting, BadUsage
 from whet.core.record import JsonObject, MalformedRecordError, boolean, text, text_map, texts
@@ -218,13 +218,20 @@ def _check_words(data: JsonObject) -> None:
         raise MalformedRecordError(f"`{word}` is not known")
 
 
-def chosen(names: Sequence[str], known: Mapping[str, Toggle]) -> tuple[Toggle, ...]:
+def chosen(
+    names: Sequence[str], known: Mapping[str, Toggle], not_agreed: Collection[str] = ()
+) -> tuple[Toggle, ...]:
     """Return the toggles of these names; without one, all but those that only amplify.
 
     Raises:
-        BadUsage: if there is none of a name.
+        BadUsage: if there is none of a name, or the user has not agreed to it.
     """
     for name in names:
+        if name in not_agreed:
+            raise BadUsage(
+                f"`{name}` is a switch of this project, and you have not agreed to it yet",
+                hint="`whet settings` shows what it sets, `whet settings --agree` lets whet use it",
+            )
         if name not in known:
             import difflib
 
