@@ -16,6 +16,8 @@ from crossed import crossed
 from loop_command import SLOW, Loop, looping, on_screen, out_of, save, wait_until_gone
 from whet_command import Whet
 
+from whet.host.git import Repository
+
 pytestmark = pytest.mark.slow
 
 PYTHON = (sys.executable, "main.py")
@@ -138,8 +140,7 @@ def test_the_code_that_is_recorded_is_what_was_run(whet: Whet) -> None:
 
 def _code_of(told: dict[str, Any], whet: Whet) -> str:
     name = f"{told['spec']['code']['snapshot']}:main.py"
-    words = ["git", "cat-file", "-p", name]
-    return subprocess.run(words, cwd=whet.folder, check=True, capture_output=True).stdout.decode()
+    return Repository(whet.folder).get("cat-file", "-p", name)
 
 
 def test_a_package_that_takes_the_place_of_another_ends_the_run(whet: Whet) -> None:

@@ -97,3 +97,21 @@ def test_saves_are_looked_for_where_the_system_lets_nobody_listen(whet: Whet, li
     assert (note["event"], first["event"]) == ("note", "run")
     assert "sysctl" in note["note"]
     assert found == [{"part.py"}, {"part.py"}, {"old.py"}]
+
+
+@pytest.mark.parametrize("name", [b"caf\xe9/main.py", b"cafe/m\xe9in.py", b"cafe/\xe9/main.py"])
+def test_a_save_is_heard_of_in_a_name_that_is_not_utf_8(whet: Whet, name: bytes) -> None:
+    top, _, script = os.fsdecode(name).partition("/")
+    path = whet.write(os.fsdecode(name), "print(1)")
+    command = (sys.executable, "-m", "whet", *_LOOP, sys.executable, script)
+    with _started(command, whet.folder / top, {**os.environ, **whet.environment}) as lines:
+        told = [_told(lines)]
+        if told[0]["event"] == "note":
+            told.append(_told(lines))
+        path.write_text("print(22)")
+        told.append(_told(lines))
+        if told[-1]["event"] == "note":
+            told.append(_told(lines))
+
+    assert ["is not UTF-8" in each["note"] for each in told if each["event"] == "note"] == [True]
+    assert [len(each["saved"]) for each in told if each["event"] == "run"] == [0, 1]

@@ -50,3 +50,18 @@ def test_a_whet_that_is_killed_gives_its_places_back(tmp_path: Path) -> None:
     assert mine.take(place)
     mine.give_back_all()
     assert list((tmp_path / "claims").iterdir()) == []
+
+
+def test_the_files_of_whets_that_were_killed_are_swept_and_those_in_use_stay(
+    tmp_path: Path,
+) -> None:
+    mine, folder = Claims(tmp_path / "claims"), tmp_path / "claims"
+    assert mine.take(tmp_path / "result")
+    (kept,) = folder.iterdir()
+    (folder / "left").write_bytes(b"")
+    (folder / "link").symlink_to(tmp_path / "elsewhere")
+
+    Claims(folder).sweep()
+
+    assert set(folder.iterdir()) == {kept, folder / "link"}
+    assert not Claims(folder).take(tmp_path / "result")

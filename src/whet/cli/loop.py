@@ -229,8 +229,7 @@ def _names_of(paths: tuple[str, ...]) -> str:
 def _unheard_words(told: Unheard) -> str:
     return (
         f"the system tells of no saves here ({told.why}), so that they are looked for now and then;"
-        " raise `fs.inotify.max_user_watches` and `fs.inotify.max_user_instances` with `sysctl`,"
-        " and start again"
+        f" {told.helps}, and start again"
     )
 
 

@@ -36,6 +36,21 @@ class Claims:
         self._held[file] = lock
         return True
 
+    def sweep(self) -> None:
+        """Remove the files of whets that were killed. Costs one folder listing if there are none."""
+        with suppress(OSError), os.scandir(self._folder) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    self._remove_if_free(Path(entry.path))
+
+    def _remove_if_free(self, file: Path) -> None:
+        lock = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            file.unlink()
+        finally:
+            os.close(lock)
+
     def give_back_all(self) -> None:
         """Give all places back."""
         for file, lock in self._held.items():

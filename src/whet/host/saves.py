@@ -22,6 +22,9 @@ from whet.host.own_outputs import OwnOutputs
 if TYPE_CHECKING:
     from watchfiles import DefaultFilter
 
+_MORE_WATCHES = (
+    "raise `fs.inotify.max_user_watches` and `fs.inotify.max_user_instances` with `sysctl`"
+)
 _READY_SECONDS = 5.0
 _IGNORED = (
     ".whet", "whet-report",
@@ -68,6 +71,7 @@ class Saves:
 
     Attributes:
         why_slow: why nobody tells of saves, so that they are looked for; empty: somebody does.
+        what_helps: what the user can do about it.
     """
 
     def __init__(self, root: Path, counts: Callable[[str], bool]) -> None:
@@ -77,7 +81,7 @@ class Saves:
             root: the folder.
             counts: says whether a file is watched even while the program runs.
         """
-        self.why_slow = ""
+        self.why_slow, self.what_helps = "", ""
         self._root = root
         self._counts = counts
         self._outputs = OwnOutputs()
@@ -168,9 +172,17 @@ class Saves:
         except FileNotFoundError:  # a folder has gone since it was found
             self._is_over.wait(_ASK_AGAIN_SECONDS)
             self._begin(heard.at_ns, way if self._root.exists() else _Way.LOOK, stop.is_asked)
-        except (OSError, RuntimeError) as error:  # no rights, or no more watches
+        except (OSError, RuntimeError, UnicodeError) as error:
             why = str(error).partition(". about ")[0]
+            if isinstance(error, UnicodeError) or "Unable to decode" in why:
+                # watchfiles takes no such name, of the folder or in it.
+                self.why_slow = f"a name in `{_shown(self._root)}` is not UTF-8"
+                self.what_helps = "rename it"
+                self._begin(heard.at_ns, _Way.LOOK, stop.is_asked)
+                return
+            # No rights, or no more watches.
             self.why_slow = why if way.next is _Way.LOOK else ""
+            self.what_helps = _MORE_WATCHES
             self._begin(heard.at_ns, way.next, stop.is_asked)
 
     def _listen(self, stop: "_Stop", way: _Way, heard: "_Heard") -> None:
@@ -310,6 +322,10 @@ def _is_link_to_folder(path: str) -> bool:
 
 def _with_folders(path: str) -> tuple[str, ...]:
     return path, *map(str, Path(path).parents)
+
+
+def _shown(path: Path) -> str:
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 @dataclass(slots=True)

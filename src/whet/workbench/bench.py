@@ -333,6 +333,7 @@ def open_workbench(
     project = Project.find(Path.cwd(), inherited)
     is_new = not (project.state / FILE_NAME).exists()
     project.prepare()
+    Claims(project.state / "claims").sweep()
     belongings = Belongings(project.state / "made")
     belongings.sweep()
     # Not closed: the last one to close it waits for the disk (see `whet.__main__`).

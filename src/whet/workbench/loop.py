@@ -110,9 +110,11 @@ class Unheard:
 
     Attributes:
         why: what it says.
+        helps: what the user can do about it.
     """
 
     why: str
+    helps: str
 
 
 Told = Cycle | Overtaken | Recurring | Unheard | Verification | WhetError
@@ -140,7 +142,7 @@ class _Loop:
             self.tell(Recurring(files=files))
         if saves.why_slow and not self.unheard:
             self.unheard = saves.why_slow
-            self.tell(Unheard(why=saves.why_slow))
+            self.tell(Unheard(why=saves.why_slow, helps=saves.what_helps))
 
     def end_if_told(self) -> None:
         """End whet if it was told to while a program ran."""
