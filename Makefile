@@ -31,6 +31,9 @@ help: ## this list
 
 # ---- verbs ----
 
+# What is kept of the projects of measurements goes with `make clean`, and not into the user's folder.
+demo bench bench-warm bench-evidence bench-shrink bench-bisect bench-starve: export XDG_STATE_HOME := $(CURDIR)/build/state
+
 .PHONY: demo
 demo: $(VENV)/.ready-demo ## a real bug in a real library, from a big file to one line
 	PATH="$(CURDIR)/$(BIN):$$PATH" demo/run
@@ -146,7 +149,7 @@ lock: $(VENV)/.ready-dev ## resolve the dependencies anew; ARGS=--upgrade for th
 
 .PHONY: clean
 clean: ## remove the environments and all that was built
-	rm -rf $(VENV) $(VENV_ML) $(VENV_PEERS) docs/_build dist .coverage .coverage.* \
+	rm -rf $(VENV) $(VENV_ML) $(VENV_PEERS) docs/_build dist build .coverage .coverage.* \
 	    .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # ---- environments; each stamp is older than nothing that it was made from ----

@@ -1,5 +1,6 @@
 """``whet notebook``: where the trials of this project are, and taking over those of a folder."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -8,7 +9,9 @@ import click
 from whet.cli.console import answer, answer_json, say
 from whet.cli.options import json_option
 from whet.core.errors import BadUsage
-from whet.core.quantity import shown_count
+from whet.core.quantity import shown_bytes, shown_count
+from whet.host.files import remove_tree
+from whet.host.kept_projects import KeptProject, kept_projects
 from whet.notebook.notebook import FILE_NAME
 from whet.workbench.bench import open_workbench
 
@@ -34,6 +37,45 @@ def command(context: click.Context, *, as_json: bool) -> None:
             answer(f"{path} ({shown_count(count, 'trial')})")
 
 
+@command.command("list")
+@json_option
+def show_all(*, as_json: bool) -> None:
+    """List the projects of which trials are kept, and what they take on the disk."""
+    found = list(kept_projects(os.environ))
+    if as_json:
+        rows = [
+            {"project": str(each.root), "folder": str(each.state), "bytes": each.size_bytes,
+             "is_gone": each.is_gone}
+            for each in found
+        ]  # fmt: skip
+        answer_json({"projects": rows})
+        return
+    for each in found:
+        answer(_line_of(each))
+    if any(each.is_gone for each in found):
+        say("`whet notebook prune` removes what is kept of projects that are gone")
+
+
+@command.command("prune")
+@click.option("--yes", is_flag=True, help="Remove it without asking.")
+def prune(*, yes: bool) -> None:
+    """Remove what is kept of projects whose folders are gone. It cannot be brought back."""
+    gone = [each for each in kept_projects(os.environ) if each.is_gone]
+    for each in gone:
+        say(_line_of(each))
+    if not gone:
+        say("no project of which trials are kept is gone")
+    elif yes or _is_agreed("Remove all that is kept of them?", as_json=False):
+        for each in gone:
+            remove_tree(each.state)
+        answer(f"removed what was kept of {shown_count(len(gone), 'project')}")
+
+
+def _line_of(project: KeptProject) -> str:
+    gone = "  (gone)" if project.is_gone else ""
+    return f"{shown_bytes(project.size_bytes):>9}  {project.root}{gone}"
+
+
 @command.command("adopt")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--yes", is_flag=True, help="Take them over without asking.")
@@ -56,7 +98,7 @@ def adopt(*, folder: Path, yes: bool, as_json: bool) -> None:
                 say(f"  {line}")
             if len(starts) > _SHOWN:
                 say(f"  and {shown_count(len(starts) - _SHOWN, 'more command')}")
-        if not (yes or _is_agreed(as_json=as_json)):
+        if not (yes or _is_agreed("Take them over?", as_json=as_json)):
             say("nothing was taken over")
             return
         count = take_over(bench, foreign)
@@ -69,9 +111,7 @@ def adopt(*, folder: Path, yes: bool, as_json: bool) -> None:
             )
 
 
-def _is_agreed(*, as_json: bool) -> bool:
+def _is_agreed(question: str, *, as_json: bool) -> bool:
     if as_json or not sys.stdin.isatty():
-        raise BadUsage(
-            "nobody is here to say whether these trials are to be taken over", hint="add `--yes`"
-        )
-    return click.confirm("Take them over?", err=True)
+        raise BadUsage(f"nobody is here to answer: {question}", hint="add `--yes`")
+    return click.confirm(question, err=True)

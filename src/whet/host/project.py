@@ -22,6 +22,9 @@ STATE_FOLDER = ".whet"
 
 _SUBFOLDERS = ("blobs", "made", "scratch", "pycache")
 _MORE = ("claims", "worktrees", os.path.join("blobs", "incoming"))
+ROOT_FILE = "root"
+"""Names the project, for who looks at the folders of states."""
+
 _AGREED = "agreed"
 _IGNORE_FILE, _OWNER_FILE, _NOTEBOOK = ".gitignore", "owner", "notebook.db"
 
@@ -95,6 +98,8 @@ class Project:
             if found <= {_IGNORE_FILE, _OWNER_FILE}:
                 (self.state / _IGNORE_FILE).write_text("*\n", encoding="ascii")
             self.seal()
+            if not self.key:
+                (self.state / ROOT_FILE).write_bytes(os.fsencode(os.path.realpath(self.root)))
             for name in _SUBFOLDERS:
                 (self.state / name).mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
