@@ -115,3 +115,15 @@ def test_a_save_is_heard_of_in_a_name_that_is_not_utf_8(whet: Whet, name: bytes)
 
     assert ["is not UTF-8" in each["note"] for each in told if each["event"] == "note"] == [True]
     assert [len(each["saved"]) for each in told if each["event"] == "run"] == [0, 1]
+
+
+def test_what_whet_writes_into_a_state_folder_below_brings_no_run(whet: Whet) -> None:
+    """Of a home that is a project, for one."""
+    whet.write("main.py", "print(1)")
+    environment = {**os.environ, **whet.environment, "XDG_STATE_HOME": str(whet.folder / "state")}
+    command = (sys.executable, "-m", "whet", *_LOOP, sys.executable, "main.py")
+    with _started(command, whet.folder, environment) as lines:
+        _told(lines)
+        for number in range(3):
+            whet.write("main.py", f"print({number}, 'again')")
+            assert _told(lines)["saved"] == [str(whet.folder / "main.py")]

@@ -50,3 +50,21 @@ def test_nothing_that_was_not_committed_leaves_with_the_repository(
     for path in user.top.parent.rglob("*"):
         if path.is_file() and path.name != ".env":
             assert secret.encode() not in path.read_bytes()
+
+
+def test_what_whet_keeps_in_a_home_that_is_a_repository_is_no_part_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user = UserRepository.with_two_files(tmp_path / "home")
+    monkeypatch.setenv("XDG_STATE_HOME", str(user.top / "kept" / "state"))
+    user.write("train.py", "a\nc\n")
+
+    found = [
+        take_snapshot(user.top, state=user.top / "kept" / "state" / "whet" / "projects" / "home")
+        for _ in range(3)
+    ]
+
+    assert found[0].code is not None
+    assert [each.code for each in found] == [found[0].code] * 3
+    kept = user.whets("ls-tree", "-r", "--name-only", str(found[0].code.snapshot)).split()
+    assert kept == ["package/model.py", "train.py"]

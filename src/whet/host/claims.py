@@ -1,10 +1,11 @@
 """Who writes to a place: one whet at a time, of those that share a project."""
 
-import fcntl
 import hashlib
 import os
 from contextlib import suppress
 from pathlib import Path
+
+from whet.host.files import lock_file
 
 
 class Claims:
@@ -25,9 +26,7 @@ class Claims:
             return True
         self._folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not lock_file(lock, waits=False):
             os.close(lock)
             return False
         if not _is_there(lock, file):  # its last owner removed it in between
@@ -46,8 +45,8 @@ class Claims:
     def _remove_if_free(self, file: Path) -> None:
         lock = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            file.unlink()
+            if lock_file(lock, waits=False):
+                file.unlink()
         finally:
             os.close(lock)
 

@@ -14,7 +14,6 @@ nothing half used, nor can the installer that it leaves behind write into the ne
 whets at work side by side wait for each other.
 """
 
-import fcntl
 import hashlib
 import json
 import os
@@ -28,7 +27,7 @@ from pathlib import Path
 from whet.core.errors import CannotWrite, ReleaseNotInstallable, WhetError
 from whet.core.quantity import shown_count
 from whet.core.record import as_record, text
-from whet.host.files import remove_tree, storage_error, write_atomically
+from whet.host.files import lock_file, remove_tree, storage_error, write_atomically
 from whet.host.index_settings import IndexSettings, without_credentials
 from whet.host.interpreters import is_python
 from whet.host.package_index import PackageIndex
@@ -366,7 +365,7 @@ def _alone_in(home: Path) -> Generator[None]:
             hint="set `XDG_CACHE_HOME` to a folder that you may write to",
         ) from error
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        lock_file(descriptor, waits=True)
         yield
     finally:
         os.close(descriptor)

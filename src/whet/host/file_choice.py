@@ -44,14 +44,14 @@ class FileChoice:
     Attributes:
         shadow: whet's index.
         limit_bytes: an untracked file above it is kept by name, size and time only.
-        own: whet's state folder, from the top of the working tree.
+        own: whet's folders in the working tree, from its top.
         known: files that were set aside last time.
         known_rules: ``Chosen.rules`` of last time.
     """
 
     shadow: ShadowIndex
     limit_bytes: int
-    own: str
+    own: tuple[str, ...]
     known: Mapping[str, SetAside]
     known_rules: tuple[str, ...]
 
@@ -170,11 +170,9 @@ class FileChoice:
         return {path for path in paths if path not in tracked or path in filtered}
 
     def _not_own(self, paths: Iterable[str]) -> Iterable[str]:
-        own = f"{self.own}/"
+        own = (*(f"{each}/" for each in self.own), ".whet/")
         return (
-            path
-            for path in paths
-            if not f"{path}/".startswith((own, ".whet/")) and "/.whet/" not in f"{path}/"
+            path for path in paths if not f"{path}/".startswith(own) and "/.whet/" not in f"{path}/"
         )
 
     def _full(self, path: str) -> str:

@@ -1,6 +1,7 @@
 """Writing a file whole or not at all, and removing a folder whatever is in it."""
 
 import errno
+import fcntl
 import os
 import stat
 from collections.abc import Collection
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from whet.core.errors import CannotWrite, DiskFull, WhetError
 
+_NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL})
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _NOT_ALLOWED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
@@ -97,6 +99,21 @@ def storage_error(error: OSError, path: Path) -> WhetError | OSError:
             hint="set `WHET_DIR` to a folder that you may write to",
         )
     return error
+
+
+def lock_file(descriptor: int, *, waits: bool) -> bool:
+    """Lock a file, for as long as its descriptor is open; return whether nobody else holds it.
+
+    Where the file system keeps no locks (some of NFS), nobody can be kept out, and it is True.
+    """
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+    return True
 
 
 def remove_tree(top: Path) -> None:

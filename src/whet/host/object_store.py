@@ -14,11 +14,20 @@ from whet.host.user_state import user_state
 VARIABLE = "GIT_ALTERNATE_OBJECT_DIRECTORIES"
 
 
+def own_folder() -> str:
+    """Return the user's state folder; empty if there can be none. It need not be there yet.
+
+    It may lie in a project, such as a home that is a repository: nothing in it is part of that.
+    """
+    with suppress(CannotWrite):
+        return str(user_state(os.environ))
+    return ""
+
+
 def object_store() -> str:
     """Return the folder; empty if the user has none of their own. It need not be there yet."""
-    with suppress(CannotWrite):
-        return str(user_state(os.environ) / "objects")
-    return ""
+    folder = own_folder()
+    return os.path.join(folder, "objects") if folder else ""
 
 
 def has_object(name: str) -> bool:

@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from whet.host import file_times
+from whet.host.object_store import own_folder
 from whet.host.own_outputs import OwnOutputs
 
 if TYPE_CHECKING:
@@ -269,7 +270,11 @@ def _watched() -> "DefaultFilter":
     """Return what says whether a file is watched at all."""
     from watchfiles import DefaultFilter
 
-    return DefaultFilter(ignore_dirs=(*DefaultFilter.ignore_dirs, *_IGNORED))
+    own = own_folder()
+    return DefaultFilter(
+        ignore_dirs=(*DefaultFilter.ignore_dirs, *_IGNORED),
+        ignore_paths=[os.path.realpath(own), own] if own else [],
+    )
 
 
 def _files_below(

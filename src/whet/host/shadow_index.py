@@ -92,7 +92,7 @@ class ShadowIndex:
         """Take over what decides which files belong to the working tree.
 
         Args:
-            excluded: a pattern, as in ``.gitignore``, for what belongs to whet; or nothing.
+            excluded: patterns, as in ``.gitignore``, for what belongs to whet; or nothing.
         """
         is_sha256 = self.tree.object_format == "sha256"
         version = f"[core]\n    repositoryformatversion = {int(is_sha256)}\n"

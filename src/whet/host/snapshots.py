@@ -5,7 +5,6 @@ touched. A snapshot is kept outside of the repository (`object_store`): no `git 
 takes it along, and no `git gc` collects it.
 """
 
-import fcntl
 import hashlib
 import os
 from collections.abc import Generator, Mapping
@@ -16,9 +15,9 @@ from pathlib import Path
 from whet.core.errors import WhetError
 from whet.core.trial import CodeState
 from whet.host.file_choice import Chosen, FileChoice
-from whet.host.files import remove_tree
+from whet.host.files import lock_file, remove_tree
 from whet.host.git import GitFailedError
-from whet.host.object_store import has_object
+from whet.host.object_store import has_object, own_folder
 from whet.host.shadow_index import ShadowIndex
 from whet.host.snapshot_memory import Commit, Memory, SetAside, recall
 from whet.host.working_tree import Stamp, WorkingTree, folder_with_git, stamp_of
@@ -109,7 +108,7 @@ def _alone(place: str) -> Generator[None]:
     # Held by the kernel, so that a whet that is killed leaves no lock behind.
     lock = os.open(os.path.join(place, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock_file(lock, waits=True)
         yield
     finally:
         os.close(lock)
@@ -149,12 +148,12 @@ class _Session:
         watched = self._watched()
         is_doubtful = self.is_fresh or watched != self.before.watched
         if is_doubtful:
-            self.shadow.configure(excluded=self._own_pattern())
+            self.shadow.configure(excluded=self._own_patterns())
         head = self._head()
         choice = FileChoice(
             shadow=self.shadow,
             limit_bytes=self.limit_bytes,
-            own=os.path.relpath(self.state, self.tree.top),
+            own=self._own(),
             known=self.before.aside,
             known_rules=self.before.rules,
         )
@@ -231,11 +230,19 @@ class _Session:
         index = os.path.join(self.tree.git_dir, "index")
         return tuple(stamp_of(path) for path in (index, *self.tree.ignore_files))
 
-    def _own_pattern(self) -> str:
-        own = os.path.relpath(self.state, self.tree.top)
-        if own.startswith(".."):
-            return ""
-        return "/" + "".join(f"\\{char}" if char in "\\*?[ " else char for char in own) + "/"
+    def _own(self) -> tuple[str, ...]:
+        """Return whet's own folders that lie in the working tree, from its top."""
+        top = os.path.realpath(self.tree.top)
+        folders = (os.path.realpath(each) for each in (self.state, own_folder()) if each)
+        paths = (os.path.relpath(each, top) for each in folders)
+        return tuple(each for each in dict.fromkeys(paths) if not each.startswith(".."))
+
+    def _own_patterns(self) -> str:
+        quoted = (
+            "".join(f"\\{char}" if char in "\\*?[ " else char for char in own)
+            for own in self._own()
+        )
+        return "".join(f"/{each}/\n" for each in quoted)
 
     def _nested(self, chosen: Chosen) -> dict[str, str]:
         """Look into the repositories inside this one; return the digests of those not clean."""

@@ -28,6 +28,7 @@ from whet.host.claims import Claims
 from whet.host.console import Console
 from whet.host.editing import unsaved_below
 from whet.host.ending import cleaning_up
+from whet.host.object_store import own_folder
 from whet.host.project import STATE_FOLDER, Project, Settings, load_settings
 from whet.host.snapshots import take_snapshot
 from whet.host.surroundings import look_around
@@ -298,7 +299,7 @@ class Workbench:
         """
         from whet.host.search_stamp import code_without, stamp_of_files
 
-        own = (*left_out, self.project.state)
+        own = (*left_out, self.project.state, *(Path(each) for each in [own_folder()] if each))
         digest = stamp_of_files(trial, self.project.root, self.environment, own)
         code = None if trial.code is None else code_without(trial.code, own)
         surroundings = replace(trial.surroundings, files_digest=digest)

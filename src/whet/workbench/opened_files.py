@@ -13,6 +13,7 @@ from whet.core.oracle import Oracle
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.git import GitFailedError, Repository
+from whet.host.object_store import own_folder
 from whet.workbench.bench import Workbench
 
 _MOST_FILES, _MOST_BYTES, _MOST_BYTES_EACH = 60, 1 << 18, 1 << 16
@@ -60,7 +61,11 @@ def opened_files(
     if not outcome.looks or verdict is not Verdict.BAD:
         return {}
     looks = Looks.from_bytes(bench.notebook.blobs.read(outcome.looks))
-    own = tuple(f"{os.path.realpath(each)}/" for each in (left_out, bench.project.state))
+    own = tuple(
+        f"{os.path.realpath(each)}/"
+        for each in (left_out, bench.project.state, own_folder())
+        if each
+    )
     names = (name for name in looks.paths if not f"{top}/{name}".startswith(own))
     found: dict[str, bytes] = {}
     for name in _known(top, _plain(top, names)):
