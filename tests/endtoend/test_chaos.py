@@ -1,0 +1,22 @@
+"""Whatever strikes whet, and whenever: nothing is lost, nothing left, nothing of the user's touched."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+from chaos import play
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "number", [pytest.param(each, marks=pytest.mark.long if each > 1 else ()) for each in range(40)]
+)
+def test_after_a_fault_at_any_moment_the_next_start_finds_all_and_leaves_nothing(
+    number: int,
+) -> None:
+    played = play(number)
+
+    assert played.wrong == [], f"{played.verb}, {played.fault}"
