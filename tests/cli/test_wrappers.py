@@ -132,3 +132,11 @@ def test_a_python_that_loses_whets_agent_on_the_way_is_said_to_be_out_of_reach(w
     assert said not in json.dumps(
         investigated(whet, "sh", "-c", f"{sys.executable} main.py; exit 3")
     )
+
+
+def test_a_python_without_a_file_of_the_users_is_not_said_to_be_out_of_reach(whet: Whet) -> None:
+    said = "took up whet's agent"
+
+    words = ("-c", "int('seven')")
+    assert said not in json.dumps(investigated(whet, sys.executable, *words))
+    assert said in json.dumps(investigated(whet, sys.executable, "-I", *words))

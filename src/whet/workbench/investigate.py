@@ -44,7 +44,16 @@ from whet.workbench.investigated_evidence import (
     look_at_its_calls,
     look_closer,
 )
-from whet.workbench.investigating import History, HistoryOf, InvestigateOptions, Work, place_of
+from whet.workbench.investigating import (
+    MORE_SECONDS,
+    MOST_SECONDS,
+    TIMES_FAILURE,
+    History,
+    HistoryOf,
+    InvestigateOptions,
+    Work,
+    place_of,
+)
 from whet.workbench.investigation import (
     Investigation,
     Reproducer,
@@ -68,6 +77,10 @@ from whet.workbench.tried import named_trials, tried_trials
 _SHOWN_LINES = 15
 
 
+_AT_MOST = (
+    f"it takes at most {MOST_SECONDS / 60:.0f} minutes, and no longer than {TIMES_FAILURE} times the"
+    f" failure and {MORE_SECONDS:.0f} s; `--budget` changes that"
+)
 _BETWEEN_REPORTS = 1.0
 _TIMES_SELDOM = 3
 _SILENT_SECONDS = 3.0
@@ -243,6 +256,8 @@ def _begin(
     if history.is_pinned and history.versions is not None:
         trial = history.versions.on(trial, history.versions.new)
     report = ReportFolder(bench, options.folder)
+    if options.budget.wall_seconds is None:
+        bench.emit(Notice(text=_AT_MOST))
     steps = Steps(emit=bench.emit)
     bench.emit = steps.observe
     number = bench.notebook.begin_investigation(verb="investigate", trial=trial)

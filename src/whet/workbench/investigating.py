@@ -151,12 +151,7 @@ class Work:
         asked = self.options.budget.wall_seconds
         usual = TIMES_FAILURE * failure_seconds + MORE_SECONDS
         self.seconds = min(usual, MOST_SECONDS) if asked is None else asked
-        because = "" if asked is not None else f", {TIMES_FAILURE} times the failure and more"
-        if asked is None and usual >= MOST_SECONDS:
-            because = ""
-        change = "" if asked is not None else "; `--budget` changes that"
-        said = f"it takes at most {shown_seconds(self.seconds)}{because}{change}"
-        self.bench.emit(Notice(text=said))
+        self.bench.emit(Notice(text=f"so it takes at most {shown_seconds(self.seconds)}"))
 
     def attempt(
         self,

@@ -11,10 +11,11 @@ from whet.host.presence import pythons_in
 def why_unreached(trial: Trial, outcome: Outcome) -> str:
     """Return why the Python that failed cannot be looked at closely; empty: it can, or is none."""
     frames = () if outcome.failure is None else outcome.failure.frames
-    told = {path for each in pythons_in(outcome.evidence) for path in each.files}
+    pythons = pythons_in(outcome.evidence)
+    told = {path for each in pythons for path in each.files}
     own = [os.path.realpath(Path(trial.cwd, each.path)) for each in frames if each.in_user_code]
     files = [path for path in own if Path(path).is_file()]
-    if not frames or told & set(own) or (told and not files):
+    if not frames or told & set(own) or (pythons and not files):
         return ""
     where = f"that runs {Path(files[-1]).name} " if files else ""
     return (
