@@ -110,11 +110,12 @@ class Closer:
             clues = [*self._of_closer_look(at), *clues]
         ended = ended_in(outcome.evidence)
         clues = [*(clue for each in seen for clue in process_clues(each, ended, at)), *clues]
-        libraries = self._libraries_of_numbers()
+        libraries, numbers = self._libraries_of_numbers(), list[Clue]()
         if libraries is not None and self._can_look_closer:
             told = told_in(self._of_numbers().evidence)
             trials = (self.looked[-1],)
-            clues = [*(replace(each, trials=trials) for each in number_clues(told, at)), *clues]
+            numbers = [replace(each, trials=trials) for each in number_clues(told, at)]
+            clues = [*numbers, *clues]
             libraries |= {"torch"} if is_of_torch(told) else set()
         clues += toggle_clues(
             self.bench, self.trial, self.baseline, self.record,
@@ -124,6 +125,8 @@ class Closer:
         recorded = self._recorded()
         origins = Origins() if recorded is None else origins_of(recorded, at)
         clues = _together(clues, origins.clues)
+        if origins.is_telling:  # the way of the value ends nearer to the cause than a return
+            clues.sort(key=lambda each: each in numbers)
         clues = [*self._of_neighbours(clues, recorded, at), *clues]
         clues.sort(key=lambda each: _ORDER.index(each.sureness))
         clues = self._with_variations(_each_once(clues), origins, at)
