@@ -159,9 +159,14 @@ class Saves:
         try:
             self._watch_or_fail(stop, way)
         except (OSError, RuntimeError, MemoryError, ImportError) as error:
-            self._failed = error  # who waits for a save would wait for ever
-            self._is_ready.set()
-            self.wake()
+            self._fail(error)
+        except SystemError as error:  # so Python says that there is no memory for an import
+            self._fail(MemoryError(str(error)))
+
+    def _fail(self, error: Exception) -> None:
+        self._failed = error  # who waits for a save would wait for ever
+        self._is_ready.set()
+        self.wake()
 
     def _watch_or_fail(self, stop: "_Stop", way: _Way) -> None:
         if way is _Way.LOOK:
