@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-_ORDINARY = 54321  # nobody has this number
+ORDINARY = 54400 + os.getpid() % 5000  # nobody has this number, and no other test at this moment
 _STARTS_ITSELF = """
 import os, sys, whet, click, sqlite3
 os.execv(sys.executable, [sys.executable, "-c", ""])
@@ -104,7 +104,7 @@ def user(name: str) -> Iterator[User]:
     is_root = os.geteuid() == 0
     if name == "root" and not is_root:
         pytest.skip("needs root")
-    number = _ORDINARY if name == "ordinary" and is_root else os.geteuid()
+    number = ORDINARY if name == "ordinary" and is_root else os.geteuid()
     folder = Path(tempfile.mkdtemp(prefix="room-test-"))
     try:
         for each in (folder, folder / "project", folder / "tmp"):
