@@ -84,3 +84,18 @@ def test_each_change_is_a_whole_program_that_differs_from_the_one_it_is_of(
 @pytest.mark.parametrize("source", ["def (", "", "x = 1\n", "\0"])
 def test_what_offers_nothing_or_is_no_program_is_left_alone(source: str) -> None:
     assert list(repairs_of(source)) == []
+
+
+def test_a_copy_of_what_was_meant_to_be_changed_tells_nothing() -> None:
+    text = "def move(stock, code):\n    item = stock[code]\n    item.append(3)\n"
+    told = {each.what: each.is_telling for each in repairs_of(text)}
+    assert told == {"`stock[code]` is shared, not copied": False}
+
+
+def test_keys_that_share_one_object_get_one_each() -> None:
+    text = "names = ['a', 'b']\nfound = dict.fromkeys(names, [])\nfound['a'].append(1)\n"
+    (repair,) = (each for each in repairs_of(text) if "one and the same object" in each.what)
+    scope: dict[str, object] = {}
+    exec(compile(repair.text, "main.py", "exec"), scope)
+    assert scope["found"] == {"a": [1], "b": []}
+    assert repair.is_telling

@@ -604,3 +604,82 @@ except LookupError as error:
 
 def test_what_the_program_itself_finds_wrong_is_not_called_the_cause(tmp_path: Path) -> None:
     assert all(each.sureness is Sureness.POSSIBLE for each in clues(tmp_path, CHECKED))
+
+
+LITERAL = """\
+import numpy as np
+
+
+def returns(prices):
+    return prices[1:] / prices[:-1] - 1.0
+
+
+growth = float(np.prod(1 + returns(np.array([4.0, 3.0, 2.0]))) - 1)
+assert growth > 0
+"""
+
+
+def test_no_end_of_a_slice_is_said_to_be_where_a_negative_number_came_from(tmp_path: Path) -> None:
+    assert not any("(`-1`)" in each.whole for each in clues(tmp_path, LITERAL))
+
+
+KEYED = """\
+def labels(pages):
+    found = {}
+    for number, term in pages:
+        found.setdefault(term.strip(".").upper(), []).append(number)
+    return {label: sorted(numbers) for label, numbers in found.items()}
+
+
+sections = {"A": [], "B": []}
+for label in labels([(1, "alpha"), (2, "beta"), (3, ".gamma")]):
+    sections[label[0]].append(label)
+"""
+
+
+def test_a_key_that_a_loop_goes_through_is_followed_to_where_it_was_made(tmp_path: Path) -> None:
+    found = clues(tmp_path, KEYED)
+    (told,) = (each for each in found if "`label" in each.says)
+    assert told.line == line_of(KEYED, "found.setdefault("), told.whole
+
+
+SUMMED = """\
+class Span:
+    def __init__(self, start, end, inner=()):
+        self.start, self.end, self.inner = start, end, inner
+
+    @property
+    def duration(self):
+        return self.end - self.start
+
+    @property
+    def own(self):
+        return self.duration - sum(span.duration for span in self.inner)
+
+
+outer = Span(0, 9, [Span(0, 5), Span(1, 8)])
+assert outer.own >= 0
+"""
+
+
+def test_a_sum_over_properties_is_not_said_to_be_one_of_them(tmp_path: Path) -> None:
+    for each in clues(tmp_path, SUMMED):
+        assert not any(step.says.startswith("`sum(") and step.value == "7" for step in each.trail)
+
+
+ROUNDS = """\
+def check(rows):
+    for name, hours in rows:
+        total = sum(hours)
+        if total < 10:
+            raise ValueError(name)
+
+
+check([("ada", [6, 6]), ("ben", [2, 3])])
+"""
+
+
+def test_a_test_of_the_round_before_is_no_reason_for_a_value_of_this_one(tmp_path: Path) -> None:
+    first, *_ = clues(tmp_path, ROUNDS)
+    assert first.line == line_of(ROUNDS, "total = sum(hours)")
+    assert "because" not in first.says

@@ -42,7 +42,8 @@ def repaired_clue(trial: Trial, baseline: Baseline, dead: Dead | None, run: Run)
         for path in _files(baseline.outcome, dead)
         for repair in repairs_of(_text(path))
     ]
-    found.sort(key=lambda each: "deepcopy" in each[1].instead)  # it says least of what is wrong
+    # A copy says least of what is wrong, and nothing at all where a change was meant to be seen.
+    found.sort(key=lambda each: (not each[1].is_telling, "deepcopy" in each[1].instead))
     spent = 0.0
     for path, repair in found[:most]:
         if spent > 2 * _MOST_SECONDS:
@@ -64,7 +65,7 @@ def _clue(path: str, repair: Repair, trials: tuple[int, int], at: Placing) -> Cl
         why=f"trial {changed} ran with that change and passed; trial {control} ran without it and failed",
         path=path,
         line=repair.line,
-        sureness=Sureness.SHOWN,
+        sureness=Sureness.SHOWN if repair.is_telling else Sureness.POSSIBLE,
         trials=trials,
         next_step=f"mend {at(path, repair.line)}, for example with {repair.instead}",
     )

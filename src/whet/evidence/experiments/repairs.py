@@ -10,7 +10,7 @@ import ast
 import copy
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 _MAKERS = frozenset(
@@ -63,12 +63,15 @@ class Repair:
         what: what the program has there, in words.
         instead: what the changed program has instead, in words that follow "with".
         text: the whole text of the changed module.
+        is_telling: that a program passes with it says what was wrong. A copy in the place of an
+            object that was meant to be changed only takes that change away, whatever is wrong.
     """
 
     line: int
     what: str
     instead: str
     text: str
+    is_telling: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +80,7 @@ class _Change:
     what: str
     instead: str
     edit: _Edit
+    is_telling: bool = True
 
 
 def repairs_of(source: str) -> Iterator[Repair]:
@@ -88,7 +92,10 @@ def repairs_of(source: str) -> Iterator[Repair]:
     for each in sorted(changes, key=lambda change: _line(change.node)):
         text = _changed(tree, each)
         if text and len(text.encode()) < MOST_BYTES:
-            yield Repair(line=_line(each.node), what=each.what, instead=each.instead, text=text)
+            yield Repair(
+                line=_line(each.node), what=each.what, instead=each.instead, text=text,
+                is_telling=each.is_telling,
+            )  # fmt: skip
 
 
 def _changes(node: ast.AST, tree: ast.AST) -> Iterator[_Change]:
@@ -99,6 +106,8 @@ def _changes(node: ast.AST, tree: ast.AST) -> Iterator[_Change]:
         yield from _class_values(node)
     elif isinstance(node, ast.BinOp):
         yield from _repeated(node)
+    elif isinstance(node, ast.Call):
+        yield from _from_keys(node)
     elif isinstance(node, ast.Assign | ast.Return):
         yield from _values(node, tree)
     elif isinstance(node, ast.Expr):
@@ -221,6 +230,19 @@ def _repeated(node: ast.BinOp) -> Iterator[_Change]:
         )  # fmt: skip
 
 
+def _from_keys(node: ast.Call) -> Iterator[_Change]:
+    """Yield `dict.fromkeys(keys, [])`, which gives each key one and the same object."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="fromkeys"), args=[keys, value]) if _is_mutable(
+            value
+        ):
+            made = f"{{key: {ast.unparse(value)} for key in {ast.unparse(keys)}}}"
+            said = ast.unparse(node)
+            yield _replacing(node, f"`{said}` gives each key one and the same object", made)
+        case _:
+            return
+
+
 def _values(node: ast.Assign | ast.Return, tree: ast.AST) -> Iterator[_Change]:
     value = node.value
     if value is None:
@@ -249,7 +271,8 @@ def _values(node: ast.Assign | ast.Return, tree: ast.AST) -> Iterator[_Change]:
         _root(value) in changed or roots & changed
     ):
         what = "is a shallow copy: what it holds is shared" if name else "is shared, not copied"
-        yield _replacing(value, f"`{said}` {what}", f"__import__('copy').deepcopy({said})")
+        copied = _replacing(value, f"`{said}` {what}", f"__import__('copy').deepcopy({said})")
+        yield replace(copied, is_telling=bool(name))
 
 
 def _loops(node: ast.For) -> Iterator[_Change]:

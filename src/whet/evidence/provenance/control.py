@@ -44,7 +44,8 @@ class Control:
             if isinstance(statement, ast.If) and step.line == statement.lineno:
                 if _is_in(statement.body, line):
                     return Decision(statement.test, step, was=True)
-                if _is_in(statement.orelse, line) or _leaves(statement.body):
+                is_before = statement.lineno < line  # else it is of the round before
+                if _is_in(statement.orelse, line) or (is_before and _leaves(statement.body)):
                     return Decision(statement.test, step, was=False)
         return None
 

@@ -159,6 +159,8 @@ class Moments:
             return found
         calls = (node for node in self.nodes(call, step) if isinstance(node, ast.Call))
         others = {called_name(node) for node in calls if node is not expr}
+        # What stands behind an attribute is a property, and not what is called here.
+        others |= {node.attr for node in self.nodes(call, step) if isinstance(node, ast.Attribute)}
         # What is called by another name than its own: a callback, a lambda, an entry of a table.
         named = [each for each in made if each.code.short not in {*others, *COMPREHENSIONS}]
         lambdas = [each for each in made if each.code.short == "<lambda>"]
@@ -428,6 +430,30 @@ class Moments:
                     return same[-1]
         return None
 
+    def asked(self, expr: ast.expr, call: Call, step: Step) -> Step:
+        """Return when a line has called what it goes through: a loop does so in its first round."""
+        if isinstance(expr, ast.Call):
+            for before in reversed(call.steps):
+                is_it = before.line == step.line and before.begin <= step.begin
+                if is_it and before.result is None and self.callees(expr, call, before):
+                    return before
+        return step
+
+    def key_written(self, step: Step, key: str) -> ast.expr | None:
+        """Return what a step has put something under as a key; else what it has bound."""
+        statement = self._sources[step.frame.code.path].statement(step.line)
+        keys: list[ast.expr] = []
+        for node in head(statement):
+            match node:
+                case ast.Subscript(slice=given) | ast.Call(func=ast.Attribute(), args=[given, *_]):
+                    keys.append(given)
+                case _:
+                    pass
+        known = [(each, self.value(each, step.frame, step)) for each in keys]
+        same = [each for each, value in known if words_of(value) == key]
+        bound = [value for _, value, _ in bindings(statement)]
+        return next(iter((*same, *keys, *bound)), None)
+
     def shown(
         self, expr: ast.Dict | ast.List | ast.Tuple, call: Call, step: Step
     ) -> dict[str, ast.expr]:
@@ -524,7 +550,7 @@ class Moments:
         """
         for node in ast.iter_child_nodes(expr):
             inner = node.value if isinstance(node, ast.keyword) else node
-            if isinstance(inner, ast.Constant) or not isinstance(inner, ast.expr):
+            if _is_literal(inner) or not isinstance(inner, ast.expr):
                 continue
             if isinstance(expr, ast.Call) and inner is expr.func:
                 if not isinstance(inner, ast.Attribute):
@@ -550,3 +576,10 @@ class Moments:
                 flawed = [each for each in results if flaw is not None and flaw(each)]
                 return next(iter(flawed or results), None)
         return None
+
+
+def _is_literal(node: ast.AST) -> bool:
+    """Whether a node is written out, or says where a slice begins and ends."""
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.operand, ast.Constant)
+    return isinstance(node, ast.Constant | ast.Slice)

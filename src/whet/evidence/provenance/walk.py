@@ -21,7 +21,6 @@ from whet.evidence.provenance.recording import (
 from whet.evidence.provenance.source import (
     Comprehension,
     Sources,
-    bindings,
     default_of,
     head,
     is_parameter,
@@ -97,11 +96,16 @@ class Walk:
         self._met.clear()
         self._flaw = None
         trail = Trail()
-        seen = [each for each in self._all.history(holder.number) if each.moment <= step.begin]
+        self._keyed(trail, holder, key, step.begin)
+        return trail
+
+    def _keyed(self, trail: Trail, holder: Value, key: str, moment: int) -> None:
+        """Go on where a key was first put into something."""
+        seen = [each for each in self._all.history(holder.number) if each.moment <= moment]
         # Of many keys only the first and the last are known at once.
         first = next((each for each in seen if key in each.value.parts), None)
         if first is None or first.step is None:
-            return trail
+            return
         writer = first.step
         frame = writer.frame
         if writer.result is not None:
@@ -109,15 +113,10 @@ class Walk:
         elif (making := self.now.making(frame, writer, first.value)) is not None:
             given, at = making, writer
         else:
-            statement = self._sources[frame.code.path].statement(writer.line)
-            given, at = next((value for _, value, _ in bindings(statement)), None), writer
-            for target, _, _ in bindings(statement):
-                if isinstance(target, ast.Subscript):
-                    given = target.slice
+            given, at = self.now.key_written(writer, key), writer
         if given is not None:
             self._hop(trail, given, at, None, first.value)
             self._key(trail, given, frame, at, key)
-        return trail
 
     def _key(self, trail: Trail, expr: ast.expr, call: Call, step: Step, key: str) -> None:
         if isinstance(expr, ast.DictComp):
@@ -139,8 +138,6 @@ class Walk:
                     self._put(trail, value, position, step.begin)
                     return
         self._finish(trail, End.MADE, expr, call, step, None)
-
-    # ---- the way back ----
 
     def _flawed_inside(
         self,
@@ -531,11 +528,17 @@ class Walk:
         """Go on where an element of what is gone through came from."""
         self._hop(trail, expr, step, target, inside)
         for each in self.now.gone_through(expr):
-            holder = self.now.value(each, call, step)
+            asked = self.now.asked(each, call, step)
+            holder = self.now.value(each, call, asked)
             key = self.now.key_of(holder, target, step)
             if holder is not None and key is not None:
-                moment = step.over if isinstance(each, ast.Call) else step.begin
-                self._put(trail, holder, key, moment)
+                moment = asked.over if isinstance(each, ast.Call) else step.begin
+                part = self._all.part(holder, key)
+                is_key = (
+                    target is not None and target.words == key and not is_passed_on(part, target)
+                )
+                go_on = self._keyed if is_key else self._put
+                go_on(trail, holder, key, moment)
                 if trail.end is End.UNKNOWN:
                     self._follow(trail, each, call, step, holder)
                 return
@@ -558,8 +561,6 @@ class Walk:
 
     def _is_traced(self, expr: ast.Call, call: Call, step: Step) -> bool:
         return bool(self.now.callees(expr, call, step))
-
-    # ---- everything else ----
 
     def _operands(
         self, trail: Trail, expr: ast.expr, call: Call, step: Step, target: Value | None
