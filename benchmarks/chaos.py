@@ -282,7 +282,7 @@ def signalled(place: Place, played: Round, chance: random.Random) -> Iterator[st
     played.fault = number.name
     with started(place, VERBS[played.verb]) as whet:
         wait(whet, chance.uniform(0, 2.0))
-        if chance.random() < 0.3:  # noqa: PLR2004 - a share
+        if not chance.randrange(3):
             played.fault = f"SIGSTOP, {number.name}"
             with suppress(OSError):
                 os.kill(whet.pid, signal.SIGSTOP)

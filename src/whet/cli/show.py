@@ -17,6 +17,7 @@ from whet.core.output import Output
 from whet.core.quantity import shown_bytes, shown_seconds
 from whet.core.record import as_record, records
 from whet.core.resources import ResourceUse
+from whet.core.secret import masked_variables, masked_words
 from whet.core.trial import Trial
 from whet.evidence.limit_met import unnamed_limits
 from whet.notebook.entry import Entry
@@ -155,8 +156,9 @@ def _as_json(kept: Sequence[Evidence]) -> list[object]:
 
 
 def _asked(trial: Trial) -> list[tuple[str, str]]:
-    rows = [("command", shlex.join(trial.command)), ("folder", trial.cwd)]
-    rows += [("env", f"{name}={value}") for name, value in trial.environment.items()]
+    rows = [("command", shlex.join(masked_words(trial.command))), ("folder", trial.cwd)]
+    shown = masked_variables(trial.environment)
+    rows += [("env", f"{name}={value}") for name, value in shown.items()]
     rows += [("unset", " ".join(trial.unset))] if trial.unset else []
     rows += [("reset", step.command) for step in trial.reset]
     rows += [("payload", f"{payload.name}  {payload.digest[:12]}") for payload in trial.payloads]

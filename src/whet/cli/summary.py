@@ -9,6 +9,8 @@ from whet.cli.console import styled, verdict_word
 from whet.core.failure import Failure
 from whet.core.outcome import Outcome
 from whet.core.quantity import shown_bytes, shown_seconds
+from whet.core.secret import masked_variables, masked_words
+from whet.core.trial import Trial
 from whet.notebook.entry import Entry
 
 _WIDEST = 100
@@ -47,7 +49,7 @@ def failure_words(failure: Failure) -> str:
 
 def entry_line(entry: Entry, stream: TextIO = sys.stdout) -> str:
     """Return a recorded trial as one line of `whet log`."""
-    command = shlex.join(entry.trial.command)
+    command = shlex.join(masked_words(entry.trial.command))
     if len(command) > _WIDEST:
         command = f"{command[:97]}..."
     verdict = "-" if entry.verdict is None else verdict_word(entry.verdict, stream)
@@ -121,6 +123,14 @@ def entry_json(entry: Entry) -> dict[str, object]:
         "expectation_met": entry.expectation_met,
         "changes": entry.changes,
         "investigation": entry.investigation,
-        "spec": entry.trial.to_json(),
+        "spec": _spec(entry.trial),
         "outcome": None if entry.outcome is None else entry.outcome.to_json(),
     }
+
+
+def _spec(trial: Trial) -> dict[str, object]:
+    """Return a trial as JSON data for a reader; the notebook has it whole, to run it again."""
+    spec = dict(trial.to_json())
+    spec["command"] = masked_words(trial.command)
+    spec["environment"] = masked_variables(trial.environment)
+    return spec

@@ -2,12 +2,12 @@
 
 import hashlib
 import os
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from whet.core.errors import WhetError
+from whet.core.secret import IN_URL, is_secret
 from whet.host.files import write_atomically
 
 _VOLATILE = frozenset({"_", "COLORFGBG", "COLUMNS", "GPG_AGENT_INFO", "GPG_TTY", "HISTCMD",
@@ -19,22 +19,6 @@ _VOLATILE = frozenset({"_", "COLORFGBG", "COLUMNS", "GPG_AGENT_INFO", "GPG_TTY",
 _VOLATILE_PREFIXES = ("ALACRITTY_", "DBUS_", "ITERM_", "KITTY_", "KONSOLE_", "SSH_", "VSCODE_",
                       "VTE_", "WEZTERM_", "WHET_", "WT_", "XDG_SESSION_", "XDG_SEAT",
                       "XDG_VTNR", "ZELLIJ")  # fmt: skip
-
-# TOKENIZERS_PARALLELISM and GIT_AUTHOR_NAME are none.
-_SECRET_NAME = re.compile(
-    r"TOKEN(?!IZ)|SECRET|PASS(?:W|PHRASE|$|_)|(?:^|_)P(?:WD|AT|IN)$|API_?KEY|ACCESS_?KEY|(?:^|_)KEY$"
-    r"|CREDENTIAL|AUTH(?!OR)|PRIVATE_?KEY|COOKIE|SESSION|SIGNATURE|DSN$|CONNECTION_?STRING|WEBHOOK",
-    re.IGNORECASE,
-)
-# Known beginnings of keys, and passwords inside of connection strings and headers.
-_SECRET_VALUE = re.compile(
-    r"-----BEGIN |\b(?:gh[pousr]_|github_pat_|glpat-|hf_|sk-|xox[a-z]-|AKIA|ASIA|eyJ)[\w-]{10,}"
-    r"|\b(?:bearer|basic) +\S{8,}"
-    r"|(?:password|passwd|pwd|secret|token|api_?key|account_?key)[\"']?\s*[=:]\s*\S",
-    re.IGNORECASE,
-)
-_IN_URL = re.compile(r"(?<=://)(?:[^\s:/@]*:\S*|[^\s:/@]{20,})(?=@)")
-_NO_SECRETS = frozenset({"", "0", "1", "true", "false", "yes", "no", "on", "off", "none"})
 
 _SALT_BYTES = 32
 _MARK_CHARACTERS = 6
@@ -63,12 +47,10 @@ def changes_by_itself(name: str) -> bool:
 
 
 def _masked(name: str, value: str, salt: bytes) -> str:
-    if value.lower() in _NO_SECRETS:
-        return value
-    if _SECRET_NAME.search(name) or _SECRET_VALUE.search(value):
+    if is_secret(name, value):
         return _mark(value, salt)
     if "://" in value:
-        return _IN_URL.sub(lambda found: _mark(found.group(), salt), value)
+        return IN_URL.sub(lambda found: _mark(found.group(), salt), value)
     return value
 
 

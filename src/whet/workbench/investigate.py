@@ -19,6 +19,7 @@ from whet.core.errors import (
 from whet.core.event import Notice
 from whet.core.failure import Failure, FailureKind
 from whet.core.quantity import shown_bytes, shown_seconds
+from whet.core.secret import masked_variables, masked_words
 from whet.core.trial import Trial
 from whet.host.agent_tasks import AgentTasks
 from whet.host.presence import pythons_in
@@ -435,9 +436,10 @@ def _interpreter(work: Work, baseline: Baseline) -> str:
 
 def _command_line(request: TrialRequest) -> str:
     """Return the command as a shell would be given it, its variables and its input too."""
-    variables = [f"{name}={shlex.quote(value)}" for name, value in request.environment.items()]
+    shown = masked_variables(request.environment)
+    variables = [f"{name}={shlex.quote(value)}" for name, value in shown.items()]
     stdin = ["<", shlex.quote(request.stdin)] if request.stdin else []
-    return " ".join([*variables, shlex.join(request.command), *stdin])
+    return " ".join([*variables, shlex.join(masked_words(request.command)), *stdin])
 
 
 def _last_lines(baseline: Baseline) -> str:
