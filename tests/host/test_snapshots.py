@@ -454,6 +454,19 @@ def test_the_commit_of_a_trial_is_kept_when_it_is_amended_away(user: UserReposit
     assert user.whets("show", f"{first.commit}:train.py") == "a\nb"
 
 
+def test_what_a_snapshot_stands_on_is_kept_when_that_is_amended_away(user: UserRepository) -> None:
+    edit(user)
+    kept = code_of(user)
+    user.git("rm", "--quiet", "package/model.py")
+    user.git("commit", "--quiet", "--all", "--amend", "-m", "amended")
+    code_of(user)
+    user.git("reflog", "expire", "--expire=now", "--all")
+    user.git("gc", "--quiet", "--prune=now")
+
+    assert user.whets("show", f"{kept.snapshot}:package/model.py") == "x = 1"
+    assert user.whets("show", f"{kept.commit}:train.py") == "a\nb"
+
+
 def test_a_snapshot_whose_objects_were_deleted_is_made_again(user: UserRepository) -> None:
     edit(user)
     first = code_of(user)

@@ -228,7 +228,7 @@ def _names_of(paths: tuple[str, ...]) -> str:
 
 def _unheard_words(told: Unheard) -> str:
     return (
-        f"the system tells of no saves here ({told.why}), so that they are looked for now and then;"
+        f"the system tells of no saves here ({told.why}), so whet looks for them itself now and then;"
         f" {told.helps}, and start again"
     )
 

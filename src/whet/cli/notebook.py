@@ -59,7 +59,10 @@ def show_all(*, as_json: bool) -> None:
 @command.command("prune")
 @click.option("--yes", is_flag=True, help="Remove it without asking.")
 def prune(*, yes: bool) -> None:
-    """Remove what is kept of projects whose folders are gone. It cannot be brought back."""
+    """Remove what is kept of projects whose folders are gone.
+
+    It cannot be brought back. A project on a disk that is not mounted looks gone, too: read the list.
+    """
     gone = [each for each in kept_projects(os.environ) if each.is_gone]
     for each in gone:
         say(_line_of(each))

@@ -104,7 +104,7 @@ def storage_error(error: OSError, path: Path) -> WhetError | OSError:
 def lock_file(descriptor: int, *, waits: bool) -> bool:
     """Lock a file, for as long as its descriptor is open; return whether nobody else holds it.
 
-    Where the file system keeps no locks (some of NFS), nobody can be kept out, and it is True.
+    Some file systems keep no locks, such as some NFS mounts: there it is always True.
     """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))

@@ -32,4 +32,5 @@ def object_store() -> str:
 
 def has_object(name: str) -> bool:
     """Whether whet keeps an object of this name itself."""
-    return os.path.exists(os.path.join(object_store(), name[:2], name[2:]))
+    store = object_store()
+    return bool(store) and os.path.exists(os.path.join(store, name[:2], name[2:]))

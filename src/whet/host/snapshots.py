@@ -294,7 +294,8 @@ class _Session:
             seconds=now.head.seconds,  # one that never changes: the same state, the same commit
             message=f"whet: the working tree on {now.head.name[:10] or 'no commit'}\n",
         )
-        self.shadow.keep(self._changed(now, commit))
+        # The commit as well: an older whet may have left the same one in the repository.
+        self.shadow.keep([commit, *self._changed(now, commit)])
         return commit
 
     def _changed(self, now: Memory, commit: str) -> list[str]:
@@ -318,15 +319,19 @@ class _Session:
         return [now.written, *(row[2] for row in rows if row[0] != _SUBMODULE)]
 
     def _keep_what_was_amended(self, head: Commit) -> None:
-        """Keep the commit that the last trial ran on if it has left the history of HEAD."""
-        last = self.before
-        if not last.head.name or last.head.name == head.name or last.snapshot:
+        """Keep the commit that the last trial ran on if no history has it any more.
+
+        A snapshot stands on it, too: what has not changed since is there alone.
+        """
+        last, git = self.before.head.name, self.tree.repository
+        if not last or last == head.name:
             return
-        has = ("for-each-ref", "--count=1", "--contains", last.head.name)
+        if head.name and git.ask("merge-base", "--is-ancestor", last, head.name).exit_code == 0:
+            return  # the usual case, and the cheapest question
         known = ("--not", "--all", *((head.name,) if head.name else ()))
         with suppress(GitFailedError):
-            if not self.tree.repository.get(*has):
-                listed = self.tree.repository.get("rev-list", "--objects", last.head.name, *known)
+            if not git.get("for-each-ref", "--count=1", "--contains", last):
+                listed = git.get("rev-list", "--objects", last, *known)
                 self.shadow.keep(line.split(" ")[0] for line in listed.splitlines())
 
 

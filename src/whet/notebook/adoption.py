@@ -57,7 +57,11 @@ class ForeignNotebook:
         _check(self._path, shown=folder / FILE_NAME)
         self._database = Database(self._path)
         blobs = BlobStore(scratch / "blobs")
-        self.entries: tuple[Entry, ...] = tuple(RecordedTrials(self._database, blobs).entries())
+        try:
+            self.entries: tuple[Entry, ...] = tuple(RecordedTrials(self._database, blobs).entries())
+        except BaseException:
+            self._database.close()
+            raise
 
     def take_over(self, notebook: Notebook) -> int:
         """Make a notebook without trials this one, with the payloads and streams that are whole.

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from whet.evidence.provenance.control import Control, Decision
 from whet.evidence.provenance.recording import Call, Raised, Recording, Step, Value
@@ -149,7 +150,7 @@ class Attributes:
                     waiting += [_last_name(base) for base in each[1].bases]
         return found
 
-    @property
+    @cached_property
     def _classes(self) -> dict[str, list[tuple[str, ast.ClassDef]]]:
         found: dict[str, list[tuple[str, ast.ClassDef]]] = {}
         for path in dict.fromkeys(call.code.path for call in self._all.calls):
