@@ -32,7 +32,7 @@ help: ## this list
 # ---- verbs ----
 
 # What is kept of the projects of measurements goes with `make clean`, and not into the user's folder.
-demo bench bench-warm bench-evidence bench-shrink bench-bisect bench-starve: export XDG_STATE_HOME := $(CURDIR)/build/state
+bench bench-warm bench-evidence bench-shrink bench-bisect bench-starve: export XDG_STATE_HOME := $(CURDIR)/build/state
 
 .PHONY: demo
 demo: $(VENV)/.ready-demo ## a real bug in a real library, from a big file to one line

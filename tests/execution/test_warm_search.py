@@ -452,6 +452,17 @@ def test_the_time_until_the_snapshot_counts_against_the_limit(search: Search) ->
     assert [outcome.timed_out for outcome in outcomes] == [False, False, False, True, True]
 
 
+def test_trials_of_a_search_with_a_deadline_go_on_from_one_copy(search: Search) -> None:
+    search.write("import sys\n" + READS)
+    found: list[Outcome] = []
+    for seconds in (30.0, 29.5, 29.0, 28.5, 28.0):  # each has what time is left
+        search.trial = replace(search.trial, limits=Limits(wall_seconds=seconds))
+        found += search.run("good")
+
+    assert found[-1].resumed_from
+    assert found[-2].resumed_from
+
+
 def test_a_hang_has_the_stack_that_it_has_from_the_start(search: Search) -> None:
     search.write(
         "import sys, time\ndef wait_for_ever():\n    time.sleep(100)\n"

@@ -234,6 +234,8 @@ class WarmSearch:
         return found[1]
 
     def _but_for_what_varies(self, program: Program) -> Program:
+        # Time is kept from outside, and a search with a deadline gives each trial less of it.
+        program = replace(program, limits=replace(program.limits, wall_seconds=None))
         if self._first_word:
             return replace(program, command=program.command[: self._first_word])
         contents = list(program.contents)
