@@ -17,6 +17,7 @@ from whet.execution.futures import TrialFuture
 from whet.host.belongings import Belongings
 from whet.host.capture import keep_in_place
 from whet.host.console import Console
+from whet.host.process_tree import children_of
 
 SPECIMENS = Path(__file__).resolve().parents[2] / "specimens" / "processes"
 PATIENCE_SECONDS = float(os.environ.get("WHET_TEST_PATIENCE_SECONDS", "30"))
@@ -74,6 +75,20 @@ class Laboratory:
     def run(self, trial: Trial) -> Outcome:
         with self.make() as executor:
             return outcome_of(executor.submit(trial))
+
+
+def guardians(whet: int | None = None) -> list[int]:
+    """Return the processes that guard the spawners of a whet; of this process, unless said."""
+    return [
+        pid
+        for pid in children_of(os.getpid() if whet is None else whet)
+        if b"whet.host.guardian" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    ]
+
+
+def spawners(whet: int | None = None) -> list[int]:
+    """Return its spawners; of one that divides itself, its observer."""
+    return [child for guardian in guardians(whet) for child in children_of(guardian)]
 
 
 def outcome_of(future: TrialFuture) -> Outcome:

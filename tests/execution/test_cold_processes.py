@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from laboratory import Laboratory, fifo, outcome_of, specimen
+from laboratory import Laboratory, fifo, guardians, outcome_of, spawners, specimen
 
 from whet.core.errors import HostFailure
 from whet.core.trial import ResetStep
 from whet.host.ending import orderly_end
-from whet.host.process_tree import children_of, descendants_of
+from whet.host.process_tree import descendants_of
 
 _MASKS = (b"SigBlk:", b"SigIgn:", b"SigCgt:")
 _PATIENCE_SECONDS = 10.0
@@ -118,40 +118,44 @@ def test_a_trial_leads_a_session_of_its_own_in_its_folder(laboratory: Laboratory
     )
 
 
-def test_a_spawner_that_is_killed_gives_an_error_and_the_next_trial_runs(
-    laboratory: Laboratory,
+@pytest.mark.parametrize("who", ["itself", "another"])
+def test_a_command_whose_parent_is_killed_ends_as_a_trial_with_that_outcome(
+    laboratory: Laboratory, who: str
 ) -> None:
     with laboratory.make() as executor, fifo(laboratory.folder) as held:
-        script = f"exec 9>{held.path}; echo up >&9; sleep 1000"
+        kill = "kill -9 $PPID; " if who == "itself" else ""
+        script = f"exec 9>{held.path}; echo said; echo up >&9; {kill}sleep 1000"
         future = executor.submit(laboratory.trial("sh", "-c", script))
         held.wait_for_a_word()
-        for spawner in _spawners():
+        for spawner in spawners() if who == "another" else ():
             os.kill(spawner, signal.SIGKILL)
 
-        assert isinstance(future.exception(30), HostFailure)
+        outcome = outcome_of(future)
+        assert (outcome.signal, outcome.stdout.data) == (signal.SIGKILL, b"said\n")
+        assert "kill -9 $PPID" in outcome.notes[0]
+        assert outcome.wall_seconds > 0
         held.wait_until_all_are_dead()
         assert outcome_of(executor.submit(laboratory.trial("true"))).exit_code == 0
 
 
 @pytest.mark.long
-def test_a_spawner_that_is_stopped_cannot_hold_whet_up_for_ever(laboratory: Laboratory) -> None:
+@pytest.mark.parametrize("who", ["spawner", "guardian", "both"])
+def test_a_process_of_whets_that_is_stopped_cannot_hold_it_up_for_ever(
+    laboratory: Laboratory, who: str
+) -> None:
     with laboratory.make() as executor, fifo(laboratory.folder) as held:
         script = f"exec 9>{held.path}; echo up >&9; sleep 1000"
         future = executor.submit(laboratory.trial("sh", "-c", script, wall_seconds=0.5))
         held.wait_for_a_word()
-        for spawner in _spawners():
-            os.kill(spawner, signal.SIGSTOP)
+        stopped = {"spawner": spawners(), "guardian": guardians()}
+        for pid in stopped.get(who, [*guardians(), *spawners()]):
+            os.kill(pid, signal.SIGSTOP)
 
-        assert isinstance(future.exception(60), HostFailure)
+        if who == "guardian":
+            assert outcome_of(future).timed_out
+        else:
+            assert isinstance(future.exception(60), HostFailure)
         held.wait_until_all_are_dead()
-
-
-def _spawners() -> list[int]:
-    return [
-        pid
-        for pid in children_of(os.getpid())
-        if b"whet.host.spawner" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    ]
 
 
 def test_close_ends_what_runs_and_what_waits_at_once(laboratory: Laboratory) -> None:

@@ -5,13 +5,13 @@ import random
 import time
 
 import pytest
-from laboratory import Laboratory, outcome_of, specimen
+from laboratory import Laboratory, outcome_of, spawners, specimen
 
-from whet.host.process_tree import children_of, descendants_of
+from whet.host.process_tree import descendants_of
 
 
 def _below_spawners() -> list[int]:
-    return [pid for spawner in children_of(os.getpid()) for pid in descendants_of(spawner)]
+    return [pid for spawner in spawners() for pid in descendants_of(spawner)]
 
 
 @pytest.mark.slow

@@ -8,12 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from laboratory import Laboratory, fifo
+from laboratory import Laboratory, fifo, guardians, spawners
 
 from whet.core.limits import Limits
 from whet.host.belongings import Belongings
 from whet.host.ceilings.groups_v1 import GroupsV1
-from whet.host.process_tree import children_of
 
 _WHET = """
 import sys
@@ -50,11 +49,10 @@ def _groups_of(pid: int) -> list[Path]:
 
 
 def _kill_both(whet: "subprocess.Popen[bytes]") -> None:
-    spawners = children_of(whet.pid)
-    for pid in (whet.pid, *spawners):
-        os.kill(pid, signal.SIGSTOP)  # so that neither sees the other's end
-    for pid in (*spawners, whet.pid):
-        os.kill(pid, signal.SIGKILL)
+    pids = (whet.pid, *guardians(whet.pid), *spawners(whet.pid))
+    for number in (signal.SIGSTOP, signal.SIGKILL):  # so that none of them sees another's end
+        for pid in pids:
+            os.kill(pid, number)
 
 
 @pytest.mark.parametrize("killed", ["whet", "whet and its spawner"])

@@ -7,11 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from laboratory import Laboratory, fifo
+from laboratory import Laboratory, fifo, guardians, spawners
 
 from whet.execution.futures import TrialFuture
 from whet.host.belongings import Belongings
-from whet.host.process_tree import children_of
 
 _WHET = """
 import os, sys
@@ -35,48 +34,60 @@ def _tree(laboratory: Laboratory) -> list[str]:
     return [path.name for path in (laboratory.folder / "tmp").iterdir()]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("and_its_spawner", [False, True], ids=["whet", "whet and its spawner"])
-def test_nothing_stays_when_whet_is_killed(laboratory: Laboratory, and_its_spawner: bool) -> None:  # noqa: FBT001 - a parameter of pytest
+def _processes(whet: "subprocess.Popen[bytes]") -> dict[str, int]:
+    (guardian,), (spawner,) = guardians(whet.pid), spawners(whet.pid)
+    return {"whet": whet.pid, "guardian": guardian, "spawner": spawner}
+
+
+def _kill_at_once(pids: list[int]) -> None:
+    for number in (signal.SIGSTOP, signal.SIGKILL):  # so that none of them sees another's end
+        for pid in pids:
+            os.kill(pid, number)
+
+
+@pytest.mark.parametrize(
+    "victims", ["whet", "spawner", "guardian", "whet spawner", "whet guardian", "guardian spawner"]
+)
+def test_all_that_a_program_has_started_ends_at_once_whichever_of_whets_processes_are_killed(
+    laboratory: Laboratory, victims: str
+) -> None:
     inner = laboratory.folder / "inner"
     inner.mkdir()
     with fifo(laboratory.folder) as held:
-        daemon = f"setsid sh -c 'exec 9>{held.path}; echo up >&9; sleep 1000' & sleep 1000"
-        with _start(inner, f"exec 9>{held.path}; {daemon}") as whet:
+        # Without its guardian and the spawner, whet knows a process by its environment alone.
+        bare = "" if victims == "guardian spawner" else "env -i"
+        apart = f"setsid {bare} sh -c 'exec 9>{held.path}; echo up >&9; sleep 1000' & sleep 1000"
+        script = f"exec 9>{held.path}; (sleep 1000 &); {apart}"
+        with _start(inner, script) as whet:
             held.wait_for_a_word()
-            assert len(_tree(laboratory)) == 1
-            spawners = children_of(whet.pid)
-            if and_its_spawner:
-                for pid in (whet.pid, *spawners):
-                    os.kill(pid, signal.SIGSTOP)  # so that neither sees the other's end
-                for pid in (*spawners, whet.pid):
-                    os.kill(pid, signal.SIGKILL)
+            processes = _processes(whet)
+            _kill_at_once([processes[each] for each in victims.split()])
+            held.wait_until_all_are_dead()  # no other whet has come
             whet.kill()
-        if and_its_spawner:
-            Belongings(inner / "made").sweep()
-        held.wait_until_all_are_dead()
-
     Belongings(inner / "made").sweep()
     assert _tree(laboratory) == []
     assert list((inner / "made").iterdir()) == []
 
 
-@pytest.mark.slow
-def test_the_program_ends_at_once_when_whet_and_its_spawner_are_killed(
+def test_the_command_ends_at_once_and_the_rest_at_the_next_start_when_all_three_are_killed(
     laboratory: Laboratory,
 ) -> None:
     inner = laboratory.folder / "inner"
     inner.mkdir()
-    with fifo(laboratory.folder) as held:
-        with _start(inner, f"exec 9>{held.path}; echo up >&9; exec sleep 1000") as whet:
-            held.wait_for_a_word()
-            spawners = children_of(whet.pid)
-            for pid in (whet.pid, *spawners):
-                os.kill(pid, signal.SIGSTOP)
-            for pid in (*spawners, whet.pid):
-                os.kill(pid, signal.SIGKILL)
-        held.wait_until_all_are_dead()  # no other whet has come
-    Belongings(inner / "made").sweep()
+    with fifo(laboratory.folder) as command, fifo(laboratory.folder) as rest:
+        script = (
+            f"(exec 9>{rest.path}; echo up >&9; exec sleep 1000) & exec 8>{command.path}; "
+            "echo up >&8; exec sleep 1000"
+        )
+        with _start(inner, script) as whet:
+            command.wait_for_a_word()
+            rest.wait_for_a_word()
+            _kill_at_once(list(_processes(whet).values()))
+            command.wait_until_all_are_dead()
+        Belongings(inner / "made").sweep()
+        rest.wait_until_all_are_dead()
+    assert _tree(laboratory) == []
+    assert list((inner / "made").iterdir()) == []
 
 
 def test_an_exception_in_a_search_ends_everything(laboratory: Laboratory) -> None:

@@ -1,8 +1,7 @@
 """A warm run is what a cold run would be: same exit, same output, same files."""
 
-import os
-
 import pytest
+from laboratory import spawners
 from workshop import SLOW, Workshop
 
 from whet.host.process_tree import children_of
@@ -358,7 +357,7 @@ def test_snapshots_end_with_their_executor(workshop: Workshop) -> None:
     workshop.write({"main.py": SLOW + "print(1)\n"})
     workshop.run()
     assert workshop.runs.last.snapshots == 1
-    kept = children_of(os.getpid())
+    kept = spawners()
     below = [pid for one in kept for pid in children_of(one)]
     assert any(children_of(pid) for pid in below)
 

@@ -79,7 +79,7 @@ from whet.host.launch import start
 watching = Watching(divide())
 watching.begin(b"", b"", os.fsencode(os.getcwd()))
 words = [os.fsencode(word) for word in sys.argv[1:]]
-command = start(words, dict(os.environb), os.getcwdb(), ((0, 1, 2), -1), watching)
+command = start(words, dict(os.environb), os.getcwdb(), ((0, 1, 2), -1, None), watching)
 _, status = os.waitpid(command.pid, 0)
 print(repr((status, watching.refusal, watching.noticed(1, os.getpid()))))
 """

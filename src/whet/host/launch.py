@@ -8,6 +8,7 @@ import os
 import time
 
 from whet.agent.site.whet_stage.started import handed_on
+from whet.host.guardian import be_told_of_parents_end
 from whet.host.process_tree import resident_bytes
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
@@ -15,7 +16,7 @@ if not TYPE_CHECKING:
     import _signal as signal  # `signal` is this and enums, which add 10 ms
 else:
     import signal
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import NoReturn
 
     from whet.host.ceilings.ceiling import Order
@@ -23,7 +24,6 @@ else:
     from whet.host.passage import Passage
     from whet.host.watching import Watching
 
-_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _SIGNALS = signal.valid_signals()
 _STAGE_VARIABLE = b"WHET_STAGE"  # as of `whet.host.stage`
 _SEARCH_PATH = b"/usr/local/bin:/usr/bin:/bin"  # where no PATH is set
@@ -69,7 +69,7 @@ def start(
     argv: list[bytes],
     environment: dict[bytes, bytes],
     cwd: bytes,
-    wiring: tuple[Sequence[int], int],
+    wiring: tuple[Sequence[int], int, Callable[[int], None] | None],
     watching: Watching | None = None,
     *,
     steps: Sequence[Order] = (),
@@ -80,8 +80,9 @@ def start(
         argv: argument vector; the first word is looked up on the `PATH` of `environment`.
         environment: all of it.
         cwd: folder to start in; relative words are relative to it.
-        wiring: descriptors that become its standard input, output and error, and which of them
-            is its controlling terminal; -1: none.
+        wiring: descriptors that become its standard input, output and error, which of them is its
+            controlling terminal (-1: none), and what is called in the new process with its number
+            just before it becomes the program: whatever that does to its parent comes later.
         watching: has it watched; None: nobody does.
         steps: what it does to itself before it becomes the program (`whet.host.ceilings.steps`).
 
@@ -141,12 +142,14 @@ def _become(
     argv: list[bytes],
     environment: dict[bytes, bytes],
     cwd: bytes,
-    wiring: tuple[Sequence[int], int, Sequence[Order], Passage | None],
+    wiring: tuple[
+        Sequence[int], int, Callable[[int], None] | None, Sequence[Order], Passage | None
+    ],
     reported: int,
     watching: Watching | None,
 ) -> NoReturn:
     """Turn this forked process into the program; report what stops it and exit."""
-    streams, terminal, steps, passage = wiring
+    streams, terminal, announce, steps, passage = wiring
     spawner = os.getppid()
     try:
         if passage is not None:
@@ -166,6 +169,8 @@ def _become(
         except OSError as error:
             failure = ("cwd", error.errno or 0, cwd)
         else:
+            if announce is not None:
+                announce(os.getpid())  # before its calls are watched
             if watching is not None:
                 _stage(environment, watching)
             stamp = f"{time.monotonic_ns()} {resident_bytes(os.getpid())}\n"
@@ -182,10 +187,7 @@ def _become(
 
 def _end_with(spawner: int) -> None:
     """Have the kernel end this process when the spawner does, also by SIGKILL, and nobody sees it."""
-    import ctypes  # the spawner has loaded it
-
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-    if os.getppid() != spawner:  # it ended just before
+    if not be_told_of_parents_end(signal.SIGKILL, spawner):
         os._exit(127)
 
 

@@ -12,7 +12,6 @@ either ends, so does the other, and whatever is held then goes on or dies.
 """
 
 import _thread
-import ctypes
 import fcntl
 import gc
 import os
@@ -20,6 +19,7 @@ import select
 import struct
 
 from whet.host.channel import Channel, as_begun, as_number, as_numbers, as_texts
+from whet.host.guardian import PARENT_IS_GONE, be_told_of_parents_end
 from whet.host.noticed import Noticed
 from whet.host.syscalls import ARCHITECTURES, machine
 from whet.host.tree_looks import TreeLooks
@@ -37,7 +37,6 @@ _WAKE_ON_SAME_CPU = (1).to_bytes(8, "little")
 CONTINUE = 1
 REQUEST = struct.Struct("=QIIiIQ6Q")  # id, pid, flags, number, architecture, where, arguments
 ANSWER = struct.Struct("=QqiI")  # id, value, error, flags
-_PR_SET_PDEATHSIG = 1
 _LAST_STANDARD = 2
 
 
@@ -51,8 +50,7 @@ def divide() -> Channel:
     parent, child = os.getpid(), os.fork()
     if child:
         _observe(theirs, child)
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
+    if not be_told_of_parents_end(PARENT_IS_GONE, parent):
         os._exit(1)
     theirs.close()
     return ours

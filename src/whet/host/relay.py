@@ -19,7 +19,7 @@ from whet.host.wiring import Keyboard, Wiring
 
 if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make it with
     from whet.host.ceilings.watches import Noted
-    from whet.host.channel import Taken
+    from whet.host.channel import Ended, Taken
 
 _GRACE_SECONDS = 5.0  # between a SIGTERM that is passed on and the kill
 _SPAWNER_SECONDS = 20.0  # a spawner that has not killed its tree by then stands still itself
@@ -94,6 +94,7 @@ class Relay:
 
     _answer: Answer | None = None
     _pid: int = 0
+    _starting: tuple[int, float] | None = None
     _kill_at: float | None = None
     _hangs_at: float | None = None
     _grace_ends: float | None = None
@@ -182,6 +183,18 @@ class Relay:
     def _is_in_background(self) -> bool:
         keyboard = self.wiring.keyboard
         return keyboard is not None and keyboard.is_open and not keyboard.own.is_ours
+
+    @property
+    def cut_off(self) -> "Ended | None":
+        """How a program ended whose spawner was killed: the kernel ended it too.
+
+        None if it had not begun, or if whet was about to end it.
+        """
+        if self._starting is None or self.reason is not None:
+            return None
+        pid, began = self._starting
+        exits = [(pid, int(signal.SIGKILL), False)]
+        return (exits, time.monotonic() - began, 0.0, 0, -1, False, [], [], ([], []))
 
     def _patience_ms(self) -> float | None:
         times = (self._kill_at, self._hangs_at, self._grace_ends, self._lost_at)
@@ -275,7 +288,9 @@ class Relay:
         self._kill(KillReason.LIMIT_MET)
 
     def _hear_reasons(self, kind: str, body: bytes) -> None:
-        if kind == "halted" and self.on_halt is not None:
+        if kind == "starting":
+            self._starting = (as_number(body), time.monotonic())
+        elif kind == "halted" and self.on_halt is not None:
             self.on_halt(as_text(body))
         elif kind == "hindered" and self.on_hindrance is not None:
             self.on_hindrance(*as_hindered(body))

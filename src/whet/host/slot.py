@@ -40,6 +40,10 @@ _Held = TypeVar("_Held")
 
 _BUFFER_BYTES = 1 << 20
 _SHORT = ("[Errno 11]", "[Errno 12]", "[Errno 24]", "MemoryError", "can't start new thread")
+_CUT_OFF = (
+    "the process of whet that ran the command was killed, which ended the command:"
+    " by the command itself (`kill -9 $PPID`), or from outside"
+)
 _STREAMS = {
     "stdout": "standard output",
     "stderr": "standard error",
@@ -153,9 +157,7 @@ class Slot:
                     raise start_error(as_failed(body), program.command, program.cwd)
                 if kind == "fault":
                     raise _fault(as_text(body))
-                if kind == "lost":
-                    raise self._spawner.lost(program.command)
-                ended = as_ended(body)
+                ended = as_ended(body) if kind == "ended" else self._cut_off(program, relay)
                 if ended[6]:
                     self._spawner.close()  # what it cannot kill must not be a later trial's
                 self._proven = program.limits
@@ -165,10 +167,22 @@ class Slot:
                     limits_met=around.met(_end_of(outcome, ended)),
                     limited_by=around.ways,
                     resources=_use_of(ended),
-                    notes=(*outcome.notes, *_too_early(outcome, relay), *around.notes),
+                    notes=(
+                        *outcome.notes,
+                        *_too_early(outcome, relay),
+                        *([_CUT_OFF] if kind == "lost" else []),
+                        *around.notes,
+                    ),
                 )
         finally:
             wiring.close()
+
+    def _cut_off(self, program: Program, relay: Relay) -> "Ended":
+        """Clean up after the spawner, which was killed, and return how the program ended with it."""
+        failure, ended = self._spawner.lost(program.command), relay.cut_off
+        if ended is None:
+            raise failure
+        return ended
 
     def _tell_of_felled(
         self,

@@ -12,7 +12,7 @@ It also keeps the frozen copies of a program that a later trial runs on from
 Eight kinds of message come in (`run`, with descriptors; `signal`; `kill`; `fell`, to kill one process
 alone; `on`, to let the program
 run on that a copy was taken of; `go` or `stop`, whether a copy still fits after the reset steps;
-`drop`, to end a copy), fourteen go out (`started`, `settled`, after those steps, `resuming`,
+`drop`, to end a copy), fifteen go out (`starting`, `started`, `settled`, after those steps, `resuming`,
 `over`, that a limit was met, `full`, that one process dies of one,
 `snapshot`, `hindered`, why there was none at a place, `halted`, why none can be taken at all,
 `did`, what keeps a run from being repeated, `looked`, `ended`, `failed`, `refused`, `fault`); their shapes
@@ -27,6 +27,7 @@ from whet.host.ceilings.felling import FELLED, HELD
 from whet.host.channel import COPY_IS_GONE, NOT_FOLLOWED, Channel, as_number, as_run
 from whet.host.frozen import FrozenCopies
 from whet.host.gauge import Gauge
+from whet.host.guardian import PARENT_IS_GONE, become_reaper
 from whet.host.launch import CannotStartError, Started, start
 from whet.host.observer import divide
 from whet.host.process_tree import children_of, descendants_of, group_of, resident_bytes
@@ -38,11 +39,11 @@ if not TYPE_CHECKING:
 else:
     import signal
     from collections.abc import Callable, Sequence
+    from types import FrameType
 
     from whet.host.ceilings.watches import Noted, Watch
     from whet.host.channel import Exit, Guard, Run
 
-_PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 _PATIENCE_SECONDS = 5.0  # a killed process that still lives hangs in the kernel (state D)
 _FIRST_LOOK_SECONDS, _LONGEST_LOOK_SECONDS = 0.005, 0.1
 _LOOK_SHARE = 300  # looking at memory may take 1/300 of the time
@@ -55,7 +56,7 @@ _ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUI
 
 
 class _WhetIsGoneError(Exception):
-    """The socket closed."""
+    """The socket closed, or the parent of this process has ended."""
 
 
 class _Tree:
@@ -324,7 +325,7 @@ def main(descriptor: int) -> None:
     channel = Channel.inherited(descriptor)
     os.chdir("/")
     woken = _set_up_signals()
-    _become_reaper()
+    become_reaper()
     copies = FrozenCopies()
     try:
         while (message := _next_message(channel, woken, copies)) is not None:
@@ -345,6 +346,7 @@ def main(descriptor: int) -> None:
 
         channel.send("fault", traceback.format_exc())
     finally:
+        signal.signal(PARENT_IS_GONE, signal.SIG_IGN)
         copies.end()
         _Tree(channel, woken, copies).end()
         os._exit(0)  # an orderly end of the interpreter takes 5 ms and has nothing to do
@@ -440,7 +442,7 @@ def _begin_watching(copies: FrozenCopies, run: "Run") -> "Watching | None":
     _, _, cwd, _, _, address, *_, looks, _ = run
     if (address or looks[0]) and copies.watching is None:
         copies.watching = Watching(divide())  # from here on this is another process
-        _become_reaper()
+        become_reaper()
     if copies.watching is None or not looks[0]:
         return None
     copies.watching.begin_looks(*looks, cwd)
@@ -485,7 +487,12 @@ def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequenc
         channel.send("resuming")
         words = argv[first_word:] if first_word else []
         return copies.resume(number, streams[:3], terminal, words, worth_seconds)
-    command = start(argv, environment, cwd, (streams[:3], terminal), watching, steps=guard[0])
+
+    def announce(pid: int) -> None:
+        channel.send("starting", pid)
+
+    given = (streams[:3], terminal, announce)
+    command = start(argv, environment, cwd, given, watching, steps=guard[0])
     if watching is not None and watching.refusal:
         channel.send("halted", f"{_CANNOT_SEE}: {watching.refusal}")
     return command
@@ -508,7 +515,7 @@ def _reset(
     try:
         for index, (text, must_succeed) in enumerate(steps):
             shell = [b"/bin/sh", b"-c", text]
-            given = ((nothing, streams[3], streams[3]), -1)
+            given = ((nothing, streams[3], streams[3]), -1, None)
             step = start(shell, environment, cwd, given, watching=watching)
             status = tree.wait_for(step, is_command=False)
             gave_up = tree.was_killed or tree.was_told_to_end
@@ -530,6 +537,10 @@ def _send(kill: "Callable[[int, int], None]", target: int, number: int) -> None:
         return  # gone, or of another user (sudo): what cannot be killed is reported as such
 
 
+def _stop(_number: int, _frame: "FrameType | None") -> None:
+    raise _WhetIsGoneError
+
+
 def _set_up_signals() -> int:
     """Return a descriptor that can be read when a child has ended; ignore all else."""
     if os.getsid(0) != os.getpid():
@@ -540,11 +551,6 @@ def _set_up_signals() -> int:
     os.set_blocking(wake, False)
     os.set_blocking(woken, False)
     signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+    signal.signal(PARENT_IS_GONE, _stop)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     return woken
-
-
-def _become_reaper() -> None:
-    import ctypes
-
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

@@ -16,12 +16,16 @@ from whet.host.belongings import SLOT_VARIABLE, Belongings, kill_marked
 from whet.host.ceilings.around import NOTHING_AROUND, Around
 from whet.host.ceilings.ceiling import Prepared
 from whet.host.channel import Channel
+from whet.host.process_tree import children_of
 
 _LAST_STANDARD = 2
 _PATIENCE_SECONDS = 15.0  # a spawner itself gives up on what it cannot kill after 2 times 5
 _SOURCES = str(Path(__file__).resolve().parents[2])
 # The sources go last on the path, so that nothing of whet can hide a standard module.
-_PROGRAM = "import sys; sys.path.append({!r}); from whet.host.spawner import main; main({})"
+_PROGRAM = (
+    "import sys; sys.path.append({!r}); from whet.host.guardian import stand_guard; stand_guard(); "
+    "from whet.host.spawner import main; main({})"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +90,11 @@ class Freezing:
 
 
 class SpawnerProcess:
-    """A running `whet.host.spawner`, as its owner sees it."""
+    """A running `whet.host.spawner`, as its owner sees it.
+
+    Attributes:
+        pid: of its guardian (`whet.host.guardian`), which ends as it does.
+    """
 
     def __init__(self, belongings: Belongings, prefix: tuple[str, ...] = ()) -> None:
         _fill_standard_streams()
@@ -107,7 +115,7 @@ class SpawnerProcess:
             self.pid = os.posix_spawn(
                 argv[0],
                 argv,
-                os.environ,
+                {**os.environ, SLOT_VARIABLE: self._token},
                 file_actions=[
                     *((os.POSIX_SPAWN_OPEN, n, os.devnull, os.O_RDWR, 0) for n in (0, 1, 2)),
                     # Onto itself: that makes it inheritable in the child alone, whatever other
@@ -200,8 +208,7 @@ class SpawnerProcess:
 
     def lost(self, command: tuple[str, ...]) -> HostFailure:
         """Clean up after a spawner that died or stands still; return the error that says so."""
-        with suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
+        self._kill_below()
         self.close()
         return HostFailure(
             f"the process that ran `{command[0]}` was killed from outside",
@@ -214,15 +221,24 @@ class SpawnerProcess:
             return
         self._is_closed = True
         self.channel.close()
-        patience_ends, pause = time.monotonic() + _PATIENCE_SECONDS, 0.0005
+        began, pause = time.monotonic(), 0.0005
         while self._ended is None and not self._has_ended(os.WNOHANG):
-            if time.monotonic() > patience_ends:  # somebody has stopped it
+            waited = time.monotonic() - began
+            if waited > _PATIENCE_SECONDS:  # somebody has stopped it
+                self._kill_below()
+            if waited > 2 * _PATIENCE_SECONDS:  # and its guardian
                 os.kill(self.pid, signal.SIGKILL)
             time.sleep(pause)
             pause = min(pause * 1.5, 0.02)
         if self._ended != 0:  # it was killed, and could not take its tree along
             kill_marked(self._token)
         self._belongings.forget(str(self.pid))
+
+    def _kill_below(self) -> None:
+        """Kill the spawner; its guardian ends all that it has left."""
+        for pid in children_of(self.pid):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def _has_ended(self, options: int) -> bool:
         try:

@@ -14,6 +14,7 @@ import time
 from contextlib import suppress
 
 from whet.host.control_groups import group_of_process, own_group, read_words, write_words
+from whet.host.process_tree import descendants_of
 
 _PATIENCE_SECONDS = 5.0
 _SPAWNER = "spawner"
@@ -87,9 +88,10 @@ def settle_in_scope(pid: int, before: str | None) -> bool:
     home = os.path.join(scope, _SPAWNER)
     try:
         os.mkdir(home)
-        write_words(
-            f"{home}/cgroup.procs", pid
-        )  # a group with processes has no limited ones below it
+        # A group with processes has no limited ones below it. What it forks from here on is in there.
+        write_words(f"{home}/cgroup.procs", pid)
+        for below in descendants_of(pid):
+            write_words(f"{home}/cgroup.procs", below)
     except OSError as error:
         _refusals.append(f"the group that it gave cannot be used: {error.strerror}")
         return False
