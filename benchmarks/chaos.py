@@ -26,6 +26,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,9 +41,10 @@ PROGRAM = """\
 import os, subprocess, sys, time
 text = open(sys.argv[1]).read() if len(sys.argv) > 1 else "x"
 if os.path.exists("slow"):
-    child = subprocess.Popen(["sleep", "300"], start_new_session="d" in text)
+    children = [subprocess.Popen(["sleep", "300"], start_new_session=own) for own in (True, False)]
     time.sleep(0.2)
-    child.kill()
+    for child in children:
+        child.kill()
 total = sum(1 for line in text.splitlines() if "x" in line)
 if total:
     raise ValueError(f"{total} lines with an x")
@@ -60,7 +62,8 @@ VERBS: dict[str, list[str]] = {
     "log": ["log"],
 }
 
-KILLS = ("whet", "its helper", "all at once", "the program", "one of them")
+KILLS = ("whet", "the guardian", "the spawner", "whet and the guardian", "whet and the spawner",
+         "all at once", "the program", "one of them")  # fmt: skip
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 CALLS = {
     "openat": ("EMFILE", "ENOSPC", "EIO", "EACCES"), "write": ("ENOSPC", "EIO", "EDQUOT"),
@@ -204,6 +207,7 @@ def play(number: int) -> Round:
                 lambda: signalled(place, played, chance),
                 lambda: failing_call(place, played, chance),
                 lambda: together(place, played, chance),
+                lambda: vanished(place, played, chance),
             ]
         )
         played.wrong.extend(wreak())
@@ -212,6 +216,8 @@ def play(number: int) -> Round:
         for pid in place.alive():
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
+        for folder in (place.project, place.top / "state"):
+            subprocess.run(["umount", "--lazy", folder], check=False, capture_output=True)
         shutil.rmtree(top, ignore_errors=True)
     return played
 
@@ -258,17 +264,20 @@ def killed(place: Place, played: Round, chance: random.Random) -> Iterator[str]:
         wait(whet, chance.uniform(0, 2.0))
         pids = place.alive()
         helpers = [pid for pid in pids if pid != whet.pid and is_whets(pid)]
+        guardians = [pid for pid in helpers if parent_of(pid) == whet.pid]
+        spawners = [pid for pid in helpers if parent_of(pid) in guardians]
         programs = [pid for pid in pids if not is_whets(pid)]
         victims = {
-            "whet": [whet.pid], "its helper": helpers[:1], "all at once": [whet.pid, *helpers],
+            "whet": [whet.pid], "the guardian": guardians, "the spawner": spawners,
+            "whet and the guardian": [whet.pid, *guardians],
+            "whet and the spawner": [whet.pid, *spawners], "all at once": [whet.pid, *helpers],
             "the program": programs[:1], "one of them": chance.sample(pids, min(1, len(pids))),
         }[whom]  # fmt: skip
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in victims:
                 with suppress(OSError):
                     os.kill(pid, number)
-        if whom in {"whet", "all at once"}:
-            whet.kill()
+        if whet.pid in victims:
             deadline = time.monotonic() + ALIVE_SECONDS
             while (alive := place.alive()) and time.monotonic() < deadline:
                 time.sleep(0.01)
@@ -320,6 +329,27 @@ def together(place: Place, played: Round, chance: random.Random) -> Iterator[str
         yield from finished(second)
 
 
+def vanished(place: Place, played: Round, chance: random.Random) -> Iterator[str]:
+    """Let the disk of the project or of whet's state be away for a while, as a share may be."""
+    folder = chance.choice((place.project, place.top / "state"))
+    played.fault = f"vanished: {folder.name}"
+    if os.geteuid():  # to mount is root's
+        yield from killed(place, played, chance)
+        return
+    disk = place.top / "disk"
+    folder.rename(disk)
+    folder.mkdir()
+    subprocess.run(["mount", "--bind", disk, folder], check=True)
+    with started(place, VERBS[played.verb]) as whet:
+        wait(whet, chance.uniform(0, 2.0))
+        subprocess.run(["umount", "--lazy", folder], check=True)
+        wait(whet, chance.uniform(0, 1.0))
+        shutil.rmtree(folder)  # what was written meanwhile was not written to the disk
+        folder.mkdir()
+        subprocess.run(["mount", "--bind", disk, folder], check=True)
+        yield from finished(whet)
+
+
 def wait(whet: "subprocess.Popen[bytes]", seconds: float) -> None:
     """Let it work for a while."""
     with suppress(subprocess.TimeoutExpired):
@@ -344,6 +374,13 @@ def complaints(said: bytes) -> Iterator[str]:
         yield f"an internal fault: {said.decode()[-300:]}"
 
 
+def parent_of(pid: int) -> int:
+    """Return the parent of a process; 0 if it is gone."""
+    with suppress(OSError):
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return 0
+
+
 def is_whets(pid: int) -> bool:
     """Whether a process is whet's own, and no program that it runs."""
     with suppress(OSError):
@@ -352,11 +389,36 @@ def is_whets(pid: int) -> bool:
     return False
 
 
+def kind_of(fault: str) -> str:
+    """Return the kind by which a fault is counted."""
+    if fault == "SIGKILL: all at once":
+        return "SIGKILL of all of whet's at once"
+    kind = fault.partition(":")[0].partition(",")[0].partition(" ")[0]
+    return "system call" if kind in CALLS else kind
+
+
+def count(played: Round, known: dict[str, dict[str, int]], failed: list[Round]) -> None:
+    """Add a round to what is known, and say what was wrong."""
+    row = known.setdefault(kind_of(played.fault), {"rounds": 0, "wrong": 0, "alive": 0})
+    row["rounds"] += 1
+    row["wrong"] += bool(played.wrong)
+    row["alive"] += bool(played.lived)
+    if played.wrong or (played.lived and played.fault != "SIGKILL: all at once"):
+        failed.append(played)
+        wrong = played.wrong or [f"{played.lived} alive after a second"]
+        print(
+            f"round {played.number}: {played.verb}, {played.fault}: {'; '.join(wrong)}", flush=True
+        )
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps(known, indent=1))
+
+
 def main() -> None:
     """Play rounds and add up what they showed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", type=int, help="play this round alone, and say what it showed")
     asked = parser.parse_args()
     if asked.only is not None:
@@ -367,31 +429,14 @@ def main() -> None:
         known = json.loads(RESULTS.read_text())
     first = asked.seed + sum(each["rounds"] for each in known.values())
     failed: list[Round] = []
-    for number in range(first, first + asked.rounds):
-        played = play(number)
-        kind = played.fault.partition(":")[0].partition(",")[0].partition(" ")[0]
-        kind = (
-            f"{kind}"
-            if kind in {"SIGKILL", "SIGINT", "SIGTERM", "SIGHUP", "SIGSTOP", "beside"}
-            else "system call"
-        )
-        row = known.setdefault(kind, {"rounds": 0, "wrong": 0, "alive": 0})
-        row["rounds"] += 1
-        row["wrong"] += bool(played.wrong)
-        row["alive"] += bool(played.lived)
-        if played.wrong:
-            failed.append(played)
-            print(
-                f"round {number}: {played.verb}, {played.fault}: {'; '.join(played.wrong)}",
-                flush=True,
-            )
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps(known, indent=1))
+    with ProcessPoolExecutor(asked.jobs) as pool:
+        for played in pool.map(play, range(first, first + asked.rounds)):
+            count(played, known, failed)
     rows = [[kind, *map(str, row.values())] for kind, row in sorted(known.items())]
     print_table("Faults", ["fault", "rounds", "something wrong", "alive after a second"], rows)
-    causes = Counter(each.wrong[0][:60] for each in failed)
-    for words, count in causes.most_common():
-        print(f"{count} x {words}")
+    causes = Counter((each.wrong or ["alive after a second"])[0][:60] for each in failed)
+    for words, times in causes.most_common():
+        print(f"{times} x {words}")
     sys.exit(bool(failed))
 
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -391,3 +392,24 @@ def test_output_of_a_gigabyte_is_kept_in_little_memory(whet: Whet) -> None:
 
     assert done.stdout.strip() == b"1073741824"
     assert "1.1 GB" in whet("show").stdout or "1.07 GB" in whet("show").stdout
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [("run",), ("repeat", "-n", "3"), ("bisect", "HEAD~1"), ("shrink", "f"), ("investigate",)],
+)
+def test_a_folder_that_goes_away_meanwhile_is_said_and_is_no_fault_of_whets(
+    whet: Whet, verb: tuple[str, ...]
+) -> None:
+    gone = whet.folder / "gone"
+    gone.mkdir()
+    for name in ("f", "g"):
+        (gone / name).write_text("x")
+        whet.git("-C", str(gone), "init", "--quiet")
+        whet.git("-C", str(gone), "add", "--all")
+        whet.git("-C", str(gone), "commit", "--quiet", "-m", name)
+
+    said = replace(whet, folder=gone)(*verb, "--", "sh", "-c", 'rm -rf "$PWD"; exit 1', "sh", "f")
+
+    assert "whet itself failed" not in said.stderr
+    assert said.code in {1, 64, 65, 66, 75}, said.stderr

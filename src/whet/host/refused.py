@@ -1,10 +1,11 @@
 """The error that says which limit of the system keeps whet itself from its work."""
 
 import errno
+import os
 import resource
 from pathlib import Path
 
-from whet.core.errors import HostFailure, WhetError
+from whet.core.errors import FolderNotFound, HostFailure, WhetError
 from whet.host.files import storage_error
 
 _NO_FILES = frozenset({errno.EMFILE, errno.ENFILE})
@@ -23,7 +24,7 @@ def refused(error: Exception) -> WhetError | None:
     A full disk, a limit on memory or files: nobody can mend them in whet.
     """
     if isinstance(error, OSError):
-        return _of_system(error)
+        return _of_system(error) or _of_folder()
     if isinstance(error, MemoryError) or _says(error, ImportError, *_NOT_MAPPED):
         return _no_memory()
     if _says(error, RuntimeError, _NO_THREAD):
@@ -53,6 +54,18 @@ def _of_system(error: OSError) -> WhetError | None:
         return None
     told = storage_error(error, Path(str(error.filename)))
     return told if isinstance(told, WhetError) else None
+
+
+def _of_folder() -> WhetError | None:
+    """Return the error where the current folder has gone: a share that is away, a folder removed."""
+    try:
+        os.getcwd()
+    except OSError as error:
+        return FolderNotFound(
+            f"the current folder is gone, so whet cannot go on: {error.strerror}",
+            hint='once it is back, enter it anew (`cd "$PWD"`); the trials so far are kept',
+        )
+    return None
 
 
 def _no_memory() -> WhetError:
