@@ -344,7 +344,7 @@ def vanished(place: Place, played: Round, chance: random.Random) -> Iterator[str
         wait(whet, chance.uniform(0, 2.0))
         subprocess.run(["umount", "--lazy", folder], check=True)
         wait(whet, chance.uniform(0, 1.0))
-        shutil.rmtree(folder)  # what was written meanwhile was not written to the disk
+        folder.rename(place.top / "meanwhile")  # what is written there is not on the disk
         folder.mkdir()
         subprocess.run(["mount", "--bind", disk, folder], check=True)
         yield from finished(whet)

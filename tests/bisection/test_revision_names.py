@@ -37,6 +37,8 @@ def commits(place: Path) -> list[str]:
         (("a...b",), ("a", "b")),
         (("v1.0.1..v2.0.0",), ("v1.0.1", "v2.0.0")),
         (("HEAD",), ("", "HEAD")),
+        (("v4.33",), ("v4.33", "HEAD")),
+        (("HEAD", "HEAD"), ("HEAD", "HEAD")),
         ((), ("", "HEAD")),
         (("2 weeks ago", "HEAD"), ("2 weeks ago", "HEAD")),
     ],

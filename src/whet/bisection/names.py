@@ -33,21 +33,21 @@ class NamedCommit:
 def ends_of(words: tuple[str, ...]) -> tuple[str, str]:
     """Return the old and the new end that these words name; an empty old end is to be found.
 
-    ``("v1..v2",)`` and ``("v1", "v2")`` are the same; ``("v1..",)`` goes up to HEAD, as git has it,
-    and so does no word at all.
+    ``("v1..v2",)`` and ``("v1", "v2")`` are the same. ``("v1..",)`` and ``("v1",)`` go up to HEAD, as
+    git has it; ``("..v2",)`` comes down from v2, and no word at all from HEAD.
 
     Raises:
         BadUsage: if these are not one or two ends.
     """
     if len(words) == 1 and (span := _RANGE.match(words[0])):
         return span["old"], span["new"] or "HEAD"
-    *older, new = words or ("HEAD",)
-    if len(older) > 1 or not all(words):
+    if len(words) > 2 or not all(words):  # noqa: PLR2004 - two ends
         raise BadUsage(
             f"`{' '.join(words)}` does not name one or two ends",
-            hint="write `whet bisect [GOOD] BAD -- COMMAND`; the command stands behind `--`",
+            hint="write `whet bisect [GOOD] [BAD] -- COMMAND`; the command stands behind `--`",
         )
-    return older[0] if older else "", new
+    old, new = (*words, "HEAD", "HEAD")[:2]
+    return ("", "HEAD") if old == new == "HEAD" and len(words) < len((old, new)) else (old, new)
 
 
 def resolve(repository: Repository, name: str) -> str:

@@ -226,6 +226,8 @@ def _ends(ends: tuple[str, ...], package: str) -> tuple[str, str]:
             f"no release of `{package}` is named",
             hint=f"write `whet bisect --package {package} GOOD BAD -- COMMAND`",
         )
+    if package and len(ends) == 1 and ".." not in ends[0]:
+        return "", ends[0]  # a package has no HEAD to go up to
     return ends_of(ends)
 
 

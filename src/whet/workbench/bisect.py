@@ -271,6 +271,10 @@ def _dated_and_in_order(
     if not options.good:
         return options, terms
     older = resolve_or_date(repository, options.good, tip=named.commit)
+    if older.commit == named.commit and options.good != options.bad == "HEAD":
+        text = f"`{options.good}` is HEAD: a good commit is looked for further back"
+        bench.emit(Notice(text=text))
+        return replace(options, good="", bad=options.good), terms
     if older.remark:
         bench.emit(Notice(text=older.remark))
         options = replace(options, good=older.commit)

@@ -192,7 +192,8 @@ class Ends:
             did = f"fails: {outcome.failure.summary}"
         raise EndMisjudged(
             f"`{self.label(version)}` was said to be {word}, but it {did}",
-            hint=f"`whet show {number}` shows its output; name another end",
+            hint=f"`whet show {number}` shows its output; name another end, or leave out the"
+            f" {self.terms.old} one and let whet find it",
         )
 
 
