@@ -119,12 +119,18 @@ def hooks_elsewhere(clone: Clone) -> None:
 
 
 def filters(clone: Clone) -> None:
-    clone.whet.write(".gitattributes", "*.txt filter=one\n*.py filter=two\n")
+    clone.whet.write(
+        ".gitattributes", "*.txt filter=one\nmain.py filter=two\nhelper.py filter=a=b\n"
+    )
     clone.git("add", ".gitattributes")
     clone.git("commit", "-m", "attributes")
     evil = clone.evil
     clone.config(
-        ("filter.one.smudge", evil), ("filter.one.clean", evil), ("filter.two.process", evil)
+        ("filter.one.smudge", evil),
+        ("filter.one.clean", evil),
+        ("filter.two.process", evil),
+        ("filter.a=b.smudge", evil),
+        ("filter.a=b.clean", evil),
     )
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from whet.host.git import OWN_SCOPES, GitFailedError, Repository
+from whet.host.git import OWN_SCOPES, GitFailedError, Repository, with_settings
 from whet.host.object_store import has_object
 
 
@@ -26,17 +26,17 @@ def check_out(folder: Path, commit: str, *, is_clean: bool = True) -> bool:
     arguments = ("checkout", "--quiet", "--force", "--detach", commit)
     filters, is_filtered = users_filters(place)
     try:
-        place.get(*filters, *arguments)
+        place.get(*arguments, environment=filters)
     except GitFailedError:
         filters = _without_filters(place)
-        if not filters:
+        if not _filters(place):
             raise
-        place.get(*filters, *arguments)
+        place.get(*arguments, environment=filters)
         is_filtered = False
     if has_other_rules:
         # git leaves a file as it wrote it by other rules, line ends and all, if its blob is equal.
         place.get("read-tree", "--empty")
-        place.get(*filters, *arguments)
+        place.get(*arguments, environment=filters)
     if has_object(commit):
         # A commit of whet's own, which only whet's git can read: the program's is to see the one
         # below it, and what is more as changes that are not committed.
@@ -46,24 +46,22 @@ def check_out(folder: Path, commit: str, *, is_clean: bool = True) -> bool:
     return is_filtered
 
 
-def users_filters(place: Repository) -> tuple[list[str], bool]:
-    """Return options that leave the filters which a repository's own settings name to git.
+def users_filters(place: Repository) -> tuple[dict[str, str], bool]:
+    """Return variables that leave the filters which a repository's own settings name to git.
 
     They are programs, and a repository that came as an archive may name any.
 
     Returns:
-        The options, and whether all filters that change files are the user's own.
+        The variables, and whether all filters that change files are the user's own.
     """
     users: dict[str, str] = {}
     theirs: dict[str, str] = {}
     for scope, name, value in _filters(place):
         (theirs if scope in OWN_SCOPES else users)[name] = value
     changed = {name: value for name, value in theirs.items() if users.get(name, "") != value}
-    options: list[str] = []
-    for name in changed:
-        options.extend(("-c", f"{name}={users.get(name, 'false' if _says_required(name) else '')}"))
+    instead = {name: users.get(name, "false" if _says_required(name) else "") for name in changed}
     matter = (name for name in changed if name.endswith((".smudge", ".process")))
-    return options, all(changed[name] in {"", "cat"} for name in matter)
+    return with_settings(instead), all(changed[name] in {"", "cat"} for name in matter)
 
 
 def _filters(place: Repository) -> list[tuple[str, str, str]]:
@@ -80,9 +78,9 @@ def _says_required(name: str) -> bool:
     return name.endswith(".required")
 
 
-def _without_filters(place: Repository) -> list[str]:
-    options: list[str] = []
-    for name in sorted({name.rpartition(".")[0] for _, name, _ in _filters(place)}):
-        for setting in ("smudge=", "clean=", "process=", "required=false"):
-            options.extend(("-c", f"{name}.{setting}"))
-    return options
+def _without_filters(place: Repository) -> dict[str, str]:
+    names = sorted({name.rpartition(".")[0] for _, name, _ in _filters(place)})
+    none = {"smudge": "", "clean": "", "process": "", "required": "false"}
+    return with_settings(
+        {f"{name}.{setting}": value for name in names for setting, value in none.items()}
+    )

@@ -143,13 +143,21 @@ def check_place(top: str, git_folder: str) -> None:
         )
 
 
-def _settings(count: str) -> dict[str, str]:
+def with_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that give git more settings for a call, behind whet's own.
+
+    Not by `git -c`, which ends a name at its first `=`: a repository may have such names.
+    """
+    return _settings(git_environment()["GIT_CONFIG_COUNT"], (*settings.items(),))
+
+
+def _settings(count: str, settings: Sequence[tuple[str, str]] = _SETTINGS) -> dict[str, str]:
     """Return whet's settings of each call, behind those that the user's environment has."""
     first = int(count) if count.isdigit() else 0
-    settings = {"GIT_CONFIG_COUNT": str(first + len(_SETTINGS))}
-    for number, (name, value) in enumerate(_SETTINGS, first):
-        settings |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
-    return settings
+    variables = {"GIT_CONFIG_COUNT": str(first + len(settings))}
+    for number, (name, value) in enumerate(settings, first):
+        variables |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+    return variables
 
 
 def _git_folder_at(top: str) -> str:
