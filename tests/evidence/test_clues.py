@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.agent.site.whet_state import capture
-from whet.core.clue import Clue, Placing, Sureness, printable
+from whet.core.clue import Clue, Placing, Sureness
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.core.record import JsonObject
 from whet.evidence.closer_look import (
@@ -325,13 +325,6 @@ def test_an_attribute_that_is_set_in_one_case_only_is_not_said_to_be_set_by_what
 
 
 # ---- how they are said ----
-
-
-@given(st.text())
-def test_what_is_said_is_one_line_that_no_terminal_obeys(text: str) -> None:
-    said = printable(text)
-    assert said.isprintable()
-    assert text != "".join(filter(str.isprintable, text)) or said == text
 
 
 def test_the_failure_of_a_test_is_not_told_as_what_came_before_it() -> None:

@@ -561,11 +561,12 @@ def test_so_many_small_files_that_they_are_large_together_are_not_all_kept(
 
 
 def test_a_large_file_with_a_filter_is_not_copied_and_comes_back_as_committed(
-    user: UserRepository, tmp_path: Path
+    user: UserRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "settings"))
     user.write(".gitattributes", "*.bin filter=pointer\n")
-    user.git("config", "filter.pointer.clean", "head -c 5")
-    user.git("config", "filter.pointer.smudge", "sed s/x/y/g")
+    user.git("config", "--global", "filter.pointer.clean", "head -c 5")
+    user.git("config", "--global", "filter.pointer.smudge", "sed s/x/y/g")
     user.write("data.bin", b"x" * (LIMIT + 1))
     user.commit("a pointer")
     folder = tmp_path / "restored"
@@ -580,15 +581,16 @@ def test_a_large_file_with_a_filter_is_not_copied_and_comes_back_as_committed(
 
 
 def test_a_large_file_whose_filter_fails_is_said_to_be_missing(
-    user: UserRepository, tmp_path: Path
+    user: UserRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "settings"))
     user.write(".gitattributes", "*.bin filter=pointer\n")
-    user.git("config", "filter.pointer.clean", "head -c 5")
+    user.git("config", "--global", "filter.pointer.clean", "head -c 5")
     user.write("data.bin", b"x" * (LIMIT + 1))
     user.commit("a pointer")
     code = code_of(user)
-    user.git("config", "filter.pointer.smudge", "no-such-program-xyz")
-    user.git("config", "filter.pointer.required", "true")
+    user.git("config", "--global", "filter.pointer.smudge", "no-such-program-xyz")
+    user.git("config", "--global", "filter.pointer.required", "true")
     (tmp_path / "restored").mkdir()
 
     (note,) = restore(Repository(user.top), code, tmp_path / "restored")

@@ -117,18 +117,43 @@ def test_hooks_of_the_user_do_not_run(user: UserRepository, worktrees: Worktrees
 
 
 def test_a_filter_that_fails_leaves_the_file_as_it_is_committed(
-    user: UserRepository, worktrees: Worktrees
+    user: UserRepository, worktrees: Worktrees, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "settings"))
     user.write("data.bin", "pointer\n")
     user.write(".gitattributes", "*.bin filter=lfs\n")
     user.commit("data")
     for setting, value in (("smudge", "no-such-program-xyz"), ("required", "true")):
-        user.git("config", f"filter.lfs.{setting}", value)
+        user.git("config", "--global", f"filter.lfs.{setting}", value)
 
     slot = worktrees.checkout("HEAD")
 
     assert (slot / "data.bin").read_text() == "pointer\n"
     assert "git-lfs" in worktrees.notes_on(slot)[0]
+
+
+@pytest.mark.parametrize("users", ["", "sed s/pointer/content/"])
+def test_a_filter_that_only_the_repository_names_does_not_run(
+    user: UserRepository,
+    worktrees: Worktrees,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    users: str,
+) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "settings"))
+    user.write("data.bin", "pointer\n")
+    user.write(".gitattributes", "*.bin filter=own\n")
+    user.commit("data")
+    if users:
+        user.git("config", "--global", "filter.own.smudge", users)
+    user.git("config", "filter.own.smudge", f"tee {tmp_path / 'ran'}")
+    user.git("config", "filter.own.required", "true")
+
+    slot = worktrees.checkout("HEAD")
+
+    assert not (tmp_path / "ran").exists()
+    assert (slot / "data.bin").read_text() == ("content\n" if users else "pointer\n")
+    assert "git config --global" in worktrees.notes_on(slot)[0]
 
 
 def test_a_revision_that_is_none_is_named(worktrees: Worktrees) -> None:

@@ -14,11 +14,12 @@ from test_pages import FULL, anything
 
 from whet.core.clue import Clue, Sureness
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
+from whet.core.shown_text import visible
 from whet.core.verdict import Verdict
 from whet.report import markup
 from whet.report.answer import answer_of
 from whet.report.pages import html, markdown
-from whet.report.wording import unbroken, visible
+from whet.report.wording import unbroken
 from whet.workbench.excerpts import excerpts_of
 from whet.workbench.investigation import (
     Investigation,

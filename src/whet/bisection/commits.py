@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from whet.core.shown_text import visible_line
 from whet.host.git import Repository
 
 _SHOWN_FILES = 8
@@ -72,7 +73,7 @@ class CommitDescription:
         lines += [f"  {name}" for name in shown]
         if len(self.files) > len(shown):
             lines.append(f"  and {len(self.files) - len(shown)} files more")
-        return "\n".join(lines)
+        return "\n".join(map(visible_line, lines))
 
 
 def summaries(repository: Repository, commits: Iterable[str]) -> dict[str, CommitSummary]:
@@ -81,7 +82,7 @@ def summaries(repository: Repository, commits: Iterable[str]) -> dict[str, Commi
     if not wanted:
         return {}
     listed = repository.get(
-        "log", "--no-walk=unsorted", "--stdin", "--no-show-signature", "-z",
+        "log", "--no-walk=unsorted", "--stdin", "-z",
         "--format=%H%x09%h%x09%aI%x09%aN%x09%s",
         stdin=wanted.encode(),
     )  # fmt: skip
@@ -98,7 +99,7 @@ def describe(repository: Repository, commit: str, *, main_line: str) -> CommitDe
         main_line: the newest commit of the line that it came to, such as the bad end.
     """
     merge = _merge_of(repository, commit, main_line)
-    message = repository.get("show", "--no-patch", "--no-show-signature", "--format=%b", commit)
+    message = repository.get("show", "--no-patch", "--format=%b", commit)
     related = (merge, _reverted_in(repository, message), _revert_of(repository, commit))
     found = summaries(repository, [commit, *(each for each in related if each is not None)])
     merge_shown, reverts, reverted_by = (found.get(each or "") for each in related)

@@ -7,7 +7,7 @@ import click
 from whet.bisection.names import ends_of
 from whet.bisection.odds import shown_chance
 from whet.cli.bisect_options import package_options
-from whet.cli.console import answer, answer_json
+from whet.cli.console import answer, answer_json, answer_lines
 from whet.cli.options import (
     Share,
     TrialCommand,
@@ -25,7 +25,6 @@ from whet.core.quantity import shown_count, shown_seconds
 from whet.host.files import write_atomically
 from whet.report.facts import history_facts, part_facts
 from whet.report.history_line import history_line
-from whet.report.wording import visible
 from whet.workbench.bench import open_workbench
 from whet.workbench.bisect import BisectOptions, bisect, bisect_working_tree
 from whet.workbench.history_sentence import history_sentence
@@ -286,7 +285,7 @@ def _refuse_ends(ctx: click.Context, ends: tuple[str, ...], option: str, what: s
 
 def _show(found: VersionSearch) -> None:
     if found.picture:
-        answer(found.picture)
+        answer_lines(found.picture)
         answer("")
     answer(history_sentence(found))
     if found.looked_again is not None:
@@ -299,17 +298,19 @@ def _show(found: VersionSearch) -> None:
             )
     if found.first_bad_description:
         answer("")
-        answer(found.first_bad_description)
+        answer_lines(found.first_bad_description)
     if found.diff:
         answer("")
-        answer(visible(found.diff))
+        answer_lines(found.diff)
     if found.again:
-        answer(f"\n{found.again}")
+        answer("")
+        answer(found.again)
     trials = shown_count(found.trials, "trial")
     why = "" if found.stopped is StopReason.FOUND else f"; {found.stopped.value}"
     if found.concluded:
         trials += f" and {found.concluded} judged without a run, as nothing they look at differs,"
-    answer(f"\n{trials} in {shown_seconds(found.wall_seconds)}{why}")
+    answer("")
+    answer(f"{trials} in {shown_seconds(found.wall_seconds)}{why}")
     if found.part is not None:
         answer("")
         show_part(found.part)

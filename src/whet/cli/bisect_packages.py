@@ -2,7 +2,7 @@
 
 import click
 
-from whet.cli.console import answer, answer_json
+from whet.cli.console import answer, answer_json, answer_lines
 from whet.cli.delta import delta_json, show_delta
 from whet.cli.progress import Progress
 from whet.core.budget import Budget
@@ -56,6 +56,6 @@ def _show(found: GuiltyPackages) -> None:
     for search in found.releases:
         answer("")
         if search.picture:
-            answer(search.picture)
+            answer_lines(search.picture)
             answer("")
         answer(history_sentence(search))

@@ -2,29 +2,21 @@
 
 import json
 import os
-import re
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from whet.core.errors import SOFTWARE, CannotWrite, InternalFault, WhetError
+from whet.core.shown_text import visible_line
 from whet.core.verdict import Verdict
 
 SCHEMA_VERSION = 1
 """Of all that ``--json`` prints. It rises when a field changes its meaning or goes."""
 
 _STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "dim": "2", "cyan": "36"}
-_OBEYED = re.compile(
-    rf"(?!\x1b\[(?:0|{'|'.join(_STYLES.values())})m)[\x00-\x08\x0b-\x1f\x7f-\x9f"
-    r"\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
-)
-"""What a terminal obeys, but for these colours: names of files and commits may hold it.
-
-Also what turns the direction of a text, so that it reads otherwise than it is (CVE-2021-42574).
-"""
-
-_LAST_BYTE = 0xFF
+_MARK = f"\x1b{os.urandom(8).hex()}"
+"""Begins a colour of whet's own until it is written: no name of a file can hold it."""
 
 _VERDICT_STYLES = {Verdict.BAD: "red", Verdict.GOOD: "green", Verdict.SKIP: "yellow"}
 
@@ -38,15 +30,18 @@ def wants_colour(stream: TextIO) -> bool:
 
 def styled(text: str, style: str, stream: TextIO) -> str:
     """Return ``text`` in a colour if ``stream`` may be coloured. Colour never carries meaning."""
-    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if wants_colour(stream) else text
+    return f"{_MARK}{_STYLES[style]}m{text}{_MARK}0m" if wants_colour(stream) else text
+
+
+def shown(text: str) -> str:
+    """Return one line as it is written: whet's own colours count, and nothing else is obeyed."""
+    return "\x1b[".join(visible_line(part) for part in text.split(_MARK))
 
 
 def say(text: str) -> None:
     """Write one line of talk; where nobody can hear it the work goes on all the same."""
-    # A file name or a program's output may hold bytes that are no text: show them escaped.
-    safe = text.encode("utf-8", "backslashreplace").decode()
     with suppress(OSError):  # a full disk, a reader or a terminal that has gone
-        _write(sys.stderr, f"{safe}\n")
+        _write(sys.stderr, text)
 
 
 def answer(text: str) -> None:
@@ -57,7 +52,13 @@ def answer(text: str) -> None:
         CannotWrite: if it cannot be written.
     """
     with _result_written():
-        _write(sys.stdout, text.encode("utf-8", "backslashreplace").decode() + "\n")
+        _write(sys.stdout, text)
+
+
+def answer_lines(text: str) -> None:
+    """Write lines of the result, such as a diff or what a program said; raises as `answer` does."""
+    for line in text.replace("\r\n", "\n").split("\n"):
+        answer(line)
 
 
 def answer_json(data: Mapping[str, object], *, on_one_line: bool = False) -> None:
@@ -68,7 +69,7 @@ def answer_json(data: Mapping[str, object], *, on_one_line: bool = False) -> Non
         on_one_line: more of them follow.
     """
     indent = None if on_one_line else 2
-    answer(json.dumps({"schema_version": SCHEMA_VERSION, **data}, indent=indent))
+    answer_lines(json.dumps({"schema_version": SCHEMA_VERSION, **data}, indent=indent))
 
 
 def answer_bytes(data: bytes, stream: TextIO) -> None:
@@ -126,16 +127,10 @@ def _result_written() -> Generator[None, None, None]:
         ) from error
 
 
-def _escaped(found: re.Match[str]) -> str:
-    number = ord(found[0])
-    return f"\\x{number:02x}" if number <= _LAST_BYTE else f"\\u{number:04x}"
-
-
 def _write(stream: TextIO, text: str) -> None:
-    if stream.isatty():
-        text = _OBEYED.sub(_escaped, text.replace("\r\n", "\n"))
+    line = f"{shown(text)}\n"
     try:
-        stream.write(text)
+        stream.write(line)
     except UnicodeEncodeError:  # a terminal that is not UTF-8
-        stream.write(text.encode("ascii", "backslashreplace").decode())
+        stream.write(line.encode("ascii", "backslashreplace").decode())
     stream.flush()

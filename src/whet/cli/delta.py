@@ -143,7 +143,8 @@ def show_delta(found: Delta) -> None:
         _show_side(found.passes, undone=True)
     trials = shown_count(found.trials, "trial")
     why = "" if found.stopped.is_complete else f"; {found.stopped.value}"
-    answer(f"\n{trials} in {shown_seconds(found.wall_seconds)}{why}")
+    answer("")
+    answer(f"{trials} in {shown_seconds(found.wall_seconds)}{why}")
 
 
 def _these(side: Side) -> str:

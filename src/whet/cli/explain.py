@@ -4,7 +4,7 @@ import inspect
 
 import click
 
-from whet.cli.console import answer, answer_json
+from whet.cli.console import answer, answer_json, answer_lines
 from whet.core.errors import UnknownPage, WhetError, error_classes
 
 
@@ -27,7 +27,7 @@ def command(slug: str | None, *, as_json: bool) -> None:
     if as_json:
         answer_json({"slug": slug, "exit_code": pages[slug].exit_code, "text": text})
         return
-    answer(f"{slug} (exit code {pages[slug].exit_code})\n\n{text}")
+    answer_lines(f"{slug} (exit code {pages[slug].exit_code})\n\n{text}")
 
 
 def _list(pages: dict[str, type[WhetError]], *, as_json: bool) -> None:

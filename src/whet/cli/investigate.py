@@ -2,7 +2,7 @@
 
 import click
 
-from whet.cli.console import answer, answer_json, styled
+from whet.cli.console import answer, answer_json, answer_lines, styled
 from whet.cli.options import (
     TrialCommand,
     budget_option,
@@ -16,10 +16,11 @@ from whet.cli.progress import Progress
 from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, ReproductionFailed
 from whet.core.quantity import shown_bytes, shown_seconds
+from whet.core.shown_text import visible
 from whet.report.answer import NOT_FOUND, Answer, Evidence, answer_of, shown_trials
 from whet.report.facts import facts_of
 from whet.report.pages import headline, report_files, shown_payload
-from whet.report.wording import one_line, unbroken, visible
+from whet.report.wording import one_line, unbroken
 from whet.workbench.bench import open_workbench
 from whet.workbench.histories import history_of
 from whet.workbench.history_sentence import history_sentence
@@ -145,9 +146,10 @@ def show(found: Investigation) -> None:
             for line in shown_payload(payload.content).splitlines():
                 answer(f"      {line}")
     if found.reproducer is not None:
-        answer("\nreproduce it with\n")
+        answer_lines("\nreproduce it with\n")
         answer(f"  {found.reproducer.line}")
-    answer(f"\nreport: {found.folder}/report.html  ({shown_seconds(found.wall_seconds)})")
+    answer("")
+    answer(f"report: {found.folder}/report.html  ({shown_seconds(found.wall_seconds)})")
 
 
 def _show_answer(found: Answer) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from whet.cli.search_panel import SearchState
     from whet.cli.shrinking_panel import ShrinkState
 
-from whet.cli.console import say, styled, verdict_word
+from whet.cli.console import say, shown, styled, verdict_word
 from whet.cli.summary import failure_words, outcome_words
 from whet.core.event import (
     Event,
@@ -68,7 +68,8 @@ class Progress:
             case StepStarted():
                 self._restart()
                 title = styled(event.title, "bold", sys.stderr)
-                self._line(f"\n{title}  {styled(event.reason, 'dim', sys.stderr)}")
+                self._line("")
+                self._line(f"{title}  {styled(event.reason, 'dim', sys.stderr)}")
             case StepFinished():
                 self._end_panel()
                 self._line(f"  {event.result}")
@@ -214,12 +215,12 @@ class Progress:
         from rich.text import Text
 
         self._screen = self._screen or _console()
-        shown = Text.from_ansi(line.strip(), no_wrap=True, overflow="ellipsis")
+        text = Text.from_ansi(shown(line.strip()), no_wrap=True, overflow="ellipsis")
         if self._status is None:
-            self._status = self._screen.status(shown)
+            self._status = self._screen.status(text)
             self._status.start()
         else:
-            self._status.update(shown)
+            self._status.update(text)
 
     def _line(self, text: str) -> None:
         if self._screen is None:
@@ -227,7 +228,7 @@ class Progress:
             return
         from rich.text import Text
 
-        self._screen.print(Text.from_ansi(text), soft_wrap=True)
+        self._screen.print(Text.from_ansi(shown(text)), soft_wrap=True)
 
 
 def _console() -> "Console":

@@ -1,6 +1,5 @@
 """``whet repeat``: how often a command fails."""
 
-import shlex
 from collections.abc import Mapping
 
 import click
@@ -19,6 +18,7 @@ from whet.cli.progress import Progress
 from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.quantity import shown_count, shown_seconds
+from whet.core.shell_words import joined
 from whet.core.verdict import Verdict
 from whet.search.rates import Enough
 from whet.workbench.amplify import FIRST_RUNS, AmplifyOptions, amplify
@@ -231,7 +231,7 @@ def _again(request: TrialRequest, runs: int) -> str:
     """Return the line that repeats it so often, under the same limits."""
     named = ["--limits", request.limit_set] if request.limit_set else []
     limits = [*named, *request.limits.options]
-    return shlex.join(["whet", "repeat", "-n", str(runs), *limits, "--", *request.command])
+    return joined(["whet", "repeat", "-n", str(runs), *limits, "--", *request.command])
 
 
 def _percent(share: float) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from whet.core.event import HistoryNarrowed, Stretch, SuspicionChanged, TrialFinished
 from whet.core.quantity import shown_count, shown_seconds
+from whet.core.shown_text import visible_line
 from whet.core.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class SearchState:
         for sign, style in self.marks():
             line.append(sign, style=style)
         line.append(" new", style="dim")
-        words = Text(self.words(), no_wrap=True, overflow="ellipsis")
+        words = Text(visible_line(self.words()), no_wrap=True, overflow="ellipsis")
         title = "searching  ● old  ✗ new  - skipped"
         return Panel(Group(line, words), title=title, title_align="left", border_style="dim")
 

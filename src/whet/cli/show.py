@@ -1,13 +1,12 @@
 """``whet show``: one recorded trial."""
 
 import json
-import shlex
 import sys
 from collections.abc import Sequence
 
 import click
 
-from whet.cli.console import answer, answer_bytes, answer_json, styled, verdict_word
+from whet.cli.console import answer, answer_bytes, answer_json, answer_lines, styled, verdict_word
 from whet.cli.options import json_option
 from whet.cli.resource_rows import resource_rows
 from whet.cli.summary import entry_json, expectation_words, failure_words, outcome_words
@@ -18,6 +17,7 @@ from whet.core.quantity import shown_bytes, shown_seconds
 from whet.core.record import as_record, records
 from whet.core.resources import ResourceUse
 from whet.core.secret import masked_variables, masked_words
+from whet.core.shell_words import joined
 from whet.core.trial import Trial
 from whet.evidence.limit_met import unnamed_limits
 from whet.notebook.entry import Entry
@@ -156,7 +156,7 @@ def _as_json(kept: Sequence[Evidence]) -> list[object]:
 
 
 def _asked(trial: Trial) -> list[tuple[str, str]]:
-    rows = [("command", shlex.join(masked_words(trial.command))), ("folder", trial.cwd)]
+    rows = [("command", joined(masked_words(trial.command))), ("folder", trial.cwd)]
     shown = masked_variables(trial.environment)
     rows += [("env", f"{name}={value}") for name, value in shown.items()]
     rows += [("unset", " ".join(trial.unset))] if trial.unset else []
@@ -198,7 +198,7 @@ def _streams(outcome: Outcome) -> None:
             size = shown_bytes(stream.size_bytes)
             more = f", the last {shown_bytes(_SHOWN_BYTES)}; all: --output" if cut else ""
             answer(styled(f"--- {name} ({size}{more})", "dim", sys.stdout))
-            answer(_text(stream).rstrip("\n"))
+            answer_lines(_text(stream).rstrip("\n"))
 
 
 def _text(stream: Output) -> str:

@@ -143,4 +143,5 @@ def _show(result: ShrunkCommand) -> None:
         answer(f"    {each}")
     if len(result.kept) > _MOST_SHOWN:
         answer(f"    and {len(result.kept) - _MOST_SHOWN} more")
-    answer(f"\n{result.line}")
+    answer("")
+    answer(result.line)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from whet.core.event import PassStarted, PayloadReduced, TrialFinished
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
-from whet.report.wording import hex_dump, is_text, visible
+from whet.core.shown_text import visible, visible_line
+from whet.report.wording import hex_dump, is_text
 
 if TYPE_CHECKING:
     from rich.panel import Panel
@@ -115,7 +116,7 @@ class ShrinkState:
         from rich.text import Text
 
         def text(line: str, style: str = "") -> Text:
-            return Text(line, style=style, no_wrap=True, overflow="ellipsis")
+            return Text(visible_line(line), style=style, no_wrap=True, overflow="ellipsis")
 
         size, rates, work = self.lines()
         best = [text(line, "cyan") for line in self.best_lines()]

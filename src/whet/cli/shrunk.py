@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from whet.cli.console import answer
+from whet.cli.console import answer, answer_lines
 from whet.core.budget import StopReason
 from whet.core.difference import Change
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
+from whet.core.shown_text import visible
 from whet.reduction.catalogue import readable
 from whet.reduction.statistics import PassStatistics
 from whet.report.difference import difference
 from whet.report.facts import content_facts
-from whet.report.wording import hex_dump, is_text, visible
+from whet.report.wording import hex_dump, is_text
 from whet.workbench.investigation import AlsoFound, ShrunkPayload
 
 _SHOWN_BYTES = 2000
@@ -93,7 +94,7 @@ def show_shrunk(result: ShrunkPayload, budget: float | None) -> None:
     else:
         _show_content(result)
     if result.nearest_passing is not None:
-        answer("\n  the nearest that passes (- fails, + passes):\n")
+        answer_lines("\n  the nearest that passes (- fails, + passes):\n")
         for line in difference(result.content, result.nearest_passing):
             answer(f"    {line}")
 
@@ -138,7 +139,8 @@ def _show_content(result: ShrunkPayload) -> None:
     if text is not None:
         lines = visible(text).splitlines()
         lines[_SHOWN_LINES:] = ["…"] if len(lines) > _SHOWN_LINES else []
-        answer("\n" + "\n".join(f"    {line}" for line in lines))
+        for line in ("", *(f"    {line}" for line in lines)):
+            answer(line)
 
 
 def _show_files(files: Mapping[str, bytes]) -> None:
@@ -151,7 +153,8 @@ def _show_files(files: Mapping[str, bytes]) -> None:
             lines += [f"        {line}" for line in visible(content.decode()).splitlines()]
     if len(files) > _SHOWN_FILES:
         lines.append(f"    and {len(files) - _SHOWN_FILES} more")
-    answer("\n".join(lines))
+    for line in lines:
+        answer(line)
 
 
 def _show_changes(changes: Sequence[Change]) -> None:

@@ -1,6 +1,5 @@
 """A trial in one line, and in JSON: the same words in every verb."""
 
-import shlex
 import sys
 from pathlib import Path
 from typing import TextIO
@@ -10,6 +9,7 @@ from whet.core.failure import Failure
 from whet.core.outcome import Outcome
 from whet.core.quantity import shown_bytes, shown_seconds
 from whet.core.secret import masked_variables, masked_words
+from whet.core.shell_words import joined
 from whet.core.trial import Trial
 from whet.notebook.entry import Entry
 
@@ -49,7 +49,7 @@ def failure_words(failure: Failure) -> str:
 
 def entry_line(entry: Entry, stream: TextIO = sys.stdout) -> str:
     """Return a recorded trial as one line of `whet log`."""
-    command = shlex.join(masked_words(entry.trial.command))
+    command = joined(masked_words(entry.trial.command))
     if len(command) > _WIDEST:
         command = f"{command[:97]}..."
     verdict = "-" if entry.verdict is None else verdict_word(entry.verdict, stream)

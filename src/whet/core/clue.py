@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from enum import Enum
 
+from whet.core.shown_text import visible_line
+
 _INSTALLED = ("/site-packages/", "/dist-packages/")
-_FIRST_BYTE, _LAST_BYTE = 0xDC80, 0xDCFF
 
 
 class Sureness(Enum):
@@ -41,7 +42,9 @@ class TrailStep:
 
     def printable(self) -> "TrailStep":
         """Return it with what a terminal would obey as escapes."""
-        words = {name: printable(" ".join(one.split("\n"))) for name, one in self.to_json().items()}
+        words = {
+            name: visible_line(" ".join(one.split("\n"))) for name, one in self.to_json().items()
+        }
         return TrailStep(**words)
 
     def to_json(self) -> dict[str, str]:
@@ -97,18 +100,6 @@ class Clue:
             "next_step": self.next_step,
             "trail": [step.to_json() for step in self.trail],
         }
-
-
-def printable(text: str) -> str:
-    """Return text on one line, with what a terminal would obey and what is no text as escapes."""
-    return "".join(each if each.isprintable() else _escaped(each) for each in text)
-
-
-def _escaped(character: str) -> str:
-    number = ord(character)
-    if _FIRST_BYTE <= number <= _LAST_BYTE:  # as `os.fsdecode` keeps a byte that is no UTF-8
-        return f"\\x{number - _FIRST_BYTE + 0x80:02x}"
-    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,12 @@
 
 import errno
 import os
-import shlex
 from pathlib import PurePosixPath
 
-from whet.core.clue import printable
 from whet.core.failure import Frame
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
+from whet.core.shell_words import quoted
+from whet.core.shown_text import visible_line
 from whet.core.system_call import AddressUse, FailedCall, FileUse, LongCall, PathFacts
 
 _WIDEST_COMMAND = 60
@@ -110,7 +110,7 @@ def place_words(frames: tuple[Frame, ...]) -> str:
     """Return the user's own line of a stack, and the library's function that it called."""
     own = [each for each in frames if each.in_user_code]
     place = own[-1] if own else frames[-1]
-    words = f"{printable(place.path)}:{place.line} in {place.function}"
+    words = f"{visible_line(place.path)}:{place.line} in {place.function}"
     return words if place is frames[-1] else f"{words} (by {frames[-1].function})"
 
 
@@ -148,14 +148,14 @@ def _path(path: str) -> str:
     """Return a path as it can be shown: quoted if it has spaces, no bytes that are no text."""
     shown = _cut(path, _WIDEST_PATH)
     is_plain = " " not in shown.removesuffix(" (deleted)") or " → " in path
-    return shown if is_plain or shown != path else shlex.quote(shown)
+    return shown if is_plain or shown != path else quoted(shown)
 
 
 def _cut(text: str, widest: int) -> str:
     """Return a text that can be shown and is not longer than that: what stands in the middle goes."""
     if len(text) > widest:
         text = f"{text[: widest // 2]}…{text[-widest // 2 :]}"
-    return printable(text)
+    return visible_line(text)
 
 
 def _command(line: str) -> str:

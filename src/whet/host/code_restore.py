@@ -6,6 +6,7 @@ from pathlib import Path
 
 from whet.core.errors import CodeNotKept
 from whet.core.trial import CodeState
+from whet.host.checkout import users_filters
 from whet.host.files import remove_tree
 from whet.host.git import GitFailedError, Repository
 from whet.host.shadow_index import ShadowIndex
@@ -68,12 +69,13 @@ def _empty(folder: Path) -> None:
 def _large_files(repository: Repository, code: CodeState, folder: Path) -> list[str]:
     """Take files that were too large to keep from the commit, where it has them."""
     notes: list[str] = []
+    filters, _ = users_filters(repository) if code.large_files else ({}, True)
     for entry in code.large_files:
         path = SetAside.read(entry).path
         what = f"{code.commit}:{path}"
         try:
             repository.get("cat-file", "-e", what)
-            answer = repository.ask("cat-file", "--filters", what)
+            answer = repository.ask("cat-file", "--filters", what, environment=filters)
         except GitFailedError:
             notes.append(f"`{path}` was too large to keep and is not there")
             continue

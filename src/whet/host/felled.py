@@ -2,9 +2,9 @@
 
 import os
 
-from whet.core.clue import printable
 from whet.core.failure import Frame
 from whet.core.limits import Limits, shown_share
+from whet.core.shown_text import visible_line
 from whet.host.console import Console
 
 
@@ -40,4 +40,4 @@ def in_words(
     line = f", last Python line {os.path.basename(own[-1].path)}:{own[-1].line}" if own else ""
     shown = shown_share(held, memory_bytes)
     who = f"{name or 'a process'} (pid {pid})" if pid else "a process"
-    return printable(f"whet: {who} is killed by the memory limit of this shell: {shown}{line}")
+    return visible_line(f"whet: {who} is killed by the memory limit of this shell: {shown}{line}")

@@ -148,6 +148,8 @@ class FileChoice:
             return frozenset(same - rest.keys())
         optional = self._optional(rest.keys())
         large = {path for path in optional if rest[path] > self.limit_bytes} | (same & optional)
+        # A tracked one as well: git takes minutes for a gigabyte, and a sparse file has terabytes.
+        large |= {path for path, size in rest.items() if size > _TOTAL_FACTOR * self.limit_bytes}
         total = 0
         for path in sorted(optional - large, key=lambda path: (rest[path], path)):
             total += rest[path]

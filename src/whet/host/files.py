@@ -14,6 +14,7 @@ _NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVA
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _NOT_ALLOWED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
+_MOST_BYTES = 64 * 1024 * 1024
 _MOST_NAME_BYTES = 240
 """What Linux takes as a name is 255 bytes; the rest is for a number or the like behind it."""
 
@@ -76,6 +77,21 @@ def put_back(path: Path, data: bytes) -> bool:
     except OSError as error:
         raise storage_error(error, path) from error
     return True
+
+
+def content_of(path: str | bytes | Path, *, most_bytes: int = _MOST_BYTES) -> bytes:
+    """Return what a file holds that may come from anybody: one that waits or has no end is none.
+
+    Raises:
+        OSError: if it is no file, a pipe or a device say, or is larger than that.
+    """
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", os.fsdecode(path))
+        if status.st_size > most_bytes:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), os.fsdecode(path))
+        return file.read(most_bytes)
 
 
 def write_all(descriptor: int, data: bytes | memoryview) -> None:

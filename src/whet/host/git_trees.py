@@ -39,7 +39,7 @@ class GitTrees:
         wanted = "\n".join(commits)
         if not wanted:
             return {}
-        how = ("log", "--no-walk=unsorted", "--stdin", "--no-show-signature", "--format=%H %T")
+        how = ("log", "--no-walk=unsorted", "--stdin", "--format=%H %T")
         listed = self.repository.get(*how, stdin=wanted.encode())
         return dict(line.split(" ") for line in listed.splitlines())
 

@@ -3,6 +3,8 @@
 import linecache
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from pdb import Pdb
 from types import FrameType, TracebackType
 
@@ -11,7 +13,10 @@ class _PostMortem(Pdb):
     """pdb that begins at a chosen frame of a traceback."""
 
     def __init__(self, depth: int) -> None:
-        super().__init__(nosigint=True)
+        super().__init__(nosigint=True, readrc=False)
+        with suppress(OSError):  # the user's own; one in a project may come from anybody
+            lines = Path("~/.pdbrc").expanduser().read_text("utf-8").splitlines(keepends=True)
+            self.rcLines.extend(lines)
         self._depth = depth
 
     def setup(self, f: FrameType | None, tb: TracebackType | None) -> None:

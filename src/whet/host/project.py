@@ -5,7 +5,6 @@ import hmac
 import json
 import math
 import os
-import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,7 +13,8 @@ from typing import TypeAlias
 
 from whet.core.errors import BadSetting, CannotWrite, StateNotOwned
 from whet.core.record import JsonObject, MalformedRecordError, record
-from whet.host.files import storage_error, write_atomically
+from whet.core.shell_words import quoted
+from whet.host.files import content_of, storage_error, write_atomically
 from whet.host.user_key import user_key
 from whet.host.user_state import is_private, user_state
 
@@ -133,7 +133,7 @@ def not_owned(state: Path) -> StateNotOwned:
     """Return the error for a folder of trials that whet has not made for this user here."""
     return StateNotOwned(
         f"`{state}` holds trials, and your whet did not make it on this machine",
-        hint=f"`whet notebook adopt {shlex.quote(str(state))}` shows what is in it and takes it over",
+        hint=f"`whet notebook adopt {quoted(str(state))}` shows what is in it and takes it over",
     )
 
 
@@ -296,7 +296,7 @@ def _user_folder(environment: Mapping[str, str]) -> Path | None:
 
 def _read_own(path: Path) -> JsonObject:
     try:
-        data = path.read_bytes()
+        data = content_of(path)
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
@@ -307,13 +307,13 @@ def _read_own(path: Path) -> JsonObject:
 
     try:
         return tomllib.loads(data.decode())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadSetting(f"`{path}` is not TOML: {error}", hint="mend it") from error
 
 
 def _read_pyproject(path: Path) -> JsonObject:
     try:
-        data = path.read_bytes()
+        data = content_of(path)
     except OSError:
         return {}
     if b"whet" not in data:
@@ -322,7 +322,7 @@ def _read_pyproject(path: Path) -> JsonObject:
 
     try:
         return record(record(tomllib.loads(data.decode()), "tool"), "whet")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         if isinstance(error, MalformedRecordError):
             raise BadSetting(
                 f"`[tool.whet]` of `{path}` is not a table", hint="write `[tool.whet]` in a line"

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from whet.host.checkout import QUIET, check_out
+from whet.host.checkout import check_out
 from whet.host.git import GitFailedError, Repository
 
 
@@ -30,8 +30,11 @@ def populate_submodules(
         if not os.path.lexists(theirs / ".git"):
             notes.append(f"the submodule `{within}{path}` is empty: it is not checked out here")
             continue
-        inner = Repository(theirs)
         target = folder / path
+        if not (_is_within(theirs, repository.top) and _is_within(target.parent, folder)):
+            notes.append(f"the submodule `{within}{path}` is empty: a link leads elsewhere")
+            continue
+        inner = Repository(theirs)
         try:
             _clone(inner, commit, target)
         except GitFailedError as error:
@@ -39,6 +42,10 @@ def populate_submodules(
             continue
         notes.extend(populate_submodules(inner, commit, target, within=f"{within}{path}/"))
     return tuple(notes)
+
+
+def _is_within(path: Path, top: Path) -> bool:
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(top))
 
 
 def _submodules(repository: Repository, tree: str) -> Iterator[tuple[str, str]]:
@@ -55,5 +62,5 @@ def _clone(inner: Repository, commit: str, target: Path) -> None:
     if not (target / ".git").exists():
         # `--shared` copies no objects: they stay the user's, and the folder can just be removed.
         how = ("clone", "--quiet", "--shared", "--no-checkout")
-        inner.get(*QUIET, *how, str(inner.top), str(target))
+        inner.get(*how, str(inner.top), str(target))
     check_out(target, commit)

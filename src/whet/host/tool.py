@@ -11,6 +11,8 @@ from pathlib import Path
 
 from whet.host.ending import holding_signals, is_cleaning_up
 
+_LOOK_SECONDS, _LOOKS = 0.5, 2
+
 _running: "dict[int, subprocess.Popen[bytes]]" = {}
 """What each thread but the main one has called and waits for."""
 
@@ -83,7 +85,7 @@ def call_tool(
         with process:
             try:
                 let_go()
-                stdout, stderr = process.communicate(stdin, timeout_seconds)
+                stdout, stderr = _answer(process, stdin, timeout_seconds)
             except BaseException:
                 process.kill()
                 process.wait()  # `Popen` does not after a Ctrl-C
@@ -94,6 +96,37 @@ def call_tool(
 
 
 def _nothing() -> None: ...
+
+
+def _answer(
+    process: "subprocess.Popen[bytes]", stdin: bytes, timeout_seconds: float | None
+) -> tuple[bytes, bytes]:
+    """Return what a process says until it ends; one that waits for a pipe would wait for ever.
+
+    git reads `.gitignore` whatever it is, and an archive may bring a pipe of that name.
+    """
+    left = timeout_seconds
+    seen = 0
+    while True:
+        step = _LOOK_SECONDS if left is None else min(left, _LOOK_SECONDS)
+        try:
+            return process.communicate(stdin, step)
+        except subprocess.TimeoutExpired:
+            left = None if left is None else left - step
+            if left is not None and left <= 0:
+                raise
+            stdin = b""
+        seen = seen + 1 if _opens_a_pipe(process.pid) else 0
+        if seen == _LOOKS:
+            process.kill()
+            stdout, _ = process.communicate()
+            return stdout, b"it waits for a named pipe among the files, which nobody writes to"
+
+
+def _opens_a_pipe(pid: int) -> bool:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/wchan").read_text("ascii") in {"wait_for_partner", "fifo_open"}
+    return False
 
 
 def end_tools_of(thread: threading.Thread) -> None:

@@ -138,7 +138,7 @@ class PartialCommits:
         self._index = ShadowIndex(str(folder), tree)
         self._index.make()
         self._index.configure(excluded="")
-        header = repository.get("show", "--no-patch", "--no-show-signature", "--format=%ct", base)
+        header = repository.get("show", "--no-patch", "--format=%ct", base)
         self._seconds = int(header.split()[-1])
 
     def blob(self, content: bytes) -> str:

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TypeAlias
 
 from whet.core.record import JsonObject, text, text_map, texts
-from whet.host.git import GitFailedError, Repository, git_environment
+from whet.host.files import content_of
+from whet.host.git import OWN_SCOPES, GitFailedError, Repository, check_place, git_environment
 from whet.host.tool import ToolMissingError, call_tool
 
 Stamp: TypeAlias = tuple[int, int, int]
 """Inode, time of change in nanoseconds and size of a file; zeros if there is none."""
 
 _SETTINGS = "excludesfile|ignorecase|precomposeunicode|symlinks|sharedrepository"
-_OWN_SCOPES = frozenset({"local", "worktree"})
 _OBJECT_ID_LENGTHS = (40, 64)  # SHA-1, SHA-256
 
 
@@ -51,6 +51,7 @@ class WorkingTree:
         )  # splitlines would also split at \x0b
         if len(found) != len(keys):
             raise GitFailedError("the path of the repository holds a line break")
+        check_place(found[0], found[1])
         settings = _core_settings(folder)
         mine = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
         everywhere = os.path.join(mine, "git", "ignore")
@@ -63,7 +64,7 @@ class WorkingTree:
             object_format=found[3],
             # Settings of the user or the system are read by every git; those of the repository
             # are not when whet's own index is used.
-            settings={name: value for scope, name, value in settings if scope in _OWN_SCOPES},
+            settings={name: value for scope, name, value in settings if scope in OWN_SCOPES},
             ignore_files=(
                 os.path.join(found[2], "info", "exclude"),
                 os.path.join(found[0], os.path.expanduser(everywhere)),
@@ -167,7 +168,6 @@ def _git(folder: str, *arguments: str) -> str:
 
 def _content(path: str | bytes) -> bytes:
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return content_of(path)
     except OSError:
         return b""

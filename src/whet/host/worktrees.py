@@ -10,7 +10,7 @@ from pathlib import Path
 from whet.core.errors import HostFailure, UnknownRevision
 from whet.core.trial import CodeState
 from whet.host.belongings import Belongings
-from whet.host.checkout import QUIET, check_out
+from whet.host.checkout import check_out
 from whet.host.code_restore import raw_folder, restore
 from whet.host.files import remove_tree, storage_error
 from whet.host.git import GitFailedError, Repository
@@ -24,8 +24,9 @@ from whet.host.submodules import populate_submodules
 _ATTEMPTS = 5
 _SET_UP = 3  # slots with a setup of another state that are kept beside those in use
 _UNFILTERED = (
-    "a filter of git fails on a commit (is git-lfs installed, are its objects here?):"
-    " files are there as they are committed, such as pointers"
+    "a filter of git fails on a commit (is git-lfs installed, are its objects here?), or only the"
+    " repository's own settings name it (whet runs those of `git config --global`): files are"
+    " there as they are committed, such as pointers"
 )
 _LEAST_BYTES = 64 * 1024
 _FULL_NAME = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -244,7 +245,7 @@ class Worktrees:
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 with self._adding:
-                    self.repository.get(*QUIET, "worktree", "add", *how, str(slot), commit)
+                    self.repository.get("worktree", "add", *how, str(slot), commit)
             except GitFailedError:
                 if attempt == _ATTEMPTS:
                     raise

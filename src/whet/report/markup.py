@@ -6,8 +6,9 @@ from itertools import starmap
 
 from markupsafe import Markup, escape
 
+from whet.core.shown_text import visible
 from whet.report.answer import Answer
-from whet.report.wording import unbroken, visible
+from whet.report.wording import unbroken
 
 _MOST_COLOURED = 50_000
 """Characters; a longer text is shown in one colour."""

@@ -1,19 +1,10 @@
 """Text of programs and payloads, made harmless to show."""
 
-import unicodedata
+from whet.core.shown_text import visible
 
-_KEPT = {"\n", "\t"}
 _BYTES_A_ROW = 16
 _PRINTABLE = range(0x20, 0x7F)  # ASCII
 _LONGEST_LINE = 300
-
-
-def visible(text: str) -> str:
-    """Return ``text`` with control characters and broken ones shown as escapes."""
-    return "".join(
-        character if character in _KEPT or not _is_hidden(character) else _escape(character)
-        for character in text.replace("\r\n", "\n")
-    )
 
 
 def unbroken(text: str) -> str:
@@ -51,15 +42,6 @@ def hex_dump(data: bytes) -> str:
         readable = "".join(chr(byte) if byte in _PRINTABLE else "." for byte in row)
         rows.append(f"{offset:08x}  {row.hex(' '):47}  {readable}")
     return "\n".join(rows)
-
-
-def _is_hidden(character: str) -> bool:
-    # Format characters (Cf) include those that turn the writing direction and deceive readers.
-    return unicodedata.category(character) in {"Cc", "Cf", "Cs"}
-
-
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
 
 
 def _runs_of_backticks(text: str) -> list[str]:

@@ -1,11 +1,11 @@
 """Taking over the trials of a folder from elsewhere: a clone, a copy, another machine."""
 
-import shlex
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 
 from whet.core.errors import BadUsage
+from whet.core.shell_words import joined
 from whet.notebook.adoption import ForeignNotebook
 from whet.notebook.entry import Entry
 from whet.workbench.bench import Workbench
@@ -50,5 +50,5 @@ def starts_of(entries: Iterable[Entry]) -> list[str]:
     lines: dict[str, None] = {}
     for entry in entries:
         steps = [step.command for step in entry.trial.reset]
-        lines["; ".join([*steps, shlex.join(entry.trial.command)])] = None
+        lines["; ".join([*steps, joined(entry.trial.command)])] = None
     return list(lines)

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from whet.core.clue import Clue, Placing, Sureness, TrailStep, printable
+from whet.core.clue import Clue, Placing, Sureness, TrailStep
 from whet.core.errors import WhetError
 from whet.core.event import TrialFinished
 from whet.core.evidence import STACKS
@@ -15,6 +15,7 @@ from whet.core.outcome import Outcome
 from whet.core.quantity import shown_count
 from whet.core.record import JsonObject
 from whet.core.room import Room
+from whet.core.shown_text import visible_line
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.closer_look import (
@@ -133,7 +134,7 @@ class Closer:
         found = [
             replace(
                 each,
-                says=printable(" ".join(each.says.split("\n"))),
+                says=visible_line(" ".join(each.says.split("\n"))),
                 trail=tuple(step.printable() for step in each.trail),
             )
             for each in clues[:MOST_CLUES]

@@ -1,6 +1,5 @@
 """`whet investigate`: reproduce, classify, find since when, shrink, hand over."""
 
-import shlex
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -20,6 +19,7 @@ from whet.core.event import Notice
 from whet.core.failure import Failure, FailureKind
 from whet.core.quantity import shown_bytes, shown_seconds
 from whet.core.secret import masked_variables, masked_words
+from whet.core.shell_words import joined, quoted
 from whet.core.trial import Trial
 from whet.host.agent_tasks import AgentTasks
 from whet.host.presence import pythons_in
@@ -437,9 +437,9 @@ def _interpreter(work: Work, baseline: Baseline) -> str:
 def _command_line(request: TrialRequest) -> str:
     """Return the command as a shell would be given it, its variables and its input too."""
     shown = masked_variables(request.environment)
-    variables = [f"{name}={shlex.quote(value)}" for name, value in shown.items()]
-    stdin = ["<", shlex.quote(request.stdin)] if request.stdin else []
-    return " ".join([*variables, shlex.join(masked_words(request.command)), *stdin])
+    variables = [f"{name}={quoted(value)}" for name, value in shown.items()]
+    stdin = ["<", quoted(request.stdin)] if request.stdin else []
+    return " ".join([*variables, joined(masked_words(request.command)), *stdin])
 
 
 def _last_lines(baseline: Baseline) -> str:

@@ -1,6 +1,5 @@
 """`whet post-mortem`: a debugger on the frames that were kept of a failure."""
 
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -8,6 +7,7 @@ from whet.core.errors import NoFailureKept
 from whet.core.evidence import FAILURES, Evidence
 from whet.core.outcome import Outcome
 from whet.core.secret import masked_words
+from whet.core.shell_words import joined
 from whet.evidence.kept_failure import KeptError, KeptFailure, kept_failures
 from whet.notebook.entry import Entry
 from whet.workbench.bench import Workbench
@@ -34,7 +34,7 @@ def dead_of(bench: Workbench, entry: Entry) -> tuple[Dead, ...]:
     """
     found = dead_in(bench.notebook.evidence_of(entry.number, FAILURES))
     if not found:
-        command = shlex.join(masked_words(entry.trial.command))
+        command = joined(masked_words(entry.trial.command))
         raise NoFailureKept(
             f"of trial {entry.number} no frames are kept",
             hint=f"run it again so that they are: `whet run --locals -- {command[:100]}`",

@@ -3,7 +3,6 @@
 import base64
 import os
 import re
-import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from whet.core.limits import Limits
 from whet.core.oracle import Oracle, SameFailure
 from whet.core.outcome import Outcome
 from whet.core.quantity import shown_count
+from whet.core.shown_text import visible_line
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Trial
 from whet.core.verdict import Verdict
 from whet.desk.one_liner import (
@@ -308,7 +308,7 @@ def _environment(bench: Workbench, trial: Trial) -> tuple[tuple[str, ...], tuple
             replace(trial, command=(program, *rest)),
         )
     program = f"python{'.'.join(own.split('.')[:2])}" if own else "python3"
-    install = f" && .venv/bin/pip install --quiet {shlex.join(pins)}" if pins else ""
+    install = f" && .venv/bin/pip install --quiet {' '.join(map(quote_word, pins))}" if pins else ""
     setup = f"{program} -m venv .venv{install}"
     first, *rest = trial.command
     program = f".venv/bin/{Path(first).name}"
@@ -355,7 +355,8 @@ def _bound(trial: Trial) -> set[str]:
 def script_of(recipe: Recipe, headline: str, *, with_folder: bool = False) -> str:
     """Return a script for any POSIX shell that holds all it needs."""
     start = f"cd {quote_word(recipe.trial.cwd)}" if with_folder else _FOLDER_OF_ITS_OWN
-    lines = ["#!/bin/sh", *(f"# {text}" for text in headline.splitlines()), "set -eu", start]
+    said = [f"# {visible_line(text)}" for text in headline.split("\n") if text]
+    lines = ["#!/bin/sh", *said, "set -eu", start]
     lines += recipe.setup
     for file in recipe.files.values():
         lines.append(_write_in_script(file.path, file.content or b""))

@@ -1,7 +1,6 @@
 """The commits of a repository as versions to search."""
 
 import os
-import shlex
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,7 @@ from whet.bisection.terms import Terms
 from whet.core.event import Notice
 from whet.core.executor import Executor
 from whet.core.outcome import Outcome
+from whet.core.shell_words import joined, quoted
 from whet.core.trial import CodeState, Trial
 from whet.host.git import Repository
 from whet.host.git_trees import GitTrees
@@ -251,12 +251,10 @@ def _again(repository: Repository, setup: Setup, trial: Trial) -> str:
     top = repository.top
     place = top.with_name(f"{top.name}-{commit}")
     inside = Relocation(repository=repository, place=place).folder(Path(trial.cwd))
-    shown = shlex.quote(str(place))
-    steps = [f"git -C {shlex.quote(str(top))} worktree add --detach {shown} {commit}"]
+    shown = quoted(str(place))
+    steps = [f"git -C {quoted(str(top))} worktree add --detach {shown} {commit}"]
     if setup.command:
         steps += [f"cd {shown}", setup.command]
-    variables = [f"{name}={shlex.quote(value)}" for name, value in trial.environment.items()]
-    steps += [f"cd {shlex.quote(str(inside))}", *(step.command for step in trial.reset)]
-    return " && ".join(
-        [*steps, " ".join([*variables, shlex.join(trial.limits.around(trial.command))])]
-    )
+    variables = [f"{name}={quoted(value)}" for name, value in trial.environment.items()]
+    steps += [f"cd {quoted(str(inside))}", *(step.command for step in trial.reset)]
+    return " && ".join([*steps, " ".join([*variables, joined(trial.limits.around(trial.command))])])

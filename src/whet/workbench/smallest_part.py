@@ -1,6 +1,5 @@
 """The smallest part of a change that brings a failure: delta debugging over its hunks."""
 
-import shlex
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
@@ -10,6 +9,7 @@ from whet.core.errors import EndMisjudged, HostFailure, NothingBetween
 from whet.core.event import Notice
 from whet.core.executor import Executor
 from whet.core.oracle import Oracle
+from whet.core.shell_words import quoted
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.execution.caching import CachingExecutor
@@ -140,7 +140,7 @@ class PartSearch:
             commit=commit,
             diff=diff.decode("utf-8", "replace"),
             apply=f"git worktree add --detach /tmp/part {self.base[:10]} &&"
-            f" git -C /tmp/part apply {shlex.quote(str(patch))}",
+            f" git -C /tmp/part apply {quoted(str(patch))}",
             places=parts.named(self._best),
             before=len(everything),
             after=len(self._best),

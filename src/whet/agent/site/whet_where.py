@@ -32,6 +32,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Return all that is known of a target."""
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
+    _needed()
     if request["first"] is not None:
         sys.path.insert(0, request["first"])
     module, attributes = request["module"], request["attributes"]
@@ -69,6 +70,12 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     elif attributes and told["file"] and told["file"].endswith(".py"):
         told.update(_read(told["file"], attributes))
     return told
+
+
+def _needed() -> None:
+    """Import what will be asked later: then modules of a project may stand in for these."""
+    for name in ("ast", "importlib.metadata", "pkgutil"):
+        importlib.import_module(name)
 
 
 def _split(name: str) -> tuple[str, list[str]]:

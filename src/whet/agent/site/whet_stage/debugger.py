@@ -73,7 +73,12 @@ def open_in(frame: FrameType, line: Any = None) -> None:
 
 def _pdb(line: Any = None) -> Pdb:
     reads, writes = _terminal() if line is None else (line, line)
-    made: Pdb = private_import("pdb").Pdb(skip=_OWN, stdin=reads, stdout=writes)
+    made: Pdb = private_import("pdb").Pdb(skip=_OWN, stdin=reads, stdout=writes, readrc=False)
+    try:  # the user's own; one in a project may come from anybody
+        with open(os.path.expanduser("~/.pdbrc"), encoding="utf-8") as file:
+            made.rcLines.extend(file)
+    except OSError:
+        pass
     made.reset()
     if line is None and writes is None:
         _stay_at_terminal(made)
