@@ -16,7 +16,7 @@ from whet.core.errors import NotebookDamaged
 from whet.core.output import Output, digest_of
 from whet.host.capture import FileOutput
 from whet.host.files import storage_error, write_all
-from whet.notebook.stored_output import StoredOutput, reading
+from whet.notebook.stored_output import StoredOutput, check_whole, lost, reading
 
 _ABANDONED_SECONDS = 3600.0
 """A file that nobody has written to for so long belongs to a whet that was killed."""
@@ -27,12 +27,13 @@ class BlobStore:
 
     A blob is written under another name and renamed when it is whole, so that one that has
     its name has its content. Nothing is forced to disk: a SIGKILL takes nothing from the
-    page cache, and what a power cut takes is noticed when it is read.
+    page cache, and what a power cut takes is noticed when it is read, or kept again.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._incoming = folder / "incoming"
+        self._placed: set[str] = set()
 
     def put_bytes(self, data: bytes) -> str:
         """Keep ``data`` and return its digest.
@@ -77,7 +78,8 @@ class BlobStore:
     def keep(self, path: Path, digest: str | None = None) -> Output:
         """Take a captured stream into the store, as `adopt_file` does, and return it."""
         size_bytes = path.stat().st_size
-        return self.output_of(self.adopt_file(path, digest), size_bytes)
+        digest = self.adopt_file(path, digest)
+        return FileOutput(path=self.path_of(digest), digest=digest, size_bytes=size_bytes)
 
     def path_of(self, digest: str) -> Path:
         """Return the file that holds the blob, if it is kept. Nobody may write to it."""
@@ -98,10 +100,7 @@ class BlobStore:
         with reading(path):
             data = path.read_bytes()
         if digest_of(data) != digest:
-            raise NotebookDamaged(
-                f"`{path}` does not hold what its name says",
-                hint="bring it back from a backup, or move it away and run the trial once more",
-            )
+            raise lost(path)
         return data
 
     def holds(self, output: Output) -> bool:
@@ -118,11 +117,16 @@ class BlobStore:
                         Path(entry.path).unlink()
 
     def _has(self, digest: str, size_bytes: int) -> bool:
-        # By size, not by existence: a power cut may leave a name without its content.
+        # A power cut may leave a name without its content.
+        path = self.path_of(digest)
         try:
-            return self.path_of(digest).stat().st_size == size_bytes
-        except FileNotFoundError:
+            if path.stat().st_size != size_bytes:
+                return False
+            if digest not in self._placed:
+                check_whole(path, digest)
+        except (FileNotFoundError, NotebookDamaged):
             return False
+        return True
 
     def _write(self, digest: str, data: bytes) -> None:
         incoming = self._incoming_name()
@@ -173,6 +177,7 @@ class BlobStore:
         except FileNotFoundError:
             path.parent.mkdir(parents=True, exist_ok=True)
             whole.rename(path)
+        self._placed.add(digest)
 
     def _incoming_name(self) -> Path:
         return self._incoming / f"{os.getpid()}-{os.urandom(6).hex()}"
