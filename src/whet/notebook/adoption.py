@@ -70,11 +70,11 @@ class ForeignNotebook:
         Returns:
             How many blobs came along.
         """
-        notebook.replace_with(self._path)
         count = 0
-        for data in self._blobs():
+        for data in self._blobs():  # first: whoever is killed on the way can do it all again
             notebook.blobs.put_bytes(data)
             count += 1
+        notebook.replace_with(self._path)
         return count
 
     def close(self) -> None:

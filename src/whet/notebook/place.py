@@ -49,6 +49,7 @@ def make_notebook(
                 Path(f"{part}{each}").unlink()
         _make(part, migrations, now)
         part.rename(path)
+        sync(path.parent)  # before there is a WAL, which would stand there alone
 
 
 def check_place(path: Path, newest: int) -> None:
