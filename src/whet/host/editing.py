@@ -59,11 +59,6 @@ def saved_since(paths: Iterable[str], since: float) -> list[str]:
     return found[:_MOST_TOLD]
 
 
-def began_at(wall_seconds: float) -> float:
-    """Return when a program began that has just ended, in seconds since the epoch."""
-    return time.time() - wall_seconds
-
-
 def _editors_files(folder: Path) -> Iterator[Path]:
     left = _MOST_ENTRIES
     for place, below, files in os.walk(folder):
