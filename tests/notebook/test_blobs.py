@@ -111,7 +111,12 @@ def test_a_blob_with_the_right_length_and_other_bytes_is_said_to_be_lost_and_kep
     output = store.output_of(digest, 4)
 
     assert not store.holds(output)
-    for use in (lambda: output.head(4), lambda: output.tail(4), lambda: store.read(digest)):
+    uses: tuple[Callable[[], object], ...] = (
+        lambda: output.head(4),
+        lambda: output.tail(4),
+        lambda: store.read(digest),
+    )
+    for use in uses:
         with pytest.raises(NotebookDamaged, match="does not hold") as caught:
             use()
         assert "whet again" in caught.value.hint

@@ -1,7 +1,6 @@
 """Is what has run what the user sees in the editor? Changes that are not saved, or were too late."""
 
 import os
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path

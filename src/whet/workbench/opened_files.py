@@ -11,8 +11,8 @@ from whet.core.looks import Looks
 from whet.core.oracle import Oracle
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.host.git import GitFailedError, Repository
 from whet.host.file_times import Moment
+from whet.host.git import GitFailedError, Repository
 from whet.host.object_store import own_folder
 from whet.workbench.bench import Workbench
 

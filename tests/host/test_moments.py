@@ -38,8 +38,8 @@ def test_what_is_saved_after_the_clock_was_set_is_later(
 
     said = subprocess.run(
         [
-            *[sys.executable, "-c", AFTER, Path(__file__).parents[1]],
-            *[clock, tmp_path / "file", str(after)],
+            *[sys.executable, "-c", AFTER, str(Path(__file__).parents[1])],
+            *[str(clock), str(tmp_path / "file"), str(after)],
         ],
         env={**os.environ, **under_clock(clock)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
