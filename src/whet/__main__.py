@@ -27,9 +27,8 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):  # whoever read it has gone
             stream.flush()
-    # All that whet made is removed by now. Taking the interpreter apart would cost 10 ms, and
-    # the last one to close the notebook would wait for the disk; left open, it is in the state
-    # that a SIGKILL leaves, from which the next one reads on (docs/decisions/sqlite).
+    # All that whet made is removed and the notebook is closed by now. Taking the interpreter
+    # apart would cost 10 ms.
     os._exit(code)
 
 

@@ -101,6 +101,30 @@ def test_a_blob_that_a_power_cut_emptied_is_written_again(store: BlobStore, tmp_
     assert store.read(digest) == b"data"
 
 
+def test_a_blob_with_the_right_length_and_other_bytes_is_said_to_be_lost_and_kept_again(
+    store: BlobStore,
+) -> None:
+    digest = digest_of(b"data")
+    torn = store.path_of(digest)
+    torn.parent.mkdir(parents=True)
+    torn.write_bytes(bytes(4))  # a power cut may leave zeros
+    output = store.output_of(digest, 4)
+
+    assert not store.holds(output)
+    uses: tuple[Callable[[], object], ...] = (
+        lambda: output.head(4),
+        lambda: output.tail(4),
+        lambda: store.read(digest),
+    )
+    for use in uses:
+        with pytest.raises(NotebookDamaged, match="does not hold") as caught:
+            use()
+        assert "whet again" in caught.value.hint
+
+    store.put_bytes(b"data")
+    assert whole(output) == store.read(digest) == b"data"
+
+
 def test_a_blob_that_is_gone_is_named(store: BlobStore) -> None:
     digest = digest_of(b"never")
     output = store.output_of(digest, 5)
@@ -118,21 +142,41 @@ def test_a_blob_that_is_gone_is_named(store: BlobStore) -> None:
             use()
 
 
-def test_only_what_is_long_abandoned_is_swept(store: BlobStore) -> None:
+@pytest.mark.parametrize("dated", [-1_000_000, 0, 1_000_000], ids=["long ago", "now", "to come"])
+def test_only_what_nobody_writes_is_swept_however_it_is_dated(
+    store: BlobStore, dated: float
+) -> None:
     store.sweep()
     store.put_bytes(b"kept")
     incoming = store.folder / "incoming"
     (incoming / "1-abandoned").write_bytes(b"half")
-    (incoming / "2-being-written").write_bytes(b"half")
     (incoming / "no-file").mkdir()
-    long_ago = time.time() - 100_000
-    for name in ("1-abandoned", "no-file"):
-        os.utime(incoming / name, (long_ago, long_ago))
+    with store._incoming_file() as (_, written):
+        for path in incoming.iterdir():
+            os.utime(path, (time.time() + dated,) * 2)
 
-    store.sweep()
+        BlobStore(store.folder).sweep()
 
-    assert sorted(path.name for path in incoming.iterdir()) == ["2-being-written", "no-file"]
+        assert sorted(incoming.iterdir()) == sorted([written, incoming / "no-file"])
     assert store.read(digest_of(b"kept")) == b"kept"
+
+
+def test_sweeps_take_nothing_that_others_put_in_just_now(store: BlobStore) -> None:
+    is_over = threading.Event()
+
+    def sweep() -> None:
+        while not is_over.is_set():
+            BlobStore(store.folder).sweep()
+
+    sweeper = threading.Thread(target=sweep)
+    sweeper.start()
+    try:
+        for each in range(300):
+            data = b"%d" % each
+            assert store.read(store.put_bytes(data)) == data
+    finally:
+        is_over.set()
+        sweeper.join()
 
 
 def test_many_threads_may_put_the_same_in(store: BlobStore) -> None:

@@ -1,6 +1,11 @@
+import fcntl
 import os
 import sqlite3
+import subprocess
+import sys
 import threading
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,6 +13,7 @@ from record_builder import a_trial, failing, same
 
 from whet.core.errors import HostFailure, NotebookBusy, NotebookDamaged, NotebookTooNew
 from whet.notebook.database import Database
+from whet.notebook.migrations import MIGRATIONS
 from whet.notebook.notebook import FILE_NAME, Notebook
 
 
@@ -18,11 +24,113 @@ def recorded(folder: Path, trials: int = 40) -> Path:
     return folder / FILE_NAME
 
 
-def test_a_zero_length_file_is_a_new_notebook(tmp_path: Path) -> None:
-    (tmp_path / FILE_NAME).write_bytes(b"")
+def everything_in(folder: Path) -> dict[str, bytes | None]:
+    return {
+        each.name: each.read_bytes() if each.is_file() else None
+        for each in folder.iterdir()
+        if not each.name.endswith("-shm")
+    }
+
+
+def put_nothing(path: Path) -> None:
+    path.touch()
+
+
+def put_a_link(path: Path) -> None:
+    path.symlink_to(path.with_name("elsewhere"))
+
+
+def put_a_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def put_a_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def put_a_database(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE trial (number INTEGER PRIMARY KEY)")
+    connection.close()
+
+
+IN_A_PROCESS_THAT_IS_KILLED = """
+import os, signal, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("PRAGMA journal_mode = " + sys.argv[2])
+connection.execute("PRAGMA cache_size = 1")
+connection.execute("CREATE TABLE theirs (data)")
+connection.execute("BEGIN")
+for _ in range(100):
+    connection.execute("INSERT INTO theirs VALUES (zeroblob(4000))")
+if sys.argv[2] == "WAL":
+    connection.execute("COMMIT")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def put_what_a_killed_program_left(path: Path, journal: str) -> None:
+    subprocess.run([sys.executable, "-c", IN_A_PROCESS_THAT_IS_KILLED, path, journal], check=False)
+    assert path.with_name(f"{path.name}-{'wal' if journal == 'WAL' else 'journal'}").stat().st_size
+
+
+def put_the_rest_of_a_notebook(path: Path) -> None:
+    put_what_a_killed_program_left(path, "WAL")
+    path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("put", "said"),
+    [
+        (put_nothing, "is empty"),
+        (put_a_link, "a link to a file that is not there"),
+        (put_a_pipe, "is not a file"),
+        (put_a_folder, "is a folder"),
+        (put_a_database, "of another program"),
+        (partial(put_what_a_killed_program_left, journal="WAL"), "of another program"),
+        (partial(put_what_a_killed_program_left, journal="DELETE"), "of another program"),
+        (put_the_rest_of_a_notebook, "is gone"),
+    ],
+)
+def test_what_is_no_notebook_is_said_to_be_none_and_stays_as_it_is(
+    tmp_path: Path, put: Callable[[Path], None], said: str
+) -> None:
+    state = tmp_path / "state"
+    state.mkdir()
+    path = state / FILE_NAME
+    put(path)
+    before = everything_in(state)
+
+    with pytest.raises(NotebookDamaged, match=said) as caught:
+        Notebook.open(state)
+
+    assert str(path) in str(caught.value)
+    assert everything_in(state) == before
+    aside = caught.value.hint.split("`")[1]
+    assert aside.startswith("mkdir ")
+    subprocess.run(aside, shell=True, check=True)
+    with Notebook.open(state) as notebook:
+        assert notebook.begin(a_trial(), verb="run") == 1
+
+
+def test_whoever_is_killed_while_it_makes_a_notebook_leaves_none(tmp_path: Path) -> None:
+    (tmp_path / f".{FILE_NAME}.part").write_bytes(b"SQLite format 3\0 and so on")
+    (tmp_path / f".{FILE_NAME}.part-journal").write_bytes(b"half")
 
     with Notebook.open(tmp_path) as notebook:
         assert notebook.begin(a_trial(), verb="run") == 1
+        assert {each.name for each in tmp_path.glob("*.part*")} == set()
+
+
+def test_a_notebook_that_somebody_makes_just_now_is_waited_for(tmp_path: Path) -> None:
+    maker = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(maker, fcntl.LOCK_EX)
+
+    with pytest.raises(NotebookBusy, match=str(tmp_path)):
+        Database(tmp_path / FILE_NAME, patience_seconds=0.02)
+
+    threading.Timer(0.05, os.close, [maker]).start()
+    Database(tmp_path / FILE_NAME).close()
 
 
 @pytest.mark.parametrize("size", [2, 15, 50, 100, 511, 512, 4096, 50_000])
@@ -60,19 +168,6 @@ def test_a_page_that_was_overwritten_is_noticed(tmp_path: Path) -> None:
 
     with pytest.raises(NotebookDamaged), Notebook.open(tmp_path) as notebook:
         list(notebook.entries())
-
-
-def test_a_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / FILE_NAME
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE trial (number INTEGER PRIMARY KEY)")
-    connection.close()
-    before = path.read_bytes()
-
-    with pytest.raises(NotebookDamaged, match="another program"):
-        Notebook.open(tmp_path)
-
-    assert path.read_bytes() == before
 
 
 def test_a_newer_notebook_is_left_alone(tmp_path: Path) -> None:
@@ -150,8 +245,9 @@ def test_who_holds_the_notebook_too_long_is_spoken_of(tmp_path: Path) -> None:
     database.close()
 
 
-def test_a_new_file_that_somebody_holds_is_waited_for(tmp_path: Path) -> None:
+def test_a_file_to_bring_up_to_date_that_somebody_holds_is_waited_for(tmp_path: Path) -> None:
     path = tmp_path / FILE_NAME
+    Database(path, MIGRATIONS[:1]).close()
     other = held(path)
 
     with pytest.raises(NotebookBusy):
@@ -159,15 +255,6 @@ def test_a_new_file_that_somebody_holds_is_waited_for(tmp_path: Path) -> None:
 
     threading.Timer(0.05, other.close).start()
     Database(path).close()
-
-
-def test_a_folder_in_the_place_of_the_file_is_named(tmp_path: Path) -> None:
-    (tmp_path / FILE_NAME).mkdir()
-
-    with pytest.raises(Exception, match=str(tmp_path)) as caught:
-        Notebook.open(tmp_path)
-
-    assert type(caught.value).__name__ == "CannotWrite"
 
 
 def test_what_the_system_refuses_is_said_with_sqlites_word(

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import threading
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
 from contextlib import nullcontext, suppress
@@ -29,6 +30,7 @@ from whet.host.channel import as_looked
 from whet.host.console import Console
 from whet.host.control import CANCEL, Control
 from whet.host.ending import cleaning_up, holding_signals
+from whet.host.file_times import Moment
 from whet.host.memory import FullGroups
 from whet.host.process_tree import resident_bytes
 from whet.host.refused import refused
@@ -226,6 +228,7 @@ class ColdExecutor:
                 if has_run:
                     program = self._again(job, workplace)
                 has_run = True
+                began = Moment()
                 outcome = slot.run(
                     program,
                     job.control,
@@ -242,9 +245,10 @@ class ColdExecutor:
                 left = self._tasks.evidence(agent_folder)
                 left += tuple(found for each in following for found in each.evidence())
                 outcome = replace(outcome, evidence=(*outcome.evidence, *left))
-                return _with_late_saves(
-                    outcome.with_failure(self._classify(trial, outcome)), program, staged
-                )
+                outcome = outcome.with_failure(self._classify(trial, outcome))
+                if staged is not None or began.is_doubtful:
+                    return outcome  # a warm run follows what is saved
+                return _with_late_saves(outcome, program)
 
             return run(None) if self._perform is None else self._perform(slot, program, run)
 
@@ -331,16 +335,14 @@ class ColdExecutor:
         )
 
 
-def _with_late_saves(outcome: Outcome, program: Program, staged: Staged | None) -> Outcome:
+def _with_late_saves(outcome: Outcome, program: Program) -> Outcome:
     """Note which of the files that the program runs were saved after it had read them."""
-    if staged is not None:
-        return outcome  # a warm run follows what is saved
-    from whet.host.editing import began_at, saved_since
+    from whet.host.editing import saved_since
 
     failed = () if outcome.failure is None else outcome.failure.frames
     frames = [frame.path for frame in failed if frame.in_user_code]
     varied = {str(path) for path in program.payloads}
-    late = saved_since([*frames, *_scripts(program)], began_at(outcome.wall_seconds))
+    late = saved_since([*frames, *_scripts(program)], time.time() - outcome.wall_seconds)
     notes = [
         f"`{path}` was saved while the program ran: what ran is what it said before"
         for path in late

@@ -1,7 +1,6 @@
 """Is what has run what the user sees in the editor? Changes that are not saved, or were too late."""
 
 import os
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -57,11 +56,6 @@ def saved_since(paths: Iterable[str], since: float) -> list[str]:
             if os.stat(path).st_mtime > since + _CLOCK_SECONDS:
                 found.append(path)
     return found[:_MOST_TOLD]
-
-
-def began_at(wall_seconds: float) -> float:
-    """Return when a program began that has just ended, in seconds since the epoch."""
-    return time.time() - wall_seconds
 
 
 def _editors_files(folder: Path) -> Iterator[Path]:

@@ -40,6 +40,41 @@ _COARSE = 5
 """CLOCK_REALTIME_COARSE, which files take their times from; `time` has no name for it."""
 
 
+_SET_NS = 100_000_000
+"""A thread may wait for so long between its looks at two clocks."""
+
+
+class Moment:
+    """When something happened, to be compared with times of files; the clock may be set meanwhile."""
+
+    def __init__(self) -> None:
+        """Take the time of now."""
+        self._monotonic_ns = time.monotonic_ns()
+        self._ns = time.time_ns()
+
+    @property
+    def ns(self) -> int:
+        """What the clock of now calls it: what changed since has a later time.
+
+        Where the clock was set forward, or the machine slept, it is what was read then.
+        """
+        return self._ns + min(self._jump_ns, 0) if self.is_doubtful else self._ns
+
+    @property
+    def age_ns(self) -> int:
+        """How long ago it was."""
+        return time.monotonic_ns() - self._monotonic_ns
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the clock was set since: a time of a file says nothing of before and after."""
+        return abs(self._jump_ns) > _SET_NS
+
+    @property
+    def _jump_ns(self) -> int:
+        return time.time_ns() - self._ns - self.age_ns
+
+
 def unsettled_ns(changed_ns: int, device: int) -> int:
     """Return for how long a change from now on might be given the same time; 0: it is not.
 

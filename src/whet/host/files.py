@@ -117,6 +117,19 @@ def storage_error(error: OSError, path: Path) -> WhetError | OSError:
     return error
 
 
+def sync(path: Path) -> None:
+    """Wait until a file or folder is on the disk as it is now, where no power cut takes it.
+
+    Raises:
+        OSError: if it cannot be.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def lock_file(descriptor: int, *, waits: bool) -> bool:
     """Lock a file, for as long as its descriptor is open; return whether nobody else holds it.
 

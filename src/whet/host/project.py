@@ -14,7 +14,7 @@ from typing import TypeAlias
 from whet.core.errors import BadSetting, CannotWrite, StateNotOwned
 from whet.core.record import JsonObject, MalformedRecordError, record
 from whet.core.shell_words import quoted
-from whet.host.files import content_of, storage_error, write_atomically
+from whet.host.files import content_of, storage_error, sync, write_atomically
 from whet.host.user_key import user_key
 from whet.host.user_state import is_private, user_state
 
@@ -115,7 +115,10 @@ class Project:
     def seal(self) -> None:
         """Write down that this user's whet has made the folder that `WHET_DIR` names."""
         if self.key:
-            write_atomically(self.state / _OWNER_FILE, self._seal().encode(), mode=0o600)
+            owner = self.state / _OWNER_FILE
+            write_atomically(owner, self._seal().encode(), mode=0o600)
+            sync(owner)
+            sync(self.state)
 
     def _is_sealed(self) -> bool:
         with suppress(OSError, UnicodeDecodeError):

@@ -13,10 +13,11 @@ from pathlib import Path
 from whet.core.errors import FolderNotFound
 from whet.core.output import digest_of
 from whet.notebook.blobs import BlobStore
-from whet.notebook.database import Database, damaged
+from whet.notebook.database import Database
 from whet.notebook.entry import Entry
 from whet.notebook.migrations import MIGRATIONS, check_version, statements
 from whet.notebook.notebook import FILE_NAME, Notebook
+from whet.notebook.place import damaged
 from whet.notebook.reading import RecordedTrials
 
 _MOST_BYTES = 16 << 30
@@ -69,11 +70,11 @@ class ForeignNotebook:
         Returns:
             How many blobs came along.
         """
-        notebook.replace_with(self._path)
         count = 0
-        for data in self._blobs():
+        for data in self._blobs():  # first: whoever is killed on the way can do it all again
             notebook.blobs.put_bytes(data)
             count += 1
+        notebook.replace_with(self._path)
         return count
 
     def close(self) -> None:

@@ -8,18 +8,15 @@ has to copy. What a file wastes is disk: a block of 4 KiB each, once for equal c
 import errno
 import hashlib
 import os
-import time
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from whet.core.errors import NotebookDamaged
 from whet.core.output import Output, digest_of
 from whet.host.capture import FileOutput
-from whet.host.files import storage_error, write_all
-from whet.notebook.stored_output import StoredOutput, reading
-
-_ABANDONED_SECONDS = 3600.0
-"""A file that nobody has written to for so long belongs to a whet that was killed."""
+from whet.host.files import lock_file, storage_error, write_all
+from whet.notebook.stored_output import StoredOutput, check_whole, lost, reading
 
 
 class BlobStore:
@@ -27,12 +24,13 @@ class BlobStore:
 
     A blob is written under another name and renamed when it is whole, so that one that has
     its name has its content. Nothing is forced to disk: a SIGKILL takes nothing from the
-    page cache, and what a power cut takes is noticed when it is read.
+    page cache, and what a power cut takes is noticed when it is read, or kept again.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._incoming = folder / "incoming"
+        self._placed: set[str] = set()
 
     def put_bytes(self, data: bytes) -> str:
         """Keep ``data`` and return its digest.
@@ -77,7 +75,8 @@ class BlobStore:
     def keep(self, path: Path, digest: str | None = None) -> Output:
         """Take a captured stream into the store, as `adopt_file` does, and return it."""
         size_bytes = path.stat().st_size
-        return self.output_of(self.adopt_file(path, digest), size_bytes)
+        digest = self.adopt_file(path, digest)
+        return FileOutput(path=self.path_of(digest), digest=digest, size_bytes=size_bytes)
 
     def path_of(self, digest: str) -> Path:
         """Return the file that holds the blob, if it is kept. Nobody may write to it."""
@@ -98,10 +97,7 @@ class BlobStore:
         with reading(path):
             data = path.read_bytes()
         if digest_of(data) != digest:
-            raise NotebookDamaged(
-                f"`{path}` does not hold what its name says",
-                hint="bring it back from a backup, or move it away and run the trial once more",
-            )
+            raise lost(path)
         return data
 
     def holds(self, output: Output) -> bool:
@@ -109,39 +105,31 @@ class BlobStore:
         return self._has(output.digest, output.size_bytes)
 
     def sweep(self) -> None:
-        """Remove the files that killed whets left half written. Costs one folder listing."""
-        oldest = time.time() - _ABANDONED_SECONDS
+        """Remove the files that killed whets left half written. Costs one folder listing.
+
+        Who writes one holds a lock on it: its age would say nothing where the clock is set.
+        """
         with suppress(OSError), os.scandir(self._incoming) as entries:
             for entry in entries:
                 with suppress(OSError):
-                    if entry.stat().st_mtime < oldest:
-                        Path(entry.path).unlink()
+                    _remove_if_abandoned(entry.path)
 
     def _has(self, digest: str, size_bytes: int) -> bool:
-        # By size, not by existence: a power cut may leave a name without its content.
+        # A power cut may leave a name without its content.
+        path = self.path_of(digest)
         try:
-            return self.path_of(digest).stat().st_size == size_bytes
-        except FileNotFoundError:
+            if path.stat().st_size != size_bytes:
+                return False
+            if digest not in self._placed:
+                check_whole(path, digest)
+        except (FileNotFoundError, NotebookDamaged):
             return False
+        return True
 
     def _write(self, digest: str, data: bytes) -> None:
-        incoming = self._incoming_name()
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        try:
-            descriptor = os.open(incoming, flags, 0o444)
-        except FileNotFoundError:
-            self._incoming.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(incoming, flags, 0o444)
-        try:
-            try:
-                write_all(descriptor, data)
-            finally:
-                os.close(descriptor)
+        with self._incoming_file() as (descriptor, incoming):
+            write_all(descriptor, data)
             self._place(incoming, digest)
-        except BaseException:
-            with suppress(OSError):
-                incoming.unlink()
-            raise
 
     def _move_in(self, path: Path, digest: str) -> None:
         path.chmod(0o444)
@@ -155,16 +143,14 @@ class BlobStore:
     def _copy_in(self, path: Path, digest: str) -> None:
         import shutil
 
-        self._incoming.mkdir(parents=True, exist_ok=True)
-        incoming = self._incoming_name()
-        try:
-            shutil.copyfile(path, incoming)
-            incoming.chmod(0o444)
+        with (
+            self._incoming_file() as (descriptor, incoming),
+            path.open("rb") as source,
+            open(descriptor, "wb", closefd=False) as file,
+        ):
+            shutil.copyfileobj(source, file)
+            file.flush()
             self._place(incoming, digest)
-        except BaseException:
-            with suppress(OSError):
-                incoming.unlink()
-            raise
 
     def _place(self, whole: Path, digest: str) -> None:
         path = self.path_of(digest)
@@ -173,6 +159,40 @@ class BlobStore:
         except FileNotFoundError:
             path.parent.mkdir(parents=True, exist_ok=True)
             whole.rename(path)
+        self._placed.add(digest)
 
-    def _incoming_name(self) -> Path:
-        return self._incoming / f"{os.getpid()}-{os.urandom(6).hex()}"
+    @contextmanager
+    def _incoming_file(self) -> Generator[tuple[int, Path], None, None]:
+        """Make a file to be written and placed, which no other whet removes meanwhile."""
+        descriptor, incoming = self._claimed()
+        try:
+            yield descriptor, incoming
+        except BaseException:
+            with suppress(OSError):
+                incoming.unlink()
+            raise
+        finally:
+            os.close(descriptor)
+
+    def _claimed(self) -> tuple[int, Path]:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        while True:
+            incoming = self._incoming / f"{os.getpid()}-{os.urandom(6).hex()}"
+            try:
+                descriptor = os.open(incoming, flags, 0o444)
+            except FileNotFoundError:
+                self._incoming.mkdir(parents=True, exist_ok=True)
+                descriptor = os.open(incoming, flags, 0o444)
+            # Between the two lines a sweep may have taken it for abandoned.
+            if lock_file(descriptor, waits=False) and os.fstat(descriptor).st_nlink:
+                return descriptor, incoming
+            os.close(descriptor)
+
+
+def _remove_if_abandoned(path: str) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if lock_file(descriptor, waits=False):
+            Path(path).unlink()
+    finally:
+        os.close(descriptor)

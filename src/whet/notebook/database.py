@@ -15,18 +15,20 @@ from whet.core.errors import (
     DiskFull,
     HostFailure,
     NotebookBusy,
-    NotebookDamaged,
     WhetError,
 )
 from whet.core.record import JsonObject
+from whet.host.files import storage_error
 from whet.host.refused import limits_of_files
 from whet.notebook.migrations import MIGRATIONS, Migration, check_version, migrate
+from whet.notebook.place import check_place, damaged, make_notebook
 
 SqlValue: TypeAlias = str | int | float | None
 
 _PATIENCE_SECONDS = 30.0
 """A write takes under a millisecond; who waits so long waits for a process that is stuck."""
 
+_CLOSING_SECONDS = 1.0
 _RETRY_SECONDS = 0.005
 _PRIMARY = 0xFF  # the low byte of an extended result code is the primary one
 _NEARLY_FULL_BYTES = 256 * 1024  # SQLite grows its files by less than this at a time
@@ -54,6 +56,7 @@ class Database:
         self._patience_seconds = patience_seconds
         self._lock = threading.RLock()
         with self._translated():
+            self._find(migrations)
             self._connection = sqlite3.connect(
                 path, timeout=patience_seconds, isolation_level=None, check_same_thread=False
             )
@@ -64,9 +67,16 @@ class Database:
             self._connection.close()
             raise
 
+    def _find(self, migrations: Sequence[Migration]) -> None:
+        try:
+            make_notebook(self.path, migrations, self._patience_seconds, now=utc_now())
+            check_place(self.path, len(migrations))
+        except OSError as error:
+            raise storage_error(error, self.path) from error
+
     def _set_up(self, migrations: Sequence[Migration]) -> None:
         if check_version(self._execute, self.path, len(migrations)) != len(migrations):
-            # WAL: readers and a writer do not wait for each other. The file remembers it.
+            # An older whet may have been killed before it came to this.
             self._execute("PRAGMA journal_mode = WAL")
             migrate(
                 self._connection,
@@ -76,8 +86,9 @@ class Database:
                 now=utc_now(),
                 whet_version=__version__,
             )
-        # With WAL this is safe against SIGKILL at any moment. A power cut may take the last
-        # trials but never damages the file. FULL would cost an fsync per trial (15 times more).
+        # With WAL this is safe against SIGKILL at any moment. A power cut may take the trials since
+        # the WAL was last folded, which each whet does at its end, but never damages the file.
+        # FULL would cost an fsync per trial (15 times more).
         self._connection.execute("PRAGMA synchronous = NORMAL")
         self._connection.execute("PRAGMA foreign_keys = ON")
 
@@ -111,9 +122,15 @@ class Database:
             source.close()
 
     def close(self) -> None:
-        """Close the file; the last one to do so folds the WAL into it."""
-        with self._lock:
-            self._connection.close()
+        """Close the file; the last one to do so folds the WAL into it.
+
+        Where a thread does not end its work, the file is left as a SIGKILL leaves it.
+        """
+        if self._lock.acquire(timeout=_CLOSING_SECONDS):
+            try:
+                self._connection.close()
+            finally:
+                self._lock.release()
 
     def _execute(self, sql: str, values: Sequence[SqlValue] = ()) -> sqlite3.Cursor:
         deadline = time.monotonic() + self._patience_seconds
@@ -212,15 +229,6 @@ def _whet_error(error: sqlite3.DatabaseError, path: Path) -> WhetError | None:
             hint="look at `ulimit -a` and into the system's log (`dmesg`), or set `WHET_DIR` to another disk",
         )
     return None
-
-
-def damaged(path: Path, why: str) -> NotebookDamaged:
-    """Return the error that says what is wrong with the file ``path``."""
-    return NotebookDamaged(
-        f"`{path}` is damaged: {why}",
-        hint=f"move it away (`mv {path} {path}.damaged`) to start a new notebook;"
-        " `sqlite3 FILE .recover` may bring the old one back",
-    )
 
 
 def _is_nearly_full(folder: Path) -> bool:

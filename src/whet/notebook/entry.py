@@ -18,7 +18,7 @@ from whet.core.record import (
 )
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.notebook.database import damaged
+from whet.notebook.place import damaged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

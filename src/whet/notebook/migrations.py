@@ -52,16 +52,27 @@ def check_version(execute: Callable[[str], sqlite3.Cursor], path: Path, newest: 
     version, owner, has_tables = execute(_STATE).fetchone()
     assert isinstance(version, int)
     if owner != APPLICATION_ID and (version or owner or has_tables):
-        raise NotebookDamaged(
-            f"`{path}` is a database of another program, not a notebook",
-            hint=f"move it away (`mv {path} {path}.other`), or set `WHET_DIR`",
-        )
+        raise another_programs(path)
     if version > newest:
         raise NotebookTooNew(
             f"`{path}` has version {version} of the notebook; this whet knows {newest}",
             hint="upgrade whet, or set `WHET_DIR` to start another notebook",
         )
     return version
+
+
+def another_programs(path: Path) -> NotebookDamaged:
+    """Return the error for a database that another program wrote."""
+    return NotebookDamaged(
+        f"`{path}` is a database of another program, not a notebook",
+        hint=f"move it away ({moved_away(path)}), or set `WHET_DIR`",
+    )
+
+
+def moved_away(path: Path) -> str:
+    """Return the command that moves a database away with what belongs to it."""
+    aside = path.with_name("moved-away")
+    return f"`mkdir {aside}; mv {path}* {aside}`"
 
 
 def migrate(

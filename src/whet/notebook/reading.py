@@ -11,8 +11,9 @@ from whet.core.record import MalformedRecordError, as_record, decoded, integer, 
 from whet.core.resources import ResourceUse
 from whet.core.trial import Trial
 from whet.notebook.blobs import BlobStore
-from whet.notebook.database import Database, SqlValue, damaged
+from whet.notebook.database import Database, SqlValue
 from whet.notebook.entry import SELECT_ENTRY, Entry, read_entry, read_outcome
+from whet.notebook.place import damaged
 
 _ROWS_AT_ONCE = 50
 

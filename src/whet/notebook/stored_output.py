@@ -1,9 +1,11 @@
 """A captured stream that lies in the blob store; it is read when somebody asks."""
 
+import hashlib
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from whet.core.errors import NotebookDamaged
@@ -12,7 +14,7 @@ from whet.host.capture import FileOutput
 
 @dataclass(frozen=True, slots=True)
 class StoredOutput:
-    """A stream in a blob's file. Each method raises `NotebookDamaged` if that is gone."""
+    """A stream in a blob's file. Each method raises `NotebookDamaged` if that is gone or not whole."""
 
     file: FileOutput
 
@@ -29,21 +31,25 @@ class StoredOutput:
     def head(self, max_bytes: int, /) -> bytes:
         """Return the first bytes of the stream."""
         with reading(self.file.path):
+            check_whole(self.file.path, self.digest)
             return self.file.head(max_bytes)
 
     def tail(self, max_bytes: int, /) -> bytes:
         """Return the last bytes of the stream."""
         with reading(self.file.path):
+            check_whole(self.file.path, self.digest)
             return self.file.tail(max_bytes)
 
     def search(self, pattern: re.Pattern[bytes], /) -> bytes | None:
         """Return the first match anywhere in the stream."""
         with reading(self.file.path):
+            check_whole(self.file.path, self.digest)
             return self.file.search(pattern)
 
     def search_last(self, pattern: re.Pattern[bytes], /) -> bytes | None:
         """Return the last match anywhere in the stream."""
         with reading(self.file.path):
+            check_whole(self.file.path, self.digest)
             return self.file.search_last(pattern)
 
 
@@ -57,7 +63,27 @@ def reading(path: Path) -> Generator[None, None, None]:
     try:
         yield
     except FileNotFoundError as error:
-        raise NotebookDamaged(
-            f"`{path}` is gone, though a trial names it",
-            hint="bring the folder `blobs` beside the notebook back from a backup, or run the trial once more: `whet again`",
-        ) from error
+        raise lost(path, "is gone, though a trial names it") from error
+
+
+@lru_cache(maxsize=4096)
+def check_whole(path: Path, digest: str) -> None:
+    """Check that a blob holds what its name says, once: nobody writes to it.
+
+    A power cut may leave the name with a part of the content, or with zeros.
+
+    Raises:
+        NotebookDamaged: if it does not.
+        FileNotFoundError: if it is not there.
+    """
+    with path.open("rb") as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() != digest:
+            raise lost(path)
+
+
+def lost(path: Path, what: str = "does not hold what its name says") -> NotebookDamaged:
+    """Return the error for a blob that is not there, or not whole."""
+    return NotebookDamaged(
+        f"`{path}` {what}",
+        hint="bring the folder `blobs` beside the notebook back from a backup, or run the trial once more: `whet again`",
+    )

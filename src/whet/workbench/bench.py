@@ -337,26 +337,27 @@ def open_workbench(
     Claims(project.state / "claims").sweep()
     belongings = Belongings(project.state / "made")
     belongings.sweep()
-    # Not closed: the last one to close it waits for the disk (see `whet.__main__`).
+    settings = load_settings(project, inherited)
     notebook = Notebook.open(project.state)
     bench = Workbench(
         project=project,
-        settings=load_settings(project, inherited),
+        settings=settings,
         notebook=notebook,
         belongings=belongings,
         environment=inherited,
         shelf=Shelf(notebook=notebook),
         emit=_emitter(observer),
     )
-    if is_new and bench.foreign:
-        bench.notes.append(bench.foreign)
-        bench.emit(Notice(text=bench.foreign))
     try:
+        if is_new and bench.foreign:
+            bench.notes.append(bench.foreign)
+            bench.emit(Notice(text=bench.foreign))
         yield bench
     finally:
         with cleaning_up():
             bench.claims.give_back_all()
             belongings.discard_all()
+            notebook.close()
 
 
 def _emitter(observer: "Observer | None") -> "Callable[[Event], None]":

@@ -21,7 +21,7 @@ from whet.execution.ladder import MOST_SNAPSHOTS, Rung
 from whet.execution.recording import RecordingExecutor
 from whet.execution.warm import Start, WarmRuns
 from whet.host.console import Console
-from whet.host.file_times import SLACK_NS, whole_seconds_ns
+from whet.host.file_times import SLACK_NS, Moment, whole_seconds_ns
 from whet.host.keys import END_OF_INPUT, TypedLines
 from whet.host.saves import Saves, changed_at, is_later, wait_until_settled, wait_until_written
 from whet.host.stage import Debugging
@@ -209,14 +209,14 @@ def loop(
             known = _Known.once_written(state.saved, noticed)
             try:
                 trial = bench.build_trial(request, live=console is not None)
-                cycle, ended_ns = _run(state, executor, saves, trial, judge, known)
+                cycle, ended = _run(state, executor, saves, trial, judge, known)
                 if cycle is None:
                     noticed = time.monotonic()
                     continue
             except WhetError as error:  # the program was removed for a moment, for one
                 if not done:
                     raise
-                ended_ns = time.time_ns()
+                ended = Moment()
                 tell(error)
             else:
                 tell(cycle)
@@ -225,7 +225,7 @@ def loop(
             done += 1
             pause = _Pause(
                 saves, verifier, tell, state.typed,
-                _Later(ended_ns, state.meanwhile), state.meanwhile.by_others(),
+                _Later(ended, state.meanwhile), state.meanwhile.by_others(),
             )  # fmt: skip
             if not pause.saved:
                 _verify(cycle, verifier, state.meanwhile.by_nobody(), tell)
@@ -269,7 +269,7 @@ def _run(
     trial: Trial,
     judge: Callable[[Trial, TrialFuture], RunResult],
     known: "_Known",
-) -> tuple[Cycle | None, int]:
+) -> tuple[Cycle | None, Moment]:
     """Run once; return no cycle if a save has overtaken it, and when it ended."""
     began_ns = time.monotonic_ns()
     state.has_settled.clear()
@@ -277,11 +277,11 @@ def _run(
         future = executor.submit(trial)
         wait_until_settled(state.saved)
         # What was saved since the code was recorded is not in it, though it may be what is run.
-        read_ns = time.time_ns() if trial.code is None else known.at_ns
+        read = Moment() if trial.code is None else known.at
         if trial.code is not None and known.is_outdated():
             future.cancel()
             state.end_if_told()
-            return None, read_ns
+            return None, read
     finally:
         state.has_settled.set()  # also if Ctrl-C comes just now: the run waits for it
 
@@ -291,20 +291,20 @@ def _run(
         future.cancel()
 
     meanwhile = state.meanwhile
-    meanwhile.begin(lambda path: known.is_older_than(path, read_ns - SLACK_NS), state.saved)
+    meanwhile.begin(lambda path: known.is_older_than(path, read.ns - SLACK_NS), state.saved)
 
     def overtakes(path: str) -> bool:
         return meanwhile.ends_the_run(path, counts=saves.matter(path))
 
     state.saved, overtaken = _wait(future, saves, overtakes, state.saved, give_up)
     saves.wait_until_ready()  # whoever sees the result may save at once
-    ended_ns = time.time_ns()
+    ended = Moment()
     meanwhile.end(state.runs.last, state.saved if overtaken else ())
     state.tell_news(saves)
     if overtaken:
         state.end_if_told()
-        return None, ended_ns
-    return _cycle(state, trial, judge(trial, future), known.noticed), ended_ns
+        return None, ended
+    return _cycle(state, trial, judge(trial, future), known.noticed), ended
 
 
 def _tell_of_end(state: _Loop, saved: tuple[str, ...], began_ns: int) -> None:
@@ -325,13 +325,13 @@ class _Known:
     """What a run is of: the files whose save brings it, before anything looks at them.
 
     Attributes:
-        at_ns: when.
+        at: when.
         noticed: when their save was, on the monotonic clock.
         changed: when each of them has changed last; None: it is not there.
     """
 
     def __init__(self, saved: tuple[str, ...], noticed: float) -> None:
-        self.at_ns = time.time_ns()
+        self.at = Moment()
         self.noticed = noticed
         self.changed = {path: changed_at(path) for path in saved}
 
@@ -361,14 +361,14 @@ class _Known:
 class _Later:
     """Says of a file that was saved, and might be an output of the program, whether it is none."""
 
-    def __init__(self, than_ns: int, meanwhile: Meanwhile | None = None) -> None:
+    def __init__(self, than: Moment, meanwhile: Meanwhile | None = None) -> None:
         """Make it ready.
 
         Args:
-            than_ns: when the program has ended.
+            than: when the program has ended.
             meanwhile: knows more of it; None: nobody does.
         """
-        self._than_ns = than_ns
+        self._than = than
         self._meanwhile = meanwhile
 
     def is_passing(self, path: str) -> bool:
@@ -381,9 +381,9 @@ class _Later:
 
     def __call__(self, path: str) -> bool:
         if self._meanwhile is None:
-            return is_later(path, self._than_ns)
-        if is_later(path, self._than_ns):
-            return not self._meanwhile.is_echo(path, time.time_ns() - self._than_ns)
+            return is_later(path, self._than.ns)
+        if is_later(path, self._than.ns):
+            return not self._meanwhile.is_echo(path, self._than.age_ns)
         return self._meanwhile.is_by_others(path)
 
 
@@ -428,7 +428,7 @@ class _Pause:
             if word in {QUIT, END_OF_INPUT}:
                 return False
             if word == BACK and look_back():
-                self._is_later = _Later(time.time_ns())
+                self._is_later = _Later(Moment())
                 offer("")
             elif word:
                 offer(word)

@@ -1,7 +1,6 @@
 """The project's own small files that a command opens by itself: what shows its failure needs them."""
 
 import os
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -12,6 +11,7 @@ from whet.core.looks import Looks
 from whet.core.oracle import Oracle
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
+from whet.host.file_times import Moment
 from whet.host.git import GitFailedError, Repository
 from whet.host.object_store import own_folder
 from whet.workbench.bench import Workbench
@@ -51,14 +51,14 @@ def opened_files(
     def observe(_: Trial) -> tuple[str, str]:
         return top, ""
 
-    began = time.time_ns()
+    began = Moment()
     with replace(bench, observe=observe).executor(record) as executor:
         future = executor.submit(trial)
         outcome = future.result()
     assert future.number is not None
     verdict = oracle.judge(outcome)
     bench.notebook.judge(future.number, oracle.description, verdict, None)
-    if not outcome.looks or verdict is not Verdict.BAD:
+    if not outcome.looks or verdict is not Verdict.BAD or began.is_doubtful:
         return {}
     looks = Looks.from_bytes(bench.notebook.blobs.read(outcome.looks))
     own = tuple(
@@ -70,7 +70,7 @@ def opened_files(
     found: dict[str, bytes] = {}
     for name in _known(top, _plain(top, names)):
         status = Path(top, name).stat()
-        if status.st_mtime_ns >= began:
+        if status.st_mtime_ns >= began.ns:
             continue
         if status.st_size > _MOST_BYTES_EACH:
             return {}
