@@ -44,9 +44,9 @@ def _rows(size: int) -> Iterator[Sequence[str]]:
     again = [_again(size, each) for each in told]
     end = [size, size]
     for name, more in (
-        ("no second look", [list[int]() for _ in told]),
-        ("the end twice more", [end for _ in told]),
-        ("second look", again),
+        ("no recheck", [list[int]() for _ in told]),
+        ("the bad end twice more", [end for _ in told]),
+        ("recheck", again),
     ):
         pairs = list(zip(told, more, strict=True))
         shares = (sum(_wrong(*each, rate) for each in pairs) / len(pairs) for rate in RATES)

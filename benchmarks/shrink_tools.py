@@ -107,7 +107,7 @@ def _cvise(place: Workplace) -> list[list[str]]:
 
 
 def _needs_python(case: Case) -> str:
-    return "" if case.program else "what fails is no Python program"
+    return "" if case.program else "the failing command is not a Python program"
 
 
 def _no_folder(case: Case) -> str:

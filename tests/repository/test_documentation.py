@@ -1,6 +1,7 @@
 """Pages that come from the code are as the code is; what they show runs."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -97,3 +98,30 @@ def test_python_in_the_pages_runs(block: str, tmp_path: Path) -> None:
     )
 
     assert done.returncode == 0, done.stderr
+
+
+def _shown_commands() -> dict[str, str]:
+    """Return each `whet …` that a hand-written page shows, with the page that shows it."""
+    shown: dict[str, str] = {}
+    for page in tracked("*.md", "docs/*.md", "docs/guides/*.md", "docs/concepts/*.md"):
+        text = page.read_text("utf-8").replace("\\\n", " ")
+        fenced = "".join(re.findall(r"^```.*?^```$", text, re.MULTILINE | re.DOTALL))
+        prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+        commands = re.findall(r"^(?:\$ )?(whet [^|]+?)$", fenced, re.MULTILINE)
+        for command in commands + re.findall(r"`(whet [^`]+)`", prose):
+            shown.setdefault(command, str(page.relative_to(ROOT)))
+    return shown
+
+
+@pytest.mark.parametrize(("command", "page"), _shown_commands().items())
+def test_a_command_that_a_page_shows_has_only_options_that_exist(command: str, page: str) -> None:
+    verb, *words = shlex.split(command.partition(" -- ")[0], comments=True)[1:]
+    if verb in {"VERB", "--help"}:
+        return
+    found = cli.get_command(click.Context(cli), verb)
+    assert found is not None, page
+    options = {name for option in found.params for name in option.opts} | {"--help", "-h"}
+
+    used = {word.split("=")[0] for word in words if re.fullmatch(r"--?[a-z][\w-]*(=.*)?", word)}
+
+    assert used - options == set(), page
