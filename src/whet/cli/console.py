@@ -10,6 +10,7 @@ from typing import TextIO
 
 from whet.core.errors import SOFTWARE, CannotWrite, InternalFault, WhetError
 from whet.core.verdict import Verdict
+from whet.host.veil import veiled, veiled_data
 
 SCHEMA_VERSION = 1
 """Of all that ``--json`` prints. It rises when a field changes its meaning or goes."""
@@ -44,7 +45,7 @@ def styled(text: str, style: str, stream: TextIO) -> str:
 def say(text: str) -> None:
     """Write one line of talk; where nobody can hear it the work goes on all the same."""
     # A file name or a program's output may hold bytes that are no text: show them escaped.
-    safe = text.encode("utf-8", "backslashreplace").decode()
+    safe = veiled(text).encode("utf-8", "backslashreplace").decode()
     with suppress(OSError):  # a full disk, a reader or a terminal that has gone
         _write(sys.stderr, f"{safe}\n")
 
@@ -57,7 +58,7 @@ def answer(text: str) -> None:
         CannotWrite: if it cannot be written.
     """
     with _result_written():
-        _write(sys.stdout, text.encode("utf-8", "backslashreplace").decode() + "\n")
+        _write(sys.stdout, veiled(text).encode("utf-8", "backslashreplace").decode() + "\n")
 
 
 def answer_json(data: Mapping[str, object], *, on_one_line: bool = False) -> None:
@@ -72,10 +73,10 @@ def answer_json(data: Mapping[str, object], *, on_one_line: bool = False) -> Non
 
 
 def answer_bytes(data: bytes, stream: TextIO) -> None:
-    """Write what a program wrote as it was; raises as `answer` does."""
+    """Write what a program wrote, its secrets masked; raises as `answer` does."""
     with _result_written():
         stream.flush()
-        stream.buffer.write(data)
+        stream.buffer.write(veiled_data(data))
         stream.flush()
 
 
@@ -101,7 +102,7 @@ def report_fault(error: Exception) -> int:
     with tempfile.NamedTemporaryFile(
         "w", prefix="whet-fault-", suffix=".txt", delete=False, encoding="utf-8"
     ) as file:
-        traceback.print_exception(error, file=file)
+        file.write(veiled("".join(traceback.format_exception(error))))
     return (
         report_error(
             InternalFault(

@@ -18,6 +18,8 @@ from whet.host.capture import FileOutput
 from whet.host.files import storage_error, write_all
 from whet.notebook.stored_output import StoredOutput, reading
 
+_MODE = 0o400
+"""A program's output may hold any secret of it."""
 _ABANDONED_SECONDS = 3600.0
 """A file that nobody has written to for so long belongs to a whet that was killed."""
 
@@ -128,10 +130,10 @@ class BlobStore:
         incoming = self._incoming_name()
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         try:
-            descriptor = os.open(incoming, flags, 0o444)
+            descriptor = os.open(incoming, flags, _MODE)
         except FileNotFoundError:
             self._incoming.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(incoming, flags, 0o444)
+            descriptor = os.open(incoming, flags, _MODE)
         try:
             try:
                 write_all(descriptor, data)
@@ -144,7 +146,7 @@ class BlobStore:
             raise
 
     def _move_in(self, path: Path, digest: str) -> None:
-        path.chmod(0o444)
+        path.chmod(_MODE)
         try:
             self._place(path, digest)
         except OSError as error:
@@ -159,7 +161,7 @@ class BlobStore:
         incoming = self._incoming_name()
         try:
             shutil.copyfile(path, incoming)
-            incoming.chmod(0o444)
+            incoming.chmod(_MODE)
             self._place(incoming, digest)
         except BaseException:
             with suppress(OSError):

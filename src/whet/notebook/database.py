@@ -5,7 +5,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -54,6 +54,9 @@ class Database:
         self._patience_seconds = patience_seconds
         self._lock = threading.RLock()
         with self._translated():
+            # What SQLite makes beside it has the same mode. What cannot be made, it tells of.
+            with suppress(OSError):
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
             self._connection = sqlite3.connect(
                 path, timeout=patience_seconds, isolation_level=None, check_same_thread=False
             )
