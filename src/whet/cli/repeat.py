@@ -1,6 +1,5 @@
 """``whet repeat``: how often a command fails."""
 
-import shlex
 from collections.abc import Mapping
 
 import click
@@ -19,7 +18,10 @@ from whet.cli.progress import Progress
 from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.quantity import shown_count, shown_seconds
+from whet.core.trial import Trial
 from whet.core.verdict import Verdict
+from whet.desk.one_liner import quote_word
+from whet.host.secret import for_shell
 from whet.search.rates import Enough
 from whet.workbench.amplify import FIRST_RUNS, AmplifyOptions, amplify
 from whet.workbench.bench import open_workbench
@@ -231,7 +233,9 @@ def _again(request: TrialRequest, runs: int) -> str:
     """Return the line that repeats it so often, under the same limits."""
     named = ["--limits", request.limit_set] if request.limit_set else []
     limits = [*named, *request.limits.options]
-    return shlex.join(["whet", "repeat", "-n", str(runs), *limits, "--", *request.command])
+    named, _ = for_shell(Trial(command=request.command, cwd=""))
+    words = ["whet", "repeat", "-n", str(runs), *limits, "--", *named.command]
+    return " ".join(map(quote_word, words))
 
 
 def _percent(share: float) -> str:

@@ -409,12 +409,8 @@ class CodeNotKept(WhetError):
 class SecretNotKept(WhetError):
     """A trial has a secret that is not kept here, so that it cannot run again as it was.
 
-    Secrets of commands, `--env` and reset steps stand in files of their own beside the notebook
-    (`sealed`), and the notebook holds no more than a digest of each. A notebook that comes from
-    another machine or another user, or a copy of `notebook.db` alone, comes without them.
-
-    Give it anew: `whet again TRIAL --env NAME=VALUE`, or `whet run --like TRIAL -- COMMAND`
-    with the whole command.
+    Secrets stand in files of their own beside the notebook (`sealed`), and come with no copy of it.
+    Give it anew: `whet again TRIAL --env NAME=VALUE`, or `whet run --like TRIAL -- COMMAND`.
     """
 
     exit_code = NO_INPUT

@@ -11,6 +11,8 @@ _OPTION = re.compile(r"(?P<name>--?[A-Za-z][\w-]*|[A-Za-z_]\w*)=(?P<value>.*)", 
 _LEAST_OF_OPTION = 4
 """`--password no` and `--token 1` switch something."""
 
+_SHELLS_OWN = frozenset({"HOME", "IFS", "OLDPWD", "PATH", "PS1", "PWD", "SHELL", "TMPDIR", "USER"})
+
 SEALED = re.compile(r"<sealed ([0-9a-f]{32})>")
 """Stands in a notebook in the place of a secret; see `whet.notebook.seals`."""
 
@@ -107,14 +109,32 @@ def masked_marks(text: str) -> str:
     return SEALED.sub(MASK, text)
 
 
+def for_shell(trial: Trial) -> tuple[Trial, dict[str, str]]:
+    """Return a trial with a variable of a shell in the place of each secret, and their values.
+
+    No word of a command holds a NUL: between two of them stands the name of a variable.
+    """
+    names: dict[str, str] = {}  # by value: the same secret is asked for once
+    for each in secrets_of(trial):
+        name, number = each.variable, 1
+        while each.value not in names and name in names.values():
+            number += 1
+            name = f"{each.variable}_{number}"
+        names.setdefault(each.value, name)
+    named = with_secrets(trial, lambda piece: f"\0{names[piece.text]}\0")
+    return named, {name: value for value, name in names.items()}
+
+
 def _found(piece: Piece, place: str, variable: str) -> Iterator[Found]:
     if piece.why:
         yield Found(place=place, why=piece.why, variable=variable, value=piece.text)
 
 
 def _shell_name(name: str) -> str:
-    plain = re.sub(r"\W", "_", name, flags=re.ASCII)
-    return "" if not plain or plain[0].isdigit() else plain if plain.isupper() else plain.upper()
+    plain = re.sub(r"\W", "_", name, flags=re.ASCII).upper()
+    if plain in _SHELLS_OWN:
+        return f"SECRET_{plain}"
+    return "" if not plain or plain[0].isdigit() else plain
 
 
 def _mask(_piece: Piece) -> str:

@@ -27,10 +27,12 @@ class Origin:
     Attributes:
         place: in words.
         why: why it is one.
+        variable: of the environment that programs inherit; empty: it comes from elsewhere.
     """
 
     place: str
     why: str
+    variable: str = ""
 
 
 class _Veil:
@@ -71,7 +73,7 @@ def know_trial(trial: Trial) -> None:
 def know_variables(variables: Mapping[str, str]) -> None:
     """Look out for the secrets among variables that programs inherit."""
     _veil.know({
-        value: Origin(f"environment {name}", why)
+        value: Origin(f"environment {name}", why, name)
         for name, whole in variables.items()
         if not changes_by_itself(name)
         for value, why in _secrets_in(name, whole)
@@ -108,6 +110,17 @@ def holds_known(text: str) -> bool:
 def with_known(text: str, put: Callable[[str], str]) -> str:
     """Return a text with something else in the place of each secret that is known."""
     return text if _veil.text is None else _veil.text.sub(lambda found: put(found[0]), text)
+
+
+def inherited_in(contents: Iterable[bytes]) -> dict[str, str]:
+    """Return the inherited variables whose secrets stand in files, and what they are."""
+    known = {each.variable: value for value, each in _veil.known.items() if each.variable}
+    files = list(contents) if known else []
+    return {
+        name: value
+        for name, value in known.items()
+        if any(value.encode("utf-8", "surrogateescape") in content for content in files)
+    }
 
 
 def veiled(text: str) -> str:

@@ -70,9 +70,9 @@ class Listed:
 
     def __init__(self, entries: Iterable[str] = ()) -> None:
         """Read the list."""
-        all_of = list(entries)
-        starts = [each[len(_PREFIX) :] for each in all_of if each.startswith(_PREFIX)]
-        globs = [_plain(each) for each in all_of if not each.startswith(_PREFIX)]
+        self.entries = tuple(entries)
+        starts = [each[len(_PREFIX) :] for each in self.entries if each.startswith(_PREFIX)]
+        globs = [_plain(each) for each in self.entries if not each.startswith(_PREFIX)]
         self.starts = tuple(each for each in starts if each)
         self._names = re.compile("|".join(map(_pattern_of, globs)) or r"(?!)")
         begins = "|".join(map(re.escape, self.starts)) or r"(?!)"
@@ -95,12 +95,14 @@ class _Lists:
         self.exceptions = Listed(each[1:] for each in lines if each.startswith("!"))
 
 
-_lists = _Lists()
-
-
 def obey(secrets: Iterable[str], exceptions: Iterable[str]) -> None:
     """Take the user's lists up."""
     _lists.secrets, _lists.exceptions = Listed(secrets), Listed(exceptions)
+
+
+def listed_secrets() -> str:
+    """Return the user's lists as the program is told them."""
+    return "\n".join([*_lists.secrets.entries, *("!" + each for each in _lists.exceptions.entries)])
 
 
 def why_secret(name: str, value: str, *, is_variable: bool = False) -> str:
@@ -176,3 +178,6 @@ def _is_random(value: str) -> bool:
 
 def _plain(name: str) -> str:
     return name.lstrip("-").replace("-", "_").lower()
+
+
+_lists = _Lists()
