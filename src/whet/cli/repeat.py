@@ -233,8 +233,8 @@ def _again(request: TrialRequest, runs: int) -> str:
     """Return the line that repeats it so often, under the same limits."""
     named = ["--limits", request.limit_set] if request.limit_set else []
     limits = [*named, *request.limits.options]
-    named, _ = for_shell(Trial(command=request.command, cwd=""))
-    words = ["whet", "repeat", "-n", str(runs), *limits, "--", *named.command]
+    trial, _ = for_shell(Trial(command=request.command, cwd=""))
+    words = ["whet", "repeat", "-n", str(runs), *limits, "--", *trial.command]
     return " ".join(map(quote_word, words))
 
 

@@ -1,7 +1,7 @@
 """Secrets beside the notebook: each is a file, and in `notebook.db` stands a digest of it.
 
 Whoever has `notebook.db` alone has no secret: the digest is keyed with bytes that are not in it.
-Equal secrets have equal digests, so that equal trials are found; see `docs/decisions`.
+Equal secrets have equal digests, so that equal trials are found; see decision 94.
 """
 
 import hashlib

@@ -48,8 +48,8 @@ def _places(bench: Workbench, entry: Entry) -> Iterator[tuple[str, str]]:
         if "<secret " in value:
             yield f"environment {name}", why_secret(name, value, is_variable=True) or _FORM
     for kept in bench.notebook.evidence_of(entry.number, SECRETS):
-        for each in records(kept.detail, "found"):
-            yield f"{text(each, 'stream')}: {text(each, 'from')}", text(each, "why")
+        for printed in records(kept.detail, "found"):
+            yield f"{text(printed, 'stream')}: {text(printed, 'from')}", text(printed, "why")
     for kept in bench.notebook.evidence_of(entry.number, FAILURES):
         for failure in kept_failures(kept.data):
             yield from _variables(failure.error)

@@ -46,7 +46,7 @@ _FORMS = re.compile(
     r"|(?i:\bcookie: *)([^\r\n\"']{6,})"
     r"|(?i:(?<!\S)--(?:[\w-]*-)?(?:token|secret|passwor[dt]|passwd|passphrase|pass|api-?key|access-?key"
     r"|private-?key|credentials?)[ =]+)[\"']?(?![-{$%<\"'])([^\s\"';|&]{4,})"
-    r"|://([^\s:/@]*:[^\s\"'<>]*|[^\s:/@]{20,})(?=@)"
+    r"|://([^\s:/@]{0,100}:[^\s\"'<>]{0,300}|[^\s:/@]{20,300})(?=@)"
     r"|(?i:passwor[dt]|passwd|passphrase|pwd|secret|token|api_?key|account_?key|access_?key)(?:"
     r"[\"']\s*[:=]\s*[\"']([^\"']{3,})"
     r"|=\s*[\"']([^\"']{3,})"
@@ -129,15 +129,14 @@ def why_secret(name: str, value: str, *, is_variable: bool = False) -> str:
 
 def secret_spans(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield where secrets stand in a text, from its start on, and why each is one."""
+    spans = [(*each.span(each.lastindex or 0), FORM) for each in _FORMS.finditer(text)]
+    if _lists.secrets.starts:
+        spans += [(*each.span(1), LISTED) for each in _lists.secrets.values.finditer(text)]
     at = 0
-    while True:
-        found = [each for each in _next_spans(text, at) if each is not None]
-        if not found:
-            return
-        start, end, why = min(found)
-        if not _is_exception("", text[start:end]):
+    for start, end, why in sorted(spans):
+        if start >= at and not _is_exception("", text[start:end]):
             yield start, end, why
-        at = end
+            at = end
 
 
 def masked(text: str) -> str:
@@ -148,13 +147,6 @@ def masked(text: str) -> str:
         parts += [text[at:start], MASK]
         at = end
     return "".join([*parts, text[at:]]) if parts else text
-
-
-def _next_spans(text: str, at: int) -> Iterator[tuple[int, int, str] | None]:
-    listed = _lists.secrets.values.search(text, at) if _lists.secrets.starts else None
-    yield None if listed is None else (listed.start(1), listed.end(1), LISTED)
-    form = _FORMS.search(text, at)
-    yield None if form is None else (*form.span(form.lastindex or 0), FORM)
 
 
 def _all_of(value: str, listed: Listed) -> bool:
