@@ -16,7 +16,7 @@ from whet.core.errors import SecretNotKept
 from whet.core.trial import Trial
 from whet.host.files import storage_error, write_atomically
 from whet.host.kept_environment import salt_of
-from whet.host.secret import SEALED, Piece, secrets_of, with_secrets
+from whet.host.secret import SEALED, Found, Piece, secrets_of, with_secrets
 from whet.host.veil import holds_known, know_sealed, know_trial, with_known
 
 FOLDER = "sealed"
@@ -41,10 +41,15 @@ class Seals:
         self._find_key = key
         self._key = b""
         self._kept: set[str] = set()
+        self._last: tuple[Trial | None, Trial] = None, Trial(command=(), cwd="")
 
     def marked(self, trial: Trial) -> Trial:
         """Return a trial with a digest in the place of each secret; nothing is written."""
-        return with_secrets(trial, lambda piece: self._mark(piece.text))
+        known, marked = self._last  # it is asked for several times in a row
+        if known is not trial:
+            marked = with_secrets(trial, lambda piece: self._mark(piece.text))
+            self._last = trial, marked
+        return marked
 
     def sealed_trial(self, trial: Trial) -> str:
         """Return a trial as JSON without its secrets, which are kept.
@@ -53,7 +58,11 @@ class Seals:
             SecretNotKept: if it has one that was sealed elsewhere.
             DiskFull, CannotWrite: if one cannot be kept.
         """
-        self._check(trial)
+        found = list(secrets_of(trial))
+        if not found:
+            self._last = trial, trial
+            return self.sealed(trial.to_json())
+        self._check(found)
         know_trial(trial)
         return self.sealed(with_secrets(trial, self._seal_piece).to_json())
 
@@ -91,8 +100,8 @@ class Seals:
             if hmac.compare_digest(self._mark(value), f"<sealed {digest}>"):
                 self._seal(value)
 
-    def _check(self, trial: Trial) -> None:
-        for each in secrets_of(trial):
+    def _check(self, found: Sequence[Found]) -> None:
+        for each in found:
             if SEALED.fullmatch(each.value):
                 name = each.place.removeprefix("`--env ").removesuffix("`")
                 is_variable = each.place.startswith("`--env ")
