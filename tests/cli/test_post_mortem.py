@@ -38,7 +38,7 @@ def test_show_tells_what_the_variables_held(failed: Whet) -> None:
     assert "main.py:6 in parse\n" in shown
     assert 'price = row["price"]' in shown
     assert "= {'cost': 3}\n" in shown
-    assert "Settings(rate=0.5, password=str [masked])" in shown
+    assert "Settings(rate=0.5, password=str <secret>)" in shown
     assert "hunter2" not in shown
 
 

@@ -66,9 +66,9 @@ def test_several_targets_share_what_is_done_and_the_trial_keeps_it(project: Whet
     assert said.code == 1
     probed = [line.partition("] ")[2] for line in said.stderr.splitlines() if "[whet " in line]
     assert probed[:3] == [
-        "train.py:4 step  rate = 0  token = str [masked]",
-        "train.py:8 step returns 0  rate = 0  token = str [masked]",
-        "train.py:4 step  rate = 1  token = str [masked]",
+        "train.py:4 step  rate = 0  token = str <secret>",
+        "train.py:8 step returns 0  rate = 0  token = str <secret>",
+        "train.py:4 step  rate = 1  token = str <secret>",
     ]
     assert "train.py:7 in step raises ValueError: 'too much'" in probed
     for line in (
@@ -81,7 +81,7 @@ def test_several_targets_share_what_is_done_and_the_trial_keeps_it(project: Whet
 
     shown = project("show").stdout
     assert "train.py:4: 3 times" in shown
-    assert "train.py:4 step  rate = 2  token = str [masked]" in shown
+    assert "train.py:4 step  rate = 2  token = str <secret>" in shown
     kept = json.loads(project("show", "--json").stdout)["probed"][0]
     assert [place["count"] for place in kept["places"]] == [3, 2, 3, 1, 1]
     assert "012345678901" not in shown + said.stderr + json.dumps(kept)
@@ -95,11 +95,11 @@ def test_a_trace_shows_the_calls_as_a_tree(project: Whet) -> None:
     assert tree == [
         "  main()  raises ValueError(args=('too much',))",
         "    Model.fit(x=0)  → 0",
-        "      step(rate=0, token=str [masked])  → 0",
+        "      step(rate=0, token=str <secret>)  → 0",
         "    Model.fit(x=1)  → 2",
-        "      step(rate=1, token=str [masked])  → 2",
+        "      step(rate=1, token=str <secret>)  → 2",
         "    Model.fit(x=2)  raises ValueError(args=('too much',))",
-        "      step(rate=2, token=str [masked])  raises ValueError(args=('too much',))",
+        "      step(rate=2, token=str <secret>)  raises ValueError(args=('too much',))",
     ]
     assert tree[1] in project("show").stdout
 

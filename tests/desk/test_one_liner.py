@@ -1,6 +1,9 @@
+import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -94,3 +97,45 @@ def test_a_reset_step_that_must_succeed_stops_the_line(tmp_path: Path) -> None:
 def test_plain_words_stay_readable() -> None:
     assert quote_word("train.py") == "train.py"
     assert quote_word("a b") == "'a b'"
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@settings(max_examples=30, deadline=None)
+@given(
+    secret=st.text(
+        st.characters(blacklist_characters="\0", blacklist_categories=["Cs"]),
+        min_size=8,
+        max_size=20,
+    ).filter(lambda text: not text.startswith("-")),
+    around=words,
+)
+def test_no_line_holds_a_secret_and_with_its_variables_set_it_runs_as_the_trial_did(
+    shell: str, secret: str, around: str
+) -> None:
+    program = (
+        "import os, sys; sys.stdout.buffer.write(b'\\0'.join(map(os.fsencode,"
+        " [*sys.argv[1:], os.environ['DB_PASSWORD'], open('in.txt', newline='').read()])))"
+    )
+    arguments = ["--api-key", secret, f"--token={secret}{secret}", around]
+    trial = Trial(
+        command=(sys.executable, "-S", "-c", program, *arguments),
+        cwd="/",
+        environment={"DB_PASSWORD": f"{secret}!"},
+        payloads=(PayloadBinding(argument=None, text="", name="in.txt", digest="d"),),
+    )
+    content = f"a{around}{secret}b%d\\n{secret}".encode()
+    values = {"API_KEY": secret, "TOKEN": secret * 2, "DB_PASSWORD": f"{secret}!"}
+    with tempfile.TemporaryDirectory() as folder:
+        trial = replace(trial, cwd=folder)
+        line = one_liner(trial, {"d": PlacedFile(path="in.txt", content=content)})
+        done = subprocess.run(
+            [shell, "-c", line], env={**os.environ, **values}, capture_output=True, check=True
+        )
+        bare = subprocess.run([shell, "-c", line], capture_output=True, check=False, env={})
+
+    if secret not in f"{sys.executable}{program}{around}":
+        assert secret not in line
+    expected = [*arguments, f"{secret}!", content.decode()]
+    assert done.stdout == b"\0".join(each.encode() for each in expected)
+    assert bare.returncode != 0
+    assert b"set API_KEY first" in bare.stderr

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.agent.site.whet_state import capture
+from whet.agent.site.whet_state.raised import capture
 from whet.core.clue import Clue, Placing, Sureness
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.core.record import JsonObject

@@ -3,7 +3,7 @@
 import click
 
 from whet.cli.console import say
-from whet.cli.options import json_option
+from whet.cli.options import json_option, pairs
 from whet.cli.probe import show as show_probed
 from whet.cli.probed import show_calls
 from whet.cli.run import show
@@ -22,8 +22,15 @@ from whet.workbench.run import run_again
     show_default=True,
     help="Today's code, or the code as it was when the trial ran.",
 )
+@click.option(
+    "--env",
+    "variables",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Set a variable to something else than it was (again for more).",
+)
 @json_option
-def command(trial: int | None, *, code: str, as_json: bool) -> int:
+def command(trial: int | None, *, code: str, variables: tuple[str, ...], as_json: bool) -> int:
     """Run a recorded trial again (the last one if no number is given).
 
     What it was probed for is looked out for again, in today's code.
@@ -32,7 +39,13 @@ def command(trial: int | None, *, code: str, as_json: bool) -> int:
         console = None if as_json else Console()
         for note in take_up_probes(bench, trial, code_then=code == "then"):
             say(f"whet: note: {note}")
-        result = run_again(bench, trial, console, code_then=code == "then")
+        result = run_again(
+            bench,
+            trial,
+            console,
+            code_then=code == "then",
+            environment=pairs(variables, "--env", "NAME=VALUE"),
+        )
     probed = probed_in(result)
     if probed is None:
         return show(result, as_json=as_json)

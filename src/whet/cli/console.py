@@ -10,6 +10,7 @@ from typing import TextIO
 from whet.core.errors import SOFTWARE, CannotWrite, InternalFault, WhetError
 from whet.core.shown_text import visible_line
 from whet.core.verdict import Verdict
+from whet.host.veil import veiled, veiled_data
 
 SCHEMA_VERSION = 1
 """Of all that ``--json`` prints. It rises when a field changes its meaning or goes."""
@@ -57,7 +58,7 @@ def answer(text: str) -> None:
 
 def answer_lines(text: str) -> None:
     """Write lines of the result, such as a diff or what a program said; raises as `answer` does."""
-    for line in text.replace("\r\n", "\n").split("\n"):
+    for line in veiled(text).replace("\r\n", "\n").split("\n"):
         answer(line)
 
 
@@ -73,10 +74,10 @@ def answer_json(data: Mapping[str, object], *, on_one_line: bool = False) -> Non
 
 
 def answer_bytes(data: bytes, stream: TextIO) -> None:
-    """Write what a program wrote as it was; raises as `answer` does."""
+    """Write what a program wrote, its secrets masked; raises as `answer` does."""
     with _result_written():
         stream.flush()
-        stream.buffer.write(data)
+        stream.buffer.write(veiled_data(data))
         stream.flush()
 
 
@@ -102,7 +103,7 @@ def report_fault(error: Exception) -> int:
     with tempfile.NamedTemporaryFile(
         "w", prefix="whet-fault-", suffix=".txt", delete=False, encoding="utf-8"
     ) as file:
-        traceback.print_exception(error, file=file)
+        file.write(veiled("".join(traceback.format_exception(error))))
     return (
         report_error(
             InternalFault(

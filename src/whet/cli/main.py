@@ -29,6 +29,7 @@ VERBS = {
     "notebook": Verb(
         "whet.cli.notebook", "Show where trials are kept; take over those of a folder."
     ),
+    "secrets": Verb("whet.cli.secrets", "List what was masked, where and why."),
     "settings": Verb(
         "whet.cli.settings", "Show what holds here; agree to the switches of a project."
     ),

@@ -209,14 +209,14 @@ def trial_request(ctx: click.Context) -> TrialRequest:
     request = TrialRequest(
         command=ctx.meta[_COMMAND],
         cwd=values["cwd"],
-        environment=_pairs(values["env"], "--env", "NAME=VALUE"),
+        environment=pairs(values["env"], "--env", "NAME=VALUE"),
         stdin=values["stdin"],
         reset=_reset_steps(ctx),
         timeout_seconds=values["timeout"],
         limits=limits_of(values),
         limit_set=values["limit_set"],
         hang_seconds=values["hang"],
-        measures=_pairs(values["measure"], "--measure", "NAME=REGEX"),
+        measures=pairs(values["measure"], "--measure", "NAME=REGEX"),
         judging=judging,
         name=values["name"],
         note=values["note"],
@@ -229,7 +229,12 @@ def trial_request(ctx: click.Context) -> TrialRequest:
     return like_trial(request, values["like"])
 
 
-def _pairs(words: tuple[str, ...], option: str, form: str) -> dict[str, str]:
+def pairs(words: tuple[str, ...], option: str, form: str) -> dict[str, str]:
+    """Return what an option is given as a mapping.
+
+    Raises:
+        BadUsage: if it has another form.
+    """
     pairs: dict[str, str] = {}
     for word in words:
         name, equals, value = word.partition("=")

@@ -33,6 +33,7 @@ from whet.core.event import (
 )
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.verdict import Verdict
+from whet.host.veil import veiled
 
 _REDRAW_SECONDS = 0.1
 _LINE_SECONDS = 5.0
@@ -228,7 +229,7 @@ class Progress:
             return
         from rich.text import Text
 
-        self._screen.print(Text.from_ansi(shown(text)), soft_wrap=True)
+        self._screen.print(Text.from_ansi(shown(veiled(text))), soft_wrap=True)
 
 
 def _console() -> "Console":

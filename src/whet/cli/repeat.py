@@ -19,7 +19,9 @@ from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.quantity import shown_count, shown_seconds
 from whet.core.shell_words import joined
+from whet.core.trial import Trial
 from whet.core.verdict import Verdict
+from whet.host.secret import for_shell
 from whet.search.rates import Enough
 from whet.workbench.amplify import FIRST_RUNS, AmplifyOptions, amplify
 from whet.workbench.bench import open_workbench
@@ -231,7 +233,8 @@ def _again(request: TrialRequest, runs: int) -> str:
     """Return the line that repeats it so often, under the same limits."""
     named = ["--limits", request.limit_set] if request.limit_set else []
     limits = [*named, *request.limits.options]
-    return joined(["whet", "repeat", "-n", str(runs), *limits, "--", *request.command])
+    trial, _ = for_shell(Trial(command=request.command, cwd=""))
+    return joined(["whet", "repeat", "-n", str(runs), *limits, "--", *trial.command])
 
 
 def _percent(share: float) -> str:

@@ -16,10 +16,11 @@ from whet.core.output import Output
 from whet.core.quantity import shown_bytes, shown_seconds
 from whet.core.record import as_record, records
 from whet.core.resources import ResourceUse
-from whet.core.secret import masked_variables, masked_words
 from whet.core.shell_words import joined
 from whet.core.trial import Trial
 from whet.evidence.limit_met import unnamed_limits
+from whet.host.secret import masked_trial
+from whet.host.veil import veiled_data
 from whet.notebook.entry import Entry
 from whet.workbench.bench import open_workbench
 
@@ -156,9 +157,9 @@ def _as_json(kept: Sequence[Evidence]) -> list[object]:
 
 
 def _asked(trial: Trial) -> list[tuple[str, str]]:
-    rows = [("command", joined(masked_words(trial.command))), ("folder", trial.cwd)]
-    shown = masked_variables(trial.environment)
-    rows += [("env", f"{name}={value}") for name, value in shown.items()]
+    trial = masked_trial(trial)
+    rows = [("command", joined(trial.command)), ("folder", trial.cwd)]
+    rows += [("env", f"{name}={value}") for name, value in trial.environment.items()]
     rows += [("unset", " ".join(trial.unset))] if trial.unset else []
     rows += [("reset", step.command) for step in trial.reset]
     rows += [("payload", f"{payload.name}  {payload.digest[:12]}") for payload in trial.payloads]
@@ -202,7 +203,9 @@ def _streams(outcome: Outcome) -> None:
 
 
 def _text(stream: Output) -> str:
-    return stream.tail(_SHOWN_BYTES).decode("utf-8", "backslashreplace")
+    # A little more, so that no half of a secret stands at its start.
+    tail = veiled_data(stream.tail(2 * _SHOWN_BYTES))[-_SHOWN_BYTES:]
+    return tail.decode("utf-8", "backslashreplace")
 
 
 def _write_whole(entry: Entry) -> None:

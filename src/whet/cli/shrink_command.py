@@ -7,6 +7,7 @@ from whet.cli.console import answer, answer_json
 from whet.cli.progress import Progress
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.quantity import shown_count, shown_seconds
+from whet.host.secret import masked_words
 from whet.workbench.bench import Workbench, open_workbench
 from whet.workbench.command_search import CommandOptions, ShrunkCommand
 from whet.workbench.request import TrialRequest
@@ -114,7 +115,7 @@ def _json(result: ShrunkCommand) -> dict[str, object]:
         "before": result.before,
         "after": len(result.kept),
         "kept": list(result.kept),
-        "command": list(result.trial.command),
+        "command": masked_words(result.trial.command),
         "line": result.line,
         "stopped": result.stopped.name.lower(),
         "reason": result.stopped.value,

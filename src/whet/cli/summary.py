@@ -8,9 +8,9 @@ from whet.cli.console import styled, verdict_word
 from whet.core.failure import Failure
 from whet.core.outcome import Outcome
 from whet.core.quantity import shown_bytes, shown_seconds
-from whet.core.secret import masked_variables, masked_words
 from whet.core.shell_words import joined
-from whet.core.trial import Trial
+from whet.host.secret import masked_trial, masked_words
+from whet.host.veil import veiled
 from whet.notebook.entry import Entry
 
 _WIDEST = 100
@@ -40,7 +40,7 @@ def failure_words(failure: Failure) -> str:
     """Return what failed and where, in one line."""
     place = failure.place
     where = "" if place is None else f" at {Path(place.path).name}:{place.line}"
-    summary = failure.summary
+    summary = veiled(failure.summary)  # before it is cut: half a key is a secret too
     if failure.limit:  # which limit it was stands at its end
         return f"{summary}{where}" if where[4:] not in summary else summary
     summary = summary if len(summary) <= _WIDEST else f"{summary[:97]}..."
@@ -123,14 +123,6 @@ def entry_json(entry: Entry) -> dict[str, object]:
         "expectation_met": entry.expectation_met,
         "changes": entry.changes,
         "investigation": entry.investigation,
-        "spec": _spec(entry.trial),
+        "spec": masked_trial(entry.trial).to_json(),
         "outcome": None if entry.outcome is None else entry.outcome.to_json(),
     }
-
-
-def _spec(trial: Trial) -> dict[str, object]:
-    """Return a trial as JSON data for a reader; the notebook has it whole, to run it again."""
-    spec = dict(trial.to_json())
-    spec["command"] = masked_words(trial.command)
-    spec["environment"] = masked_variables(trial.environment)
-    return spec

@@ -406,6 +406,16 @@ class CodeNotKept(WhetError):
     exit_code = DATA
 
 
+class SecretNotKept(WhetError):
+    """A trial has a secret that is not kept here, so that it cannot run again as it was.
+
+    Secrets stand in files of their own beside the notebook (`sealed`), and come with no copy of it.
+    Give it anew: `whet again TRIAL --env NAME=VALUE`, or `whet run --like TRIAL -- COMMAND`.
+    """
+
+    exit_code = NO_INPUT
+
+
 class NoFailureKept(WhetError):
     """Of this trial there are no frames to look at.
 

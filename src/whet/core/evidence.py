@@ -31,6 +31,10 @@ SYSTEM_CALLS = "system calls"
 """Which system calls failed, and what else of them tells something; `whet.core.system_call`."""
 
 
+SECRETS = "secrets"
+"""Which known secrets the program has printed, and on which stream."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """One observation.

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, PayloadBinding, ResetStep, Trial
+from whet.host.secret import for_shell
 
 MAX_INLINE_BYTES = 2000
 """A longer file does not stand in the line: a terminal in canonical mode cuts at 4096 bytes."""
 
+_LEAST_IN_A_FILE = 8
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLAIN_SHELL = re.compile(r"[\w\s./=:,@%+\"'-]*")
 _FIRST_PRINTABLE, _FIRST_BEYOND = 0x20, 0x7F
@@ -34,35 +36,52 @@ def one_liner(
     *,
     prefix: Sequence[str] = (),
     with_folder: bool = True,
+    secrets: Mapping[str, str] | None = None,
 ) -> str:
     """Return a line that runs ``trial`` in any POSIX shell, without whet.
+
+    A secret does not stand in it: it asks for a variable.
 
     Args:
         trial: what to run.
         files: where its payloads and its standard input are, by digest.
         prefix: words to put before the command, such as ``uv run --with six==1.16.0``.
         with_folder: start with ``cd`` to the trial's folder.
+        secrets: variables that were asked for already, and their values; None: none were.
     """
+    trial, own = for_shell(trial)
+    secrets, asked = (own, own) if secrets is None else (secrets, {})
     parts: list[str] = [f"cd {quote_word(trial.cwd)}"] if with_folder else []
     written = dict.fromkeys(
         files[digest] for digest in _digests(trial) if files[digest].content is not None
     )
-    parts += [write_file(file.path, file.content or b"") for file in written]
-    parts += [_reset(step) for step in trial.reset]
+    parts += [write_file(file.path, file.content or b"", secrets) for file in written]
+    parts += [reset_step(step) for step in trial.reset]
     parts.append(_command(trial, files, prefix))
     line = " && ".join(parts)
-    if "\n" not in line:
-        return line
-    # A word that ends with a line end does not survive `$(...)`; inside `eval` it is quoted.
-    return f"eval {_printf_substitution(line.encode('utf-8', 'surrogateescape'))}"
+    if "\n" in line:
+        # A word that ends with a line end does not survive `$(...)`; inside `eval` it is quoted.
+        line = f"eval {_printf_substitution(line.encode('utf-8', 'surrogateescape'))}"
+    return " && ".join([*map(ask_for, asked), line])
+
+
+def ask_for(name: str) -> str:
+    """Return a command that ends the shell where a variable is not set."""
+    return f': "${{{name}:?set {name} first}}"'
 
 
 def quote_word(word: str) -> str:
     """Return ``word`` as one word of any POSIX shell, whatever it holds.
 
     A word with control characters goes through ``printf``, which every POSIX shell has, and
-    not through ``$'...'``, which dash does not know.
+    not through ``$'...'``, which dash does not know. Between two NULs stands the name of a
+    variable (`whet.host.secret.for_shell`).
     """
+    if "\0" in word:
+        parts = enumerate(word.split("\0"))
+        return "".join(
+            f'"${part}"' if number % 2 else quote_word(part) for number, part in parts if part
+        )
     if word.isprintable():
         return shlex.quote(word)
     if word.endswith("\n"):
@@ -70,9 +89,27 @@ def quote_word(word: str) -> str:
     return _printf_substitution(word.encode("utf-8", "surrogateescape"))
 
 
-def write_file(path: str, content: bytes) -> str:
-    """Return a command that writes ``content`` to ``path``, byte for byte."""
-    return f"printf '{_printf_format(content)}' > {quote_word(path)}"
+def write_file(path: str, content: bytes, secrets: Mapping[str, str] | None = None) -> str:
+    """Return a command that writes ``content`` to ``path``, byte for byte.
+
+    Args:
+        path: the file.
+        content: what it will hold.
+        secrets: variables that stand in it, and their values.
+    """
+    values = {
+        name: value.encode("utf-8", "surrogateescape") for name, value in (secrets or {}).items()
+    }
+    form, words = "", ""
+    while found := [
+        (content.index(value), name)
+        for name, value in values.items()
+        if len(value) >= _LEAST_IN_A_FILE and value in content
+    ]:
+        at, name = min(found)
+        form, words = f"{form}{_printf_format(content[:at])}%s", f'{words} "${name}"'
+        content = content[at + len(values[name]) :]
+    return f"printf '{form}{_printf_format(content)}'{words} > {quote_word(path)}"
 
 
 def _digests(trial: Trial) -> list[str]:
@@ -128,7 +165,8 @@ def _environment(overrides: Mapping[str, str], unset: Sequence[str] = ()) -> lis
     return ["env", *(f"-u {quote_word(name)}" for name in unset), *assignments]
 
 
-def _reset(step: ResetStep) -> str:
+def reset_step(step: ResetStep) -> str:
+    """Return a reset step as a part of a line."""
     plain = _PLAIN_SHELL.fullmatch(step.command) and "\n" not in step.command
     text = step.command if plain else f"sh -c {quote_word(step.command)}"
     return text if step.must_succeed else f"{{ {text} || :; }}"

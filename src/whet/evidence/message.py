@@ -7,6 +7,7 @@ search prints thousands of messages, its time is bounded.
 import re
 
 from whet.evidence.wording import canonical_wording, kept_spans
+from whet.host.veil import veiled
 
 MESSAGE_CHARACTERS = 300
 _MESSAGE_LINES = 60
@@ -77,7 +78,7 @@ def normalise(message: str, source: str = "") -> str:
 
     ``<n>`` stands for numbers, addresses, hashes, dates and sizes, ``<str>`` and ``<bytes>`` for
     quoted text, ``<path>`` and ``<url>`` for places, ``<data>`` for lists, mappings and their
-    like. Names that CPython quotes in messages of its own stay, because they tell the bug.
+    like, ``<secret>`` for what is known to be one. Names that CPython quotes in messages of its own stay, because they tell the bug.
     White space is collapsed, repeated lines are dropped, and at most 300 characters are kept.
 
     Normalising twice changes nothing.
@@ -86,7 +87,7 @@ def normalise(message: str, source: str = "") -> str:
         message: what the program said.
         source: lines of the program; what they quote too is no data, and stays.
     """
-    message = _sentences_of(_PRIVATE.sub("?", message))
+    message = _sentences_of(_PRIVATE.sub("?", veiled(message)))
     lines = _without_excerpts(message.split("\n"))
     text = _one_round("\n".join(lines[:_MESSAGE_LINES]), source)
     for _ in range(_ROUNDS):

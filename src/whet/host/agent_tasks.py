@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from whet.agent.site.whet_state.secret import VARIABLE as SECRETS_VARIABLE
+from whet.agent.site.whet_state.secret import listed_secrets
 from whet.core.errors import DiskFull
 from whet.core.evidence import Evidence
 
@@ -52,7 +54,10 @@ class AgentTasks:
         closer = {} if self.closer is None else {_CLOSER: self.closer}
         probed = {_PROBES: self.probes} if self.probes else {}
         edited = {} if self.edit is None else {_EDIT: "\n".join(self.edit)}
-        return {_LOCALS: "1" if self.keeps_locals else "0", **counted, **closer, **probed, **edited}
+        listed = listed_secrets()
+        secrets = {SECRETS_VARIABLE: listed} if listed else {}
+        locals_kept = "1" if self.keeps_locals else "0"
+        return {_LOCALS: locals_kept, **secrets, **counted, **closer, **probed, **edited}
 
     def following(self, agent_folder: Path, *, holds_calls: bool) -> "Following | None":
         """Return what follows the calls of one trial; None: nothing does.

@@ -4,7 +4,7 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from whet.agent.site.whet_state.values import masked
+from whet.agent.site.whet_state.secret import masked
 from whet.core.evidence import CLOSER, STEPS, Evidence
 from whet.core.record import JsonObject, MalformedRecordError, as_record, integer
 

@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from whet.core.errors import WhetError
-from whet.core.secret import IN_URL, is_secret
 from whet.host.files import write_atomically
+from whet.host.secret import variable_with
 
 _VOLATILE = frozenset({"_", "COLORFGBG", "COLUMNS", "GPG_AGENT_INFO", "GPG_TTY", "HISTCMD",
                        "INVOCATION_ID", "JOURNAL_STREAM", "LINES", "MAKEFLAGS", "MAKELEVEL",
@@ -33,9 +33,9 @@ def environment_to_keep(environment: Mapping[str, str], *, state: Path) -> dict[
         environment: what the trial inherits.
         state: where the project's salt is kept.
     """
-    salt = _salt(state)
+    salt = salt_of(state)
     return {
-        name: _masked(name, environment[name], salt)
+        name: variable_with(name, environment[name], lambda piece: _mark(piece.text, salt))
         for name in sorted(environment)
         if not changes_by_itself(name)
     }
@@ -46,14 +46,6 @@ def changes_by_itself(name: str) -> bool:
     return name in _VOLATILE or name.startswith(_VOLATILE_PREFIXES)
 
 
-def _masked(name: str, value: str, salt: bytes) -> str:
-    if is_secret(name, value):
-        return _mark(value, salt)
-    if "://" in value:
-        return IN_URL.sub(lambda found: _mark(found.group(), salt), value)
-    return value
-
-
 def _mark(value: str, salt: bytes) -> str:
     data = value.encode("utf-8", "surrogateescape")
     # 24 bits show a change but not the secret: of a list of guesses one in 16 million fits by
@@ -62,7 +54,8 @@ def _mark(value: str, salt: bytes) -> str:
     return f"<secret {digest[:_MARK_CHARACTERS]}>"
 
 
-def _salt(state: Path) -> bytes:
+def salt_of(state: Path) -> bytes:
+    """Return the random bytes of a state folder, made at their first use."""
     path = state / "salt"
     try:
         salt = path.read_bytes()

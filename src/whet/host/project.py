@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from whet.core.errors import BadSetting, CannotWrite, StateNotOwned
-from whet.core.record import JsonObject, MalformedRecordError, record
+from whet.core.record import JsonObject, MalformedRecordError, record, texts
 from whet.core.shell_words import quoted
 from whet.host.files import content_of, storage_error, sync, write_atomically
 from whet.host.user_key import user_key
@@ -96,10 +96,11 @@ class Project:
             # A folder in which more lies is one that WHET_DIR names: its files are not ours to
             # hide. What a whet that was killed here left behind has no more than these files.
             if found <= {_IGNORE_FILE, _OWNER_FILE}:
-                (self.state / _IGNORE_FILE).write_text("*\n", encoding="ascii")
+                write_atomically(self.state / _IGNORE_FILE, b"*\n", mode=0o600)
             self.seal()
             if not self.key:
-                (self.state / ROOT_FILE).write_bytes(os.fsencode(os.path.realpath(self.root)))
+                root = os.fsencode(os.path.realpath(self.root))
+                write_atomically(self.state / ROOT_FILE, root, mode=0o600)
             for name in _SUBFOLDERS:
                 (self.state / name).mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
@@ -158,6 +159,9 @@ class Settings:
         budget_seconds: limit of a search; None: none.
         limits: sets of limits by name, each with what its options are given; `[limits.NAME]`.
         toggles: switches of the user's own by name; `[toggles.NAME]`.
+        secrets: what is a secret beside what looks like one: names, as globs, and beginnings of
+            values behind `prefix:`.
+        not_secrets: what is none though it looks like one; the user's alone may say so.
         not_agreed: switches of the project that the user has not agreed to; they set variables for
             commands, and a project may come from anybody. None of them is in `toggles`.
     """
@@ -168,6 +172,8 @@ class Settings:
     budget_seconds: float | None = None
     limits: Mapping[str, JsonObject] = field(default_factory=dict[str, JsonObject])
     toggles: Mapping[str, JsonObject] = field(default_factory=dict[str, JsonObject])
+    secrets: tuple[str, ...] = ()
+    not_secrets: tuple[str, ...] = ()
     not_agreed: Mapping[str, JsonObject] = field(default_factory=dict[str, JsonObject])
 
 
@@ -179,7 +185,10 @@ _TABLES = {
     "limits": 'write `[limits.small]` in a line, and below it `memory = "2G"`',
     "toggles": 'write `[toggles.no-cache]` in a line, and below it `variables = { CACHE = "0" }`',
 }
-_NAMES = tuple(name for name in Settings.__slots__ if name not in {*_TABLES, "not_agreed"})
+_LISTS = ("secrets", "not_secrets")
+_NUMBERS = tuple(
+    name for name in Settings.__slots__ if name not in {*_TABLES, *_LISTS, "not_agreed"}
+)
 
 
 def load_settings(project: Project, environment: Mapping[str, str]) -> Settings:
@@ -195,11 +204,15 @@ def load_settings(project: Project, environment: Mapping[str, str]) -> Settings:
     numbers: dict[str, Number] = {}
     tables: dict[str, dict[str, JsonObject]] = {name: {} for name in _TABLES}
     theirs: dict[str, JsonObject] = {}
+    lists: dict[str, tuple[str, ...]] = dict.fromkeys(_LISTS, ())
     for source, data, is_theirs in _sources(project, environment):
         for name, value in data.items():
             if name in _TABLES:
                 found = _tables_in(data, name, source)
                 (theirs if is_theirs and name == "toggles" else tables[name]).update(found)
+                continue
+            if name in _LISTS:
+                lists[name] += _list_in(data, name, source, is_theirs=is_theirs)
                 continue
             numbers[name] = _checked(name, value, source)
     jobs = numbers.get("jobs")
@@ -213,6 +226,8 @@ def load_settings(project: Project, environment: Mapping[str, str]) -> Settings:
         budget_seconds=numbers.get("budget_seconds"),
         limits=tables["limits"],
         toggles=tables["toggles"],
+        secrets=lists["secrets"],
+        not_secrets=lists["not_secrets"],
         not_agreed={} if is_agreed else theirs,
     )
 
@@ -251,6 +266,20 @@ def _tables_in(data: JsonObject, name: str, source: str) -> dict[str, JsonObject
         ) from error
 
 
+def _list_in(data: JsonObject, name: str, source: str, *, is_theirs: bool) -> tuple[str, ...]:
+    if is_theirs and name == "not_secrets":  # a project may come from anybody
+        raise BadSetting(
+            f"`not_secrets` in {source}: a project may not say what is no secret of yours",
+            hint="write it into your own `settings.toml` of whet, or leave it out",
+        )
+    try:
+        return texts(data, name)
+    except MalformedRecordError as error:
+        raise BadSetting(
+            f"`{name}` in {source} is not a list of texts", hint=f'write `{name} = ["ACME_*"]`'
+        ) from error
+
+
 def _nearest_marked(folder: Path) -> Path | None:
     # `.git` is a file in worktrees and submodules; a file `.whet` is somebody else's.
     # Not `Path.exists`, which raises where a folder above may not be entered.
@@ -283,7 +312,7 @@ def _sources(
     yield f"`[tool.whet]` of `{path}`", _read_pyproject(path), True
     path = project.root / "whet.toml"
     yield f"`{path}`", _read_own(path), True
-    for name in _NAMES:
+    for name in _NUMBERS:
         variable = f"WHET_{name.upper()}"
         if environment.get(variable):
             yield f"`{variable}`", {name: _number_in(environment[variable])}, False
@@ -355,7 +384,7 @@ def _checked(name: str, value: object, source: str) -> Number:
     else:
         raise BadSetting(
             f"`{name}` in {source} is not a setting of whet",
-            hint=f"the settings are {', '.join(f'`{known}`' for known in (*_NAMES, *_TABLES))}",
+            hint=f"the settings are {', '.join(f'`{known}`' for known in (*_NUMBERS, *_LISTS, *_TABLES))}",
         )
     raise BadSetting(
         f"`{name}` in {source} is {value!r}, not {wanted}", hint=f"write `{name} = {example}`"

@@ -193,7 +193,7 @@ class Relay:
         if self._starting is None or self.reason is not None:
             return None
         pid, began = self._starting
-        exits = [(pid, int(signal.SIGKILL), False)]
+        exits: list[tuple[int, int | None, bool]] = [(pid, int(signal.SIGKILL), False)]
         return (exits, time.monotonic() - began, 0.0, 0, -1, False, [], [], ([], []))
 
     def _patience_ms(self) -> float | None:

@@ -19,6 +19,7 @@ from whet.notebook.migrations import MIGRATIONS, check_version, statements
 from whet.notebook.notebook import FILE_NAME, Notebook
 from whet.notebook.place import damaged
 from whet.notebook.reading import RecordedTrials
+from whet.notebook.seals import FOLDER as SEALED
 
 _MOST_BYTES = 16 << 30
 _MOST_IN_A_BLOB = 512 << 20
@@ -67,6 +68,9 @@ class ForeignNotebook:
     def take_over(self, notebook: Notebook) -> int:
         """Make a notebook without trials this one, with the payloads and streams that are whole.
 
+        Of the secrets beside it those come along that this user has sealed: a stranger's would
+        start something else than was shown.
+
         Returns:
             How many blobs came along.
         """
@@ -74,6 +78,9 @@ class ForeignNotebook:
         for data in self._blobs():  # first: whoever is killed on the way can do it all again
             notebook.blobs.put_bytes(data)
             count += 1
+        with _opened(self.folder) as top, _below(top, SEALED) as sealed:
+            for name in _names(sealed):
+                notebook.seals.take(name, _read(sealed, name) or b"")
         notebook.replace_with(self._path)
         return count
 

@@ -18,6 +18,9 @@ from whet.host.capture import FileOutput
 from whet.host.files import lock_file, storage_error, write_all
 from whet.notebook.stored_output import StoredOutput, check_whole, lost, reading
 
+_MODE = 0o400
+"""A program's output may hold any secret of it."""
+
 
 class BlobStore:
     """Bytes by digest. Any number of threads and whets may use one folder at once.
@@ -132,7 +135,7 @@ class BlobStore:
             self._place(incoming, digest)
 
     def _move_in(self, path: Path, digest: str) -> None:
-        path.chmod(0o444)
+        path.chmod(_MODE)
         try:
             self._place(path, digest)
         except OSError as error:
@@ -179,10 +182,10 @@ class BlobStore:
         while True:
             incoming = self._incoming / f"{os.getpid()}-{os.urandom(6).hex()}"
             try:
-                descriptor = os.open(incoming, flags, 0o444)
+                descriptor = os.open(incoming, flags, _MODE)
             except FileNotFoundError:
                 self._incoming.mkdir(parents=True, exist_ok=True)
-                descriptor = os.open(incoming, flags, 0o444)
+                descriptor = os.open(incoming, flags, _MODE)
             # Between the two lines a sweep may have taken it for abandoned.
             if lock_file(descriptor, waits=False) and os.fstat(descriptor).st_nlink:
                 return descriptor, incoming

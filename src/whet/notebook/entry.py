@@ -58,10 +58,13 @@ class Entry:
     pid: int
 
 
+# What was printed of secrets is opened with the rest, so that it is masked where that is shown.
 SELECT_ENTRY = """
 SELECT trial.number, trial.started_at, trial.trial, trial.verb, trial.name, trial.note,
        trial.expectation, trial.changes, trial.investigation, trial.host, trial.pid,
-       outcome.outcome, judgement.verdict, judgement.expectation_met
+       outcome.outcome, judgement.verdict, judgement.expectation_met,
+       (SELECT detail FROM evidence WHERE evidence.trial = trial.number AND kind = 'secrets')
+           AS printed
 FROM trial
 LEFT JOIN outcome ON outcome.trial = trial.number
 LEFT JOIN judgement ON judgement.number =

@@ -2,23 +2,25 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from whet import __version__
-from whet.core.evidence import Evidence
+from whet.core.evidence import SECRETS, Evidence
 from whet.core.outcome import Outcome
 from whet.core.output import digest_of
 from whet.core.record import decoded, text, text_map
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.files import storage_error
+from whet.host.veil import known_in
 from whet.notebook.blobs import BlobStore
 from whet.notebook.database import Database, utc_now
 from whet.notebook.entry import Entry
-from whet.notebook.reading import RecordedTrials, command_digest, unknown_trial
+from whet.notebook.reading import RecordedTrials, unknown_trial
+from whet.notebook.seals import Seals
 
 if TYPE_CHECKING:
     from whet.core.budget import StopReason
@@ -36,8 +38,12 @@ class Notebook(RecordedTrials):
     """
 
     @classmethod
-    def open(cls, state_folder: Path) -> Self:
+    def open(cls, state_folder: Path, key: Callable[[], bytes] = bytes) -> Self:
         """Open the notebook in a project's state folder; make it if there is none.
+
+        Args:
+            state_folder: where it is.
+            key: the user's, for the digests of secrets; empty: the folder has one of its own.
 
         Raises:
             NotebookTooNew: if a newer whet wrote it.
@@ -52,7 +58,7 @@ class Notebook(RecordedTrials):
             raise storage_error(error, state_folder) from error
         blobs = BlobStore(state_folder / "blobs")
         blobs.sweep()
-        return cls(Database(state_folder / FILE_NAME), blobs)
+        return cls(Database(state_folder / FILE_NAME), blobs, Seals(state_folder, key))
 
     def replace_with(self, path: Path) -> None:
         """Make this notebook, which has no trials, hold those of another one.
@@ -102,18 +108,19 @@ class Notebook(RecordedTrials):
         Raises:
             DiskFull, CannotWrite, NotebookBusy: if it cannot be written; it must not start then.
         """
-        key, data = trial.untimed_key, _json(trial.to_json())
+        data = self.seals.sealed_trial(trial)
+        key = self.seals.marked(trial).untimed_key
         with self._database.transaction() as transaction:
             return transaction.insert(
                 "trial",
                 started_at=utc_now(),
                 key=key,
-                command_digest=command_digest(trial),
+                command_digest=self._command_digest(trial),
                 trial=data,
                 verb=verb,
                 name=name,
-                note=note,
-                expectation=expectation,
+                note=self.seals.sealed_text(note),
+                expectation=self.seals.sealed_text(expectation),
                 changes=changes,
                 investigation=investigation,
                 whet_version=__version__,
@@ -132,7 +139,7 @@ class Notebook(RecordedTrials):
         for stream in (outcome.stdout, outcome.stderr):
             if not self.blobs.holds(stream):
                 self.blobs.put_bytes(stream.head(stream.size_bytes))
-        observed = self._observed(outcome.evidence)
+        observed = self._observed((*outcome.evidence, *_secrets_in_output(outcome)))
         with self._database.transaction() as transaction:
             if not transaction.holds("trial", "number", number):
                 raise unknown_trial(number)
@@ -142,7 +149,7 @@ class Notebook(RecordedTrials):
                 "outcome",
                 trial=number,
                 ended_at=utc_now(),
-                outcome=_json(outcome.to_json()),
+                outcome=self.seals.sealed(outcome.to_json()),
                 exit_code=outcome.exit_code,
                 signal=outcome.signal,
                 timed_out=int(outcome.timed_out),
@@ -150,7 +157,7 @@ class Notebook(RecordedTrials):
                 wall_seconds=outcome.wall_seconds,
                 cpu_seconds=outcome.cpu_seconds,
                 peak_rss_bytes=outcome.peak_rss_bytes,
-                signature=_signature_digest(outcome),
+                signature=self._signature_digest(outcome),
             )
             use = outcome.resources
             if use is not None:
@@ -159,10 +166,16 @@ class Notebook(RecordedTrials):
                     trial=number,
                     peak_files=max(use.files, default=0),
                     written_bytes=max(use.written_bytes, default=0),
-                    record=_json(use.to_json()),
+                    record=self.seals.sealed(use.to_json()),
                 )
             for row in observed:
                 transaction.insert("evidence", trial=number, observed_at=utc_now(), **row)
+
+    def _signature_digest(self, outcome: Outcome) -> str | None:
+        if outcome.signature is None:
+            return None
+        data = json.dumps(outcome.signature.to_json(), sort_keys=True)
+        return digest_of(self.seals.sealed_text(data).encode("ascii"))
 
     def observe(self, number: int, evidence: Evidence) -> None:
         """Keep an observation with a trial.
@@ -183,7 +196,7 @@ class Notebook(RecordedTrials):
         return [
             {
                 "kind": each.kind,
-                "detail": _json(each.detail),
+                "detail": self.seals.sealed(each.detail),
                 "blob": self.blobs.put_bytes(each.data) if each.data else None,
             }
             for each in evidence
@@ -224,7 +237,7 @@ class Notebook(RecordedTrials):
                 "investigation",
                 started_at=utc_now(),
                 verb=verb,
-                trial=_json(trial.to_json()),
+                trial=self.seals.sealed_trial(trial),
                 whet_version=__version__,
                 host=os.uname().nodename,
                 pid=os.getpid(),
@@ -244,7 +257,7 @@ class Notebook(RecordedTrials):
                 investigation=number,
                 ended_at=utc_now(),
                 stop_reason=stop_reason.name,
-                result=_json(result),
+                result=self.seals.sealed(result),
             )
 
     def save_environment(self, variables: Mapping[str, str]) -> str:
@@ -257,7 +270,9 @@ class Notebook(RecordedTrials):
         digest = digest_of(data.encode("ascii"))
         with self._database.transaction() as transaction:
             if not transaction.holds("environment", "digest", digest):
-                transaction.insert("environment", digest=digest, variables=data)
+                transaction.insert(
+                    "environment", digest=digest, variables=self.seals.sealed(variables)
+                )
         return digest
 
     def environment(self, digest: str) -> dict[str, str]:
@@ -266,17 +281,19 @@ class Notebook(RecordedTrials):
         Raises:
             KeyError: if there is none of that digest.
         """
-        rows = self._database.query("SELECT variables FROM environment WHERE digest = ?", [digest])
+        rows = self._query("SELECT variables FROM environment WHERE digest = ?", [digest])
         for row in rows:
             return text_map({"variables": decoded(text(row, "variables"))}, "variables")
         raise KeyError(digest)
 
 
-def _json(data: Mapping[str, object]) -> str:
-    return json.dumps(data, separators=(",", ":"))
-
-
-def _signature_digest(outcome: Outcome) -> str | None:
-    if outcome.signature is None:
-        return None
-    return digest_of(json.dumps(outcome.signature.to_json(), sort_keys=True).encode("ascii"))
+def _secrets_in_output(outcome: Outcome) -> Iterator[Evidence]:
+    """Yield which known secrets the program has printed: they are masked where that is shown."""
+    found = [
+        {"stream": name, "value": value, "from": origin.place, "why": origin.why}
+        for name, stream in (("stdout", outcome.stdout), ("stderr", outcome.stderr))
+        if stream.size_bytes
+        for value, origin in known_in(stream.search)
+    ]
+    if found:
+        yield Evidence(kind=SECRETS, detail={"found": found})

@@ -47,6 +47,8 @@ def make_notebook(
         for each in _BESIDE:
             with suppress(FileNotFoundError):
                 Path(f"{part}{each}").unlink()
+        # What SQLite makes beside it has the same mode.
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         _make(part, migrations, now)
         part.rename(path)
         sync(path.parent)  # before there is a WAL, which would stand there alone

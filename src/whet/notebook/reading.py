@@ -7,15 +7,27 @@ from whet.core.errors import UnknownTrial
 from whet.core.evidence import Evidence
 from whet.core.outcome import Outcome
 from whet.core.output import digest_of
-from whet.core.record import MalformedRecordError, as_record, decoded, integer, optional_text, text
+from whet.core.record import (
+    JsonObject,
+    MalformedRecordError,
+    as_record,
+    decoded,
+    integer,
+    optional_text,
+    text,
+)
 from whet.core.resources import ResourceUse
 from whet.core.trial import Trial
+from whet.host.veil import know_trial
 from whet.notebook.blobs import BlobStore
 from whet.notebook.database import Database, SqlValue
 from whet.notebook.entry import SELECT_ENTRY, Entry, read_entry, read_outcome
 from whet.notebook.place import damaged
+from whet.notebook.seals import Seals
 
 _ROWS_AT_ONCE = 50
+_TRIALS = frozenset({"trial", "asked"})
+_JSON = _TRIALS | {"outcome", "detail", "record", "result", "variables", "printed"}
 
 
 class RecordedTrials:
@@ -23,11 +35,13 @@ class RecordedTrials:
 
     Attributes:
         blobs: payloads and captured streams.
+        seals: secrets.
     """
 
-    def __init__(self, database: Database, blobs: BlobStore) -> None:
+    def __init__(self, database: Database, blobs: BlobStore, seals: Seals | None = None) -> None:
         self._database = database
         self.blobs = blobs
+        self.seals = seals or Seals(blobs.folder.parent)
 
     def trial(self, number: int) -> Entry:
         """Return a trial by its number.
@@ -117,12 +131,12 @@ class RecordedTrials:
         """
         conditions = ["trial.command_digest = ?", "trial.verb <> 'verify'"]
         conditions.append("trial.investigation IS NULL")
-        return self._entries(None, conditions, [command_digest(trial)])
+        return self._entries(None, conditions, [self._command_digest(trial)])
 
     def searches_from(self, trial: Trial, *, verb: str) -> list[int]:
         """Return the numbers of the searches of a verb that started from a trial, newest first."""
         # Where the code is kept decides nothing, and a search that goes on keeps it anew.
-        rows = self._database.query(
+        rows = self._query(
             "SELECT number, trial FROM investigation WHERE verb = ? ORDER BY number DESC", [verb]
         )
         key = trial.key
@@ -135,7 +149,7 @@ class RecordedTrials:
 
     def resources_of(self, number: int) -> ResourceUse | None:
         """Return what a trial used while it ran; None if nothing was recorded."""
-        rows = self._database.query("SELECT record FROM resource_use WHERE trial = ?", [number])
+        rows = self._query("SELECT record FROM resource_use WHERE trial = ?", [number])
         for row in rows:
             try:
                 return ResourceUse.from_json(as_record(decoded(text(row, "record")), "record"))
@@ -151,7 +165,7 @@ class RecordedTrials:
         Trials that whet ran by itself, to verify another one, do not count.
         """
         conditions = ["trial.command_digest = ?", "trial.verb <> 'verify'"]
-        values: list[SqlValue] = [command_digest(trial)]
+        values: list[SqlValue] = [self._command_digest(trial)]
         if before is not None:
             conditions.append("trial.number < ?")
             values.append(before)
@@ -171,7 +185,7 @@ class RecordedTrials:
 
     def evidence_of(self, number: int, kind: str) -> tuple[Evidence, ...]:
         """Return what of one kind was observed of a trial, in the order in which it was kept."""
-        rows = self._database.query(
+        rows = self._query(
             "SELECT kind, detail, blob FROM evidence WHERE trial = ? AND kind = ? ORDER BY number",
             [number, kind],
         )
@@ -194,13 +208,29 @@ class RecordedTrials:
         """
         return [*self._newest_first(trial)][::-1]
 
+    def _command_digest(self, trial: Trial) -> str:
+        """Return what trials of the same command in the same folder have in common."""
+        command = self.seals.marked(trial).command
+        return digest_of(json.dumps([command, trial.cwd]).encode("ascii"))
+
+    def _query(self, sql: str, values: Sequence[SqlValue]) -> list[JsonObject]:
+        return [
+            {
+                name: self.seals.opened(value, is_json=name in _JSON, is_trial=name in _TRIALS)
+                if isinstance(value, str)
+                else value
+                for name, value in row.items()
+            }
+            for row in self._database.query(sql, values)
+        ]
+
     def _newest_first(self, trial: Trial) -> Iterator[Outcome]:
-        rows = self._database.query(
+        rows = self._query(
             "SELECT outcome.trial, trial.trial AS asked, outcome.outcome FROM trial"
             " JOIN outcome ON outcome.trial = trial.number"
             " WHERE trial.key = ? AND trial.investigation IS NOT NULL AND NOT outcome.interrupted"
             " ORDER BY trial.number DESC",
-            [trial.untimed_key],
+            [self.seals.marked(trial).untimed_key],
         )
         for row in rows:
             try:
@@ -223,10 +253,11 @@ class RecordedTrials:
         left = limit
         while left is None or left > 0:
             wanted = _ROWS_AT_ONCE if left is None else min(left, _ROWS_AT_ONCE)
-            rows = self._database.query(sql, [before, before, *values, wanted])
+            rows = self._query(sql, [before, before, *values, wanted])
             for row in rows:
                 entry = read_entry(row, self.blobs.output_of, self._database.path)
                 before = entry.number
+                know_trial(entry.trial)
                 yield entry
             if len(rows) < wanted:
                 return
@@ -240,11 +271,6 @@ def _tells_of(outcome: Outcome, limit: float | None, wanted: float | None) -> bo
     if outcome.timed_out and outcome.hung_seconds is None:
         return limit is not None and wanted is not None and wanted < limit
     return wanted is None or outcome.wall_seconds < wanted
-
-
-def command_digest(trial: Trial) -> str:
-    """Return what trials of the same command in the same folder have in common."""
-    return digest_of(json.dumps([trial.command, trial.cwd]).encode("ascii"))
 
 
 def unknown_trial(number: int) -> UnknownTrial:

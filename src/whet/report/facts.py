@@ -2,6 +2,7 @@
 
 import base64
 
+from whet.host.secret import masked_words
 from whet.report.answer import answer_of
 from whet.report.wording import is_text
 from whet.workbench.changed_part import SmallestPart
@@ -24,7 +25,7 @@ def facts_of(investigation: Investigation) -> dict[str, object]:
     return {
         "schema_version": SCHEMA_VERSION,
         "investigation": investigation.number,
-        "command": list(investigation.trial.command),
+        "command": masked_words(investigation.trial.command),
         "command_line": investigation.command_line,
         "folder": investigation.folder,
         "started_at": investigation.started_at,

@@ -10,6 +10,7 @@ from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.resources import ResourceUse
 from whet.core.shown_text import visible
 from whet.core.verdict import Verdict
+from whet.host.veil import veiled
 from whet.report import markup
 from whet.report.answer import answer_of, shown_trials
 from whet.report.curve import memory_curve, size_curve
@@ -35,7 +36,7 @@ def report_files(investigation: Investigation) -> dict[str, bytes]:
         "report.html": html(investigation),
         "report.json": json.dumps(facts_of(investigation), indent=2) + "\n",
     }
-    return {name: page.encode("utf-8", "backslashreplace") for name, page in pages.items()}
+    return {name: veiled(page).encode("utf-8", "backslashreplace") for name, page in pages.items()}
 
 
 def markdown(investigation: Investigation) -> str:

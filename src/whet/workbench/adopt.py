@@ -6,6 +6,7 @@ from pathlib import Path
 
 from whet.core.errors import BadUsage
 from whet.core.shell_words import joined
+from whet.host.secret import masked_trial
 from whet.notebook.adoption import ForeignNotebook
 from whet.notebook.entry import Entry
 from whet.workbench.bench import Workbench
@@ -49,6 +50,7 @@ def starts_of(entries: Iterable[Entry]) -> list[str]:
     """Return what `whet again` would start, each command once, the newest first."""
     lines: dict[str, None] = {}
     for entry in entries:
-        steps = [step.command for step in entry.trial.reset]
-        lines["; ".join([*steps, joined(entry.trial.command)])] = None
+        trial = masked_trial(entry.trial)
+        steps = [step.command for step in trial.reset]
+        lines["; ".join([*steps, joined(trial.command)])] = None
     return list(lines)

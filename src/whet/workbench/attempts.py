@@ -12,6 +12,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.host.code_changes import describe_changes
 from whet.host.git import Repository
+from whet.host.secret import masked_words
 from whet.search.bisection import Bisection
 from whet.search.version_graph import line_of
 from whet.workbench.bench import Workbench, oracle_of
@@ -33,7 +34,7 @@ def attempts(bench: Workbench, trial: Trial, judging: Judging) -> Versions:
     states = since_it_passed(states_of(_recorded(bench, trial)), oracle_of(judging).judge)
     if len(states) <= 1:
         raise NothingBetween(
-            f"`{' '.join(trial.command)}` was tried on no other state of the code, as far as the"
+            f"`{' '.join(masked_words(trial.command))}` was tried on no other state of the code, as far as the"
             " notebook knows",
             hint="`whet log` lists the trials; commits are searched by `whet bisect [GOOD] BAD`",
         )

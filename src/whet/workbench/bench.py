@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from whet.agent.site.whet_state.secret import obey
 from whet.core.errors import BadUsage, EmptyCommand, FolderNotFound
 from whet.core.event import Notice
 from whet.core.executor import Executor
@@ -32,6 +33,8 @@ from whet.host.object_store import own_folder
 from whet.host.project import STATE_FOLDER, Project, Settings, load_settings
 from whet.host.snapshots import take_snapshot
 from whet.host.surroundings import look_around
+from whet.host.user_key import user_key
+from whet.host.veil import know_trial, know_variables
 from whet.notebook.notebook import FILE_NAME, Notebook
 from whet.workbench.request import Judging, TrialRequest
 
@@ -249,6 +252,7 @@ class Workbench:
             measures=dict(request.measures),
             surroundings=seen.surroundings,
         )
+        know_trial(trial)
         if trial.limits.starve:
             from whet.workbench.least_for_python import check_python_starts
 
@@ -338,7 +342,9 @@ def open_workbench(
     belongings = Belongings(project.state / "made")
     belongings.sweep()
     settings = load_settings(project, inherited)
-    notebook = Notebook.open(project.state)
+    notebook = Notebook.open(project.state, partial(user_key, inherited))
+    obey(settings.secrets, settings.not_secrets)
+    know_variables(inherited)
     bench = Workbench(
         project=project,
         settings=settings,

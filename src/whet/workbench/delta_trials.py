@@ -12,6 +12,7 @@ from whet.host.environments import PYTHON
 from whet.host.git import GitFailedError
 from whet.host.kept_environment import environment_to_keep
 from whet.host.python_interpreter import PythonFacts, python_for
+from whet.host.secret import masked_words
 from whet.notebook.entry import Entry
 from whet.reduction.between import Between, Leaf, Step
 from whet.reduction.commands.argument_changes import (
@@ -187,7 +188,7 @@ def _arguments(before: Trial, after: Trial) -> _Part:
     if before.payloads or after.payloads:
         if before.command == after.command:
             return _Part(changes=(), paths=(), put=lambda trial, _: trial)
-        return _one("command", " ".join(before.command), " ".join(after.command),
+        return _one("command", " ".join(masked_words(before.command)), " ".join(masked_words(after.command)),
                     lambda trial: replace(trial, command=after.command, payloads=after.payloads))  # fmt: skip
     tables: list[dict[str, object]] = []
     for trial in (before, after):

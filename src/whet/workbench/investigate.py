@@ -18,11 +18,12 @@ from whet.core.errors import (
 from whet.core.event import Notice
 from whet.core.failure import Failure, FailureKind
 from whet.core.quantity import shown_bytes, shown_seconds
-from whet.core.secret import masked_variables, masked_words
 from whet.core.shell_words import joined, quoted
 from whet.core.trial import Trial
 from whet.host.agent_tasks import AgentTasks
 from whet.host.presence import pythons_in
+from whet.host.secret import masked_variables, masked_words
+from whet.host.veil import veiled_data
 from whet.workbench.bench import Workbench
 from whet.workbench.changed_part import SmallestPart
 from whet.workbench.copies import Copied, Running, reproduce_on_copies
@@ -443,7 +444,7 @@ def _command_line(request: TrialRequest) -> str:
 
 
 def _last_lines(baseline: Baseline) -> str:
-    text = baseline.outcome.stderr.tail(8000).decode("utf-8", "replace")
+    text = veiled_data(baseline.outcome.stderr.tail(8000)).decode("utf-8", "replace")
     return "\n".join(text.rstrip().splitlines()[-_SHOWN_LINES:])
 
 

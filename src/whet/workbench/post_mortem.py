@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from whet.core.errors import NoFailureKept
 from whet.core.evidence import FAILURES, Evidence
 from whet.core.outcome import Outcome
-from whet.core.secret import masked_words
 from whet.core.shell_words import joined
 from whet.evidence.kept_failure import KeptError, KeptFailure, kept_failures
+from whet.host.secret import masked_words
 from whet.notebook.entry import Entry
 from whet.workbench.bench import Workbench
 

@@ -14,6 +14,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.told_apart import told_apart
+from whet.host.secret import masked_words
 from whet.search.rates import passes_to_be_sure
 from whet.workbench.bench import Place, Workbench, oracle_of
 from whet.workbench.investigation import Reproduction
@@ -194,7 +195,7 @@ def _does_not_fail(
         )
     times = "" if len(runs) == 1 else f" in each of {len(runs)} runs"
     code = outcome.shell_exit_code
-    shown = " ".join(trial.command)
+    shown = " ".join(masked_words(trial.command))
     return BaselineDoesNotFail(
         f"`{shown[:200]}` does not fail: it exits {code}{times}",
         hint=f"`whet show {number}` shows what it printed; if it is wrong all the same, say what"

@@ -19,6 +19,7 @@ from whet.core.verdict import Verdict
 from whet.desk.one_liner import (
     MAX_INLINE_BYTES,
     PlacedFile,
+    ask_for,
     one_liner,
     quote_word,
     write_file,
@@ -29,6 +30,8 @@ from whet.host.environments import PYTHON
 from whet.host.files import write_atomically
 from whet.host.index_settings import PYPI, IndexSettings, without_credentials
 from whet.host.interpreters import is_python
+from whet.host.secret import for_shell
+from whet.host.veil import inherited_in, veiled
 from whet.workbench.bench import RecordedExecutor, Workbench
 from whet.workbench.investigation import Reproducer
 from whet.workbench.opened_files import opened_files
@@ -325,8 +328,9 @@ def _python_version(trial: Trial) -> list[str]:
 def line_of(recipe: Recipe, *, with_folder: bool = False) -> str:
     """Return the line to paste; files too large for a line are left to the script."""
     placed = [file for file in recipe.files.values() if file.content is not None]
+    secrets = _secrets_of(recipe)
     extra = [
-        write_file(file.path, file.content or b"")
+        write_file(file.path, file.content or b"", secrets)
         for key, file in recipe.files.items()
         if key not in _bound(recipe.trial)
     ]
@@ -334,11 +338,19 @@ def line_of(recipe: Recipe, *, with_folder: bool = False) -> str:
     short = lines <= _MOST_LINES and all(
         len(file.content or b"") <= MAX_INLINE_BYTES for file in placed
     )
-    run = one_liner(recipe.trial, recipe.files, prefix=recipe.prefix, with_folder=with_folder)
-    line = " && ".join([*recipe.setup, *extra, run])
+    run = one_liner(
+        recipe.trial, recipe.files, prefix=recipe.prefix, with_folder=with_folder, secrets=secrets
+    )
+    line = " && ".join([*map(ask_for, secrets), *recipe.setup, *extra, run])
     if short and len(line.encode("utf-8", "surrogateescape")) <= _LONGEST_LINE:
         return line
     return f"sh {SCRIPT}"
+
+
+def _secrets_of(recipe: Recipe) -> dict[str, str]:
+    """Return the variables that stand for secrets, in the command and in files, by name."""
+    _, secrets = for_shell(recipe.trial)
+    return {**inherited_in(file.content or b"" for file in recipe.files.values()), **secrets}
 
 
 def _shown(line: str, folder: Path) -> str:
@@ -355,17 +367,24 @@ def _bound(trial: Trial) -> set[str]:
 def script_of(recipe: Recipe, headline: str, *, with_folder: bool = False) -> str:
     """Return a script for any POSIX shell that holds all it needs."""
     start = f"cd {quote_word(recipe.trial.cwd)}" if with_folder else _FOLDER_OF_ITS_OWN
-    said = [f"# {visible_line(text)}" for text in headline.split("\n") if text]
+    said = [f"# {visible_line(text)}" for text in veiled(headline).split("\n") if text]
     lines = ["#!/bin/sh", *said, "set -eu", start]
+    secrets = _secrets_of(recipe)
+    lines += map(ask_for, secrets)
     lines += recipe.setup
     for file in recipe.files.values():
-        lines.append(_write_in_script(file.path, file.content or b""))
+        lines.append(_write_in_script(file.path, file.content or b"", secrets))
     bare = {key: PlacedFile(path=file.path) for key, file in recipe.files.items()}
-    lines.append(one_liner(recipe.trial, bare, prefix=recipe.prefix, with_folder=False))
+    lines.append(
+        one_liner(recipe.trial, bare, prefix=recipe.prefix, with_folder=False, secrets=secrets)
+    )
     return "\n".join(lines) + "\n"
 
 
-def _write_in_script(path: str, content: bytes) -> str:
+def _write_in_script(path: str, content: bytes, secrets: Mapping[str, str]) -> str:
+    written = write_file(path, content, secrets)
+    if written != write_file(path, content):
+        return written
     if _is_plain(content):
         mark = "END_OF_FILE"
         while mark.encode() in content:
@@ -422,9 +441,13 @@ def _try(
         tried, most = Outcome(), 1
         # Its files are named as they are in the original, wherever it runs now.
         roots = (trial.cwd,) if trial.code is None else (trial.code.repository,)
+        secrets = _secrets_of(recipe)
         with replace(bench, roots=roots).executor(record) as executor:
             for command in commands:
-                again = Trial(command=command, cwd="", limits=limits, measures=trial.measures)
+                again = Trial(
+                    command=command, cwd="", environment=secrets, limits=limits,
+                    measures=trial.measures,
+                )  # fmt: skip
                 for times in range(1, baseline.repeats + 1):
                     tried, most = _run_elsewhere(bench, executor, again, oracle), max(most, times)
                     if oracle.judge(tried) is Verdict.BAD:

@@ -20,9 +20,11 @@ from whet.core.executor import Executor
 from whet.core.outcome import Outcome
 from whet.core.shell_words import joined, quoted
 from whet.core.trial import CodeState, Trial
+from whet.desk.one_liner import ask_for, reset_step
 from whet.host.git import Repository
 from whet.host.git_trees import GitTrees
 from whet.host.relocation import Relocation
+from whet.host.secret import for_shell
 from whet.host.worktrees import Worktrees
 from whet.search.bisection import Bisection
 from whet.workbench.bench import Workbench
@@ -247,14 +249,18 @@ class _Commits:
 
 def _again(repository: Repository, setup: Setup, trial: Trial) -> str:
     """Return a line that checks the trial's commit out and runs its command there."""
+    trial, secrets = for_shell(trial)
     commit = (trial.revision or "")[:10]
     top = repository.top
     place = top.with_name(f"{top.name}-{commit}")
     inside = Relocation(repository=repository, place=place).folder(Path(trial.cwd))
     shown = quoted(str(place))
-    steps = [f"git -C {quoted(str(top))} worktree add --detach {shown} {commit}"]
+    steps = [
+        *map(ask_for, secrets),
+        f"git -C {quoted(str(top))} worktree add --detach {shown} {commit}",
+    ]
     if setup.command:
         steps += [f"cd {shown}", setup.command]
     variables = [f"{name}={quoted(value)}" for name, value in trial.environment.items()]
-    steps += [f"cd {quoted(str(inside))}", *(step.command for step in trial.reset)]
+    steps += [f"cd {quoted(str(inside))}", *map(reset_step, trial.reset)]
     return " && ".join([*steps, " ".join([*variables, joined(trial.limits.around(trial.command))])])

@@ -1,6 +1,6 @@
 """`whet run` and `whet again`: one recorded trial."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from whet.core.evidence import Evidence
@@ -123,9 +123,21 @@ def _limits(outcome: Outcome) -> tuple[str, ...]:
 
 
 def run_again(
-    bench: Workbench, number: int | None, console: Console | None, *, code_then: bool
+    bench: Workbench,
+    number: int | None,
+    console: Console | None,
+    *,
+    code_then: bool,
+    environment: Mapping[str, str],
 ) -> RunResult:
     """Run a recorded trial again, on today's code or on the code as it was.
+
+    Args:
+        bench: the workbench.
+        number: the trial's; None: the last one.
+        console: where its output goes live.
+        code_then: on the code as it was.
+        environment: variables that are to be other than they were.
 
     Raises:
         UnknownTrial: if there is no such trial.
@@ -135,7 +147,7 @@ def run_again(
     request = TrialRequest(
         command=entry.trial.command,
         cwd=entry.trial.cwd,
-        environment=entry.trial.environment,
+        environment={**entry.trial.environment, **environment},
         reset=entry.trial.reset,
         timeout_seconds=entry.trial.limits.wall_seconds,
         limits=entry.trial.limits,
@@ -147,7 +159,7 @@ def run_again(
     )
     oracle = oracle_of(request.judging)
     today = bench.build_trial(request, live=True)
-    trial = replace(entry.trial, surroundings=today.surroundings)
+    trial = replace(entry.trial, environment=today.environment, surroundings=today.surroundings)
     if not code_then:
         trial = replace(trial, code=today.code, revision=None)
         return run_trial(bench, trial, request, console, oracle, verb="again")

@@ -11,6 +11,7 @@ from whet.desk.one_liner import quote_word
 from whet.execution.warm_search import WarmSearch
 from whet.host.clean_environment import clean_environment
 from whet.host.kept_environment import environment_to_keep
+from whet.host.secret import masked_words
 from whet.reduction.commands.arguments import Words, reduce_arguments
 from whet.reduction.commands.variables import Variables, as_variables, reduce_variables
 from whet.workbench.bench import Workbench
@@ -39,7 +40,7 @@ def shrink_arguments(
         first = 1 + first_argument(trial.command[1:], Path(trial.cwd))
     if first >= len(trial.command):
         raise BadUsage(
-            f"`{' '.join(trial.command)}` has no arguments behind the program",
+            f"`{' '.join(masked_words(trial.command))}` has no arguments behind the program",
             hint="there is nothing to leave out; `whet shrink FILE -- …` makes a file smaller",
         )
     recorded = RecordedSearch(bench, request, trial)

@@ -12,6 +12,7 @@ from whet.core.event import Notice
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.evidence.told_tests import TestFails, collected_tests, exception_told, failed_tests
+from whet.host.secret import masked_words
 from whet.reduction.commands.selection import Tests, reduce_tests
 from whet.search.proposal import Search
 from whet.workbench.bench import Workbench
@@ -123,7 +124,7 @@ def fewest_tests(
     stopped = search.run()
     if found and found[-1] is None:
         raise BaselineDoesNotFail(
-            f"`{failing}` fails in `{' '.join(trial.command)}`, but not when all tests are named"
+            f"`{failing}` fails in `{' '.join(masked_words(trial.command))}`, but not when all tests are named"
             " one by one in that order",
             hint="the failure depends on more than which tests run, such as chance or time:"
             " `whet run` it a few times",
@@ -161,7 +162,7 @@ class _Pytest:
         whole, collected = self._as_it_ran(outcome)
         if not collected:
             raise BadUsage(
-                f"pytest collects no tests for `{' '.join(self._trial.command)}`",
+                f"pytest collects no tests for `{' '.join(masked_words(self._trial.command))}`",
                 hint="look at what it says: `whet show`",
             )
         failed = failed_tests(outcome, collected)
@@ -172,7 +173,7 @@ class _Pytest:
         failing = _chosen(named, collected, tuple(failed))
         if failing not in failed:
             raise BaselineDoesNotFail(
-                f"`{failing}` does not fail in `{' '.join(self._trial.command)}`",
+                f"`{failing}` does not fail in `{' '.join(masked_words(self._trial.command))}`",
                 hint=f"these do: {', '.join(failed) or 'none'}",
             )
         self._warn_of_others(failing, tuple(failed))

@@ -90,7 +90,7 @@ def follow_again(
     )  # fmt: skip
     known, source = _learnt(bench, request, entry.trial, learning)
     with_calls_followed(bench)
-    result = run_again(bench, entry.number, console, code_then=False)
+    result = run_again(bench, entry.number, console, code_then=False, environment={})
     return _report(result, known, source)
 
 

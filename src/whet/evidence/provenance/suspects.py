@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from whet.agent.site.whet_state.secret import MASK
 from whet.evidence.provenance.recording import (
     ARRAY,
     CONTAINER,
@@ -22,7 +23,6 @@ from whet.evidence.provenance.walk import Walk
 from whet.host.stacks import is_user_code
 
 EXIT = "SystemExit"
-MASK = "[masked]"
 CONTROL_FLOW = {"StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"}
 _LEAST_PARTS = 2
 _QUOTED = re.compile(r"'([\w.]+)'")

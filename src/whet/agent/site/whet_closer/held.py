@@ -14,13 +14,15 @@ if TYPE_CHECKING:
 
     from whet.agent.site.whet_state import arrays, values
     from whet.agent.site.whet_state.arrays import ANY_ERROR, among
-    from whet.agent.site.whet_state.values import label, masked, plain_name, type_name
+    from whet.agent.site.whet_state.secret import MASK, masked
+    from whet.agent.site.whet_state.values import label, plain_name, type_name
 
     Row: TypeAlias = tuple[Any, ...]
 else:
     from whet_state import arrays, values
     from whet_state.arrays import ANY_ERROR, among
-    from whet_state.values import label, masked, plain_name, type_name
+    from whet_state.secret import MASK, masked
+    from whet_state.values import label, plain_name, type_name
 
 _MOST_DEPTH = 3
 _MOST_VALUES = 160
@@ -63,7 +65,7 @@ class Table:
     def _named(self, name: object, value: object, depth: int) -> int:
         kind = type(value)
         if type(name) is str and among(kind, (str, bytes)) and values.is_secret(name, value):
-            return self._add((SCALAR, plain_name(kind), values.MASK, 0, 0, (), None))
+            return self._add((SCALAR, plain_name(kind), MASK, 0, 0, (), None))
         self._left -= 1
         try:
             return self._row(value, kind, depth)

@@ -6,6 +6,7 @@ answers with a gigabyte cannot do so here. Standard library only, Python 3.8 or 
 
 from __future__ import annotations
 
-from .raised import capture
+if __name__ == "whet_state":  # in the program; whet itself takes single modules of it
+    from .raised import capture
 
-__all__ = ["capture"]
+    __all__ = ["capture"]

@@ -6,6 +6,7 @@ Standard library only, Python 3.8 or later.
 from __future__ import annotations
 
 from .arrays import is_exactly
+from .secret import MASK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ def _cut(data: Data, _width: int) -> str:
 
 
 def _secret(data: Data, _width: int) -> str:
-    return f"{data['type']} [masked]"
+    return f"{data['type']} {MASK}"
 
 
 def _whole(data: Data, _width: int) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 
 from . import arrays
 from .arrays import ANY_ERROR, among, is_exactly
+from .secret import masked, why_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,27 +38,6 @@ PLAIN = {
     "re": {"Pattern", "Match"},
     "builtins": {"range", "slice", "ellipsis", "NotImplementedType"},
 }
-
-_SECRET_NAME = re.compile(
-    r"pass(?:wor[dt]|wd|phrase)|secret|credential|authorization|cookie"
-    r"|(?:api|access|auth|private|secret|signing|encryption|account|ssh|aws|hf|openai)_?key"
-    r"|(?:^|_|[a-z](?=T))token$|^pwd$|^bearer$",
-    re.IGNORECASE,
-)
-_KEY_NAME = re.compile(r"(?:^|_)key$", re.IGNORECASE)
-_RANDOM = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9_+/=.-]{20,}\Z")
-_SECRET_TEXT = re.compile(
-    r"\b(?:sk|pk|rk)[-_](?:[a-z]+[-_])*[A-Za-z0-9_-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}"
-    r"|\bgithub_pat_[A-Za-z0-9_]{20,}|\bhf_[A-Za-z0-9]{16,}|\bglpat-[A-Za-z0-9_-]{16,}"
-    r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bxox[abeoprs]-[A-Za-z0-9-]{10,}"
-    r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*|\bnpm_[A-Za-z0-9]{30,}"
-    r"|\bpypi-[A-Za-z0-9_-]{30,}|(?<=[Bb]earer )[A-Za-z0-9._~+/=-]{8,}"
-    r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"
-    r"|(?i:(?<=password[=:])|(?<=password[\"']:)|(?<=passwd[=:])|(?<=secret[=:])|(?<=secret[\"']:)"
-    r"|(?<=pwd=)|(?<=token=)|(?<=api_key=)|(?<=apikey=))[ \"']*[^\s\"'&,;)\]}]{6,}"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
-)
-MASK = "[masked]"
 
 
 def type_name(kind: type) -> str:
@@ -248,18 +227,9 @@ def attributes(value: object, mro: Iterable[type]) -> list[tuple[str, object]]:
 
 
 def is_secret(name: str, value: Any) -> bool:
-    """Whether a text is to be masked because of the name that it has."""
-    if len(value) == 0:
-        return False
-    if _SECRET_NAME.search(name):
-        return True
+    """Whether a text is to be masked because of the name that it has, or as a whole."""
     text = value.decode("latin-1") if isinstance(value, bytes) else value
-    return bool(_KEY_NAME.search(name) and _RANDOM.match(text[:200]))
-
-
-def masked(text: str) -> str:
-    """Return a text with what looks like a key or a password in it masked."""
-    return _SECRET_TEXT.sub(MASK, text)
+    return bool(why_secret(name, text))
 
 
 def islice(many: Iterable[object], count: int) -> Iterable[Any]:
