@@ -69,6 +69,7 @@ check-design: $(VENV)/.ready-dev
 	$(BIN)/vulture
 
 check-docs: $(VENV)/.ready-dev
+	$(BIN)/python docs/prose.py
 	$(BIN)/python docs/generate.py --check
 	$(BIN)/sphinx-build -n -W -q -b html docs docs/_build/html
 
@@ -121,6 +122,10 @@ chaos: $(VENV)/.ready-dev ## kills, signals and failing system calls at random m
 docs: docs-generate ## the documentation, as docs/_build/html/index.html
 	$(BIN)/sphinx-build -n -W -q -b html docs docs/_build/html
 	@echo 'open docs/_build/html/index.html'
+
+.PHONY: recordings
+recordings: $(VENV)/.ready-dev ## record the pictures of the documentation again, on a quiet machine; ARGS=loop for one
+	$(BIN)/python docs/recordings.py $(ARGS)
 
 .PHONY: docs-generate
 docs-generate: $(VENV)/.ready-dev ## rewrite the pages that come from the code

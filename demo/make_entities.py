@@ -1,7 +1,7 @@
-"""Write every named character of HTML5 as a Markdown table, as anybody might do.
+"""Write every named character of HTML5 as a Markdown table, as a user might.
 
 The names are Python's own (`html.entities.html5`), and so are the descriptions
-(`unicodedata`): this file was not written in order to fail.
+(`unicodedata`): nothing here is written to make rich fail.
 """
 
 import html.entities

@@ -129,7 +129,7 @@ def _result_written() -> Generator[None, None, None]:
 
 
 def _write(stream: TextIO, text: str) -> None:
-    line = f"{shown(text)}\n"
+    line = f"{shown(veiled(text))}\n"
     try:
         stream.write(line)
     except UnicodeEncodeError:  # a terminal that is not UTF-8
