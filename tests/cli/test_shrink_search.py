@@ -370,7 +370,7 @@ def test_the_end_names_the_budget_and_the_way_on(whet: Whet) -> None:
     said = whet(*words[3:])
 
     assert said.code == 75
-    assert "the time budget is spent (`--budget 0.3`; `--resume` goes on)" in said.stdout
+    assert "the time budget is spent (`--budget 0.3`; `--resume` continues)" in said.stdout
 
 
 WORD = 'import sys\nif "crash" in open(sys.argv[1]).read():\n    raise SystemError("met")\n'

@@ -31,9 +31,9 @@ from whet.workbench.run import run_again
 )
 @json_option
 def command(trial: int | None, *, code: str, variables: tuple[str, ...], as_json: bool) -> int:
-    """Run a recorded trial again (the last one if no number is given).
+    """Run a recorded trial again (the last one without a number).
 
-    What it was probed for is looked out for again, in today's code.
+    Probes of that trial are set again, in today's code.
     """
     with open_workbench() as bench:
         console = None if as_json else Console()

@@ -92,19 +92,19 @@ _LEAST_CONFIDENCE = 0.5
     type=click.IntRange(1),
     default=FIRST_RUNS,
     metavar="N",
-    help="Run the end that fails so often first, to see whether it always does. (1)",
+    help="Run the failing end N times first, to see whether it always fails. (1)",
 )
 @click.option(
     "--resume",
     is_flag=True,
-    help="Go on with a search that was stopped, or say that there is none.",
+    help="Continue an interrupted search; an error if there is none.",
 )
 @click.option("--log", default="", metavar="FILE", help="Write what `git bisect replay` reads.")
 @click.option("--picture", default="", metavar="FILE", help="Draw the search into this SVG file.")
 @click.option(
     "--hunks",
     is_flag=True,
-    help="Then find the smallest part of the first bad commit that brings the failure.",
+    help="Then find the smallest part of the first bad commit that causes the failure.",
 )
 @click.option(
     "--working-tree",
@@ -157,18 +157,18 @@ def command(
 ) -> int:
     """Find the first bad commit, or with --package the first bad release.
 
-    GOOD and BAD are named as git names them (`v4.33`, `release~3`), by a date (`2026-01-05`,
-    `'2 weeks ago'`), or both in one word (`v4.33..HEAD`). Without BAD it is HEAD; without GOOD whet
-    walks back until it finds a good one. If it is the old end that fails, what fixed it is searched.
+    Write GOOD and BAD as git does (`v4.33`, `release~3`), as a date (`2026-01-05`, `'2 weeks ago'`),
+    or both in one word (`v4.33..HEAD`). The default for BAD is HEAD; without GOOD, whet walks back
+    until it finds a good one. If the older end fails and the newer one passes, it finds the fix.
 
-    Commits are checked out in working trees of whet's own, and `--jobs` of them run at once (your
-    cores, up to 8); your checkout is not touched. Both ends are run too. A version that cannot be
-    built, or whose failure is unlike that of the bad end, is skipped. A search that was stopped
-    goes on when the same line is typed again (`--resume` insists on it).
+    whet checks commits out in working trees of its own and runs `--jobs` of them at once (as many as
+    you have cores, up to 8); your checkout stays as it is. It runs both ends too. It skips a version
+    that doesn't build, or that fails in another way than the bad end. Type the same line again to
+    continue an interrupted search (`--resume` insists on it).
 
-    The answer is looked at again by about three runs, and the doubt that is left is said. If one
-    does not do the same as before, both ends are measured, the plan is said, and each run is weighed until
-    one version is likely enough; naming --confidence, --rate or --good-rate says that it is so.
+    About three more runs check the answer, and whet reports the remaining doubt. When one of them
+    contradicts it, whet measures how often both ends fail, shows its plan, and weighs each run until
+    one version is likely enough; --confidence, --rate or --good-rate ask for that from the start.
     """
     request = trial_request(ctx)
     if packages and not pythons:

@@ -58,15 +58,14 @@ def command(
     as_json: bool,
     **_: object,
 ) -> int:
-    """Find the differences between GOOD and BAD that decide.
+    """Find the differences between GOOD and BAD that matter.
 
-    The two are configurations (JSON, YAML, TOML, INI, .env, Python literals, or any text), one of
-    which stands in the command, or `{}` does; folders; with `--env` environments; with
-    `--arguments` arguments, for `{}` or the end of the command; or, without a command, numbers of
-    recorded trials.
+    The two are configurations (JSON, YAML, TOML, INI, .env, Python literals, or any text), where the
+    command names one of them or has `{}`; folders; with `--env`, environments; with `--arguments`,
+    arguments that replace `{}` or end the command; or, without a command, numbers of recorded trials.
 
-    Two smallest sets come out: the differences that make GOOD fail, and those without which BAD
-    passes. Both are run, and the two configurations written beside BAD.
+    The result is two smallest sets: the differences that make GOOD fail, and those without which BAD
+    passes. whet runs both, and writes the two configurations next to BAD.
     """
     ends, is_environment = _environment_files(ctx, ends)
     ends = (*(arguments or ()), *ends)

@@ -18,7 +18,7 @@ _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 @click.argument("b", type=int)
 @json_option
 def command(a: int, b: int, *, as_json: bool) -> None:
-    """Compare two trials: what was run, on which code, in which environment, and what came."""
+    """Compare two trials: the command, the code, the environment, and the outcome."""
     with open_workbench() as bench:
         found = compare_trials(bench, a, b)
     if as_json:

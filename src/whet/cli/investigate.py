@@ -94,10 +94,10 @@ def command(
 ) -> int:
     """Find out why a command fails, and write a report.
 
-    Runs it again to see whether it always fails, says which bug it is, compares it with what is
-    known to pass, finds the first bad release or commit and the part of it that matters, or which
-    of your uncommitted edits it is, shrinks the files that the command names, makes a line that
-    reproduces it, and checks that line elsewhere.
+    It runs the command again to see whether it always fails, names the bug, compares the failure with
+    what passes, finds the first bad release or commit and the part of it that matters (or which of
+    your uncommitted edits it is), shrinks the files on the command line, makes a line that reproduces
+    the failure, and tests that line elsewhere.
     """
     request = trial_request(ctx)
     options = InvestigateOptions(

@@ -86,26 +86,28 @@ LIMIT_OPTIONS = [
         "limit_set",
         default="",
         metavar="NAME",
-        help="A set of limits: laptop, tiny-container, own.",
+        help="A set of limits: laptop, tiny-container, or your own.",
     ),
     click.option(
         "--memory",
         "limit_memory",
         type=Size(),
-        help="Memory of all processes together; killed above it.",
+        help="Memory of all processes together; above it they are killed.",
     ),
     click.option(
         "--memory-high",
         "limit_memory_high",
         type=Size(),
-        help="Memory above which they are slowed down.",
+        help="Memory above which they slow down.",
     ),
-    click.option("--swap", "limit_swap", type=Size(), help="Swap beside the memory (none)."),
+    click.option(
+        "--swap", "limit_swap", type=Size(), help="Swap in addition to the memory (none)."
+    ),
     click.option(
         "--address-space",
         "limit_address_space",
         type=Size(),
-        help="What each process may reserve (ulimit -v).",
+        help="Address space of each process (ulimit -v).",
     ),
     click.option(
         "--cpus", "limit_cpus", type=Processors(), help="Processors kept busy at once, such as 0.5."
@@ -134,7 +136,10 @@ LIMIT_OPTIONS = [
         help="CPU time of each process.",
     ),
     click.option(
-        "--slow-disk", "limit_slow_disk", type=Speed(), help="Read and write disks so slowly."
+        "--slow-disk",
+        "limit_slow_disk",
+        type=Speed(),
+        help="Slow disk reads and writes to this rate.",
     ),
 ]
 

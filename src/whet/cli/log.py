@@ -10,13 +10,13 @@ from whet.workbench.bench import open_workbench
 
 @click.command()
 @click.option(
-    "-n", "--limit", type=click.IntRange(1), default=20, show_default=True, help="So many."
+    "-n", "--limit", type=click.IntRange(1), default=20, show_default=True, help="How many."
 )
 @click.option("--all", "with_searches", is_flag=True, help="Also the trials of searches.")
 @click.option("--failed", is_flag=True, help="Only those that were BAD.")
 @json_option
 def command(*, limit: int, with_searches: bool, failed: bool, as_json: bool) -> None:
-    """List the recorded trials, the newest first."""
+    """List the recorded trials, newest first."""
     with open_workbench() as bench:
         entries = list(bench.notebook.entries(limit, with_searches=with_searches, only_bad=failed))
         foreign = bench.foreign

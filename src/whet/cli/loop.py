@@ -36,9 +36,7 @@ from whet.workbench.verify import Disagreement, Verification, Verify
     metavar="GLOB",
     help="Files that count even when they are saved while the program runs.",
 )
-@click.option(
-    "--runs", type=click.IntRange(1), default=None, metavar="N", help="End after so many runs."
-)
+@click.option("--runs", type=click.IntRange(1), default=None, metavar="N", help="End after N runs.")
 @click.option(
     "--verify",
     type=click.Choice([mode.value for mode in Verify]),
@@ -56,7 +54,7 @@ from whet.workbench.verify import Disagreement, Verification, Verify
     default=MOST_SNAPSHOTS,
     show_default=True,
     metavar="N",
-    help="Keep so many frozen copies at most; 0: run from the start each time.",
+    help="Keep at most N frozen copies; 0: run from the start each time.",
 )
 @click.option(
     "--pdb",
@@ -83,11 +81,11 @@ def command(
 ) -> int:
     """Run a command, and again after each save, from as far on as the edit allows.
 
-    A Python program is frozen on its way, after slow statements and before it reads its data.
-    After a save it runs on from the last frozen copy that had seen nothing of what changed,
-    which gives what a run from the start would give. Where that is not certain it starts anew.
-    Ctrl-C ends the run; while nothing runs it ends the loop. In a terminal, after a failure,
-    `b` and Enter step through the program from before the failing function was called.
+    whet freezes copies of a Python program as it runs: after slow statements and before it reads its
+    data. After a save, the program continues from the last copy that saw nothing of the change, with
+    the same result as a run from the start. If whet can't be sure of that, it runs from the start.
+    Ctrl-C ends the run; between runs it ends the loop. In a terminal, type `b` and Enter after a
+    failure to step through the program from before the call of the function that failed.
     """
     request = trial_request(ctx)
     console = None if as_json else Console()

@@ -53,13 +53,13 @@ def show_all(*, as_json: bool) -> None:
     for each in found:
         answer(_line_of(each))
     if any(each.is_gone for each in found):
-        say("`whet notebook prune` removes what is kept of projects that are gone")
+        say("`whet notebook prune` removes the trials of projects that are gone")
 
 
 @command.command("prune")
 @click.option("--yes", is_flag=True, help="Remove it without asking.")
 def prune(*, yes: bool) -> None:
-    """Remove what is kept of projects whose folders are gone.
+    """Remove the trials of projects whose folders are gone.
 
     It cannot be brought back. A project on a disk that is not mounted looks gone, too: read the list.
     """

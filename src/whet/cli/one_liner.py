@@ -12,7 +12,7 @@ from whet.workbench.reproducer import line_for
 @click.argument("trial", type=int, required=False)
 @json_option
 def command(trial: int | None, *, as_json: bool) -> None:
-    """Print a trial as one line to paste into a shell, quoted right (the last one by default)."""
+    """Print a trial as one correctly quoted line to paste into a shell (the last one by default)."""
     with open_workbench() as bench:
         entry = bench.notebook.find(trial)
         line = line_for(bench, entry.trial)

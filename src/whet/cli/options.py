@@ -100,24 +100,24 @@ _TRIAL_OPTIONS = [
         "--like",
         type=int,
         metavar="TRIAL",
-        help="Run as this trial ran: its command, variables, switches, limits.",
+        help="Run like this trial: its command, variables, switches, limits.",
     ),
     click.option(
         "--env", multiple=True, metavar="NAME=VALUE", help="Set a variable for this trial alone."
     ),
     click.option("--cwd", default="", metavar="DIR", help="Start the command in this folder."),
-    click.option("--stdin", default="", metavar="FILE", help="What the command reads."),
+    click.option("--stdin", default="", metavar="FILE", help="The command's standard input."),
     click.option(
         "--timeout",
         type=Duration(),
-        help="Kill the whole process tree after so long, with its Python stack taken before.",
+        help="Kill the whole process tree after TIME, and keep its Python stack.",
     ),
     *LIMIT_OPTIONS,
     *ROOM_OPTIONS,
     click.option(
         "--hang",
         type=Duration(),
-        help="Kill it after so long without output, with the stacks of all its processes kept.",
+        help="Kill it after TIME without output, and keep the stacks of all its processes.",
     ),
     click.option(
         "--reset",
@@ -155,8 +155,8 @@ _TRIAL_OPTIONS = [
         metavar="SCRIPT",
         help="Run this script with the command as its arguments: 0 is BAD.",
     ),
-    click.option("--name", default="", help="A name to find the trial by."),
-    click.option("--note", default="", help="What you think; kept with the trial."),
+    click.option("--name", default="", help="A name for the trial."),
+    click.option("--note", default="", help="Your note, kept with the trial."),
     click.option(
         "--expect",
         default="",
@@ -178,7 +178,7 @@ locals_option = click.option(
     "--locals",
     "keeps_locals",
     is_flag=True,
-    help="Keep what the variables of a failure's frames hold; `whet show` and `post-mortem` show it.",
+    help="Keep the variables of a failure's frames, for `whet show` and `post-mortem`.",
 )
 jobs_option = click.option(
     "--jobs", "-j", type=click.IntRange(1), help="Trials at once (all cores)."

@@ -22,12 +22,11 @@ from whet.workbench.post_mortem import Dead, dead_of, likeliest, look_at
 )
 @json_option
 def command(trial: int | None, *, is_list: bool, chosen: int | None, as_json: bool) -> None:
-    """Open pdb on the frames of a trial that was run with `--locals`.
+    """Open pdb on the frames of a trial that ran with `--locals`.
 
-    (The last trial, if no number is given.) The program is not run again: the frames are those
-    that were kept when it failed, their variables are built anew, and the source is that of
-    then. `up`, `down`, `p`, `pp`, `ll`, `where` work; what was too large or too much the
-    program's own to be kept says so.
+    (The last trial without a number.) The program doesn't run again: whet kept the frames when it
+    failed, rebuilds their variables, and shows the source of that time. `up`, `down`, `p`, `pp`, `ll`
+    and `where` work; a value that whet couldn't keep says so.
     """
     with open_workbench() as bench:
         entry = bench.notebook.find(trial)

@@ -20,13 +20,13 @@ TARGET   file.py:LINE           before the statement on that line
          raise:ValueError       each such error; `__exception__` is the error
 \b
 ACTION   print 'EXPR'...        name = value, in one line; without EXPR the arguments
-         stack  mem  count      who called; memory; how often (told at the end anyway)
-         sleep 10               wait, so that you can look; Enter goes on
+         stack  mem  count      who called; memory; how often (the end shows that anyway)
+         sleep 10               wait, so that you can look; Enter continues
          break                  pdb; without a terminal: `whet probe --attach PID`
          die                    show who called, and end: it proves that the line runs
          if 'EXPR'  after N  every N    when to do it
 
-Several targets share the actions behind them; another target begins anew.
+Targets share the actions that follow them; the next target starts a new group.
 """
 
 
@@ -34,7 +34,9 @@ Several targets share the actions behind them; another target begins anew.
     cls=TrialCommand, help=_HELP, options_metavar="[OPTIONS] TARGET... ACTION... -- COMMAND..."
 )
 @click.argument("words", nargs=-1, metavar="")
-@click.option("--rank", multiple=True, type=click.IntRange(0), help="Of many ranks only this one.")
+@click.option(
+    "--rank", multiple=True, type=click.IntRange(0), help="Only this rank of a distributed run."
+)
 @click.option("--attach", type=int, metavar="PID", help="Talk to the pdb that waits in a process.")
 @trial_options
 @json_option

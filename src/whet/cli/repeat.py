@@ -90,15 +90,15 @@ def command(
     as_json: bool,
     **_: object,
 ) -> int:
-    """Run a command again and again, and say how often it fails.
+    """Run a command again and again, and report how often it fails.
 
-    Shown are the failure rate with its interval, the failures by kind, how long the runs took,
-    and how many passes in a row would show that it is fixed. Ctrl-C and --budget end it
-    with what is known by then (exit 75). Each run is recorded: `whet show NUMBER`.
+    The result is the failure rate with its interval, the failures by kind, the run times, and how many
+    passes in a row would show a fix. Ctrl-C and --budget end it with the results so far (exit 75).
+    Each run is recorded: `whet show NUMBER`.
 
-    With --amplify it is run with one switch turned after the other, beside runs without, until it
-    is clear which make the failure more frequent; the trial that then fails most is named, to go
-    on with: `whet again NUMBER`, `whet shrink --like NUMBER`.
+    --amplify turns one switch after another, in turn with runs without any, until it is clear which of
+    them make the failure more frequent. It names the trial that then fails most, for `whet again NUMBER`
+    or `whet shrink --like NUMBER`.
     """
     if is_amplified:
         _refuse(until_failure=until_failure, until_sure=until_sure)

@@ -27,9 +27,9 @@ from whet.workbench.run import RunResult, run
 def command(ctx: click.Context, /, *, keeps_locals: bool, as_json: bool, **_: object) -> int:
     """Run a command once, and record everything about it.
 
-    The program's output and exit code come through untouched; then one line on stderr says
-    the verdict, how it ended, time, peak memory, which failure, the trial's number, and what
-    changed since the last trial of the same command.
+    The program's output and exit code pass through unchanged. One line on stderr then gives the
+    verdict, how the program ended, its time and peak memory, which failure it is, the trial's number,
+    and what changed since the last trial of the same command.
     """
     request = trial_request(ctx)
     with open_workbench() as bench:

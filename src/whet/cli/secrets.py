@@ -7,35 +7,37 @@ from whet.cli.options import json_option
 from whet.workbench.bench import open_workbench
 from whet.workbench.secrets import masked_of
 
+_HELP = """List the secrets that whet masked in the recorded trials (or in one), where and why.
 
-@click.command()
+It never shows their values. whet keeps them outside the notebook, so that a trial can run again,
+and puts them into no one-liner, script or report.
+
+Your own `~/.config/whet/settings.toml` can add secrets and make exceptions:
+
+\b
+  secrets = ["ACME_*", "prefix:acme_live_"]
+  not_secrets = ["SESSION_NAME", "prefix:eyJ"]
+
+An entry is the name of a variable, an option or an attribute, where `*` matches anything; after
+`prefix:` comes the beginning of a value. A project's settings can only add secrets.
+
+\b
+Examples:
+  whet secrets
+  whet secrets 12
+  whet secrets --all --json
+
+whet can't recognize a secret that the program printed or held under a harmless name:
+`whet show TRIAL --output` shows all of its output.
+"""
+
+
+@click.command(help=_HELP)
 @click.argument("trial", type=int, required=False)
 @click.option("--all", "with_searches", is_flag=True, help="Also those of the trials of searches.")
 @json_option
 def command(trial: int | None, *, with_searches: bool, as_json: bool) -> None:
-    r"""List what was masked of the recorded trials (or of one), where it stands and why.
-
-    What a secret is, is never shown. It is kept beside the notebook, so that its trial can run again,
-    and no one-liner, script or report holds it.
-
-    Your own `~/.config/whet/settings.toml` says what else is a secret, and what is none:
-
-    \b
-      secrets = ["ACME_*", "prefix:acme_live_"]
-      not_secrets = ["SESSION_NAME", "prefix:eyJ"]
-
-    A text is the name of a variable, an option or an attribute, `*` stands for anything, and what
-    stands behind `prefix:` is how values begin. The settings of a project may only add secrets.
-
-    \b
-    Examples:
-      whet secrets
-      whet secrets 12
-      whet secrets --all --json
-
-    What the program has printed or held under a harmless name may be a secret that nobody knows for
-    one: `whet show TRIAL --output` shows all that it has printed.
-    """
+    """List the secrets that were masked; `_HELP` is what a user reads."""
     with open_workbench() as bench:
         entries = (
             bench.notebook.entries(with_searches=with_searches)

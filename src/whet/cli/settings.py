@@ -16,11 +16,10 @@ from whet.workbench.bench import open_workbench
 )
 @json_option
 def command(*, is_agreed: bool, as_json: bool) -> None:
-    """Show the settings that hold here.
+    """Show the settings that apply here.
 
-    A switch in the `whet.toml` or `pyproject.toml` of a project sets variables for commands, and a
-    project may come from anybody: whet uses it once you have agreed. What changes has to be agreed
-    to again.
+    A switch in a project's `whet.toml` or `pyproject.toml` sets variables for commands, and a project
+    can come from anyone. whet uses a switch only after you agree to it, and asks again when it changes.
     """
     with open_workbench() as bench:
         settings = bench.settings

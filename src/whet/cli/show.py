@@ -39,9 +39,9 @@ _SHOWN_FAILURES = 3
 def command(
     trial: int | None, *, output: bool, is_whole: bool, shows_probes: bool, as_json: bool
 ) -> None:
-    """Show one recorded trial (the last one if no number is given).
+    """Show one recorded trial (the last one without a number).
 
-    What the variables held where it failed is shown if the trial was run with `--locals`.
+    For a trial that ran with `--locals`, this includes the variables at the failure.
     """
     with open_workbench() as bench:
         entry = bench.notebook.find(trial)

@@ -96,7 +96,7 @@ from whet.workbench.wishes import Wishes
 )
 @click.option("--no-pretty", is_flag=True, help="Leave the result on one line if it is so.")
 @click.option(
-    "--resume", is_flag=True, help="Go on from the best that an earlier shrink of this found."
+    "--resume", is_flag=True, help="Continue from the best result of an earlier shrink of this."
 )
 @click.option(
     "--picture", default="", metavar="FILE", help="Draw size against time into this SVG file."
@@ -130,12 +130,12 @@ def command(
 ) -> int:
     """Find the smallest file that still fails the same way.
 
-    FILE, or a folder, is found among the command's arguments, or `{}` marks its place. It is
-    never touched: the result stands beside it (`data.shrunk.csv`), the best so far at every
-    moment. Stop it with Ctrl-C; `--resume` goes on from there.
+    FILE, or a folder, is one of the command's arguments; or `{}` marks its place. whet never changes
+    it: the result goes next to it (`data.shrunk.csv`), at any moment the best so far. Stop it with
+    Ctrl-C; `--resume` continues from there.
 
-    `--arguments`, `--environment` and `--tests [TEST]` make the command itself smaller: the
-    result is a line to paste into a shell.
+    `--arguments`, `--environment` and `--tests [TEST]` make the command itself smaller: the result is
+    a line to paste into a shell.
     """
     request = trial_request(ctx)
     limit = Budget(wall_seconds=budget)

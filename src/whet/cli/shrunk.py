@@ -124,9 +124,9 @@ def _others(also_found: Sequence[AlsoFound]) -> Iterator[str]:
 def _end(result: ShrunkPayload, budget: float | None) -> str:
     """Return why it ended, and what would let it go on."""
     if result.stopped is StopReason.OUT_OF_TIME and budget is not None:
-        return f"{result.stopped.value} (`--budget {budget:g}`; `--resume` goes on)"
+        return f"{result.stopped.value} (`--budget {budget:g}`; `--resume` continues)"
     if result.stopped is StopReason.INTERRUPTED:
-        return f"{result.stopped.value} (`--resume` goes on)"
+        return f"{result.stopped.value} (`--resume` continues)"
     return result.ended
 
 

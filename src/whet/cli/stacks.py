@@ -46,11 +46,11 @@ def command(
     core: str,
     as_json: bool,
 ) -> None:
-    """Show where every process of a tree is, equal stacks told once.
+    """Show where every process of a tree is, equal stacks once.
 
-    The target is a process and all below it, all processes whose command line matches a pattern,
-    or a trial: one that runs, or one that was given up by `--hang`. Without one: the last trial.
-    Two looks a second apart tell what moves, what spins and what waits.
+    The target is a process and all below it, all processes whose command line matches a pattern, or a
+    trial: a running one, or one that `--hang` gave up. Without a target: the last trial. Two looks one
+    second apart show what moves, what spins and what waits.
     """
     look = Look(target=target, is_trial=is_trial, native=native, looks_again=not once)
     if core:

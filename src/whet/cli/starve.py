@@ -34,7 +34,10 @@ _FOUND = ("memory", "disk", "gpu", "files", "processes", "cpus")
     help="Find the least of it with which the command succeeds.",
 )
 @click.option(
-    "--times", type=click.IntRange(1), default=1, help="With --find: each amount succeeds so often."
+    "--times",
+    type=click.IntRange(1),
+    default=1,
+    help="With --find: how often each amount must succeed.",
 )
 @click.option(
     "--picture", type=click.Path(dir_okay=False), help="With --find: draw time against amount, SVG."
@@ -55,10 +58,10 @@ def command(
 ) -> int:
     """Run a command with little memory, few files, processes or processors, on purpose.
 
-    Each limit holds for the whole trial, is met by a probe before the command starts, and is
-    named when the command dies of it. Without a command it opens a shell with these limits:
-    what meets the memory limit in it dies, and the shell lives on.
-    With --find it searches the least with which the command still succeeds.
+    Each limit applies to the whole trial. A probe tests it before the command starts, and whet names it
+    when it kills the command. Without a command, whet opens a shell with these limits: a program in it
+    that reaches the memory limit dies, and the shell lives on. --find searches for the least with which
+    the command still succeeds.
     """
     request = trial_request(ctx)
     if find is not None:

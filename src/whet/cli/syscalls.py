@@ -55,11 +55,11 @@ def command(
 ) -> int:
     """Show which system calls failed, on which file, and which Python line made them.
 
-    The command is run once; without one a trial is run again, the last one if no number is given.
-    The likeliest cause comes first. Children are followed, descriptors and relative paths are
-    resolved, and of a full or forbidden place it is told how full it was and who owns it. Searches
-    for modules and libraries are left out; so is what fails in a run that passes. Also shown: what
-    it waited for, files, addresses.
+    It runs the command once; without a command, it runs a trial again (the last one without a number).
+    The likeliest cause comes first. It follows child processes, resolves descriptors and relative
+    paths, and for a full or forbidden place shows how full it is or who owns it. It leaves out searches
+    for modules and libraries, and calls that fail in a run that passes. It also shows what the program
+    waited for, its files and its addresses.
     """
     request = trial_request(ctx)
     console = None if as_json else Console()

@@ -79,11 +79,11 @@ def command(
     as_json: bool,
     **_: object,
 ) -> int:
-    """Run a failing command with one switch turned after the other, and show what becomes of it.
+    """Run a failing command with one switch turned after another, and show the effect of each.
 
-    A failure that is gone or clearer with a switch says where it comes from: with one thread
-    a race, with CUDA in step an error that is reported late. No code is edited: switches are
-    variables, or are turned by whet inside the program.
+    If a switch makes the failure go away or makes it clearer, that says where it comes from: with one
+    thread, a race; with synchronous CUDA, an error that CUDA reports late. whet edits no code: switches
+    are environment variables, or whet turns them inside the program.
     """
     if is_list:
         with open_workbench() as bench:

@@ -14,7 +14,9 @@ from whet.workbench.probe import Looking, probe, settle
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS] TARGET... -- COMMAND...")
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
-@click.option("--rank", multiple=True, type=click.IntRange(0), help="Of many ranks only this one.")
+@click.option(
+    "--rank", multiple=True, type=click.IntRange(0), help="Only this rank of a distributed run."
+)
 @click.option(
     "--most",
     type=click.IntRange(1),

@@ -27,11 +27,11 @@ _MOST_FUNCTIONS = 12
 def command(
     ctx: click.Context, /, *, target: str, no_import: bool, as_json: bool, **_: object
 ) -> int:
-    """Show the file that Python really loads for a name, and what else there is of that name.
+    """Show the file that Python really loads for a name, and other files with that name.
 
-    TARGET is `package.module`, `package.module:Class.method`, or a file. The interpreter and the
-    path are those of the command. With a command it is also run: did that line run, how often,
-    from which file, and who called it first?
+    TARGET is `package.module`, `package.module:Class.method`, or a file. The interpreter and the path
+    are the command's. With a command, whet also runs it: did that line run, how often, from which file,
+    and who called it first?
     """
     request = trial_request(ctx)
     with open_workbench() as bench:

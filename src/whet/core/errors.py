@@ -34,10 +34,10 @@ CANNOT_CREATE, INPUT_OUTPUT, INCOMPLETE, NO_PERMISSION, CONFIGURATION = 73, 74, 
 
 
 class BadUsage(WhetError):
-    """The command line does not say what to do.
+    """whet can't tell from the command line what to do.
 
-    whet reads `whet VERB [options] -- COMMAND ...`. What follows `--` is the command,
-    word by word; it is not given to a shell. Look at `whet VERB --help`.
+    whet reads `whet VERB [options] -- COMMAND ...`. The command follows `--`, word by word;
+    no shell interprets it. See `whet VERB --help`.
     """
 
     exit_code = USAGE
@@ -54,20 +54,20 @@ class EmptyCommand(WhetError):
 
 
 class BadCondition(WhetError):
-    """The text after `--bad-if` cannot be read.
+    """whet can't parse the text after `--bad-if`.
 
     A condition is `NAME OPERATOR VALUE`, joined by `and` or `or`:
 
     - `seconds > 2`, `cpu_seconds >= 1.5`, `peak_memory > 500MB`, `exit == 3`
     - `stdout ~ NaN`, `stderr !~ 'deprecated'`, `output ~ 'loss: (nan|inf)'`
-    - `loss > 10`, where `--measure 'loss=loss: ([0-9.]+)'` says how to read `loss`
+    - `loss > 10`, where `--measure 'loss=loss: ([0-9.]+)'` extracts `loss`
     """
 
     exit_code = USAGE
 
 
 class BadExpectation(WhetError):
-    """The text after `--expect` cannot be read, so it could not be scored after the run.
+    """whet can't parse the text after `--expect`, so it can't score it after the run.
 
     An expectation is one of:
 
@@ -75,19 +75,19 @@ class BadExpectation(WhetError):
     - `good`, `bad`, `skip`: the verdict
     - `KeyError`, `json.JSONDecodeError`: the exception, with or without its module
     - `timeout`, `out of memory`, `test failure`, `SIGSEGV`: the kind of failure or the signal
-    - `seconds < 2`, `stdout ~ done`: a condition as of `--bad-if`
+    - `seconds < 2`, `stdout ~ done`: a condition like those of `--bad-if`
 
-    What you merely think goes into `--note`.
+    Put a mere thought into `--note`.
     """
 
     exit_code = USAGE
 
 
 class CommandNotFound(WhetError):
-    """The program to run does not exist, neither as a path nor on `PATH`.
+    """The program doesn't exist, neither as a path nor on `PATH`.
 
     Check the spelling, the folder (`--cwd`) and whether its virtual environment is active.
-    Shell words such as `cd`, aliases and functions are not programs: put them into
+    Shell built-ins such as `cd`, aliases and functions aren't programs: put them into
     `sh -c '...'`.
     """
 
@@ -95,7 +95,7 @@ class CommandNotFound(WhetError):
 
 
 class CommandNotExecutable(WhetError):
-    """The program to run exists but may not be executed.
+    """The program exists, but you may not execute it.
 
     `chmod +x FILE` makes a script executable; a script also needs a first line such as
     `#!/usr/bin/env python3`. Or name the interpreter: `whet run -- python FILE`.
@@ -105,16 +105,16 @@ class CommandNotExecutable(WhetError):
 
 
 class FolderNotFound(WhetError):
-    """The folder that the command should start in does not exist or is not a folder."""
+    """The folder in which to start the command doesn't exist or isn't a folder."""
 
     exit_code = NO_INPUT
 
 
 class BaselineDoesNotFail(WhetError):
-    """The command does not fail, so there is nothing to search for.
+    """The command doesn't fail, so there is nothing to search for.
 
-    A search needs a failure to hold on to. Run the command until it fails; one that fails now and
-    then: `whet repeat --amplify -- COMMAND`. If it exits 0 while it is wrong, say what "bad" means:
+    A search needs a failure. Run the command until it fails; for a failure that comes and goes, use
+    `whet repeat --amplify -- COMMAND`. If the command exits 0 although it is wrong, define "bad":
     `--bad-if 'stdout ~ NaN'`, `--bad-if 'seconds > 2'`, `--oracle SCRIPT`.
     """
 
@@ -124,11 +124,11 @@ class BaselineDoesNotFail(WhetError):
 class CopyFailsOtherwise(WhetError):
     """The command fails on the file itself, but not in the same way on a copy of it.
 
-    A search never touches the file: it varies a copy, in a folder of its own, with the files
-    that lie beside the original linked beside it where that is needed. The program looks at
-    still more, such as the folders above it or the file's exact place, so that what is made
-    smaller would be another failure. Move what varies into a data file that the program is
-    given as an argument; or let a script put the copy in its place:
+    A search never changes the file. It varies a copy in a folder of its own, with links to the
+    files next to the original where the program needs them. This program also looks at something
+    else, such as the folders above or the file's exact path, so a smaller copy would show another
+    failure. Move the data into a file that the program takes as an argument, or let a script put
+    the copy in place:
     `whet shrink FILE --interesting SCRIPT`.
     """
 
@@ -136,61 +136,61 @@ class CopyFailsOtherwise(WhetError):
 
 
 class PayloadMissing(WhetError):
-    """The file to be shrunk does not exist. Check the path; it is relative to `--cwd`."""
+    """The file to shrink doesn't exist. Check the path; it is relative to `--cwd`."""
 
     exit_code = NO_INPUT
 
 
 class PayloadEmpty(WhetError):
-    """The file to be shrunk is empty: there is nothing to take away from it."""
+    """The file to shrink is empty: there is nothing to remove."""
 
     exit_code = DATA
 
 
 class PayloadIsFolder(WhetError):
-    """What a command should read from standard input is a folder. Name one file in it.
+    """The command's standard input can't be a folder. Name one file in it.
 
-    A folder among the command's arguments can be shrunk: `whet shrink FOLDER -- COMMAND FOLDER`.
+    whet can shrink a folder that is one of the command's arguments: `whet shrink FOLDER -- COMMAND FOLDER`.
     """
 
     exit_code = DATA
 
 
 class PayloadTooLarge(WhetError):
-    """The folder to be shrunk holds too much: each trial gets a copy of it.
+    """The folder to shrink is too large: each trial gets a copy of it.
 
-    Move out what the failure does not need, such as `.git`, environments and build folders, or
-    name a folder below it.
+    Move out what the failure doesn't need, such as `.git`, environments and build folders, or
+    name a subfolder.
     """
 
     exit_code = DATA
 
 
 class PayloadUnreadable(WhetError):
-    """The file to be shrunk cannot be read. `ls -l FILE` shows who may."""
+    """whet can't read the file to shrink. `ls -l FILE` shows who may read it."""
 
     exit_code = NO_PERMISSION
 
 
 class SettingsUnreadable(WhetError):
-    """A configuration, or the file with its defaults, is not what its name says that it is.
+    """A configuration, or the file with its defaults, doesn't have the format that its name implies.
 
     `whet shrink config.yaml --towards defaults.yaml` compares the two setting by setting, so
-    both must parse as what `config.yaml` is by its name: JSON, YAML, TOML or INI. The message
-    says where one of them does not. Other files are compared line by line.
+    both must parse in the format that the name `config.yaml` implies: JSON, YAML, TOML or INI.
+    The message shows where one of them doesn't. whet compares other files line by line.
 
-    `whet delta good.toml bad.json` says the settings of the good one in the language of the bad
-    one. A value that this language has no word for, such as a null in TOML, is named.
+    `whet delta good.toml bad.json` writes the good settings in the format of the bad ones, and
+    names a value that the format can't express, such as a null in TOML.
     """
 
     exit_code = DATA
 
 
 class PayloadNotInCommand(WhetError):
-    """The file to be shrunk does not stand in the command, so it cannot be varied.
+    """The command doesn't name the file to shrink, so whet can't vary it.
 
-    Name it among the command's arguments just as it is given to `whet shrink`, or write `{}`
-    in its place: `whet shrink data.csv -- python load.py --input={}`. If the program reads
+    Write it among the command's arguments exactly as you give it to `whet shrink`, or write `{}`
+    instead: `whet shrink data.csv -- python load.py --input={}`. If the program reads
     standard input, use `--stdin FILE`.
     """
 
@@ -198,7 +198,7 @@ class PayloadNotInCommand(WhetError):
 
 
 class NotARepository(WhetError):
-    """The folder is not inside a git repository, so it has no history to search.
+    """The folder isn't inside a git repository, so it has no history to search.
 
     Run the command inside the repository, or name it with `--repo DIR`. For a bug in a
     package from PyPI, `--package NAME` searches its releases instead.
@@ -208,54 +208,54 @@ class NotARepository(WhetError):
 
 
 class UnknownRevision(WhetError):
-    """git does not know the revision. `git log --oneline` and `git tag` show those it knows.
+    """git doesn't know the revision. `git log --oneline` and `git tag` show those it knows.
 
-    A shallow clone has only its newest commits: `git fetch --unshallow` brings the rest.
+    A shallow clone has only the newest commits: `git fetch --unshallow` fetches the rest.
     """
 
     exit_code = DATA
 
 
 class NotAnAncestor(WhetError):
-    """The two revisions do not lie on one line of history.
+    """The two revisions aren't on one line of history.
 
-    A bisection needs the one end to be an ancestor of the other.
-    `git merge-base A B` names the commit where the two lines part.
+    A bisection needs one end to be an ancestor of the other.
+    `git merge-base A B` shows where the two lines part.
     """
 
     exit_code = DATA
 
 
 class SameEnds(WhetError):
-    """Both ends of the search are the same version, so nothing lies between them."""
+    """Both ends of the search are the same version, so there is nothing between them."""
 
     exit_code = DATA
 
 
 class NothingBetween(WhetError):
-    """No version lies between the ends that could be tested.
+    """There is no version between the ends that whet could test.
 
     With `--path`, no commit in between touches that path. A first commit has none before it;
-    a shallow clone ends early: `git fetch --unshallow` brings the rest. Of a package, no release
-    in between can be installed here.
+    a shallow clone ends early: `git fetch --unshallow` fetches the rest. For a package, no release
+    in between installs here.
     """
 
     exit_code = DATA
 
 
 class NothingDiffers(WhetError):
-    """The two cases do not differ in anything that `whet delta` can switch.
+    """The two cases don't differ in anything that `whet delta` can switch.
 
-    What decides lies elsewhere then: in the environment (`whet delta --env a.env b.env`), in the
+    Then the cause is elsewhere: in the environment (`whet delta --env a.env b.env`), in the
     packages (`whet bisect --packages good.txt bad.txt`), in the code (`whet bisect GOOD BAD`), or
-    the failure comes only sometimes.
+    the failure is intermittent.
     """
 
     exit_code = DATA
 
 
 class EndsReversed(WhetError):
-    """The good end fails and the bad end passes: the ends are the other way round.
+    """The good end fails and the bad end passes: the ends are swapped.
 
     To find the version that *fixed* something, name the terms:
     `whet bisect --terms broken,fixed OLD NEW -- COMMAND`.
@@ -265,11 +265,11 @@ class EndsReversed(WhetError):
 
 
 class EndMisjudged(WhetError):
-    """An end of the search is not what it was said to be.
+    """An end of the search isn't what you said it is.
 
-    The good end must pass and the bad end must fail; a search from a wrong end names an innocent
-    version. A release that is installed must do in the environment made for it what the command
-    does with it. The message shows what was done instead; `whet show` shows all of its output.
+    The good end must pass and the bad end must fail; a search from a wrong end blames an innocent
+    version. An installed release must behave the same in the environment that whet makes for it.
+    The message shows what happened instead; `whet show` shows all of its output.
     """
 
     exit_code = DATA
@@ -282,7 +282,7 @@ class UnknownPackage(WhetError):
 
 
 class UnknownRelease(WhetError):
-    """The package has no release of that version, or none that can be installed here.
+    """The package has no release of that version, or none that installs here.
 
     `pip index versions NAME` lists the releases.
     """
@@ -291,7 +291,7 @@ class UnknownRelease(WhetError):
 
 
 class IndexUnreachable(WhetError):
-    """The package index cannot be reached, so releases can be neither listed nor installed.
+    """whet can't reach the package index, so it can neither list nor install releases.
 
     Check the network and the proxy. `PIP_INDEX_URL` (or `UV_INDEX_URL`) names another index,
     such as a mirror inside a company or a cluster.
@@ -301,9 +301,9 @@ class IndexUnreachable(WhetError):
 
 
 class ReleaseNotInstallable(WhetError):
-    """A release could not be installed: its build failed or its requirements cannot be met.
+    """A release didn't install: its build failed, or nothing satisfies its requirements.
 
-    Inside a search such a release is skipped; at an end of the search, name another end.
+    Inside a search whet skips such a release; at an end of the search, name another end.
     """
 
     exit_code = UNAVAILABLE
@@ -312,18 +312,18 @@ class ReleaseNotInstallable(WhetError):
 class SetupFailed(WhetError):
     """The command of `--setup` failed on a commit.
 
-    Inside a search such a commit is skipped; at an end of the search, name another end, or mend
-    the command: it starts at the top of a checkout of that commit, and in a Python environment
-    of its own if it names a Python tool.
+    Inside a search whet skips such a commit; at an end of the search, name another end, or fix
+    the command: it starts at the top of a checkout of that commit, and in a separate Python
+    environment if it names a Python tool.
     """
 
     exit_code = UNAVAILABLE
 
 
 class DiskFull(WhetError):
-    """There is no space left to write what whet has to keep.
+    """The disk has no space left for what whet must keep.
 
-    Nothing recorded so far is lost. Free some space (`df -h`, `df -i`), or keep the project's
+    Everything recorded so far is safe. Free some space (`df -h`, `df -i`), or keep the project's
     trials elsewhere: `WHET_DIR=/path/with/space`.
     """
 
@@ -331,9 +331,9 @@ class DiskFull(WhetError):
 
 
 class CannotWrite(WhetError):
-    """whet may not write where it keeps its trials or its results.
+    """whet can't write to the folder for its trials or its results.
 
-    The folder is read-only or belongs to somebody else. Keep the project's trials elsewhere:
+    The folder is read-only or belongs to another user. Keep the project's trials elsewhere:
     `WHET_DIR=/path/that/is/yours`.
     """
 
@@ -341,36 +341,36 @@ class CannotWrite(WhetError):
 
 
 class StateNotOwned(WhetError):
-    """The folder of trials was not made by your whet on this machine.
+    """Your whet didn't make this folder of trials on this machine.
 
-    It may come with a clone, an archive or a copy, and trials of others can start programs when
-    they are run again. `whet notebook adopt FOLDER` shows what is in it and takes it over.
+    It may come with a clone, an archive or a copy, and another person's trials can start programs
+    when you run them again. `whet notebook adopt FOLDER` shows what is in it and takes it over.
     """
 
     exit_code = NO_PERMISSION
 
 
 class ResultInUse(WhetError):
-    """Another whet is writing to the file that was named for the result.
+    """Another whet is writing its result to the same file.
 
-    Two that write to one file would each leave what the other one found. Wait until the first
-    one ends, or name another file: `-o FILE`. Without `-o` whet takes another name by itself.
+    Two of them would overwrite each other's result. Wait until the first one ends, or name
+    another file: `-o FILE`. Without `-o` whet chooses another name.
     """
 
     exit_code = UNAVAILABLE
 
 
 class NotebookTooNew(WhetError):
-    """The project's notebook was written by a newer whet.
+    """A newer whet wrote the project's notebook.
 
-    Upgrade whet, or set `WHET_DIR` to start another notebook. The file is left as it is.
+    Upgrade whet, or set `WHET_DIR` to start another notebook. whet leaves the file as it is.
     """
 
     exit_code = CONFIGURATION
 
 
 class NotebookDamaged(WhetError):
-    """The project's notebook is not a whole SQLite database.
+    """The project's notebook isn't a whole SQLite database.
 
     whet never repairs in place. Move the file away to start a new notebook;
     `sqlite3 FILE .recover` may bring the old one back.
@@ -380,26 +380,27 @@ class NotebookDamaged(WhetError):
 
 
 class NotebookBusy(WhetError):
-    """Another process holds the project's notebook and does not let go.
+    """Another process has locked the project's notebook and doesn't release it.
 
-    Many whets may use one notebook at once; each holds it for less than a millisecond. Who
-    holds it for long is stopped (Ctrl-Z), is an SQLite client inside a transaction, or sits on
-    another machine that shares the folder. `fuser -v FILE` with the file that `whet notebook` names shows those of this one.
+    Many whets can use one notebook at once; each locks it for less than a millisecond. A process
+    that keeps the lock is stopped (Ctrl-Z), is an SQLite client inside a transaction, or runs on
+    another machine that shares the folder. `fuser -v FILE`, with the file that `whet notebook`
+    names, shows the processes on this machine.
     """
 
     exit_code = UNAVAILABLE
 
 
 class UnknownTrial(WhetError):
-    """The notebook has no such trial. `whet log` lists those it has."""
+    """The notebook has no such trial. `whet log` lists the trials."""
 
     exit_code = NO_INPUT
 
 
 class CodeNotKept(WhetError):
-    """The code of that trial is not there to be run again.
+    """The code of that trial is missing, so it can't run again.
 
-    Its command was not inside a git repository, or the repository has been removed.
+    Its command wasn't inside a git repository, or the repository is gone.
     `whet again` without `--code then` runs the trial on today's code.
     """
 
@@ -407,21 +408,21 @@ class CodeNotKept(WhetError):
 
 
 class SecretNotKept(WhetError):
-    """A trial has a secret that is not kept here, so that it cannot run again as it was.
+    """A trial needs a secret that is missing here, so it can't run again as it was.
 
-    Secrets stand in files of their own beside the notebook (`sealed`), and come with no copy of it.
-    Give it anew: `whet again TRIAL --env NAME=VALUE`, or `whet run --like TRIAL -- COMMAND`.
+    whet keeps secrets in files of their own outside the notebook (`sealed`); a copy of the notebook
+    doesn't include them. Give the secret again: `whet again TRIAL --env NAME=VALUE`, or `whet run --like TRIAL -- COMMAND`.
     """
 
     exit_code = NO_INPUT
 
 
 class NoFailureKept(WhetError):
-    """Of this trial there are no frames to look at.
+    """whet kept no frames of this trial.
 
-    Frames are kept by `whet run --locals`, and of the first runs of `whet investigate`, when an
-    error of Python ends the program, a thread, a test or a process of `multiprocessing`. A program
-    that catches its own errors and leaves by `sys.exit`, or one that a signal ends, has none.
+    `whet run --locals` and the first runs of `whet investigate` keep them when a Python error ends
+    the program, a thread, a test or a `multiprocessing` process. A program that catches its own
+    errors and calls `sys.exit`, or that a signal ends, leaves no frames.
     """
 
     exit_code = NO_INPUT
@@ -430,37 +431,37 @@ class NoFailureKept(WhetError):
 class UnknownTarget(WhetError):
     """There is no module, class or function of that name, as the command's own Python sees it.
 
-    A target is `package.module`, `package.module:Class.method`, or the path of a file. It is
-    looked for as the command behind `--` would, or `python` in this folder; `whet where` shows how.
+    A target is `package.module`, `package.module:Class.method`, or the path of a file. whet
+    looks for it as the command after `--` would, or `python` in this folder; `whet where` shows how.
     """
 
     exit_code = NO_INPUT
 
 
 class NoSuchProcess(WhetError):
-    """There is no process of that number, none whose command line matches, or it has just ended.
+    """There is no process with that number or a matching command line, or it just ended.
 
-    `pgrep -af PATTERN` lists those whose command line matches. What ends too soon to be looked at
-    is caught by `whet run --hang 10 -- COMMAND`, which keeps the stacks when it falls silent.
+    `pgrep -af PATTERN` lists the processes whose command line matches. For a program that ends too
+    soon, `whet run --hang 10 -- COMMAND` keeps the stacks when it falls silent.
     """
 
     exit_code = NO_INPUT
 
 
 class NoStacksKept(WhetError):
-    """The trial has ended, and nobody looked at its stacks while it ran.
+    """The trial has ended, and whet took no stacks while it ran.
 
-    `--hang SECONDS` keeps them when a trial writes nothing for so long. A trial that was killed by
-    `--timeout` has the stack of its main thread in `whet show`.
+    `--hang SECONDS` keeps them when a trial writes nothing for that time. For a trial that
+    `--timeout` killed, `whet show` has the stack of its main thread.
     """
 
     exit_code = NO_INPUT
 
 
 class StackForbidden(WhetError):
-    """The system does not let whet look into the process (ptrace). There are three ways to get it.
+    """The system doesn't let whet look into the process (ptrace). There are three ways to allow it.
 
-    1. Start the program with `whet run`, or `whet syscalls --`: no right is needed for one's own.
+    1. Start the program with `whet run` or `whet syscalls --`: a child process needs no permission.
     2. Look as root: `sudo $(which whet) stacks PID`; a process of another user needs this.
     3. Allow it: `sudo sysctl kernel.yama.ptrace_scope=0` on the machine; in Docker
        `--cap-add SYS_PTRACE`, in Kubernetes `securityContext.capabilities.add: [SYS_PTRACE]`.
@@ -470,25 +471,25 @@ class StackForbidden(WhetError):
 
 
 class BudgetTooSmall(WhetError):
-    """The time budget ends before the command has been seen to fail once.
+    """The time budget ended before the command failed once.
 
-    Give more with `--budget`, or make the command quicker first.
+    Raise it with `--budget`, or make the command faster first.
     """
 
     exit_code = INCOMPLETE
 
 
 class ReproductionFailed(WhetError):
-    """The one-line command was run again, elsewhere, and did not show the failure.
+    """The one-line command ran again elsewhere and didn't show the failure.
 
-    The report says what came instead. The payload and the trials are kept.
+    The report shows what happened instead. The payload and the trials are kept.
     """
 
     exit_code = DATA
 
 
 class UnknownPage(WhetError):
-    """There is no page of that name. `whet explain` lists them."""
+    """There is no page with that name. `whet explain` lists them."""
 
     exit_code = USAGE
 
@@ -496,67 +497,66 @@ class UnknownPage(WhetError):
 class BadSetting(WhetError):
     """A setting in `whet.toml`, `[tool.whet]`, a user's settings or a `WHET_*` variable is wrong.
 
-    A flag wins over the environment, the environment over the project's settings, and these
-    over the user's.
+    A flag overrides the environment, the environment the project's settings, and these the user's.
     """
 
     exit_code = CONFIGURATION
 
 
 class UnknownFormat(WhetError):
-    """There is no payload format of that name.
+    """There is no payload format with that name.
 
-    Without a name whet looks at the content and uses every format that fits. The message
-    lists the formats there are.
+    Without a name, whet looks at the content and uses every format that fits. The message
+    lists all formats.
     """
 
     exit_code = USAGE
 
 
 class LimitMakesNoSense(WhetError):
-    """A limit is not a size or a number, is more than there is, or less than a program needs to start.
+    """A limit isn't a size or a number, exceeds what this machine has, or is too low for a program to start.
 
-    Sizes are written `300M`, `5G` or `1.5GiB`; a letter is a power of 1024. The message says how
-    much there is on this machine, or the least that works.
+    Write sizes as `300M`, `5G` or `1.5GiB`; a letter is a power of 1024. The message shows how
+    much this machine has, or the least that works.
     """
 
     exit_code = USAGE
 
 
 class LimitNotEnforced(WhetError):
-    """No way to enforce a limit works on this machine, or a probe did not meet it.
+    """whet can't enforce a limit on this machine, or a probe didn't meet it.
 
-    The message lists the ways that were tried and what each one lacks. Memory is limited by
-    control groups (version 2 if one was delegated to this user, or is by `systemd-run --user`,
-    version 1 if it can be written to), or else by a watchdog that whet runs itself.
-    Nothing was run: a limit that does not hold would prove nothing.
+    The message lists the ways that whet tried and what each one lacks. It limits memory with
+    control groups (version 2 if this user has a delegated one or gets one from
+    `systemd-run --user`, version 1 if it is writable), or else with a watchdog of its own.
+    whet didn't run the command: a limit that doesn't hold would prove nothing.
     """
 
     exit_code = UNAVAILABLE
 
 
 class NeverSucceeds(WhetError):
-    """`whet starve --find` looks for the least with which a command succeeds, and it never does.
+    """`whet starve --find` looks for the least with which a command succeeds, but it never does.
 
-    It failed without that limit too: leave other limits out, or look with `whet run` what is wrong.
+    It fails without that limit too: leave out other limits, or use `whet run` to see what is wrong.
     """
 
     exit_code = DATA
 
 
 class RoomRefused(WhetError):
-    """A trial cannot be given a disk, a network or a clean room of its own on this machine.
+    """This machine can't give a trial a disk, a network or a clean room of its own.
 
-    These are made of Linux namespaces, which root may always make and other users where the system
-    allows it; clean rooms and `--disk-free` of overlays, from Linux 5.11 on without root. System
-    calls that fail (`--fail`) need seccomp, and cannot be had twice, one within the other. What
-    commonly forbids it, and what to do:
+    These need Linux namespaces, which root can always create, and other users where the system
+    allows it; clean rooms and `--disk-free` need overlays (without root from Linux 5.11 on). System
+    calls that fail (`--fail`) need seccomp, and don't work one inside another. Common obstacles, and
+    what to do:
 
     - `sysctl user.max_user_namespaces` is 0, or `kernel.unprivileged_userns_clone` is 0
       (older Debian): an administrator sets it.
     - Ubuntu 24.04 and later: `kernel.apparmor_restrict_unprivileged_userns` is 1. Set it to 0,
       or run as root.
-    - A container: Docker forbids namespaces to what runs in it unless it is started with
+    - A container: Docker forbids namespaces inside it unless you start it with
       `--cap-add SYS_ADMIN` or `--security-opt seccomp=unconfined`.
     """
 
@@ -564,27 +564,27 @@ class RoomRefused(WhetError):
 
 
 class GpuNotHeld(WhetError):
-    """The memory of a GPU cannot be held so that only so much is left.
+    """whet can't occupy a GPU's memory to leave only the given amount.
 
-    The message says what NVIDIA's driver answered: there may be none, no GPU that is visible
-    (`CUDA_VISIBLE_DEVICES`), or another program that holds more than that already.
+    The message quotes NVIDIA's driver: no driver, no visible GPU (`CUDA_VISIBLE_DEVICES`), or
+    another program that already uses too much.
     """
 
     exit_code = UNAVAILABLE
 
 
 class ClockNotPossible(WhetError):
-    """A trial cannot be given another time of day on this machine.
+    """This machine can't give a trial another time of day.
 
     `--clock` needs libfaketime (`apt-get install faketime`), which a program loads when it starts.
-    Programs that were linked statically, such as those in Go, do not load it.
+    Statically linked programs, such as those in Go, don't load it.
     """
 
     exit_code = UNAVAILABLE
 
 
 class HostFailure(WhetError):
-    """The operating system refused something that whet cannot do without."""
+    """The operating system refused something that whet needs."""
 
     exit_code = 71
 

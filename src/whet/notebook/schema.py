@@ -176,7 +176,7 @@ Any SQLite client may read it, also while whet runs:
 $ sqlite3 -readonly NOTEBOOK "SELECT number, started_at, verb FROM trial"
 ```
 
-Large things (payloads, captured output) are files in `blobs/` beside it, named by the SHA-256 of
+Large things (payloads, captured output) are files in the folder `blobs/`, named by the SHA-256 of
 what they hold: the first two hexadecimal digits name the folder, the rest the file.
 
 ```sql
