@@ -95,8 +95,8 @@ def test_the_user_s_own_list_holds_for_what_is_shown_sealed_and_kept(
     listed = whet("secrets", environment=own).stdout
     assert listed.count("your list") >= 3
     assert "variable `acme_id` kept at" in listed
-    assert b"shown-of-acme" in (whet.state / "notebook.db-wal").read_bytes()
-    assert b"abcd-of-acme" not in (whet.state / "notebook.db-wal").read_bytes()
+    assert b"shown-of-acme" in (whet.state / "notebook.db").read_bytes()
+    assert b"abcd-of-acme" not in (whet.state / "notebook.db").read_bytes()
 
 
 def test_a_project_may_add_a_secret_and_take_none_away(whet: Whet) -> None:
