@@ -186,7 +186,7 @@ def command(
             " for commits, and `--package` searches releases",
             hint="leave them out, or search the package's own repository: `--repo DIR`",
         )
-    good, bad = ("", "") if pythons and not ends else _ends(ends, package)
+    good, bad = ("", "") if pythons and not ends else _ends(ends, package or pythons)
     options = BisectOptions(
         good=good,
         bad=bad,
@@ -219,14 +219,14 @@ def command(
     return 0 if found.stopped.is_complete else INCOMPLETE
 
 
-def _ends(ends: tuple[str, ...], package: str) -> tuple[str, str]:
-    if package and not ends:
+def _ends(ends: tuple[str, ...], subject: str) -> tuple[str, str]:
+    if subject and not ends:
         raise BadUsage(
-            f"no release of `{package}` is named",
-            hint=f"write `whet bisect --package {package} GOOD BAD -- COMMAND`",
+            f"no release of `{subject}` is named",
+            hint=f"write `whet bisect --package {subject} GOOD BAD -- COMMAND`",
         )
-    if package and len(ends) == 1 and ".." not in ends[0]:
-        return "", ends[0]  # a package has no HEAD to go up to
+    if subject and len(ends) == 1 and ".." not in ends[0]:
+        return "", ends[0]  # packages and Pythons have no HEAD to go up to
     return ends_of(ends)
 
 
