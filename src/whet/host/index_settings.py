@@ -147,7 +147,7 @@ def _of_uv(path: Path) -> Iterator[_Layer]:
     try:
         settings = as_record(tomllib.loads(path.read_text(encoding="utf-8")), "uv.toml")
         layers = [_of_uv_table(table, str(path)) for table in (settings, record(settings, "pip"))]
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return  # uv itself will say what is wrong with it
     yield from layers
 

@@ -307,7 +307,7 @@ def _read_own(path: Path) -> JsonObject:
 
     try:
         return tomllib.loads(data.decode())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadSetting(f"`{path}` is not TOML: {error}", hint="mend it") from error
 
 
@@ -322,7 +322,7 @@ def _read_pyproject(path: Path) -> JsonObject:
 
     try:
         return record(record(tomllib.loads(data.decode()), "tool"), "whet")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         if isinstance(error, MalformedRecordError):
             raise BadSetting(
                 f"`[tool.whet]` of `{path}` is not a table", hint="write `[tool.whet]` in a line"

@@ -1,5 +1,6 @@
 """Limits by name, and limits that make sense: what a request asks for, on this machine."""
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -94,7 +95,7 @@ def _field(name: str, option: str, words: object) -> dict[str, int | float]:
             number = float(text)
         except ValueError:
             number = 0.0
-        if number > 0:
+        if 0 < number < math.inf:
             return {plain: number if plain == "cpus" else int(number)}
     raise BadSetting(
         f"`{option} = {words!r}` in the set of limits `{name}` is no limit",

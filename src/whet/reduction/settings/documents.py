@@ -75,7 +75,7 @@ def _read_json(text: str) -> object:
 def _read_toml(text: str) -> object:
     try:
         return tomllib.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UnreadableError(str(error)) from error
 
 
@@ -120,7 +120,7 @@ def _yaml_kind() -> DocumentKind | None:
             data: object = yaml.safe_load(text)
         except (yaml.constructor.ConstructorError, yaml.composer.ComposerError):
             return None  # tags of its own, or more than one document: its lines count
-        except (yaml.YAMLError, RecursionError) as error:
+        except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
             raise UnreadableError(" ".join(str(error).split())) from error
         return {} if data is None else data
 
