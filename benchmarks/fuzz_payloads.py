@@ -24,6 +24,7 @@ from fuzz_reader import Reader, Seeds, placed, text
 from whet.core.verdict import Verdict
 from whet.host.folders import pack_folder, put_folder_back, unpack_folder
 from whet.reduction.catalogue import KINDS, kinds_of, pretty_of, readable
+from whet.reduction.formats.brackets import is_deep
 from whet.reduction.kind import Kind
 from whet.reduction.reducer import reducer_of
 from whet.reduction.settings.documents import UnreadableError, document_in
@@ -35,6 +36,7 @@ from whet.search.proposal import run_search
 
 ROOT = Path(__file__).parents[1]
 _TRIED_OF_EACH_PASS, _TRIED_OF_ALL = 3, 40
+_MANY_READS_SECONDS = 10.0
 
 
 class _EnoughError(Exception):
@@ -70,6 +72,8 @@ def read_kind(kind: Kind, data: bytes) -> None:
             part.put(part.content[:-1])
         if kind.detours is not None:
             list(islice(kind.detours(data), 3))
+    elif is_deep(data):
+        return  # no parser is ever asked about it
     for each in kind.passes:
         try:
             run_search(each.search(data), _tester(_TRIED_OF_EACH_PASS))
@@ -460,12 +464,14 @@ def payload_readers() -> Iterator[Reader]:
     """Yield the readers of payloads."""
     for name, kind in KINDS.items():
         yield Reader(
-            name=f"payload: {name}", modules=("reduction",), seeds=_seeds_of(name),
+            name=f"payload: {name}", modules=("reduction",),
+            most_seconds=_MANY_READS_SECONDS, seeds=_seeds_of(name),
             read=partial(read_kind, kind), shape=Shape.JSON if name == "json" else Shape.BYTES,
         )  # fmt: skip
     for name in ("", "a.json", "a.dat"):
         yield Reader(
-            name=f"payload: any as `{name}`", modules=("reduction",), seeds=_all_seeds,
+            name=f"payload: any as `{name}`", modules=("reduction",),
+            most_seconds=_MANY_READS_SECONDS, seeds=_all_seeds,
             read=partial(reduce_any, name),
         )  # fmt: skip
     yield Reader(

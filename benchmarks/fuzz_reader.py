@@ -22,6 +22,7 @@ class Reader:
         seeds: what it is given when all is well.
         read: reads an example.
         shape: how seeds are taken apart.
+        most_seconds: of CPU, for one example.
         refuses: what it raises by its own documentation, beside errors of whet's.
     """
 
@@ -31,6 +32,7 @@ class Reader:
     read: Callable[[bytes], object]
     shape: Shape = Shape.BYTES
     refuses: tuple[type[Exception], ...] = ()
+    most_seconds: float = 2.0
 
 
 @cache

@@ -107,7 +107,7 @@ def _read_entry(data: bytes) -> None:
     if "number" not in stored:  # the name of the column is the query's own
         return
     entry = read_entry(stored, _output_of, Path("/notebook.db"))
-    entry.trial.key  # noqa: B018 - what a search asks of each entry
+    str(entry.trial.key)
     if entry.outcome is not None:
         entry.outcome.to_json()
         [met.words for met in entry.outcome.limits_met]
@@ -215,6 +215,12 @@ _CLOSER_LINES = b"\n".join(
         {"kind": "raised", "message": "https://u:secret@h/x", "place": ["/p/x.py", 3, "f"]},
     ])
 )  # fmt: skip
+
+
+def _closer_evidence() -> list[bytes]:
+    call = _CALLS.replace(b"{", b'{"kind": "call", ', 1)
+    lines = b", ".join([*_CLOSER_LINES.splitlines(), call])
+    return [b'{"told": [' + lines + b"]}"]
 
 
 def _agent_folder(name: str, data: bytes) -> Path:
@@ -481,12 +487,11 @@ def record_readers() -> Iterator[Reader]:
     yield from _readers(("evidence", "workbench"), Shape.JSON, [
         ("evidence: failures", _failure_evidence, _failures, malformed),
         ("evidence: probes", _probe_evidence, _probes, malformed),
-        ("evidence: a closer look", lambda: [_json({"told": [json.loads(each) for each in _CLOSER_LINES.splitlines()]
-                                                    + [{**json.loads(_CALLS), "kind": "call"}]})], _clues, malformed),
+        ("evidence: a closer look", _closer_evidence, _clues, malformed),
         ("evidence: steps", lambda: _left_as(".steps"), read_recording, malformed),
         ("evidence: stacks", _stack_seeds, _stacks, malformed),
         ("evidence: system calls", _call_seeds, _calls, malformed),
-        ("evidence: pythons", lambda: [_json({"pythons": [{"executable": "/p", "version": "CPython 3.11", "files": []}],
+        ("evidence: pythons", lambda: [_json({"pythons": [{"executable": "/p", "version": "CPython 3.11", "files": ["a.py"]}],
                                               "ended": [{"pid": 1, "name": "a", "code": -9}]})], _pythons, malformed),
         ("evidence: looks", lambda: [Looks(paths=("a",), calls=1).to_bytes()], Looks.from_bytes, malformed),
         ("evidence: resources", lambda: [_json(a_resource_use().to_json())], _use, malformed),

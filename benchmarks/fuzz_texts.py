@@ -240,7 +240,7 @@ def _page(kind: str, data: bytes) -> None:
     files = read_page(data, kind, "https://example.org/simple/six/")
     for each in releases_of(Listing(package="six", index="i", files=files), _PYTHON):
         str(each)
-        each.order.is_prerelease  # noqa: B018 - a search asks for it
+        str(each.order)
 
 
 _PINS = (
@@ -283,7 +283,7 @@ def _index_settings(name: str, data: bytes) -> None:
     found = IndexSettings.configured(environment)
     found.for_pip()
     found.for_uv()
-    found.shown  # noqa: B018 - it takes the address apart
+    str(found.shown)
 
 
 # ---- settings and the little languages ----
@@ -407,8 +407,6 @@ _OF_WORDS: tuple[tuple[str, Callable[[list[str]], object]], ...] = (
 
 def _rows() -> Iterator[_Row]:
     no = ()
-    sources = [SOURCES["python"]]
-    malformed = (MalformedRecordError,)
     yield "program: what it printed", "evidence.classify", printed, _program, no
     yield "program: a message", "evidence.message", printed, _message, no
     yield "program: tests", "evidence.told_tests", printed, _tests, no
@@ -446,6 +444,10 @@ def _rows() -> Iterator[_Row]:
         _tree,
         no,
     )
+
+
+def _rows_of_packages() -> Iterator[_Row]:
+    no = ()
     for kind, page in (("text/html", _PAGE_HTML), ("application/json", _PAGE_JSON)):
         seeds: Callable[[], Sequence[bytes]] = partial(list[bytes], [page])
         yield (
@@ -491,6 +493,12 @@ def _rows() -> Iterator[_Row]:
             partial(_index_settings, name),
             no,
         )
+
+
+def _rows_of_words() -> Iterator[_Row]:
+    no = ()
+    sources = [SOURCES["python"]]
+    malformed = (MalformedRecordError,)
     for name in ("whet.toml", "settings.toml"):
         yield f"settings: {name}", "host.project", lambda: [_SETTINGS], partial(_settings, name), no
     yield "settings: pyproject.toml", "host.project", lambda: [b"[tool.whet]\n" + _SETTINGS.replace(
@@ -524,6 +532,12 @@ def _rows() -> Iterator[_Row]:
     )
 
 
+def _all_rows() -> Iterator[_Row]:
+    yield from _rows()
+    yield from _rows_of_packages()
+    yield from _rows_of_words()
+
+
 _SHAPES = {
     "index: application/json": Shape.JSON, "source: records": Shape.JSON, "tool: where a module is": Shape.JSON,
 }  # fmt: skip
@@ -531,7 +545,7 @@ _SHAPES = {
 
 def text_readers() -> Iterator[Reader]:
     """Yield the readers of texts."""
-    for name, module, seeds, read, refuses in _rows():
+    for name, module, seeds, read, refuses in _all_rows():
         yield Reader(
             name=name, modules=(module,), seeds=seeds, read=read, refuses=refuses,
             shape=_SHAPES.get(name, Shape.BYTES),

@@ -1,5 +1,6 @@
 """Quantities as a person reads them."""
 
+import math
 from collections.abc import Sequence
 
 _MINUTE, _HOUR = 60, 3600
@@ -11,6 +12,8 @@ _MOST_BYTES = 10**300  # more than that is no float
 
 def shown_seconds(seconds: float) -> str:
     """Return a duration with two or three digits: ``41 ms``, ``2.5 s``, ``3 min 20 s``."""
+    if not math.isfinite(seconds):
+        return f"{seconds} s"
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     if seconds < _MINUTE:

@@ -280,7 +280,7 @@ def call_lines(calls: Sequence[Call]) -> Iterator[str]:
         while left:
             call, depth = left.pop()
             yield f"{'  ' * depth}{_call_line(call)}"
-            inner = below.get((pid, call.number), [])
+            inner = below.pop((pid, call.number), [])  # once, should two calls have one number
             left += [(each, depth + 1) for each in reversed(inner)]
 
 
