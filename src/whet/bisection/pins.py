@@ -1,7 +1,6 @@
 """Sets of packages at one release each: what `pip freeze` prints, requirements and lock files."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -12,6 +11,7 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 
 from whet.bisection.releases import supported_tags
 from whet.core.record import items_of, record_of
+from whet.core.toml import toml_data
 from whet.host.python_interpreter import PythonFacts
 
 _COMMENT = re.compile(r"(?:^|\s)#.*")
@@ -84,8 +84,8 @@ def _locked(text: str) -> Sequence[Mapping[str, object]] | None:
     if "[[package" not in text:
         return None
     try:
-        data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        data = toml_data(text)
+    except ValueError as error:
         raise NoPinsError(f"it looks like a lock file, but is no TOML: {error}") from error
     packages = items_of(data.get("packages", data.get("package")))
     return [each for each in map(record_of, packages) if each is not None]

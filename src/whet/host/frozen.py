@@ -373,6 +373,6 @@ def _receive(line: "_socket.socket") -> bytes:
             if not part:
                 return b""
             body += part
-    except OSError:
+    except (OSError, MemoryError):
         return b""
     return bytes(body)

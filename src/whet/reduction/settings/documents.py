@@ -4,13 +4,13 @@ import configparser
 import io
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import PurePath
 from typing import Any, cast
 
+from whet.core.toml import toml_data
 from whet.reduction.settings.assignments import (
     read_env_file,
     read_python_literal,
@@ -75,8 +75,8 @@ def _read_json(text: str) -> object:
 
 def _read_toml(text: str) -> object:
     try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
+        return toml_data(text)
+    except ValueError as error:
         raise UnreadableError(str(error)) from error
 
 
