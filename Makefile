@@ -75,7 +75,7 @@ check-docs: $(VENV)/.ready-dev
 
 .PHONY: bench
 bench: $(VENV)/.ready-dev ## the measurements of benchmarks/, as tables with ratios
-	for script in $$(grep -l '^def main' benchmarks/*.py | grep -v '/\(warm\|warm_search\|shrink\|shrink_engine\|bisection_culprits\|bisection_releases\|release_history\|noisy\|hidden_causes\|everyday\|reworded_histories\|published\|spectrum\|spectrum_run\|chaos\)\.py'); do \
+	for script in $$(grep -l '^def main' benchmarks/*.py | grep -v '/\(warm\|warm_search\|shrink\|shrink_engine\|bisection_culprits\|bisection_releases\|release_history\|noisy\|hidden_causes\|everyday\|reworded_histories\|published\|spectrum\|spectrum_run\|chaos\|fuzz\)\.py'); do \
 	    $(BIN)/python "$$script" || exit; done
 
 .PHONY: bench-warm
@@ -117,6 +117,10 @@ bench-starve: $(VENV)/.ready-dev ## what limits cost and how exact they are; wha
 .PHONY: chaos
 chaos: $(VENV)/.ready-dev ## kills, signals and failing system calls at random moments; what it shows adds up; ARGS='--rounds 1000'
 	$(BIN)/python benchmarks/chaos.py $(ARGS)
+
+.PHONY: fuzz
+fuzz: $(VENV)/.ready-dev ## broken and odd files, records and texts for every reader; what it shows adds up; ARGS='--seconds 3600'
+	$(BIN)/python benchmarks/fuzz.py $(ARGS)
 
 .PHONY: docs
 docs: docs-generate ## the documentation, as docs/_build/html/index.html

@@ -205,3 +205,22 @@ def test_where_names_cannot_be_exchanged_the_folder_is_replaced_in_two_steps(
 def test_a_folder_that_is_gone_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PayloadMissing, match="nothing"):
         pack_folder(tmp_path / "nothing")
+
+
+def test_nothing_is_unpacked_through_a_link_that_leads_out(tmp_path: Path) -> None:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as archive:
+        link = tarfile.TarInfo("out")
+        link.type, link.linkname = tarfile.SYMTYPE, str(tmp_path)
+        archive.addfile(link)
+        archive.addfile(tarfile.TarInfo("out/taken"))
+
+    with pytest.raises(PermissionError):
+        unpack_folder(packed.getvalue(), tmp_path / "folder")
+
+    assert not (tmp_path / "taken").exists()
+
+
+def test_what_is_no_packed_folder_is_refused_as_what_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="cannot be read"):
+        unpack_folder(b"no archive", tmp_path / "folder")

@@ -13,6 +13,7 @@ import pytest
 import whet.agent
 from whet.core.stack import ProcessStack
 from whet.host import spying
+from whet.host.asyncio_tasks import parse_tasks
 from whet.host.process_facts import ProcessFacts, facts_of
 from whet.host.process_tree import descendants_of
 from whet.host.spying import FORBIDDEN, parse_gdb, take_all
@@ -290,3 +291,8 @@ Thread 1 (Thread 0x7f0 (LWP 11) "main"):
         ("__futex_wait", "/lib/x86_64-linux-gnu/libc.so.6", 0),
     ]
     assert main.frames[0].in_user_code
+
+
+def test_a_debugger_that_tells_of_no_thread_tells_of_none() -> None:
+    assert parse_gdb("ptrace: Operation not permitted.\n") == ()
+    assert list(parse_tasks("")) == []

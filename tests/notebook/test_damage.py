@@ -170,6 +170,16 @@ def test_a_page_that_was_overwritten_is_noticed(tmp_path: Path) -> None:
         list(notebook.entries())
 
 
+def test_a_file_of_a_format_that_sqlite_does_not_know_is_named(tmp_path: Path) -> None:
+    path = recorded(tmp_path, trials=1)
+    data = bytearray(path.read_bytes())
+    data[44:48] = (99).to_bytes(4, "big")  # the schema format of the header
+    path.write_bytes(data)
+
+    with pytest.raises(NotebookDamaged, match=f"`{path}`"):
+        Notebook.open(tmp_path)
+
+
 def test_a_newer_notebook_is_left_alone(tmp_path: Path) -> None:
     path = recorded(tmp_path, trials=1)
     connection = sqlite3.connect(path)

@@ -13,7 +13,7 @@ from odd_oracles import Judge, fails_if, odd_judges, shrunk
 
 from whet.core.verdict import Verdict
 from whet.reduction.catalogue import KINDS, kinds_of
-from whet.reduction.formats.markup_scan import attributes
+from whet.reduction.formats.markup_scan import attributes, scan_html, scan_xml
 from whet.reduction.formats.markup_tree import HTML, XML, Markup, parse_html, parse_xml
 from whet.reduction.order import TEXT
 from whet.reduction.reduction_pass import Stage
@@ -256,3 +256,10 @@ def test_no_node_can_go_alone_and_a_second_shrink_changes_nothing(
     for node in markup.nodes[1:]:
         rest = smallest[: node.outer_start] + smallest[node.end :]
         assert not TEXT.is_better(rest, smallest) or judge(rest) is not Verdict.BAD
+
+
+def test_comments_in_a_doctype_that_does_not_end_take_no_longer_than_text() -> None:
+    payload = b"<!DOCTYPE a [" + b"<!-- x -->" * 60 + b"'"
+
+    assert list(scan_xml(payload)) == [None]
+    assert b"".join(payload[each.start : each.end] for each in scan_html(payload)) == payload

@@ -1,16 +1,17 @@
 """Sets of packages at one release each: what `pip freeze` prints, requirements and lock files."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from packaging.markers import InvalidMarker, Marker, UndefinedEnvironmentName
+from packaging.markers import Marker
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.utils import canonicalize_name, parse_wheel_filename
 
 from whet.bisection.releases import supported_tags
+from whet.core.record import items_of, record_of
+from whet.core.toml import toml_data
 from whet.host.python_interpreter import PythonFacts
 
 _COMMENT = re.compile(r"(?:^|\s)#.*")
@@ -83,11 +84,11 @@ def _locked(text: str) -> Sequence[Mapping[str, object]] | None:
     if "[[package" not in text:
         return None
     try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        data = toml_data(text)
+    except ValueError as error:
         raise NoPinsError(f"it looks like a lock file, but is no TOML: {error}") from error
-    packages = data.get("packages", data.get("package"))
-    return cast("Sequence[Mapping[str, object]]", packages)
+    packages = items_of(data.get("packages", data.get("package")))
+    return [each for each in map(record_of, packages) if each is not None]
 
 
 def _of_lock(
@@ -125,7 +126,7 @@ def _is_for(package: Mapping[str, object], environment: Mapping[str, str]) -> bo
 def _holds(marker: str, environment: Mapping[str, str]) -> bool:
     try:
         return Marker(marker).evaluate(dict(environment))
-    except (InvalidMarker, UndefinedEnvironmentName):
+    except (ValueError, KeyError):  # it is no marker, or asks for what only an installer knows
         return True
 
 
@@ -134,7 +135,7 @@ def _has_file(package: Mapping[str, object], python: PythonFacts) -> bool:
     files = package.get("wheels", package.get("files"))
     if package.get("sdist") or not isinstance(files, list) or not files:
         return True
-    names = [_file_name(cast("Mapping[str, object]", file)) for file in cast("list[object]", files)]
+    names = [_file_name(record_of(file) or {}) for file in cast("list[object]", files)]
     wheels = [name for name in names if name.endswith(".whl")]
     return len(wheels) < len(names) or any(_fits(wheel, python) for wheel in wheels)
 
@@ -147,7 +148,7 @@ def _file_name(file: Mapping[str, object]) -> str:
 def _fits(wheel: str, python: PythonFacts) -> bool:
     try:
         return bool(parse_wheel_filename(wheel)[3] & supported_tags(python))
-    except InvalidWheelFilename:
+    except ValueError:
         return True
 
 

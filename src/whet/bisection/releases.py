@@ -4,11 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
 from packaging.tags import Tag, compatible_tags, cpython_tags
 from packaging.utils import (
-    InvalidSdistFilename,
-    InvalidWheelFilename,
     parse_sdist_filename,
     parse_wheel_filename,
 )
@@ -234,11 +232,12 @@ def _release(
 
 def _problem(file: IndexFile, python: PythonFacts, supported: frozenset[Tag]) -> str:
     """Return why a file cannot be installed on a Python; empty if it can."""
+    version = Version(python.version)
     try:
-        wanted = SpecifierSet(file.requires_python)
-    except InvalidSpecifier:
-        wanted = SpecifierSet()  # as pip takes it
-    if not wanted.contains(Version(python.version), prereleases=True):
+        is_wanted = SpecifierSet(file.requires_python).contains(version, prereleases=True)
+    except ValueError:
+        is_wanted = True  # as pip takes it
+    if not is_wanted:
         return f"it requires Python {file.requires_python}, not {python.version}"
     if not file.name.endswith(".whl"):
         return ""
@@ -254,7 +253,7 @@ def _version_of(name: str) -> Version | None:
         for ending in (".tar.bz2", ".tgz", ".tar.xz"):  # old, but pip installs them
             name = name.removesuffix(ending) + ".tar.gz" if name.endswith(ending) else name
         return parse_sdist_filename(name)[1]
-    except (InvalidWheelFilename, InvalidSdistFilename, InvalidVersion):
+    except ValueError:  # packaging's own errors, and Python's of a number with thousands of digits
         return None
 
 

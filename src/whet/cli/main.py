@@ -8,7 +8,7 @@ import click
 
 from whet import __version__
 from whet.cli.console import report_error, report_fault, say
-from whet.core.errors import SOFTWARE, USAGE, BadUsage, WhetError
+from whet.core.errors import SOFTWARE, USAGE, BadUsage, NotebookDamaged, WhetError
 from whet.host.ending import ToldToEndError, orderly_end
 
 
@@ -124,9 +124,21 @@ def run_cli(arguments: Sequence[str]) -> int:
     except Exception as error:  # noqa: BLE001 - a bug of whet's own: its traceback goes to a file
         from whet.host.refused import refused
 
-        refusal = refused(error)
+        refusal = _unreadable(error) or refused(error)
         return report_fault(error) if refusal is None else report_error(refusal)
     return code if isinstance(code, int) else 0
+
+
+def _unreadable(error: Exception) -> WhetError | None:
+    """Return the error to show for what is kept with a trial, by somebody else or an older whet."""
+    from whet.core.record import MalformedRecordError
+
+    if not isinstance(error, MalformedRecordError):
+        return None
+    return NotebookDamaged(
+        f"something that is kept with a trial cannot be read: {error}",
+        hint="run the trial anew: `whet again`; `whet notebook` names the folder that holds it",
+    )
 
 
 def _reader_has_gone() -> int:

@@ -1,6 +1,5 @@
 """``whet show``: one recorded trial."""
 
-import json
 import sys
 from collections.abc import Sequence
 
@@ -14,7 +13,7 @@ from whet.core.evidence import FAILURES, PROBES, SYSTEM_CALLS, Evidence
 from whet.core.outcome import Outcome
 from whet.core.output import Output
 from whet.core.quantity import shown_bytes, shown_seconds
-from whet.core.record import as_record, records
+from whet.core.record import as_record, decoded, records
 from whet.core.resources import ResourceUse
 from whet.core.shell_words import joined
 from whet.core.trial import Trial
@@ -152,7 +151,7 @@ def _probes_json(kept: Evidence) -> dict[str, object]:
 def _as_json(kept: Sequence[Evidence]) -> list[object]:
     found: list[object] = []
     for each in kept:
-        found += records(as_record(json.loads(each.data), "evidence"), "failures")
+        found += records(as_record(decoded(each.data), "evidence"), "failures")
     return found
 
 

@@ -25,6 +25,18 @@ class Statement:
     function: str = ""
 
 
+def module_of(source: str | bytes) -> ast.Module:
+    """Return the syntax tree of a module.
+
+    Raises:
+        SyntaxError, ValueError: if it is no Python, or nested deeper than Python's own parser can go.
+    """
+    try:
+        return ast.parse(source)
+    except (RecursionError, MemoryError) as error:
+        raise SyntaxError("it is nested too deeply") from error
+
+
 def statement_at(source: str | bytes, line: int) -> Statement | None:
     """Return the statement on a line; where there is none, the next one, else the last one.
 
@@ -34,7 +46,7 @@ def statement_at(source: str | bytes, line: int) -> Statement | None:
     Raises:
         SyntaxError, ValueError: if the source is not Python.
     """
-    found = sorted(_statements(ast.parse(source), ""), key=lambda each: each.first)
+    found = sorted(_statements(module_of(source), ""), key=lambda each: each.first)
     around = [each for each in found if each.first <= line <= each.last]
     later = [each for each in found if each.first > line]
     nearest = around[-1:] or later[:1] or found[-1:]
@@ -49,7 +61,7 @@ def functions_in(source: str | bytes) -> tuple[str, ...]:
     Raises:
         SyntaxError, ValueError: if the source is not Python.
     """
-    return tuple(each.function for each in _statements(ast.parse(source), "") if each.function)
+    return tuple(each.function for each in _statements(module_of(source), "") if each.function)
 
 
 def lambdas_in(source: str | bytes) -> dict[str, int]:
@@ -58,7 +70,7 @@ def lambdas_in(source: str | bytes) -> dict[str, int]:
     Raises:
         SyntaxError, ValueError: if the source is not Python.
     """
-    return dict(_lambdas(ast.parse(source), ""))
+    return dict(_lambdas(module_of(source), ""))
 
 
 def lambdas_on(source: str | bytes, line: int) -> int:
@@ -67,7 +79,7 @@ def lambdas_on(source: str | bytes, line: int) -> int:
     Raises:
         SyntaxError, ValueError: if the source is not Python.
     """
-    nodes = ast.walk(ast.parse(source))
+    nodes = ast.walk(module_of(source))
     return sum(isinstance(each, ast.Lambda) and each.lineno == line for each in nodes)
 
 

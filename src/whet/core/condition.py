@@ -23,7 +23,8 @@ _COMPARISON = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _NUMBER = re.compile(
-    r"(?P<number>[-+]?[0-9.]+(?:e[-+]?[0-9]+)?|nan|inf)\s*(?P<unit>[A-Za-z]*)", re.IGNORECASE
+    r"(?P<number>[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|nan|inf)\s*(?P<unit>[A-Za-z]*)",
+    re.IGNORECASE,
 )
 _UNITS = {
     "": 1.0,
@@ -160,8 +161,8 @@ def _comparison(found: re.Match[str], whole: str) -> Comparison:
 
 def _pattern(value: str, whole: str) -> re.Pattern[bytes]:
     try:
-        return re.compile(value.encode(), re.MULTILINE)
-    except re.error as error:
+        return re.compile(value.encode("utf-8", "surrogateescape"), re.MULTILINE)
+    except (re.error, UnicodeError, RecursionError, OverflowError) as error:
         raise BadCondition(
             f"`{value}` in `{whole}` is not a regular expression: {error}",
             hint="put a backslash before each of . * + ? ( ) [ ] { } | that stands for itself",

@@ -10,6 +10,7 @@ from whet.core.errors import BadCondition, BadExpectation
 from whet.core.failure import FailureKind
 from whet.core.oracle import says_nothing
 from whet.core.outcome import Outcome
+from whet.core.quantity import bounded
 from whet.core.verdict import Verdict
 
 _EXIT = re.compile(r"exit(?:\s+|\s*==?\s*)(\d+)")
@@ -56,7 +57,7 @@ class Expectation:
 def _named(plain: str) -> _Test | None:
     exits = _EXIT.fullmatch(plain)
     if exits is not None:
-        return lambda outcome, _: outcome.shell_exit_code == int(exits[1])
+        return lambda outcome, _: outcome.shell_exit_code == bounded(exits[1])
     if plain.lower() in _VERDICTS:
         return _verdict(_VERDICTS[plain.lower()])
     if plain.lower() in _KINDS:

@@ -1,5 +1,6 @@
 """What a trial may use, and which limit it met: values, sizes in words, and nothing enforced."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -205,7 +206,8 @@ def size_bytes(words: str) -> int | None:
     A letter is a power of 1024, as of `systemd-run`, `ulimit` and `free`.
     """
     found = _SIZE.fullmatch(words.strip())
-    return None if found is None else int(float(found[1]) * _UNITS[found[2].upper()])
+    size = math.inf if found is None else float(found[1]) * _UNITS[found[2].upper()]
+    return int(size) if math.isfinite(size) else None
 
 
 def speed_bytes(words: str) -> int | None:

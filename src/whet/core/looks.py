@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 
-from whet.core.record import as_record, integer, number, text, texts
+from whet.core.record import as_record, decoded, integer, number, text, texts
 
 READS_GIT = "reads git's own metadata"
 """The gap of a run for which two commits differ though their files are equal."""
@@ -49,7 +49,7 @@ class Looks:
         Raises:
             ValueError, MalformedRecordError: if it is something else.
         """
-        found = as_record(json.loads(data), "looks")
+        found = as_record(decoded(data), "looks")
         return cls(
             gap=text(found, "gap"),
             paths=texts(found, "paths"),

@@ -206,8 +206,8 @@ def check_expression(text: str) -> str:
     """
     try:
         compile(text.strip(), "<expression>", "eval")
-    except (SyntaxError, ValueError) as error:
-        why = error.msg if isinstance(error, SyntaxError) else str(error)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        why = error.msg if isinstance(error, SyntaxError) else str(error) or "nested too deeply"
         raise BadUsage(
             f"`{text}` is not an expression of Python: {why}",
             hint="statements cannot be probed for; write what has a value, such as 'loss.item()'",

@@ -1,14 +1,19 @@
 """Quantities as a person reads them."""
 
+import math
 from collections.abc import Sequence
 
 _MINUTE, _HOUR = 60, 3600
 _KILO = 1000
 _THREE_DIGITS = 100
+_MOST_DIGITS = 9
+_MOST_BYTES = 10**300  # more than that is no float
 
 
 def shown_seconds(seconds: float) -> str:
     """Return a duration with two or three digits: ``41 ms``, ``2.5 s``, ``3 min 20 s``."""
+    if not math.isfinite(seconds):
+        return f"{seconds} s"
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     if seconds < _MINUTE:
@@ -22,7 +27,7 @@ def shown_bytes(count: int) -> str:
     """Return a size in units of 1000, as disks and `ls --si` count: ``31 B``, ``48.2 kB``."""
     if count < _KILO:
         return f"{count} B"
-    size = float(count)
+    size = float(min(count, _MOST_BYTES))
     for unit in ("kB", "MB", "GB", "TB"):
         size /= _KILO
         if size < _KILO:
@@ -34,6 +39,11 @@ def listed(words: Sequence[str]) -> str:
     """Return words as a sentence lists them: ``rows, cells and bytes``."""
     *others, last = words
     return f"{', '.join(others)} and {last}" if others else last
+
+
+def bounded(digits: str) -> int:
+    """Read a number that nobody vouches for: int() refuses more than 4300 digits."""
+    return int(digits[:_MOST_DIGITS])
 
 
 def shown_count(count: int, noun: str) -> str:

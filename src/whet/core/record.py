@@ -1,10 +1,12 @@
 """Reading JSON records whose types are checked, not hoped for."""
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar, cast
 
 JsonObject = Mapping[str, object]
+ItemT = TypeVar("ItemT")
+_MOST_SHOWN = 200
 
 
 class MalformedRecordError(ValueError):
@@ -55,7 +57,10 @@ def number(data: JsonObject, name: str) -> float:
     value = data.get(name)
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise _malformed(data, name, "a number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise _malformed(data, name, "a number of floating point") from error
 
 
 def optional_number(data: JsonObject, name: str) -> float | None:
@@ -107,7 +112,7 @@ def number_map(data: JsonObject, name: str) -> dict[str, float]:
 def as_record(value: object, name: str) -> JsonObject:
     """Return ``value`` if it is a JSON object."""
     if not isinstance(value, Mapping):
-        raise MalformedRecordError(f"`{name}` is not an object: {value!r}")
+        raise MalformedRecordError(f"`{name}` is not an object: {_cut(value)}")
     return {str(key): item for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
 
@@ -125,7 +130,54 @@ def sequence(data: JsonObject, name: str) -> Sequence[object]:
 
 
 def _malformed(data: JsonObject, name: str, wanted: str) -> MalformedRecordError:
-    return MalformedRecordError(f"`{name}` is not {wanted}: {data.get(name)!r}")
+    return MalformedRecordError(f"`{name}` is not {wanted}: {_cut(data.get(name))}")
+
+
+def _cut(value: object) -> str:
+    words = repr(value)
+    return words if len(words) <= _MOST_SHOWN else f"{words[:_MOST_SHOWN]}…"
+
+
+def whole(value: object) -> int:
+    """Return a whole number in JSON data.
+
+    Raises:
+        MalformedRecordError: if it is none.
+    """
+    return integer({"number": value}, "number")
+
+
+def row(value: object, width: int) -> list[object]:
+    """Return the items of a list that has so many in JSON data.
+
+    Raises:
+        MalformedRecordError: if it is something else.
+    """
+    items = items_of(value)
+    if len(items) != width:
+        raise MalformedRecordError(f"not a list of {width}: {_cut(value)}")
+    return items
+
+
+def rows(value: object, width: int) -> Iterator[list[object]]:
+    """Yield the items of a list of lists that have so many each; none if it is no list.
+
+    Raises:
+        MalformedRecordError: if one of them is something else.
+    """
+    return (row(item, width) for item in items_of(value))
+
+
+def item_at(items: Sequence[ItemT], position: object) -> ItemT:
+    """Return the item at a position that JSON data names.
+
+    Raises:
+        MalformedRecordError: if there is none.
+    """
+    at = whole(position)
+    if not 0 <= at < len(items):
+        raise MalformedRecordError(f"there is no item {at} among {len(items)}")
+    return items[at]
 
 
 def items_of(value: object) -> list[object]:

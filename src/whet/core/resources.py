@@ -1,10 +1,12 @@
 """What a trial used while it ran: a few numbers at some moments, and who used most."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from whet.core.record import (
     JsonObject,
+    MalformedRecordError,
     integer,
     number,
     records,
@@ -85,7 +87,7 @@ class ResourceUse:
         Raises:
             MalformedRecordError: if it is something else.
         """
-        return cls(
+        use = cls(
             seconds=_decimals(data, "seconds"),
             memory_bytes=_wholes(data, "memory_bytes"),
             cpu_seconds=_decimals(data, "cpu_seconds"),
@@ -102,10 +104,20 @@ class ResourceUse:
                 for each in records(data, "largest")
             ),
         )
+        columns = (
+            use.memory_bytes, use.cpu_seconds, use.files, use.read_bytes, use.written_bytes,
+            use.processes,
+        )  # fmt: skip
+        if {len(each) for each in columns} != {len(use.seconds)}:
+            raise MalformedRecordError("not as many figures of each kind as there are moments")
+        return use
 
 
 def _decimals(data: JsonObject, name: str) -> tuple[float, ...]:
-    return tuple(number({name: each}, name) for each in sequence(data, name))
+    found = tuple(number({name: each}, name) for each in sequence(data, name))
+    if not all(map(math.isfinite, found)):
+        raise MalformedRecordError(f"`{name}` holds what is no number")
+    return found
 
 
 def _wholes(data: JsonObject, name: str) -> tuple[int, ...]:
@@ -125,6 +137,6 @@ def sparkline(values: Sequence[float], width: int) -> str:
         for at in range(count)
     ]
     most = max(shares)
-    if most <= 0:
+    if not 0 < most < math.inf:
         return _BARS[0] * count
     return "".join(_BARS[round((len(_BARS) - 1) * max(each, 0.0) / most)] for each in shares)

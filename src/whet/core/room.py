@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, fields, replace
 
+from whet.core.quantity import bounded
 from whet.core.record import JsonObject, boolean, integer, optional_integer, records, text, texts
 
 _FAULT = re.compile(r"(?P<call>[a-z_0-9]+):(?P<error>E[A-Z0-9]+)(?:(?P<how>[@%])(?P<count>\d+))?")
@@ -76,7 +77,7 @@ class Fault:
         found = _FAULT.fullmatch(f"{first}:{second}")
         if found is None:
             return None
-        count = int(found["count"] or 1)
+        count = bounded(found["count"] or "1")
         if count < 1:
             return None
         is_share = found["how"] != "@"

@@ -7,10 +7,10 @@ from whet.core.record import (
     JsonObject,
     boolean,
     integer,
-    items_of,
     number,
     optional_integer,
     records,
+    rows,
     text,
     texts,
 )
@@ -169,9 +169,7 @@ def _task_from_json(data: JsonObject) -> TaskStack:
         awaits=text(data, "awaits"),
         loop=integer(data, "loop"),
         died=text(data, "died", ""),
-        shares=tuple(
-            (str(name), str(other)) for name, other in map(items_of, items_of(data.get("shares")))
-        ),
+        shares=tuple((str(name), str(other)) for name, other in rows(data.get("shares"), 2)),
     )
 
 

@@ -255,7 +255,7 @@ class Trial:
             packages=text_map(data, "packages"),
             limits=Limits.from_json(record(data, "limits")),
             measures=text_map(data, "measures"),
-            surroundings=Surroundings(**text_map(data, "surroundings")),
+            surroundings=_surroundings_from_json(record(data, "surroundings")),
             unset=texts(data, "unset") if "unset" in data else (),
             setup=text(data, "setup", ""),
             hang_seconds=optional_number(data, "hang_seconds"),
@@ -301,4 +301,14 @@ def _code_from_json(data: JsonObject) -> CodeState:
         tree=text(data, "tree"),
         snapshot=optional_text(data, "snapshot"),
         large_files=texts(data, "large_files"),
+    )
+
+
+def _surroundings_from_json(data: JsonObject) -> Surroundings:
+    return Surroundings(
+        environment_digest=text(data, "environment_digest", ""),
+        interpreter=text(data, "interpreter", ""),
+        packages_digest=text(data, "packages_digest", ""),
+        platform=text(data, "platform", ""),
+        files_digest=text(data, "files_digest", ""),
     )

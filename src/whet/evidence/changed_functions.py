@@ -4,6 +4,8 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from whet.core.code_lines import module_of
+
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -58,10 +60,10 @@ def _module(file: str) -> str:
 
 def _units(text: str) -> dict[str, _Unit]:
     try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
+        tree = module_of(text)
+        return dict(_units_in(tree, ""))
+    except (SyntaxError, ValueError, RecursionError):
         return {}
-    return dict(_units_in(tree, ""))
 
 
 def _units_in(

@@ -1,6 +1,5 @@
 """What a closer look at a failing program has told, as clues: each points at a line."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
@@ -10,11 +9,14 @@ from whet.core.record import (
     JsonObject,
     as_record,
     boolean,
+    decoded,
     integer,
     items_of,
     optional_integer,
     records,
+    row,
     text,
+    whole,
 )
 
 _WHY_DESCRIPTORS = "whoever holds the files need not be who asked for one more"
@@ -61,7 +63,7 @@ def told_in(evidence: Sequence[Evidence]) -> list[JsonObject]:
         told
         for each in evidence
         if each.kind == CLOSER
-        for told in records(as_record(json.loads(each.data), CLOSER), "told")
+        for told in records(as_record(decoded(each.data), CLOSER), "told")
     ]
 
 
@@ -70,7 +72,7 @@ def line_of(value: object) -> Line | None:
     items = items_of(value)
     if len(items) != len(fields(Line)):
         return None
-    return Line(path=str(items[0]), number=int(str(items[1])), function=str(items[2]))
+    return Line(path=str(items[0]), number=whole(items[1]), function=str(items[2]))
 
 
 def of_kind(told: Sequence[JsonObject], kind: str) -> Iterator[JsonObject]:
@@ -100,7 +102,7 @@ def descriptor_clues(told: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
 
 def lock_clues(told: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
     """Yield the threads that wait for each other's locks; else those that wait for one at all."""
-    waits = {(each.get("pid"), _of_lock(each)[0]): each for each in of_kind(told, "waits")}
+    waits = {(integer(each, "pid"), _of_lock(each)[0]): each for each in of_kind(told, "waits")}
     for (pid, thread), first in waits.items():
         circle, holder = [first], _of_lock(first)[1]
         while (pid, holder) in waits and holder != thread and len(circle) <= len(waits):
@@ -113,10 +115,12 @@ def lock_clues(told: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
         yield from _circle([each], at, is_closed=False)
 
 
-def _of_lock(wait: JsonObject) -> tuple[object, object]:
+def _of_lock(wait: JsonObject) -> tuple[str, str]:
     """Return who waits for a lock and who holds it: a name may be that of several threads."""
-    waiting, holder = items_of(wait.get("idents")) or [text(wait, "thread"), text(wait, "holder")]
-    return waiting, holder
+    if not wait.get("idents"):
+        return text(wait, "thread"), text(wait, "holder")
+    waiting, holder = row(wait.get("idents"), 2)
+    return str(waiting), str(holder)
 
 
 def _circle(waits: Sequence[JsonObject], at: Placing, *, is_closed: bool) -> Iterator[Clue]:
@@ -215,7 +219,7 @@ def _source_of(last: JsonObject, calls: Sequence[JsonObject]) -> JsonObject | No
 
 
 def _declares(call: JsonObject, which: int) -> bool:
-    return bool(items_of(call.get("declares"))[which])
+    return bool(row(call.get("declares"), 2)[which])
 
 
 def _values(call: JsonObject) -> list[int | None]:

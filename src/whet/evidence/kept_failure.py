@@ -1,6 +1,5 @@
 """A failure as the agent has kept it: the errors, their frames, and what each variable held."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -9,18 +8,22 @@ from whet.core.record import (
     JsonObject,
     MalformedRecordError,
     as_record,
+    decoded,
     integer,
     items_of,
     optional_integer,
     optional_record,
     record,
     records,
+    rows,
     text,
     text_map,
+    whole,
 )
 from whet.host.stacks import is_user_code
 
 _POSITION_NUMBERS = 4
+_VARIABLE_ITEMS = (2, 3)  # the third one says that it is global
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,8 +141,12 @@ class KeptFailure:
 
 
 def kept_failures(data: bytes) -> tuple[KeptFailure, ...]:
-    """Return the failures in an observation of the kind ``failures``; broken ones are left out."""
-    kept = as_record(json.loads(data), "failures")
+    """Return the failures in an observation of the kind ``failures``; broken ones are left out.
+
+    Raises:
+        MalformedRecordError: if it is something else.
+    """
+    kept = as_record(decoded(data), "failures")
     sources = text_map(kept, "sources")
     return tuple(_failures(records(kept, "failures"), sources))
 
@@ -155,10 +162,7 @@ def _failures(items: Sequence[JsonObject], sources: dict[str, str]) -> Iterator[
                 error=_error(record(item, "error")),
                 sources=sources,
                 classes=tuple(map(_line_of_classes, items_of(item.get("classes")))),
-                modules={
-                    str(name): str(path)
-                    for name, path in map(items_of, items_of(item.get("modules")))
-                },
+                modules={str(name): str(path) for name, path in rows(item.get("modules"), 2)},
                 search=tuple(map(str, items_of(item.get("search")))),
             )
         except MalformedRecordError:
@@ -171,8 +175,8 @@ def _line_of_classes(line: object) -> tuple[KeptClass, ...]:
         KeptClass(
             name=text(each, "class"),
             methods={
-                str(name): (str(path), int(str(number)))
-                for name, path, number in map(items_of, items_of(each.get("methods")))
+                str(name): (str(path), whole(number))
+                for name, path, number in rows(each.get("methods"), 3)
             },
         )
         for each in found
@@ -216,5 +220,7 @@ def _frame(data: JsonObject) -> KeptFrame:
 
 
 def _variable(item: object) -> Variable:
-    name, value, *more = items_of(item)
-    return Variable(name=str(name), value=value, is_global=bool(more))
+    items = items_of(item)
+    if len(items) not in _VARIABLE_ITEMS:
+        raise MalformedRecordError("not a name with its value")
+    return Variable(name=str(items[0]), value=items[1], is_global=len(items) > min(_VARIABLE_ITEMS))

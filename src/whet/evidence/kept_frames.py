@@ -8,6 +8,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from types import CodeType, FrameType, FunctionType, TracebackType
 
+from whet.core.record import MalformedRecordError
 from whet.evidence.kept_failure import KeptError, KeptFrame, Variable
 from whet.evidence.kept_objects import rebuilt
 
@@ -17,12 +18,19 @@ class _StoppedHereError(Exception):
 
 
 def traceback_of(error: KeptError) -> TracebackType | None:
-    """Return the traceback of an error; None if no frames were kept."""
+    """Return the traceback of an error; None if no frames were kept.
+
+    Raises:
+        MalformedRecordError: if a frame stands where none can.
+    """
     spaces: dict[str, dict[str, object]] = {}
     trace: TracebackType | None = None
     for kept in reversed(error.frames):
-        frame = _frame(kept, spaces.setdefault(kept.module, {"__name__": kept.module}))
-        trace = TracebackType(trace, frame, frame.f_lasti, kept.frame.line)
+        try:
+            frame = _frame(kept, spaces.setdefault(kept.module, {"__name__": kept.module}))
+            trace = TracebackType(trace, frame, frame.f_lasti, kept.frame.line)
+        except (ValueError, OverflowError) as refused:  # as of a line number of 100 digits
+            raise MalformedRecordError(f"a frame stands nowhere: {refused}") from refused
     return trace
 
 

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import NoReturn, cast
 
-from whet.core.record import JsonObject, items_of, record_of
+from whet.core.record import JsonObject, items_of, record_of, rows, text
 from whet.evidence.kept_value import value_line
 
 _WIDTH = 2000
@@ -41,7 +41,11 @@ class Kept:
 
 
 def rebuilt(node: object) -> object:
-    """Return a kept value as an object."""
+    """Return a kept value as an object.
+
+    Raises:
+        MalformedRecordError: if it is nothing that the agent keeps.
+    """
     data = record_of(node)
     if data is None:
         return node
@@ -58,10 +62,10 @@ def _rebuilt(kind: str, data: JsonObject) -> object | None:
     if kind == "dict" and is_own_type:
         return _dictionary(data)
     if kind in {"bytes", "bytearray"}:
-        raw = str(data["text"]).encode("latin-1", "replace")
+        raw = text(data, "text").encode("latin-1", "replace")
         whole = bytearray(raw) if kind == "bytearray" else raw
         return whole if len(raw) == data.get("n") else None
-    if kind == "float" and data.get("text") in _FLOATS:
+    if kind == "float" and str(data.get("text")) in _FLOATS:
         return float(str(data["text"]))
     if kind == "array" and "values" in data:
         return _array(data)
@@ -71,8 +75,8 @@ def _rebuilt(kind: str, data: JsonObject) -> object | None:
 
 
 def _container(kind: str, data: JsonObject) -> object | None:
-    items = [rebuilt(item) for item in items_of(data["of"])]
-    if len(items) != data["n"]:
+    items = [rebuilt(item) for item in items_of(data.get("of"))]
+    if len(items) != data.get("n"):
         return None
     try:
         return _CONTAINERS[kind](items)
@@ -81,8 +85,8 @@ def _container(kind: str, data: JsonObject) -> object | None:
 
 
 def _dictionary(data: JsonObject) -> object | None:
-    pairs = [items_of(pair) for pair in items_of(data["of"])]
-    if len(pairs) != data["n"]:
+    pairs = list(rows(data.get("of"), 2))
+    if len(pairs) != data.get("n"):
         return None
     try:
         return {rebuilt(key): rebuilt(value) for key, value in pairs}
@@ -91,12 +95,12 @@ def _dictionary(data: JsonObject) -> object | None:
 
 
 def _array(data: JsonObject) -> object | None:
-    if not str(data["type"]).startswith("numpy."):
+    if not str(data.get("type")).startswith("numpy."):
         return None
     try:
         import numpy as np
 
-        made: object = np.array(_numbers(data["values"]), dtype=str(data["dtype"]))
+        made: object = np.array(_numbers(data["values"]), dtype=str(data.get("dtype")))
     except (ImportError, ValueError, TypeError):
         return None
     return made
@@ -110,8 +114,8 @@ def _numbers(values: object) -> object:
 
 def _attributes(data: JsonObject) -> dict[str, object]:
     """Return what can be asked of an object that is not whole."""
-    found = {str(name): rebuilt(value) for name, value in map(items_of, items_of(data.get("at")))}
-    if data.get("k") in {"array", "table"}:
+    found = {str(name): rebuilt(value) for name, value in rows(data.get("at"), 2)}
+    if str(data.get("k")) in {"array", "table"}:
         found["shape"] = tuple(items_of(data.get("shape")))
         found |= {name: rebuilt(data[name]) for name in _OF_ARRAYS if name in data}
     names = [str(name) for name in items_of(data.get("names"))]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from whet.core.clue import Clue, Placing
-from whet.core.record import JsonObject, boolean, items_of, text
+from whet.core.record import JsonObject, boolean, rows, text
 from whet.evidence.closer_look import Line, line_of, of_kind
 from whet.evidence.kept_failure import KeptError
 from whet.evidence.kept_value import value_line
@@ -62,7 +62,7 @@ def _clue(told: JsonObject, at: Placing) -> Clue | None:
     value = text(told, "value")
     shown = f" ({value})" if value and what.lower() != value.lower() else ""
     where = f"{at(line.path, line.number)} in `{line.function}`"
-    parts = [items_of(each) for each in items_of(told.get("made_of"))]
+    parts = rows(told.get("made_of"), 2)
     made_of = "; ".join(f"`{name}`: {value}" for name, value in parts)
     of = f", from {made_of}" if made_of else ""
     if boolean(told, "is_met"):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from whet.core.clue import Clue, Placing
+from whet.core.code_lines import module_of
 from whet.evidence.kept_failure import KeptClass, KeptError, KeptFailure, KeptFrame
 from whet.evidence.kept_value import value_line
 
@@ -135,7 +136,7 @@ def _function(
 ) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     path, first = owner.methods[name]
     try:
-        tree = ast.parse(failure.sources.get(path, ""))
+        tree = module_of(failure.sources.get(path, ""))
     except (SyntaxError, ValueError, RecursionError):
         return None
     for node in ast.walk(tree):

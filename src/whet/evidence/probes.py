@@ -1,6 +1,5 @@
 """What was seen where something was looked out for, in a program that has ended."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,13 +7,20 @@ from pathlib import Path
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.record import (
     JsonObject,
+    MalformedRecordError,
     as_record,
+    decoded,
     integer,
+    item_at,
     items_of,
+    number,
     optional_integer,
     record,
     records,
+    row,
+    rows,
     text,
+    whole,
 )
 from whet.evidence.kept_value import value_line
 
@@ -127,55 +133,67 @@ class ProbeReport:
 
 
 def probe_report(data: bytes) -> ProbeReport:
-    """Return what an observation of the kind ``probes`` says."""
-    kept = as_record(json.loads(data), "probes")
+    """Return what an observation of the kind ``probes`` says.
+
+    Raises:
+        MalformedRecordError: if it is something else.
+    """
+    kept = as_record(decoded(data), "probes")
     places, told = records(kept, "probes"), records(kept, "told")
     counts = {
-        int(pid): [int(str(each)) for each in items_of(numbers)]
+        _pid(pid): [whole(each) for each in row(numbers, len(places))]
         for pid, numbers in record(kept, "counts").items()
     }
     return ProbeReport(
-        places=tuple(_place(number, each, told, counts) for number, each in enumerate(places)),
+        places=tuple(_place(position, each, told, counts) for position, each in enumerate(places)),
         hits=tuple(_hit(each, places) for each in told if "values" in each or "stack" in each),
         calls=tuple(_calls(told)),
     )
 
 
+def _pid(name: str) -> int:
+    if not name.isdecimal():
+        raise MalformedRecordError(f"`{name[:20]}` is no number of a process")
+    return int(name[:9])
+
+
 def _place(
-    number: int, place: JsonObject, told: Sequence[JsonObject], counts: dict[int, list[int]]
+    position: int, place: JsonObject, told: Sequence[JsonObject], counts: dict[int, list[int]]
 ) -> Seen:
     loaded = [
         text(each, "loaded")
         for each in told
-        if "loaded" in each and number in items_of(each["probes"])
+        if "loaded" in each and position in items_of(each.get("probes"))
     ]
     return Seen(
         title=text(place, "title"),
         kind=text(place, "kind"),
         path=text(place, "path"),
-        by_process={pid: each[number] for pid, each in counts.items() if each[number]},
+        by_process={pid: each[position] for pid, each in counts.items() if each[position]},
         loaded=tuple(dict.fromkeys(loaded)),
-        is_unwoven=any("unwoven" in each and number in items_of(each["probes"]) for each in told),
-        is_early=any("early" in each and each.get("probe") == number for each in told),
+        is_unwoven=any(
+            "unwoven" in each and position in items_of(each.get("probes")) for each in told
+        ),
+        is_early=any("early" in each and each.get("probe") == position for each in told),
     )
 
 
 def _hit(told: JsonObject, places: Sequence[JsonObject]) -> Hit:
-    place = places[integer(told, "probe")]
+    place = item_at(places, told.get("probe"))
     memory = record(told, "memory") if "memory" in told else dict[str, object]()
     return Hit(
         title=text(place, "title"),
         kind=text(place, "kind"),
         pid=integer(told, "pid"),
         rank=optional_integer(told, "rank"),
-        at=float(str(told["at"])),
+        at=number(told, "at"),
         function=text(told, "function"),
         line=integer(told, "line"),
         values=_pairs(told.get("values")),
-        memory={name: int(str(value)) for name, value in memory.items()},
+        memory={name: whole(value) for name, value in memory.items()},
         stack=tuple(
-            (str(path), int(str(line)), str(function))
-            for path, line, function in map(items_of, items_of(told.get("stack")))
+            (str(path), whole(line), str(function))
+            for path, line, function in rows(told.get("stack"), 3)
         ),
     )
 
@@ -185,25 +203,25 @@ def _calls(told: Sequence[JsonObject]) -> Iterator[Call]:
     for each in told:
         if "call" not in each:
             continue
-        pid, number = integer(each, "pid"), integer(each, "call")
-        end = ends.get((pid, number))
+        pid, call = integer(each, "pid"), integer(each, "call")
+        end = ends.get((pid, call))
         yield Call(
             pid=pid,
             rank=optional_integer(each, "rank"),
-            number=number,
+            number=call,
             caller=integer(each, "caller"),
             function=text(each, "function"),
             path=text(each, "path"),
             line=integer(each, "line"),
             arguments=_pairs(each.get("arguments")),
-            seconds=None if end is None else float(str(end["at"])) - float(str(each["at"])),
+            seconds=None if end is None else number(end, "at") - number(each, "at"),
             error=str(end.get("error", "")) if end is not None else "",
             value=None if end is None else end.get("value"),
         )
 
 
 def _pairs(value: object) -> tuple[tuple[str, object], ...]:
-    return tuple((str(name), held) for name, held in map(items_of, items_of(value)))
+    return tuple((str(name), held) for name, held in rows(value, 2))
 
 
 # ---- in words ----
@@ -262,7 +280,7 @@ def call_lines(calls: Sequence[Call]) -> Iterator[str]:
         while left:
             call, depth = left.pop()
             yield f"{'  ' * depth}{_call_line(call)}"
-            inner = below.get((pid, call.number), [])
+            inner = below.pop((pid, call.number), [])  # once, should two calls have one number
             left += [(each, depth + 1) for each in reversed(inner)]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from whet.core.failure import Frame
+from whet.core.quantity import bounded
 
 
 class Origin(Enum):
@@ -251,7 +252,7 @@ class _Reader:
                     sources.append("")
                     marks.append("")
             elif repeated is not None and stack:
-                stack[-1] = (stack[-1][0], 1 + _bounded(repeated["times"]))
+                stack[-1] = (stack[-1][0], 1 + bounded(repeated["times"]))
             elif _HEADER_TEXT in line or not self._is_source(line, indent):
                 break
             elif sources and len(sources[-1]) < _SOURCE_CHARACTERS:
@@ -368,10 +369,5 @@ def _mark(number: int, carets: str, source: str) -> str:
 
 def _frame(path: str, line: str, function: str | None) -> Frame:
     return Frame(
-        path=path, line=_bounded(line), function=(function or "").strip(), in_user_code=False
+        path=path, line=bounded(line), function=(function or "").strip(), in_user_code=False
     )
-
-
-def _bounded(digits: str) -> int:
-    """Read a number that nobody vouches for: int() refuses more than 4300 digits."""
-    return int(digits[:9])

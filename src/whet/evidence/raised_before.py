@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.clue import Clue, Placing, Sureness
+from whet.core.code_lines import module_of
 from whet.core.failure import Failure, FailureKind
 from whet.core.record import JsonObject, integer, text
 from whet.evidence.closer_look import Line, line_of
@@ -163,7 +164,7 @@ def _became(caught: _Handler | None, raised: _Raised, final: Line | None) -> boo
 def _handler(source: str, last: Line, kind: str) -> _Handler | None:
     """Return what the innermost `try` or `with` around a line has for an error, by its name."""
     try:
-        tree = ast.parse(source)
+        tree = module_of(source)
     except (SyntaxError, ValueError, RecursionError):
         return None
     found: _Handler | None = None
@@ -186,7 +187,7 @@ def _manager(source: str, number: int) -> int:
     """Return the line of the innermost `with` around a line; 0: there is none."""
     found = 0
     with suppress(SyntaxError, ValueError, RecursionError):
-        for node in ast.walk(ast.parse(source)):
+        for node in ast.walk(module_of(source)):
             if isinstance(node, ast.With | ast.AsyncWith):
                 end = node.body[-1].end_lineno or node.body[-1].lineno
                 found = node.lineno if node.body[0].lineno <= number <= end else found

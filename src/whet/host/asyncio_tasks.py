@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from whet.core.quantity import bounded
 from whet.core.stack import TaskStack
 from whet.host.stacks import agent_folder_of, is_listening, parse_report, unescaped
 
@@ -54,13 +55,14 @@ def tasks_of(pid: int, agent_folder: Path | None) -> tuple[TaskStack, ...] | Non
 def parse_tasks(told: str) -> Iterator[TaskStack]:
     """Yield the tasks of an answer."""
     starts = list(_HEAD.finditer(told))
-    for start, end in zip(starts, [*starts[1:], None], strict=True):
-        part = told[start.end() : len(told) if end is None else end.start()]
+    ends = [*(each.start() for each in starts[1:]), len(told)]
+    for start, end in zip(starts, ends, strict=False):
+        part = told[start.end() : end]
         has_died, words = start[1] == "died", unescaped(start[4])
         shared = [each.split("\v") for each in unescaped(start[5] or "").split("\v\v") if each]
         yield TaskStack(
             name=unescaped(start[2]),
-            loop=int(start[3]),
+            loop=bounded(start[3]),
             awaits="" if has_died else words,
             frames=parse_report(part),
             died=words if has_died else "",

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from whet.core.errors import HostFailure
-from whet.core.record import JsonObject, MalformedRecordError, as_record, integer, text
+from whet.core.record import JsonObject, MalformedRecordError, as_record, decoded, integer, text
 from whet.host.files import path_of_part, remove_tree, storage_error, write_atomically
 from whet.host.process_identity import ProcessIdentity
 from whet.host.user_key import user_key
@@ -222,7 +222,7 @@ class Belongings:
 
     def _remove_of_dead(self, record: Path) -> None:
         try:
-            data = as_record(json.loads(record.read_bytes()), record.name)
+            data = as_record(decoded(record.read_bytes()), record.name)
             belonging = _from_json(data)
             place, seal = text(data, "place"), text(data, "seal")
         except (ValueError, RecursionError, MalformedRecordError):

@@ -92,6 +92,7 @@ NOT_FOLLOWED = "it is not run by a Python that whet can follow"
 _LENGTH_BYTES = 4
 _MOST_DESCRIPTORS = 8
 _INT_BYTES = 4
+PIECE_BYTES = 1 << 20  # `recv` sets so much aside before it reads
 
 
 class Channel:
@@ -133,7 +134,10 @@ class Channel:
         self._socket.sendall(packed, _socket.MSG_NOSIGNAL)
 
     def receive(self) -> "tuple[str, bytes, list[int]] | None":
-        """Return kind, packed body and descriptors of the next message; None if the end is gone."""
+        """Return kind, packed body and descriptors of the next message; None if the end is gone.
+
+        It is given up as gone where what comes from it is no message.
+        """
         try:
             head, rights, _, _ = self._socket.recvmsg(
                 _LENGTH_BYTES,
@@ -151,13 +155,18 @@ class Channel:
                 int.from_bytes(numbers[at : at + _INT_BYTES], "little")
                 for at in range(0, len(numbers), _INT_BYTES)
             ]
-        message: tuple[str, bytes] = marshal.loads(packed)
-        return message[0], message[1], descriptors
+        match unpacked(packed):
+            case (str(kind), bytes(body)):
+                return kind, body, descriptors
+            case _:
+                for each in descriptors:
+                    os.close(each)
+                return None
 
     def _all(self, size: int) -> bytes:
         data = bytearray()
         while len(data) < size:
-            part = self._socket.recv(size - len(data))
+            part = self._socket.recv(min(size - len(data), PIECE_BYTES))
             if not part:
                 return b""
             data += part
@@ -166,6 +175,15 @@ class Channel:
     def close(self) -> None:
         """Close this end."""
         self._socket.close()
+
+
+def unpacked(packed: bytes) -> object:
+    """Return what was packed; None if it is broken."""
+    try:
+        said: object = marshal.loads(packed)
+    except (ValueError, EOFError, TypeError, MemoryError):  # as the manual of `marshal` has it
+        return None
+    return said
 
 
 def as_run(packed: bytes) -> "Run":

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from whet.agent.site.whet_state.secret import masked
 from whet.core.evidence import CLOSER, STEPS, Evidence
-from whet.core.record import JsonObject, MalformedRecordError, as_record, integer
+from whet.core.record import JsonObject, MalformedRecordError, as_record, decoded, integer
 
 _MOST_BYTES = 8 << 20
 _SLOT_BYTES = 1024
@@ -39,8 +39,8 @@ def read_steps(agent_folder: Path) -> tuple[Evidence, ...]:
 
 
 def _record(line: bytes) -> list[JsonObject]:
-    with suppress(ValueError, MalformedRecordError):
-        told = as_record(json.loads(line), "line")
+    with suppress(MalformedRecordError):
+        told = as_record(decoded(line), "line")
         message = told.get("message")
         # A password in an address is a secret in any error that names it.
         return [{**told, "message": masked(message)} if isinstance(message, str) else told]
@@ -54,7 +54,9 @@ def _calls(path: Path) -> list[JsonObject]:
         data = path.read_bytes()
         for start in range(0, len(data), _SLOT_BYTES):
             found += _record(data[start : start + _SLOT_BYTES].rstrip(b" \0"))
-    ordered = sorted(
-        (each for each in found if "order" in each), key=lambda each: integer(each, "order")
-    )
-    return [{**each, "kind": "call", "pid": int(path.stem)} for each in ordered]
+    numbered: list[tuple[int, JsonObject]] = []
+    for each in found:
+        with suppress(MalformedRecordError):
+            numbered.append((integer(each, "order"), each))
+    numbered.sort(key=lambda each: each[0])
+    return [{**each, "kind": "call", "pid": int(path.stem)} for _, each in numbered]

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from whet.core.errors import CannotWrite, ReleaseNotInstallable, WhetError
 from whet.core.quantity import shown_count
-from whet.core.record import as_record, text
+from whet.core.record import as_record, decoded, text
 from whet.host.files import lock_file, remove_tree, storage_error, write_atomically
 from whet.host.index_settings import IndexSettings, without_credentials
 from whet.host.interpreters import is_python
@@ -333,7 +333,7 @@ def _is_file_of_users(word: str) -> bool:
 def _ready(home: Path) -> PackageEnvironment | None:
     """Return the environment that is finished, if there is one and its Python still runs."""
     try:
-        known = as_record(json.loads((home / "ready").read_bytes()), "ready")
+        known = as_record(decoded((home / "ready").read_bytes()), "ready")
         folder = home / text(known, "environment")
     except (OSError, ValueError):
         return None

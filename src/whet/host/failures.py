@@ -1,6 +1,7 @@
 """What the agent has kept of a program's failures, with the sources as they are now."""
 
 import json
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from whet.core.record import (
     JsonObject,
     MalformedRecordError,
     as_record,
+    decoded,
     items_of,
     record_of,
     records,
@@ -34,8 +36,8 @@ def read_failures(agent_folder: Path) -> tuple[Evidence, ...]:
             data = path.read_bytes()[:left]
             left -= len(data)
             for line in data.splitlines():
-                with suppress(ValueError, MalformedRecordError):
-                    failures.append(as_record(json.loads(line), "failure"))
+                with suppress(MalformedRecordError):
+                    failures.append(as_record(decoded(line), "failure"))
     failures += _crashes(agent_folder)
     if not failures:
         return ()
@@ -94,14 +96,21 @@ def _class_paths(data: JsonObject) -> list[str]:
         str(path)
         for line in items_of(data.get("classes"))
         for each in items_of(line)
-        for _, path, _ in map(items_of, items_of((record_of(each) or {}).get("methods")))
+        for method in map(items_of, items_of((record_of(each) or {}).get("methods")))
+        for path in method[1:2]
     ]
+
+
+def _is_file(path: str) -> bool:
+    with suppress(ValueError):  # no name of a file: it holds a NUL, or what cannot be encoded
+        return os.path.isfile(path)
+    return False
 
 
 def _sources(paths: list[str]) -> dict[str, str]:
     sources: dict[str, str] = {}
     for path in dict.fromkeys(paths):
-        if len(sources) < _MOST_SOURCES and is_user_code(path):
+        if len(sources) < _MOST_SOURCES and is_user_code(path) and _is_file(path):
             with suppress(OSError), open(path, "rb") as file:
                 source = file.read(_MOST_SOURCE_BYTES)
                 sources[path] = source.decode("utf-8", "replace")

@@ -6,11 +6,12 @@ the archive only if its mode is not the usual one, so that a part of an archive,
 packed again, is that part.
 """
 
+import errno
 import io
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -214,17 +215,27 @@ def _packed(folder: Path, path: str, status: os.stat_result) -> list[bytes]:
     return [header, content, bytes(-len(content) % tarfile.BLOCKSIZE)]
 
 
-def _opened(data: bytes) -> "tarfile.TarFile":
+@contextmanager
+def _opened(data: bytes) -> "Generator[tarfile.TarFile]":
     import tarfile
 
-    return tarfile.open(
-        fileobj=io.BytesIO(data), mode="r:", encoding="utf-8", errors="surrogateescape"
-    )
+    try:
+        with tarfile.open(
+            fileobj=io.BytesIO(data), mode="r:", encoding="utf-8", errors="surrogateescape"
+        ) as archive:
+            yield archive
+    except tarfile.TarError as error:
+        raise OSError(errno.EINVAL, f"what was packed cannot be read: {error}") from error
 
 
 def _place(folder: Path, member: "tarfile.TarInfo") -> Path:
     path = Path(member.name)
-    if path.is_absolute() or ".." in path.parts:
+    above = path.parents[:-1]
+    if (
+        path.is_absolute()
+        or ".." in path.parts
+        or any((folder / each).is_symlink() for each in above)
+    ):
         raise PermissionError(1, "a path that leaves the folder", member.name)
     return folder / path
 

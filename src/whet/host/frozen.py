@@ -8,6 +8,7 @@ import marshal
 import os
 import time
 
+from whet.host.channel import PIECE_BYTES, unpacked
 from whet.host.first_to_go import let_go_as, let_go_first
 from whet.host.launch import CannotStartError, Started
 from whet.host.process_tree import resident_bytes
@@ -102,8 +103,7 @@ class FrozenCopies:
         while (line := self._accepted()) is not None:
             line.settimeout(_ANSWER_SECONDS)
             packed = _receive(line)
-            said: object = marshal.loads(packed) if packed else ()
-            match said:
+            match unpacked(packed):
                 case ("hindered", str(place), float(seconds), str(why)):
                     self.hindrances.append((place, seconds, why))
                 case ("present",):
@@ -115,10 +115,10 @@ class FrozenCopies:
                         self._wrote[self._last] = pages
                 case ("leaves", int(code), float(cpu_seconds), int(peak_bytes)):
                     self._told[_peer_of(line)] = (code, cpu_seconds, peak_bytes)
-                case ():
-                    pass
-                case _:
+                case (str(), str(), float(), tuple(), dict(), list()):
                     return self._taken_in(line, marshal.loads(packed))
+                case _:  # it is gone, or no copy at all
+                    pass
             line.close()
         return None
 
@@ -295,8 +295,8 @@ class FrozenCopies:
         if not answer:
             self.drop(number)
             return 0
-        told: int = marshal.loads(answer)
-        return told
+        told = unpacked(answer)
+        return told if isinstance(told, int) else 0
 
     def drop(self, number: int) -> None:
         """Let a copy end."""
@@ -369,10 +369,10 @@ def _receive(line: "_socket.socket") -> bytes:
             data += part
         size, body = int.from_bytes(data, "little"), bytearray()
         while len(body) < size:
-            part = line.recv(size - len(body))
+            part = line.recv(min(size - len(body), PIECE_BYTES))
             if not part:
                 return b""
             body += part
-    except OSError:
+    except (OSError, MemoryError):
         return b""
     return bytes(body)

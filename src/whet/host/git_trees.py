@@ -71,13 +71,21 @@ class GitTrees:
 
 
 def _entries(data: bytes, id_bytes: int) -> dict[str, TreeEntry]:
-    """Read git's form of a tree: mode, blank, name, zero, the bytes of the object's name."""
+    """Read git's form of a tree: mode, blank, name, zero, the bytes of the object's name.
+
+    Raises:
+        GitFailedError: if it is cut.
+    """
     found: dict[str, TreeEntry] = {}
     place = 0
     while place < len(data):
-        zero = data.index(b"\0", place)
+        zero = data.find(b"\0", place)
+        if zero < 0:
+            raise GitFailedError("git holds a tree that is cut")
         mode, _, name = data[place:zero].partition(b" ")
         place = zero + 1 + id_bytes
         content = data[zero + 1 : place].hex()
-        found[name.decode("utf-8", "surrogateescape")] = TreeEntry(mode.decode(), content)
+        found[name.decode("utf-8", "surrogateescape")] = TreeEntry(
+            mode.decode("ascii", "replace"), content
+        )
     return found

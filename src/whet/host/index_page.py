@@ -1,11 +1,10 @@
 """What a package index answers about one package: PEP 503 (HTML), PEP 691 and 700 (JSON)."""
 
-import json
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from urllib.parse import unquote, urljoin, urlsplit
 
-from whet.core.record import JsonObject, as_record, optional_text, records, text
+from whet.core.record import JsonObject, as_record, decoded, optional_text, records, text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +53,7 @@ def read_page(content: bytes, content_type: str, url: str) -> tuple[IndexFile, .
 
 def _read_json(content: bytes, url: str) -> tuple[IndexFile, ...]:
     try:
-        page = as_record(json.loads(content), "page")
+        page = as_record(decoded(content), "page")
         files = [_file_of(each, url) for each in records(page, "files")]
     except ValueError as error:
         raise NoPackagePageError(f"no JSON of PEP 691: {error}") from error

@@ -6,7 +6,6 @@ are those that it can install.
 """
 
 import configparser
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from whet.core.record import JsonObject, as_record, boolean, record, records, text, texts
+from whet.core.toml import toml_data
 
 PYPI = "https://pypi.org/simple"
 _PIP_SECTIONS = ("install", "index", "global")
@@ -145,7 +145,7 @@ def _of_pip(path: Path) -> Iterator[_Layer]:
 
 def _of_uv(path: Path) -> Iterator[_Layer]:
     try:
-        settings = as_record(tomllib.loads(path.read_text(encoding="utf-8")), "uv.toml")
+        settings = as_record(toml_data(path.read_text(encoding="utf-8")), "uv.toml")
         layers = [_of_uv_table(table, str(path)) for table in (settings, record(settings, "pip"))]
     except (OSError, ValueError):
         return  # uv itself will say what is wrong with it

@@ -7,11 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from whet.core.errors import WhetError
-from whet.core.record import JsonObject, MalformedRecordError, as_record, text, texts
+from whet.core.record import JsonObject, MalformedRecordError, as_record, decoded, text, texts
 from whet.host.files import write_atomically
 from whet.host.tool import ToolMissingError, call_tool
+
+if TYPE_CHECKING:  # only who asks for it pays for its import
+    from importlib.metadata import Distribution
 
 _PROBE = """
 import json, os, platform, site, sys
@@ -78,9 +82,32 @@ def package_of(file: str, folders: Iterable[str]) -> tuple[str, str]:
         if below == file:
             continue
         for each in distributions(path=[folder]):
-            listed = each.read_text("RECORD") or each.read_text("installed-files.txt") or ""
-            if below in listed and any(str(known) == below for known in each.files or ()):
-                return each.name, each.version
+            listed = _told(each, "RECORD") or _told(each, "installed-files.txt")
+            if below in listed and below in _first_cells(listed):
+                return named_by(each)
+    return "", ""
+
+
+def _told(distribution: "Distribution", name: str) -> str:
+    """Return what a file of a package says of it; empty: nothing that can be read."""
+    with suppress(OSError, ValueError):
+        return distribution.read_text(name) or ""
+    return ""
+
+
+def _first_cells(listed: str) -> frozenset[str]:
+    import csv
+
+    with suppress(csv.Error):
+        return frozenset(cells[0] for cells in csv.reader(listed.splitlines()) if cells)
+    return frozenset()
+
+
+def named_by(distribution: "Distribution") -> tuple[str, str]:
+    """Return name and version of an installed package; empty: its own files do not tell."""
+    with suppress(OSError, ValueError):
+        told = distribution.metadata
+        return told["Name"] or "", told["Version"] or ""
     return "", ""
 
 
@@ -89,7 +116,7 @@ def is_pure(name: str, folders: Iterable[str]) -> bool:
     from importlib.metadata import distributions
 
     for each in distributions(name=name, path=list(folders)):
-        wheel = each.read_text("WHEEL") or ""
+        wheel = _told(each, "WHEEL")
         return (
             re.search(r"^Root-Is-Purelib: *true\b", wheel, re.MULTILINE | re.IGNORECASE) is not None
         )
@@ -159,7 +186,7 @@ def _remembered(path: str, state: Path) -> Python | None:
 
 def _recall(path: Path) -> dict[str, object]:
     try:
-        known = as_record(json.loads(path.read_bytes()), "interpreters")
+        known = as_record(decoded(path.read_bytes()), "interpreters")
         for key, answer in known.items():
             _python(as_record(answer, key))
     except (OSError, ValueError, MalformedRecordError):
@@ -174,7 +201,7 @@ def _ask(path: str) -> JsonObject | None:
     # `python_of` may name a program that only looks like a Python: any answer is possible.
     try:
         answer = call_tool([path, "-I", "-c", _PROBE], timeout_seconds=_PROBE_SECONDS)
-        data = as_record(json.loads(answer.stdout), path)
+        data = as_record(decoded(answer.stdout), path)
         _python(data)
     except (OSError, ToolMissingError, TimeoutExpired, ValueError, MalformedRecordError):
         return None

@@ -10,7 +10,7 @@ from subprocess import TimeoutExpired
 
 from whet.core.errors import HostFailure
 from whet.core.evidence import COUNTS, Evidence
-from whet.core.record import JsonObject, as_record
+from whet.core.record import JsonObject, MalformedRecordError, as_record, decoded, item_at
 from whet.host.interpreters import is_python
 from whet.host.python_interpreter import python_for
 from whet.host.tool import ToolMissingError, call_tool
@@ -109,7 +109,7 @@ def ask_where(
     command = [start.python, *start.options, str(_ASKING), told]
     try:
         answer = call_tool(command, cwd=cwd, environment=environment, timeout_seconds=_SECONDS)
-        return as_record(json.loads(answer.stdout.splitlines()[-1]), "answer")
+        return as_record(decoded(answer.stdout.splitlines()[-1]), "answer")
     except TimeoutExpired as error:
         raise HostFailure(
             f"`{start.python}` did not answer for {_SECONDS:.0f} seconds: the module's import hangs",
@@ -156,20 +156,22 @@ def counts_told(agent_folder: Path) -> Evidence:
     """Return what counting agents wrote: one line for each first time, one number for each function."""
     lines: list[JsonObject] = []
     for path in sorted(agent_folder.glob("*.where")):
-        with suppress(OSError, ValueError):
-            lines += [
-                as_record(json.loads(line), "line") for line in path.read_bytes().splitlines()
-            ]
+        with suppress(OSError):
+            for line in path.read_bytes().splitlines():
+                with suppress(MalformedRecordError):  # a kill may have cut it
+                    lines.append(as_record(decoded(line), "line"))
     counts: dict[str, memoryview] = {}
     for path in agent_folder.glob("*.where-counts"):
         with suppress(OSError, ValueError):
             data = path.read_bytes()
             counts[path.stem] = memoryview(data[: len(data) // 8 * 8]).cast("Q")
-    told = [
-        {**line, "count": counts[str(line.get("pid"))][int(str(line["number"]))]}
-        if "number" in line and str(line.get("pid")) in counts
-        else line
-        for line in lines
-    ]
+    told = [_counted(line, counts) for line in lines]
     data = json.dumps({"told": told}).encode("ascii")
     return Evidence(kind=COUNTS, detail={"lines": len(told)}, data=data)
+
+
+def _counted(line: JsonObject, counts: Mapping[str, Sequence[int]]) -> JsonObject:
+    """Return a line with how often its function was called, if that was counted."""
+    with suppress(MalformedRecordError):
+        return {**line, "count": item_at(counts.get(str(line.get("pid")), ()), line.get("number"))}
+    return line

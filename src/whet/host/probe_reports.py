@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from whet.core.evidence import PROBES, Evidence
-from whet.core.record import JsonObject, MalformedRecordError, as_record, records
+from whet.core.record import JsonObject, MalformedRecordError, as_record, decoded, number, records
 
 _SUFFIX, _COUNTS = ".probes", ".probe-counts"
 _NUMBER_BYTES = 8
@@ -26,10 +26,12 @@ def read_probes(agent_folder: Path, wish: str) -> Evidence:
             data = path.read_bytes()[:left]
             left -= len(data)
             for line in data.splitlines():
-                with suppress(ValueError, MalformedRecordError):  # a kill may have cut it
-                    told.append(as_record(json.loads(line), "line"))
-    told.sort(key=lambda each: float(str(each["at"])))
-    wished = as_record(json.loads(wish), "wish")
+                with suppress(MalformedRecordError):  # a kill may have cut it
+                    known = as_record(decoded(line), "line")
+                    number(known, "at")
+                    told.append(known)
+    told.sort(key=lambda each: number(each, "at"))
+    wished = as_record(decoded(wish), "wish")
     probes = [
         {"title": each["title"], "kind": each["kind"], "path": each["path"]}
         for each in records(wished, "probes")

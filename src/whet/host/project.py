@@ -14,6 +14,7 @@ from typing import TypeAlias
 from whet.core.errors import BadSetting, CannotWrite, StateNotOwned
 from whet.core.record import JsonObject, MalformedRecordError, record, texts
 from whet.core.shell_words import quoted
+from whet.core.toml import toml_data
 from whet.host.files import content_of, storage_error, sync, write_atomically
 from whet.host.user_key import user_key
 from whet.host.user_state import is_private, user_state
@@ -335,12 +336,10 @@ def _read_own(path: Path) -> JsonObject:
         raise BadSetting(
             f"cannot read `{path}`: {error.strerror}", hint=f"look at `ls -ld {path}`"
         ) from error
-    import tomllib  # 16 ms: only who has such a file pays
-
     try:
-        return tomllib.loads(data.decode())
-    except (ValueError, RecursionError) as error:
-        raise BadSetting(f"`{path}` is not TOML: {error}", hint="mend it") from error
+        return toml_data(data.decode())
+    except ValueError as error:
+        raise BadSetting(f"`{path}` is not TOML: {error}", hint="fix it") from error
 
 
 def _read_pyproject(path: Path) -> JsonObject:
@@ -350,11 +349,9 @@ def _read_pyproject(path: Path) -> JsonObject:
         return {}
     if b"whet" not in data:
         return {}
-    import tomllib
-
     try:
-        return record(record(tomllib.loads(data.decode()), "tool"), "whet")
-    except (ValueError, RecursionError) as error:
+        return record(record(toml_data(data.decode()), "tool"), "whet")
+    except ValueError as error:
         if isinstance(error, MalformedRecordError):
             raise BadSetting(
                 f"`[tool.whet]` of `{path}` is not a table", hint="write `[tool.whet]` in a line"

@@ -1,6 +1,5 @@
 """What the Python is that a command runs."""
 
-import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -8,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.errors import CommandNotFound, HostFailure
-from whet.core.record import as_record, text
+from whet.core.record import as_record, decoded, text
 from whet.host.interpreters import Search
 from whet.host.tool import ToolMissingError, call_tool
 
@@ -48,7 +47,7 @@ class PythonFacts:
                 f"`{python}` is no Python that can be run", hint="check `--python` and `PATH`"
             ) from error
         try:
-            facts = as_record(json.loads(answer.stdout), "facts")
+            facts = as_record(decoded(answer.stdout), "facts")
             return cls(
                 path=text(facts, "path"),
                 version=text(facts, "version"),

@@ -1,10 +1,12 @@
 """What installed packages require and do not find."""
 
 from collections.abc import Mapping
-from importlib.metadata import distributions
+from contextlib import suppress
+from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from whet.host.installed_packages import named_by
 from whet.host.python_interpreter import PythonFacts
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ def unmet_requirements(packages: Path, beside: Mapping[str, str], python: Python
         python: the Python that runs them.
     """
     from packaging.markers import Marker
-    from packaging.requirements import InvalidRequirement, Requirement
+    from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 
     def applies(marker: Marker | None) -> bool:
@@ -37,23 +39,25 @@ def unmet_requirements(packages: Path, beside: Mapping[str, str], python: Python
 
     found = list(distributions(path=[str(packages)]))
     seen = dict(beside)
-    seen.update((canonicalize_name(each.name), each.version) for each in found)
+    seen.update((canonicalize_name(name), version) for name, version in map(named_by, found))
     unmet: dict[str, str] = {}
-    for text in (text for each in found for text in each.requires or ()):
-        try:
+    for text in (text for each in found for text in _requires(each)):
+        with suppress(ValueError, KeyError):  # an installer refuses it, where it matters
             wanted = Requirement(text)
-        except InvalidRequirement:
-            continue  # an installer refuses it, where it matters
-        if applies(wanted.marker) and not is_met(wanted):
-            wanted.marker = None
-            unmet.setdefault(str(wanted), text)
+            if applies(wanted.marker) and not is_met(wanted):
+                wanted.marker = None
+                unmet.setdefault(str(wanted), text)
     return list(unmet)
 
 
-def _allows(wanted: "Requirement", version: str) -> bool:
-    from packaging.version import InvalidVersion
+def _requires(distribution: Distribution) -> list[str]:
+    with suppress(OSError, ValueError):
+        return distribution.requires or []
+    return []
 
+
+def _allows(wanted: "Requirement", version: str) -> bool:
     try:
         return wanted.specifier.contains(version, prereleases=True)
-    except InvalidVersion:
+    except ValueError:
         return True  # an editable installation may have a version that cannot be compared

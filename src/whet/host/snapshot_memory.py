@@ -11,6 +11,7 @@ from whet.core.record import (
     JsonObject,
     MalformedRecordError,
     as_record,
+    decoded,
     integer,
     optional_record,
     record,
@@ -125,7 +126,7 @@ def recall(path: str) -> Memory | None:
     """Return what was written down at ``path``; None if nothing that can be read was."""
     try:
         with open(path, "rb") as file:
-            data = as_record(json.loads(file.read()), os.path.basename(path))
+            data = as_record(decoded(file.read()), os.path.basename(path))
         return _from_json(data)
     except (OSError, ValueError, MalformedRecordError, WhetError):
         return None

@@ -7,6 +7,7 @@ takes it along, and no `git gc` collects it.
 
 import hashlib
 import os
+import re
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -34,6 +35,7 @@ _IN_A_LINE = 3  # of the paths are named
 _MAX_NESTED = 16
 
 _GONE, _SUBMODULE = "000000", "160000"
+_SECONDS = re.compile(r" (\d{1,18}) [-+]\d+$")
 _EMPTY_TREES = (
     "",
     "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
@@ -221,10 +223,14 @@ class _Session:
         if not name:
             return Commit()
         header = self.shadow.get("cat-file", "commit", name).partition("\n\n")[0].split("\n")
-        words = [line.split(" ") for line in header]
-        tree = next(line[1] for line in words if line[0] == "tree")
-        seconds = next(line[-2] for line in words if line[0] == "committer")
-        return Commit(name=name, tree=tree, seconds=int(seconds))
+        told: dict[str, str] = {}
+        for line in header:
+            word, _, rest = line.partition(" ")
+            told.setdefault(word, rest)
+        seconds = _SECONDS.search(told.get("committer", ""))
+        if "tree" not in told or seconds is None:
+            raise GitFailedError(f"`{name}` is not written as git writes a commit")
+        return Commit(name=name, tree=told["tree"], seconds=int(seconds[1]))
 
     def _watched(self) -> tuple[Stamp, ...]:
         index = os.path.join(self.tree.git_dir, "index")

@@ -19,10 +19,13 @@ from subprocess import TimeoutExpired
 
 from whet.core.evidence import STACKS, Evidence
 from whet.core.failure import Frame
+from whet.core.quantity import bounded
 from whet.core.record import (
     MalformedRecordError,
     as_record,
     boolean,
+    decoded,
+    items_of,
     optional_integer,
     optional_text,
     records,
@@ -245,9 +248,9 @@ def _spied_by(command: Sequence[str]) -> tuple[list[ThreadStack], str]:
                 is_running=boolean(thread, "active"),
                 holds_gil=boolean(thread, "owns_gil"),
             )
-            for thread in (as_record(each, "thread") for each in json.loads(answer.stdout))
+            for thread in (as_record(each, "thread") for each in items_of(decoded(answer.stdout)))
         ]
-    except (ValueError, MalformedRecordError) as error:
+    except MalformedRecordError as error:
         return [], f"py-spy: {error}"
     return found, "" if found else "py-spy: it has no Python threads yet, or none any more"
 
@@ -311,12 +314,13 @@ def parse_gdb(told: str) -> tuple[ThreadStack, ...]:
     """Return the threads in what `thread apply all bt` of gdb has written."""
     starts = list(_GDB_THREAD.finditer(told))
     threads: list[ThreadStack] = []
-    for start, end in zip(starts, [*starts[1:], None], strict=True):
-        part = told[start.end() : len(told) if end is None else end.start()]
+    ends = [*(each.start() for each in starts[1:]), len(told)]
+    for start, end in zip(starts, ends, strict=False):
+        part = told[start.end() : end]
         frames = [
             Frame(
                 path=found[2] or "",
-                line=int(found[3] or 0),
+                line=bounded(found[3] or "0"),
                 function=found[1],
                 in_user_code=bool(found[3])
                 and not (found[2] or "").startswith(("/usr", "./", "../")),
@@ -324,7 +328,9 @@ def parse_gdb(told: str) -> tuple[ThreadStack, ...]:
             for found in _GDB_FRAME.finditer(part)
         ]
         name = start[2] or ""
-        threads.append(ThreadStack(number=int(start[1]), name=name, frames=tuple(reversed(frames))))
+        threads.append(
+            ThreadStack(number=bounded(start[1]), name=name, frames=tuple(reversed(frames)))
+        )
     return tuple(threads)
 
 

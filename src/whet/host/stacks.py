@@ -1,7 +1,6 @@
 """The Python stack of a process that whet is about to kill, sampled from outside."""
 
 import itertools
-import json
 import os
 import re
 import sys
@@ -12,7 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.failure import Frame
-from whet.core.record import JsonObject, as_record, integer, optional_integer, records, text
+from whet.core.quantity import bounded
+from whet.core.record import (
+    JsonObject,
+    MalformedRecordError,
+    as_record,
+    decoded,
+    integer,
+    items_of,
+    optional_integer,
+    records,
+    text,
+)
 from whet.core.stack import ThreadStack
 from whet.host.process_tree import descendants_of
 from whet.host.slot import Stacks
@@ -74,7 +84,7 @@ def parse_report(report: str) -> tuple[Frame, ...]:
     frames = [
         Frame(
             path=unescaped(found["path"]),
-            line=int(found["line"]) if found["line"].isdigit() else 0,
+            line=bounded(found["line"]) if found["line"].isdigit() else 0,
             function=unescaped(found["function"]),
             in_user_code=is_user_code(found["path"]),
         )
@@ -284,8 +294,8 @@ def _spy(pid: int, samples: int = SAMPLES) -> Stacks:
 
 def spied_thread(answer: bytes, number: int) -> tuple[Frame, ...]:
     """Return the frames of one thread in what py-spy answers, innermost last; of the only one, too."""
-    with suppress(ValueError):
-        threads = [as_record(item, "thread") for item in json.loads(answer)]
+    with suppress(MalformedRecordError):
+        threads = [as_record(item, "thread") for item in items_of(decoded(answer))]
         for thread in threads:
             if optional_integer(thread, "os_thread_id") == number or len(threads) == 1:
                 return tuple(spied(frame) for frame in reversed(records(thread, "frames")))
@@ -324,7 +334,12 @@ def _without_agent(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
 
 def unescaped(name: str) -> str:
     """Return a name that was written in ASCII as it is."""
-    return _ESCAPE.sub(lambda found: chr(int(found[1] or found[2] or found[3], 16)), name)
+    return _ESCAPE.sub(_character, name)
+
+
+def _character(found: "re.Match[str]") -> str:
+    code = int(found[1] or found[2] or found[3], 16)
+    return chr(code) if code <= sys.maxunicode else found[0]
 
 
 def _size(path: Path) -> int:

@@ -33,6 +33,9 @@ _RETRY_SECONDS = 0.005
 _PRIMARY = 0xFF  # the low byte of an extended result code is the primary one
 _NEARLY_FULL_BYTES = 256 * 1024  # SQLite grows its files by less than this at a time
 
+_UNKNOWN_FORMAT = "unsupported file format"
+"""All that SQLite says of a header with a number in it that it does not know: it has no code."""
+
 _NOT_WRITABLE = frozenset(
     {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}
 )
@@ -203,7 +206,7 @@ def _code(error: sqlite3.Error) -> int:
 
 def _whet_error(error: sqlite3.DatabaseError, path: Path) -> WhetError | None:
     code = _code(error) & _PRIMARY
-    if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+    if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB} or str(error) == _UNKNOWN_FORMAT:
         return damaged(path, str(error))
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         return NotebookBusy(

@@ -5,7 +5,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from whet.core.code_lines import LAMBDA, functions_in, lambdas_in, lambdas_on
-from whet.core.record import JsonObject, optional_text, records, text
+from whet.core.quantity import bounded
+from whet.core.record import JsonObject, integer, optional_text, records, text
 
 NOT_KNOWN = "where it is written cannot be told without importing its module"
 """Why something cannot be met that its module may have got from elsewhere."""
@@ -115,7 +116,7 @@ def _elsewhere(told: JsonObject, title: str) -> Definition:
     path = text(told, "defined_in")
     name = text(told, "qualified_name").replace(".<locals>", "")
     if name.rpartition(".")[2] == LAMBDA:
-        line = int(str(told["line"]))
+        line = integer(told, "line")
         note = f"`{title}` is the lambda of `{path}:{line}`"
         return Definition(path=path, name=LAMBDA, line=line, note=_shared(path, line) or note)
     found = _in_file(path, name)
@@ -172,4 +173,4 @@ def _shared(path: str, line: int) -> str:
 
 
 def _version(told: JsonObject) -> tuple[int, ...]:
-    return tuple(map(int, text(told, "version").split(".")[:2]))
+    return tuple(bounded(each) for each in text(told, "version").split(".")[:2] if each.isdecimal())

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from whet.core.budget import StopReason
 from whet.core.clue import Clue, Placing, Sureness
+from whet.core.code_lines import module_of
 from whet.core.errors import BadUsage, BaselineDoesNotFail
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
@@ -141,7 +142,7 @@ def place_of_test(test: str, cwd: str) -> tuple[str, int]:
     file, *names = test.partition("[")[0].split("::")
     path = str(Path(cwd, file).resolve())
     try:
-        scope: list[ast.stmt] = ast.parse(Path(path).read_bytes()).body
+        scope: list[ast.stmt] = module_of(Path(path).read_bytes()).body
     except (OSError, SyntaxError, ValueError):
         return path, 0
     line = 0

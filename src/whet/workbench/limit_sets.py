@@ -1,5 +1,6 @@
 """Limits by name, and limits that make sense: what a request asks for, on this machine."""
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -67,12 +68,17 @@ def limits_asked(
     return Limits.from_json({**limits.to_json(), **own_values})
 
 
+def _text(words: object) -> str:
+    return str(words) if isinstance(words, str | int | float) else ""
+
+
 def _with_disk(name: str, option: str, words: object, room: Room) -> Room:
-    size, _, path = str(words).partition(":")
+    text = _text(words)
+    size, _, path = text.partition(":")
     amount = int(size) if option == "inodes" and size.isdigit() else size_bytes(size)
     if not amount:
         raise BadSetting(
-            f"`{option} = {words!r}` in the set of limits `{name}` is no limit",
+            f"`{option} = {text or type(words).__name__}` in the set of limits `{name}` is no limit",
             hint='write it as the option: `disk-free = "1M:/tmp"`',
         )
     disk = Disk(path=path, size_bytes=amount, is_rest=option == "disk-free")
@@ -84,7 +90,7 @@ def _with_disk(name: str, option: str, words: object, room: Room) -> Room:
 def _field(name: str, option: str, words: object) -> dict[str, int | float]:
     plain = option.replace("-", "_")
     kinds = {each.name for each in fields(Limits) if each.name not in _NO_AMOUNTS}
-    text = str(words)
+    text = _text(words)
     if f"{plain}_bytes" in kinds:
         size = speed_bytes(text) if plain == "slow_disk" else size_bytes(text)
         if size is not None and size > 0:
@@ -94,7 +100,7 @@ def _field(name: str, option: str, words: object) -> dict[str, int | float]:
             number = float(text)
         except ValueError:
             number = 0.0
-        if number > 0:
+        if 0 < number < math.inf:
             return {plain: number if plain == "cpus" else int(number)}
     raise BadSetting(
         f"`{option} = {words!r}` in the set of limits `{name}` is no limit",

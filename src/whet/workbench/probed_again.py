@@ -1,13 +1,20 @@
 """A trial that was looked into, once more: its probes are looked out for again."""
 
-import json
 from contextlib import suppress
 from dataclasses import replace
 
 from whet.core.errors import UnknownTarget
 from whet.core.evidence import PROBES
 from whet.core.probe import Wish, parse_wishes, trace_wish
-from whet.core.record import JsonObject, as_record, integer, items_of, optional_record, texts
+from whet.core.record import (
+    JsonObject,
+    as_record,
+    decoded,
+    integer,
+    items_of,
+    optional_record,
+    texts,
+)
 from whet.evidence.probes import probe_report
 from whet.notebook.entry import Entry
 from whet.workbench.bench import Workbench
@@ -60,5 +67,5 @@ def _asked(bench: Workbench, entry: Entry) -> JsonObject | None:
     """Return the words of the command line; None: it was not probed, or by an older whet."""
     for each in bench.notebook.evidence_of(entry.number, PROBES):
         with suppress(ValueError):
-            return optional_record(as_record(json.loads(each.data), PROBES), "asked")
+            return optional_record(as_record(decoded(each.data), PROBES), "asked")
     return None

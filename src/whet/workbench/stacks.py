@@ -1,7 +1,6 @@
 """`whet stacks`: where every process of a tree is, or was when its trial was given up."""
 
 import difflib
-import json
 import os
 import re
 from collections.abc import Sequence
@@ -10,7 +9,7 @@ from pathlib import Path
 
 from whet.core.errors import BadUsage, NoStacksKept, NoSuchProcess, StackForbidden, UnknownTrial
 from whet.core.evidence import STACKS, Evidence
-from whet.core.record import as_record, records
+from whet.core.record import as_record, decoded, records
 from whet.core.stack import ProcessStack
 from whet.evidence.stack_groups import StackGroup, groups_of
 from whet.host.process_facts import facts_of, is_of_trial, matching
@@ -113,7 +112,7 @@ def _of_trial(bench: Workbench, entry: Entry, look: Look) -> Sighting:
 
 def stacks_in(evidence: Evidence) -> tuple[ProcessStack, ...]:
     """Return the processes in an observation of this kind."""
-    data = as_record(json.loads(evidence.data), STACKS)
+    data = as_record(decoded(evidence.data), STACKS)
     return tuple(ProcessStack.from_json(each) for each in records(data, "processes"))
 
 

@@ -1,6 +1,5 @@
 """`whet syscalls`: which system call failed, on which file, and which Python line made it."""
 
-import json
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +9,7 @@ from whet.core.evidence import SYSTEM_CALLS, Evidence
 from whet.core.failure import Failure
 from whet.core.oracle import AnyFailure
 from whet.core.outcome import Outcome
-from whet.core.record import as_record
+from whet.core.record import as_record, decoded
 from whet.core.system_call import FailedCall, SystemCalls
 from whet.core.trial import Trial
 from whet.evidence.telling_calls import ranked
@@ -118,7 +117,7 @@ def calls_in(evidence: Sequence[Evidence]) -> SystemCalls | None:
     """Return what was seen of a trial's calls; None: they were not followed."""
     for each in evidence:
         if each.kind == SYSTEM_CALLS:
-            return SystemCalls.from_json(as_record(json.loads(each.data), SYSTEM_CALLS))
+            return SystemCalls.from_json(as_record(decoded(each.data), SYSTEM_CALLS))
     return None
 
 

@@ -13,6 +13,7 @@ from whet.core.record import (
     JsonObject,
     as_record,
     boolean,
+    decoded,
     integer,
     items_of,
     optional_record,
@@ -285,7 +286,7 @@ def _told(result: RunResult) -> list[JsonObject]:
     found: list[JsonObject] = []
     for each in result.evidence:
         if each.kind == COUNTS:
-            found += records(as_record(json.loads(each.data), COUNTS), "told")
+            found += records(as_record(decoded(each.data), COUNTS), "told")
     return found
 
 

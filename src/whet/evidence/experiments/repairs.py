@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from whet.core.code_lines import module_of
+
 _MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 _MAKERS = frozenset(
     {"list", "dict", "set", "bytearray", "defaultdict", "deque", "Counter", "OrderedDict"}
@@ -344,7 +346,7 @@ def _small_numbers(node: ast.Attribute | ast.Constant) -> Iterator[_Change]:
 
 def _parsed(source: str) -> ast.Module | None:
     with suppress(SyntaxError, ValueError, RecursionError):
-        return ast.parse(source)
+        return module_of(source)
     return None
 
 

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 
+from whet.core.code_lines import module_of
 from whet.evidence.experiments.single_changes import (
     KindOf,
     SingleChange,
@@ -205,14 +206,14 @@ def _first_difference(old: str, new: str) -> tuple[str, str]:
 
 
 def _dump(text: str) -> str:
-    with suppress(SyntaxError, ValueError, RecursionError):
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
         return ast.dump(ast.parse(f"({text})", mode="eval").body)
     return ""
 
 
 def _parsed(source: str) -> ast.Module | None:
     with suppress(SyntaxError, ValueError, RecursionError):
-        return ast.parse(source)
+        return module_of(source)
     return None
 
 

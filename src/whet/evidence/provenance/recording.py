@@ -1,6 +1,5 @@
 """The last steps of a program up to its failure, as the agent has written them down."""
 
-import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from whet.core.record import as_record, integer, items_of, text
+from whet.core.record import as_record, decoded, item_at, items_of, row, rows, text, whole
 
 SCALAR, CONTAINER, OBJECT, ARRAY = "scalar", "container", "object", "array"
 UNBOUND = -1
@@ -209,8 +208,8 @@ class Recording:
 
     def parts(self, value: Value) -> Iterator[tuple[str, Value]]:
         """Yield what a value held."""
-        for key, row in value.parts.items():
-            yield key, self.values[row]
+        for key, part in value.parts.items():
+            yield key, self.values[part]
 
     def held(self, call: Call, name: str, moment: int) -> Value | None:
         """Return what a variable held at a moment; None: not known."""
@@ -316,22 +315,22 @@ def read_recording(data: bytes) -> Recording:
     Raises:
         MalformedRecordError: if it is not what an agent writes.
     """
-    told = as_record(json.loads(data), "steps")
-    values = [_value(items_of(row)) for row in items_of(told.get("rows"))]
-    codes = [_code(items_of(row)) for row in items_of(told.get("codes"))]
+    told = as_record(decoded(data), "steps")
+    values = [_value(each) for each in rows(told.get("rows"), 7)]
+    codes = [_code(each) for each in rows(told.get("codes"), 4)]
     calls: list[Call] = []
     captures: list[tuple[int, Value, Step | None, bool]] = []
-    for row in items_of(told.get("frames")):
-        code, above, line, began, thread, given = items_of(row)
+    for each in items_of(told.get("frames")):
+        code, above, line, began, thread, given = row(each, 6)
         held = _held(given, values)
         call = Call(
-            len(calls), codes[_number(code)], calls[_number(above)] if _number(above) >= 0 else None,
-            _number(line), _number(began), _number(thread), frozenset(held),
+            len(calls), item_at(codes, code), item_at(calls, above) if whole(above) >= 0 else None,
+            whole(line), whole(began), whole(thread), frozenset(held),
         )  # fmt: skip
         calls.append(call)
         for name, value in held.items():
             call.held.setdefault(name, []).append((call.began, value))
-    steps = [_step(items_of(row), calls, values, captures) for row in items_of(told.get("steps"))]
+    steps = [_step(each, calls, values, captures) for each in rows(told.get("steps"), 7)]
     for call in calls:
         caller = None if call.parent is None else call.parent.step_at(call.began)
         for known in call.held.values():
@@ -344,49 +343,45 @@ def read_recording(data: bytes) -> Recording:
             known.sort(key=lambda each: each[0])
     return Recording(
         values=values, calls=calls, steps=steps, captures=captures, folder=text(told, "folder"),
-        events=[_event(items_of(row)) for row in items_of(told.get("events"))],
-        errors=[_raised(items_of(row), calls, values) for row in items_of(told.get("errors"))],
+        events=[_event(each) for each in rows(told.get("events"), 5)],
+        errors=[_raised(each, calls, values) for each in rows(told.get("errors"), 6)],
     )  # fmt: skip
 
 
-def _number(value: object) -> int:
-    return integer({"number": value}, "number")
-
-
-def _value(row: Sequence[object]) -> Value:
-    kind, name, words, number, size, parts, facts = row
+def _value(told: Sequence[object]) -> Value:
+    kind, name, words, number, size, parts, facts = told
     return Value(
-        kind=str(kind), type=str(name), words=str(words), number=_number(number),
-        size=_number(size),
-        parts={str(key): _number(part) for key, part in map(items_of, items_of(parts))},
+        kind=str(kind), type=str(name), words=str(words), number=whole(number),
+        size=whole(size),
+        parts={str(key): whole(part) for key, part in rows(parts, 2)},
         facts={} if facts is None else as_record(facts, "facts"),
     )  # fmt: skip
 
 
-def _code(row: Sequence[object]) -> Code:
-    path, name, line, variables = row
-    return Code(str(path), str(name), _number(line), frozenset(map(str, items_of(variables))))
+def _code(told: Sequence[object]) -> Code:
+    path, name, line, variables = told
+    return Code(str(path), str(name), whole(line), frozenset(map(str, items_of(variables))))
 
 
 def _held(pairs: object, values: Sequence[Value]) -> dict[str, Value | None]:
     return {
-        str(name): None if _number(row) == UNBOUND else values[_number(row)]
-        for name, row in map(items_of, items_of(pairs))
+        str(name): None if number == UNBOUND else item_at(values, number)
+        for name, number in rows(pairs, 2)
     }
 
 
 def _step(
-    row: Sequence[object],
+    told: Sequence[object],
     calls: Sequence[Call],
     values: Sequence[Value],
     captures: list[tuple[int, Value, Step | None, bool]],
 ) -> Step:
-    frame, line, begin, end, reads, writes, result = row
-    call = calls[_number(frame)]
+    frame, line, begin, end, reads, writes, result = told
+    call = item_at(calls, frame)
     changed = _held(writes, values)
     step = Step(
-        call, _number(line), _number(begin), _number(end),
-        None if result is None else values[_number(result)], frozenset(changed),
+        call, whole(line), whole(begin), whole(end),
+        None if result is None else item_at(values, result), frozenset(changed),
     )  # fmt: skip
     call.steps.append(step)
     for moment, held, has_changed in (
@@ -402,18 +397,18 @@ def _step(
     return step
 
 
-def _event(row: Sequence[object]) -> Event:
-    moment, name, words, at, folder = row
-    path, line, function = items_of(at)
+def _event(told: Sequence[object]) -> Event:
+    moment, name, words, at, folder = told
+    path, line, function = row(at, 3)
     return Event(
-        _number(moment), str(name), tuple(map(str, items_of(words))), str(path), _number(line),
+        whole(moment), str(name), tuple(map(str, items_of(words))), str(path), whole(line),
         str(function), str(folder),
     )  # fmt: skip
 
 
-def _raised(row: Sequence[object], calls: Sequence[Call], values: Sequence[Value]) -> Raised:
-    moment, frame, line, name, number, words = row
+def _raised(told: Sequence[object], calls: Sequence[Call], values: Sequence[Value]) -> Raised:
+    moment, frame, line, name, number, words = told
     return Raised(
-        _number(moment), calls[_number(frame)], _number(line), str(name), _number(number),
-        values[_number(words)],
+        whole(moment), item_at(calls, frame), whole(line), str(name), whole(number),
+        item_at(values, words),
     )  # fmt: skip

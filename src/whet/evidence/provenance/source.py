@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from whet.core.code_lines import module_of
 from whet.evidence.provenance.recording import Code
 
 COMPREHENSIONS = {
@@ -29,7 +30,7 @@ class Source:
     def tree(self) -> ast.Module:
         """Its statements; none if it cannot be read."""
         with suppress(SyntaxError, ValueError, RecursionError):
-            return ast.parse(self.text)
+            return module_of(self.text)
         return ast.Module(body=[], type_ignores=[])
 
     @cached_property

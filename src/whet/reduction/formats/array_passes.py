@@ -52,7 +52,8 @@ def _shorten_axes(view: Arrays) -> PassSearch:
             if len(together) > 1:
                 view = view.after((yield from _shorten_some(view, together, parts, before)))
         for axis in list(before):
-            view = view.after((yield from _shorten_some(view, [axis], parts, before)))
+            if _is_there(view, axis):
+                view = view.after((yield from _shorten_some(view, [axis], parts, before)))
     return view.payload
 
 
@@ -77,7 +78,8 @@ def _shorten_ends(view: Arrays, axes: list[Axis]) -> PassSearch:
 def _delete_indices(view: Arrays) -> PassSearch:
     """Delete single indices of axes of which no larger part could go."""
     for axis, _ in list(_lengths(view)):
-        view = view.after((yield from _shorten(view, [axis], 0)))
+        if _is_there(view, axis):
+            view = view.after((yield from _shorten(view, [axis], 0)))
     return view.payload
 
 
@@ -90,6 +92,12 @@ def _lengths(view: Arrays) -> Iterator[tuple[Axis, int]]:
     for place, entry in enumerate(view.entries):
         for axis, length in enumerate(entry.shape):
             yield (place, axis), length
+
+
+def _is_there(view: Arrays, axis: Axis) -> bool:
+    """Whether an axis is left: what follows an array goes with its last byte."""
+    place, number = axis
+    return place < len(view.entries) and number < len(view.entries[place].shape)
 
 
 def _length(view: Arrays, axis: Axis) -> int:

@@ -165,7 +165,7 @@ def _read_parquet(payload: bytes) -> list[Sheet]:
         codec = found.row_group(0).column(0).compression
     size = max(found.row_group(0).num_rows, 1) if groups > 1 else 0
     stored = Stored("" if codec in {"", "UNCOMPRESSED"} else codec, size)
-    return [ArrowSheet(file.read(), stored)]
+    return [ArrowSheet(_sound(file.read()), stored)]
 
 
 def _write_parquet(sheets: Sequence[Sheet]) -> bytes:
@@ -189,7 +189,7 @@ def _read_arrow(payload: bytes) -> list[Sheet]:
     read: Any = ipc
     file = read.open_file(io.BytesIO(payload))
     size = max(file.get_batch(0).num_rows, 1) if file.num_record_batches > 1 else 0
-    return [ArrowSheet(file.read_all(), Stored("", size))]
+    return [ArrowSheet(_sound(file.read_all()), Stored("", size))]
 
 
 def _read_stream(payload: bytes) -> list[Sheet]:
@@ -199,7 +199,17 @@ def _read_stream(payload: bytes) -> list[Sheet]:
     with read.open_stream(io.BytesIO(payload)) as reader:
         schema, batches = reader.schema, list(reader)
     size = max(batches[0].num_rows, 1) if len(batches) > 1 else 0
-    return [ArrowSheet(pyarrow().Table.from_batches(batches, schema), Stored("", size))]
+    table = _sound(pyarrow().Table.from_batches(batches, schema))
+    return [ArrowSheet(table, Stored("", size))]
+
+
+def _sound(table: Any) -> Any:
+    """Return a table of which all can be looked at: Arrow believes what a file says of places in it."""
+    table.validate(full=True)
+    for column in table.columns:
+        if pyarrow().types.is_temporal(column.type):
+            column.to_pylist()  # it raises for a day that Python has no date for
+    return table
 
 
 def _write_arrow(sheets: Sequence[Sheet]) -> bytes:

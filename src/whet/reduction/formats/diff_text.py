@@ -14,7 +14,7 @@ from whet.reduction.formats.pieces import parse_lines
 from whet.reduction.order import Order, weight
 from whet.reduction.reduction_pass import Format, last_view
 
-_HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)", re.DOTALL)
+_HUNK = re.compile(rb"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@(.*)", re.DOTALL)
 CHANGE_WEIGHT = 4
 """What a line that is changed weighs more than one of context."""
 

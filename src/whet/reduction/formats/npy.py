@@ -1,6 +1,7 @@
 """`.npy` and `.npz`: arrays of numpy. Nothing in them is ever unpickled."""
 
 import io
+import sys
 import zipfile
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -52,7 +53,22 @@ def _array_at(payload: bytes, start: int) -> "tuple[NDArray[Any], int] | None":
     if min(shape, default=0) < 0 or dtype.itemsize == 0 or end > len(payload):
         return None
     flat = np.frombuffer(payload, dtype, count=size, offset=start)
+    if not _holds_text(flat):
+        return None
     return flat.reshape(shape, order="F" if is_fortran else "C"), end
+
+
+def _holds_text(values: "NDArray[Any]") -> bool:
+    """Whether what is to be text is: numpy takes any four bytes for a character, Python does not."""
+    import numpy as np
+
+    if values.dtype.names:
+        return all(_holds_text(values[name]) for name in values.dtype.names)
+    if values.dtype.base.kind != "U":
+        return True
+    number = np.dtype("u4").newbyteorder(values.dtype.base.byteorder)
+    codes = np.ascontiguousarray(values).view(number)
+    return bool((codes <= sys.maxunicode).all())
 
 
 def write_array(array: "NDArray[Any]") -> bytes:

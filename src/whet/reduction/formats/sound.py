@@ -2,6 +2,7 @@
 
 import io
 import math
+import struct
 import wave
 from dataclasses import dataclass
 from functools import partial
@@ -57,8 +58,13 @@ def parse_wav(payload: bytes) -> Sound | None:
             frames = file.readframes(count)
     except (wave.Error, EOFError, RuntimeError):
         return None
+    sound = Sound(payload, channels, width, rate, frames)
     is_whole = len(frames) == count * channels * width
-    return Sound(payload, channels, width, rate, frames) if is_whole else None
+    try:
+        _made(sound, b"")
+    except (wave.Error, struct.error):  # of more than can be written
+        return None
+    return sound if is_whole else None
 
 
 def _made(sound: Sound, frames: bytes, channels: int | None = None) -> bytes:

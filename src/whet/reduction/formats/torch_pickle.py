@@ -80,7 +80,9 @@ def load_pickle(payload: bytes, storages: dict[str, Storage] | None = None) -> o
         reader = _Reader(io.BytesIO(payload))
         reader.storages = {} if storages is None else storages
         return reader.load()
-    except (pickle.UnpicklingError, EOFError, AttributeError, IndexError, TypeError) as error:
+    except (
+        pickle.UnpicklingError, EOFError, AttributeError, IndexError, TypeError, OverflowError,
+    ) as error:  # fmt: skip
         raise ValueError(f"the pickle holds more than data: {error}") from error
 
 

@@ -4,13 +4,13 @@ import configparser
 import io
 import json
 import re
-import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import PurePath
 from typing import Any, cast
 
+from whet.core.toml import toml_data
 from whet.reduction.settings.assignments import (
     read_env_file,
     read_python_literal,
@@ -21,6 +21,7 @@ from whet.reduction.settings.assignments import (
 )
 from whet.reduction.settings.toml_text import toml_text
 
+_DEEPEST, _MOST_BITS = 100, 10_000
 _ASSIGNMENT = re.compile(r"(?:export[ \t]+)?[A-Za-z_]\w*=")
 
 
@@ -74,7 +75,7 @@ def _read_json(text: str) -> object:
 
 def _read_toml(text: str) -> object:
     try:
-        return tomllib.loads(text)
+        return toml_data(text)
     except ValueError as error:
         raise UnreadableError(str(error)) from error
 
@@ -95,7 +96,7 @@ def _read_ini(text: str) -> object:
     parser = _parser()
     try:
         parser.read_string(text)
-    except configparser.Error as error:
+    except (configparser.Error, AttributeError) as error:  # of a line that goes on from none
         raise UnreadableError(str(error).replace("\n", " ")) from error
     return {name: dict(parser[name]) for name in parser.sections()}
 
@@ -120,7 +121,7 @@ def _yaml_kind() -> DocumentKind | None:
             data: object = yaml.safe_load(text)
         except (yaml.constructor.ConstructorError, yaml.composer.ComposerError):
             return None  # tags of its own, or more than one document: its lines count
-        except (yaml.YAMLError, RecursionError) as error:
+        except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
             raise UnreadableError(" ".join(str(error).split())) from error
         return {} if data is None else data
 
@@ -217,6 +218,29 @@ def _named(name: str) -> DocumentKind | None:
 
 def _data(kind: DocumentKind, content: bytes) -> object:
     try:
-        return kind.read(content.decode("utf-8-sig"))
+        data = kind.read(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise UnreadableError(str(error)) from error
+    _check(data)
+    return data
+
+
+def _check(data: object) -> None:
+    """Check that what walks through data can.
+
+    Raises:
+        UnreadableError: if they are nested too deeply, or have a number that cannot be written.
+    """
+    left = [(data, 0)]
+    while left:
+        value, depth = left.pop()
+        if depth > _DEEPEST:
+            raise UnreadableError("it is nested too deeply")
+        if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+            raise UnreadableError("a number in it is too long")
+        inner: Iterable[object] = ()
+        if isinstance(value, dict):
+            inner = cast("Mapping[object, object]", value).values()
+        elif isinstance(value, list | tuple):
+            inner = cast("Sequence[object]", value)
+        left += [(each, depth + 1) for each in inner]
