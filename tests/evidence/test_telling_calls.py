@@ -257,7 +257,7 @@ def test_any_path_is_shown_in_one_line_of_text(path: bytes, error: str) -> None:
     call = FailedCall(call="openat", error=error, path=name, process=name)
 
     for line in failed_lines(call):
-        assert line.isprintable()
+        assert line.replace("\t", " ").isprintable()
         assert len(line) < 3000
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from laboratory import spawners
+from laboratory import guardians, spawners
 from workshop import SLOW, Workshop
 
 from whet.execution.ladder import Ladder
@@ -158,7 +158,7 @@ def test_a_long_program_never_keeps_more_copies_than_it_may(workshop: Workshop) 
     workshop.runs._most = 2
     workshop.write({"main.py": f"{SLOW * 8}open('go').read()\nprint(1)\n"})
     os.mkfifo(workshop.folder / "go")
-    until(lambda: bool(spawners()))
+    until(lambda: 0 < len(guardians()) == len(spawners()))
     before = {*descendants_of(os.getpid())}
 
     future = workshop.warm.submit(workshop.trial())

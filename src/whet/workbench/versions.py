@@ -575,8 +575,9 @@ class VersionHunt:
     def _nothing_good(
         self, oracle: Oracle, walked: Ended[WalkBackResult], watch: VersionWatch
     ) -> FirstBad:
-        reason = stop_reason_of(walked, StopReason.NO_GOOD_VERSION)
-        announce(self.bench.emit, walked, reason)
+        announce(
+            self.bench.emit, walked, reason := stop_reason_of(walked, StopReason.NO_GOOD_VERSION)
+        )
         search = VersionSearch(
             kind=self.versions.kind,
             subject=self.versions.subject,
