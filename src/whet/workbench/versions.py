@@ -62,14 +62,11 @@ class Versions:
         diff: what a version changed, first in files of these paths.
         again: a line for a shell that runs a trial on its version.
         log: the search between an old and a new end as `git bisect replay` reads it.
-        equal: tells which versions are equal to a tested one in all that it looked at; None: that
-            cannot be told.
+        equal: tells which versions equal a tested one in all that it read; None: unknown.
         observe: says where it is to be noted what a trial looks at.
         recalled: what came of a trial by itself, where that is remembered; None: nothing is.
-        whole: the search between an old and a new end where ``bisection`` takes some versions
-            together, to go into them later (`inside`); None: it takes each by itself.
-        installed: the version that the command finds where it was typed, if one of these is that;
-            on it a trial must do what the command does.
+        whole: the search between two ends if ``bisection`` groups versions (`inside`); None: it doesn't.
+        installed: the version that the command itself finds; a trial on it must do the same.
         folder: where the files of a version are; None: they are not kept.
     """
 
