@@ -134,7 +134,7 @@ def _work(reader: Reader, first: int, seconds: float, shared: mmap.mmap, told: i
     _limit_this_process()
     number, began = first, time.process_time()
     met: set[str] = set()
-    while time.process_time() - began < seconds:
+    while number == first or time.process_time() - began < seconds:
         shared[:_WORD_BYTES] = number.to_bytes(_WORD_BYTES, "little")
         data = example_of(reader, seeds, number)
         signal.setitimer(signal.ITIMER_PROF, reader.most_seconds)

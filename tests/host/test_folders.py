@@ -89,7 +89,7 @@ def test_what_was_half_written_by_a_killed_whet_goes_at_the_next_start(
 ) -> None:
     script = (
         "import sys, os, pathlib\n"
-        "from whet.host import folders\n"
+        "import whet.host.folders as folders\n"
         "from whet.host.belongings import Belongings\n"
         "folders._exchange = lambda one, other: os.kill(os.getpid(), 9)\n"
         "top = pathlib.Path(sys.argv[1])\n"

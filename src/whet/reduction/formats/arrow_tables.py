@@ -207,8 +207,9 @@ def _sound(table: Any) -> Any:
     """Return a table of which all can be looked at: Arrow believes what a file says of places in it."""
     table.validate(full=True)
     for column in table.columns:
-        if pyarrow().types.is_temporal(column.type):
-            column.to_pylist()  # it raises for a day that Python has no date for
+        kinds = pyarrow().types
+        if kinds.is_temporal(column.type) or not kinds.is_primitive(column.type):
+            column.to_pylist()  # it raises for a day that Python has no date for, for broken UTF-8
     return table
 
 
