@@ -22,7 +22,7 @@ from fuzz_mutator import Shape
 from fuzz_reader import Reader, Seeds, placed, text
 
 from whet.core.verdict import Verdict
-from whet.host.folders import pack_folder, put_folder_back, unpack_folder
+from whet.host.code.folders import pack_folder, put_folder_back, unpack_folder
 from whet.reduction.catalogue import KINDS, kinds_of, pretty_of, readable
 from whet.reduction.formats.brackets import is_deep
 from whet.reduction.kind import Kind

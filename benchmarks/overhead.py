@@ -30,7 +30,11 @@ PARTS = {
     ),
 }
 UNRECORDED_MODULES = ("whet.cli.options", "whet.cli.console", "whet.execution.cold")
-RECORDING_MODULES = ("whet.notebook.notebook", "whet.host.snapshots", "whet.host.surroundings")
+RECORDING_MODULES = (
+    "whet.notebook.notebook",
+    "whet.host.code.snapshots",
+    "whet.host.trial.surroundings",
+)
 
 
 def main() -> None:

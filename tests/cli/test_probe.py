@@ -14,7 +14,7 @@ from whet_command import Whet
 
 from whet.core.errors import UnknownTarget, WhetError
 from whet.core.probe import parse_wishes
-from whet.host.debug_line import attach
+from whet.host.inspect.debug_line import attach
 from whet.workbench.bench import open_workbench
 from whet.workbench.probe import Place, notes_on, settle
 from whet.workbench.request import TrialRequest

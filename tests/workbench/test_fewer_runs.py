@@ -14,7 +14,7 @@ from whet.bisection.terms import Terms
 from whet.core.budget import Budget
 from whet.core.limits import Limits
 from whet.core.room import Disk, Fault, Room
-from whet.host.seccomp import why_not
+from whet.host.kernel.seccomp import why_not
 from whet.workbench.bench import Workbench, open_workbench
 from whet.workbench.bisect import BisectOptions, bisect, versions_of
 from whet.workbench.investigation import VersionSearch

@@ -11,9 +11,9 @@ from looking_programs import make_history
 
 from whet.core.budget import StopReason
 from whet.core.errors import EndMisjudged, NotARepository, NothingBetween
-from whet.host.belongings import Belongings
-from whet.host.git import Repository, git_environment
-from whet.host.tree_changes import PartialCommits
+from whet.host.code.tree_changes import PartialCommits
+from whet.host.process.belongings import Belongings
+from whet.host.process.git import Repository, git_environment
 from whet.workbench.bench import open_workbench
 from whet.workbench.bisect import BisectOptions, bisect, bisect_working_tree
 from whet.workbench.changed_part import SmallestPart

@@ -16,7 +16,7 @@ import pytest
 from whet.core.budget import StopReason
 from whet.core.event import Event, Notice, PayloadReduced, TrialFinished
 from whet.core.verdict import Verdict
-from whet.host.process_tree import descendants_of
+from whet.host.process.process_tree import descendants_of
 from whet.workbench.bench import Workbench, open_workbench
 from whet.workbench.investigation import ShrunkPayload
 from whet.workbench.request import Judging, TrialRequest

@@ -20,10 +20,10 @@ from whet.cli.summary import entry_json, failure_words
 from whet.core.errors import BadUsage, WhetError
 from whet.core.quantity import shown_seconds
 from whet.execution.ladder import MOST_SNAPSHOTS
-from whet.host.agent_tasks import AgentTasks
-from whet.host.console import Console
-from whet.host.readers import interrupted_without_reader
-from whet.host.stage import Debugging
+from whet.host.process.console import Console
+from whet.host.process.readers import interrupted_without_reader
+from whet.host.trial.agent_tasks import AgentTasks
+from whet.host.trial.stage import Debugging
 from whet.workbench.bench import open_workbench
 from whet.workbench.loop import BACK, Cycle, LoopOptions, Overtaken, Recurring, Told, Unheard, loop
 from whet.workbench.verify import Disagreement, Verification, Verify

@@ -9,7 +9,7 @@ import click
 from whet import __version__
 from whet.cli.console import report_error, report_fault, say
 from whet.core.errors import SOFTWARE, USAGE, BadUsage, NotebookDamaged, WhetError
-from whet.host.ending import ToldToEndError, orderly_end
+from whet.host.process.ending import ToldToEndError, orderly_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def run_cli(arguments: Sequence[str]) -> int:
     except (BrokenPipeError, SystemExit):  # click makes the second one of the first
         return _reader_has_gone()
     except Exception as error:  # noqa: BLE001 - a bug of whet's own: its traceback goes to a file
-        from whet.host.refused import refused
+        from whet.host.files.refused import refused
 
         refusal = _unreadable(error) or refused(error)
         return report_fault(error) if refusal is None else report_error(refusal)

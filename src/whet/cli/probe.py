@@ -7,7 +7,7 @@ from whet.cli.options import TrialCommand, json_option, trial_options, trial_req
 from whet.cli.summary import entry_json, run_line
 from whet.core.probe import parse_wishes
 from whet.evidence.probes import ProbeReport, place_line
-from whet.host.console import Console
+from whet.host.process.console import Console
 from whet.workbench.bench import open_workbench
 from whet.workbench.probe import Looking, Probed, notes_on, probe, settle
 
@@ -53,7 +53,7 @@ def command(
 ) -> int:
     """Look at places in a running program."""
     if attach is not None:
-        from whet.host.debug_line import attach as talk
+        from whet.host.inspect.debug_line import attach as talk
 
         talk(attach)
         return 0

@@ -21,7 +21,7 @@ from whet.core.quantity import shown_count, shown_seconds
 from whet.core.shell_words import joined
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.host.secret import for_shell
+from whet.host.trial.secret import for_shell
 from whet.search.rates import Enough
 from whet.workbench.amplify import FIRST_RUNS, AmplifyOptions, amplify
 from whet.workbench.bench import open_workbench

@@ -13,8 +13,8 @@ from whet.cli.options import (
 from whet.cli.summary import entry_json, run_line
 from whet.core.errors import CannotWrite
 from whet.core.evidence import FAILURES, STACKS
-from whet.host.agent_tasks import AgentTasks
-from whet.host.console import Console
+from whet.host.process.console import Console
+from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.bench import open_workbench
 from whet.workbench.run import RunResult, run
 

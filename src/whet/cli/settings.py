@@ -6,7 +6,7 @@ import click
 
 from whet.cli.console import answer, answer_json, say
 from whet.cli.options import json_option
-from whet.host.project import Settings, agree
+from whet.host.code.project import Settings, agree
 from whet.workbench.bench import open_workbench
 
 

@@ -18,8 +18,8 @@ from whet.core.resources import ResourceUse
 from whet.core.shell_words import joined
 from whet.core.trial import Trial
 from whet.evidence.limit_met import unnamed_limits
-from whet.host.secret import masked_trial
-from whet.host.veil import veiled_data
+from whet.host.trial.secret import masked_trial
+from whet.host.trial.veil import veiled_data
 from whet.notebook.entry import Entry
 from whet.workbench.bench import open_workbench
 

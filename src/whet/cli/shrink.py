@@ -21,7 +21,7 @@ from whet.cli.shrinking_events import answer_event
 from whet.cli.shrunk import payload_json, show_shrunk
 from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, BadUsage
-from whet.host.files import write_atomically
+from whet.host.files.files import write_atomically
 from whet.report.curve import size_curve
 from whet.workbench.bench import open_workbench
 from whet.workbench.command_search import CommandOptions

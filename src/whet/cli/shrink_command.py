@@ -7,7 +7,7 @@ from whet.cli.console import answer, answer_json
 from whet.cli.progress import Progress
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.quantity import shown_count, shown_seconds
-from whet.host.secret import masked_words
+from whet.host.trial.secret import masked_words
 from whet.workbench.bench import Workbench, open_workbench
 from whet.workbench.command_search import CommandOptions, ShrunkCommand
 from whet.workbench.request import TrialRequest

@@ -66,8 +66,8 @@ def command(
 
 
 def _show_core(core: str, program: str, *, as_json: bool) -> None:
-    from whet.host.cores import program_of_core, why_no_core
-    from whet.host.spying import of_core
+    from whet.host.inspect.cores import program_of_core, why_no_core
+    from whet.host.inspect.spying import of_core
 
     if not Path(core).is_file():
         raise BadUsage(f"there is no core file `{core}`", hint=why_no_core())

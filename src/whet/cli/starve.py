@@ -19,7 +19,7 @@ from whet.cli.run import show
 from whet.cli.starved import least_json, least_lines
 from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, BadUsage
-from whet.host.console import Console
+from whet.host.process.console import Console
 from whet.workbench.bench import open_workbench
 from whet.workbench.request import TrialRequest
 

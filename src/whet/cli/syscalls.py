@@ -7,7 +7,7 @@ from whet.cli.console import answer, answer_json, say
 from whet.cli.options import Duration, TrialCommand, json_option, trial_options, trial_request
 from whet.cli.summary import entry_json, run_line
 from whet.core.errors import BadUsage
-from whet.host.console import Console
+from whet.host.process.console import Console
 from whet.workbench.bench import open_workbench
 from whet.workbench.syscalls import (
     CallReport,

@@ -7,7 +7,7 @@ from whet.cli.options import TrialCommand, json_option, trial_options, trial_req
 from whet.cli.probe import show
 from whet.cli.probed import show_calls
 from whet.core.probe import trace_wish
-from whet.host.console import Console
+from whet.host.process.console import Console
 from whet.workbench.bench import open_workbench
 from whet.workbench.probe import Looking, probe, settle
 

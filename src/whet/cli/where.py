@@ -9,7 +9,7 @@ from whet.cli.console import answer, answer_json, say, styled
 from whet.cli.options import TrialCommand, json_option, trial_options, trial_request
 from whet.cli.summary import run_line
 from whet.core.record import JsonObject, optional_record, optional_text, text, texts
-from whet.host.console import Console
+from whet.host.process.console import Console
 from whet.workbench.bench import open_workbench
 from whet.workbench.where import Ran, Whereabouts, classes_of, run_counted, warnings_of, whereabouts
 

@@ -2,7 +2,7 @@
 
 import base64
 
-from whet.host.secret import masked_words
+from whet.host.trial.secret import masked_words
 from whet.report.answer import answer_of
 from whet.report.wording import is_text
 from whet.workbench.changed_part import SmallestPart

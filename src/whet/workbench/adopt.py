@@ -6,7 +6,7 @@ from pathlib import Path
 
 from whet.core.errors import BadUsage
 from whet.core.shell_words import joined
-from whet.host.secret import masked_trial
+from whet.host.trial.secret import masked_trial
 from whet.notebook.adoption import ForeignNotebook
 from whet.notebook.entry import Entry
 from whet.workbench.bench import Workbench

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from whet.core.room import Room
 from whet.core.toggle import Toggle
-from whet.host.rr import CHAOS, rr_refusal
+from whet.host.limits.rr import CHAOS, rr_refusal
 
 SLEEPS = "sleeps"
 PLACES_VARIABLE = "WHET_SLEEPS"

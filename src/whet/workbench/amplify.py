@@ -14,7 +14,7 @@ from whet.core.record import integer, texts
 from whet.core.toggle import Toggle
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.host.rr import keep_one_recording
+from whet.host.limits.rr import keep_one_recording
 from whet.search.amplification import ERROR, Amplification, AmplificationSearch, Amplified
 from whet.search.failure_rates import Runs
 from whet.search.narrowing import ENOUGH, narrowed

@@ -10,9 +10,9 @@ from whet.bisection.terms import Terms
 from whet.core.errors import NothingBetween
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
-from whet.host.code_changes import describe_changes
-from whet.host.git import Repository
-from whet.host.secret import masked_words
+from whet.host.code.code_changes import describe_changes
+from whet.host.process.git import Repository
+from whet.host.trial.secret import masked_words
 from whet.search.bisection import Bisection
 from whet.search.version_graph import line_of
 from whet.workbench.bench import Workbench, oracle_of

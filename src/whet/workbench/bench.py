@@ -22,19 +22,19 @@ from whet.execution.caching import CachingExecutor
 from whet.execution.cold import ColdExecutor
 from whet.execution.deadline import DeadlineExecutor
 from whet.execution.recording import RecordingExecutor
-from whet.host.agent_tasks import NO_TASKS, AgentTasks
-from whet.host.belongings import Belongings
-from whet.host.capture import Capture
-from whet.host.claims import Claims
-from whet.host.console import Console
-from whet.host.editing import unsaved_below
-from whet.host.ending import cleaning_up
-from whet.host.object_store import own_folder
-from whet.host.project import STATE_FOLDER, Project, Settings, load_settings
-from whet.host.snapshots import take_snapshot
-from whet.host.surroundings import look_around
-from whet.host.user_key import user_key
-from whet.host.veil import know_trial, know_variables
+from whet.host.code.editing import unsaved_below
+from whet.host.code.project import STATE_FOLDER, Project, Settings, load_settings
+from whet.host.code.snapshots import take_snapshot
+from whet.host.files.claims import Claims
+from whet.host.files.user_key import user_key
+from whet.host.process.belongings import Belongings
+from whet.host.process.console import Console
+from whet.host.process.ending import cleaning_up
+from whet.host.process.object_store import own_folder
+from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
+from whet.host.trial.capture import Capture
+from whet.host.trial.surroundings import look_around
+from whet.host.trial.veil import know_trial, know_variables
 from whet.notebook.notebook import FILE_NAME, Notebook
 from whet.workbench.request import Judging, TrialRequest
 
@@ -301,7 +301,7 @@ class Workbench:
             trial: what was asked for.
             left_out: the search's payloads and the files that it writes.
         """
-        from whet.host.search_stamp import code_without, stamp_of_files
+        from whet.host.code.search_stamp import code_without, stamp_of_files
 
         own = (*left_out, self.project.state, *(Path(each) for each in [own_folder()] if each))
         digest = stamp_of_files(trial, self.project.root, self.environment, own)

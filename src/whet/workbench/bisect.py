@@ -12,9 +12,9 @@ from whet.core.errors import BadUsage, EndMisjudged
 from whet.core.event import Notice
 from whet.core.quantity import shown_count
 from whet.core.trial import Trial
-from whet.host.editable import editable_folders
-from whet.host.git import Repository
-from whet.host.relocation import named_otherwise
+from whet.host.code.editable import editable_folders
+from whet.host.code.relocation import named_otherwise
+from whet.host.process.git import Repository
 from whet.workbench.bench import Workbench
 from whet.workbench.changed_part import SmallestPart
 from whet.workbench.command_search import CommandOptions

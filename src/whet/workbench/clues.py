@@ -34,8 +34,8 @@ from whet.evidence.raised_before import raised_clues
 from whet.evidence.stack_groups import groups_of, stack_clues
 from whet.evidence.waiting_processes import process_clues
 from whet.evidence.warned import warning_clues
-from whet.host.agent_tasks import NO_TASKS, AgentTasks
-from whet.host.presence import ended_in, pythons_in
+from whet.host.inspect.presence import ended_in, pythons_in
+from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.neighbours import Neighbours
 from whet.workbench.origins import Origins, Recorded, origins_of, recorded_failure

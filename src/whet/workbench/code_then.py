@@ -7,9 +7,9 @@ from pathlib import Path
 
 from whet.core.errors import CodeNotKept
 from whet.core.trial import CodeState, Trial
-from whet.host.git import Repository
-from whet.host.relocation import named_otherwise
-from whet.host.worktrees import Worktrees
+from whet.host.code.relocation import named_otherwise
+from whet.host.code.worktrees import Worktrees
+from whet.host.process.git import Repository
 from whet.notebook.entry import Entry
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.placing import PlacingExecutor

@@ -9,8 +9,8 @@ from whet.core.difference import (
     compare,
     compare_outcomes,
 )
-from whet.host.code_changes import diff_text
-from whet.host.git import GitFailedError
+from whet.host.code.code_changes import diff_text
+from whet.host.process.git import GitFailedError
 from whet.notebook.entry import Entry
 from whet.workbench.bench import Workbench
 

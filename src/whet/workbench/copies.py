@@ -17,8 +17,8 @@ from whet.core.outcome import Outcome
 from whet.core.trial import PayloadBinding, Trial
 from whet.core.verdict import Verdict
 from whet.evidence.told_apart import told_apart
-from whet.host.files import put_back
-from whet.host.folders import pack_folder, put_folder_back
+from whet.host.code.folders import pack_folder, put_folder_back
+from whet.host.files.files import put_back
 from whet.workbench.bench import Place, Workbench, oracle_of
 from whet.workbench.payload import PLACEHOLDER
 from whet.workbench.reproduce import FEW, MANY, Baseline, reproduce

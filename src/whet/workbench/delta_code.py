@@ -8,9 +8,9 @@ from pathlib import Path
 from whet.core.difference import Change
 from whet.core.output import digest_of
 from whet.core.trial import CodeState, Trial
-from whet.host.code_versions import FILE, Versions, differing_files, put_version
-from whet.host.git import Repository
-from whet.host.worktrees import Worktrees
+from whet.host.code.code_versions import FILE, Versions, differing_files, put_version
+from whet.host.code.worktrees import Worktrees
+from whet.host.process.git import Repository
 from whet.reduction.between import Step
 from whet.reduction.files_between import FilesBetween, FileVersion
 from whet.search.hierarchy import Numbers

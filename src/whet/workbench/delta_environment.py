@@ -8,8 +8,8 @@ from pathlib import Path
 from whet.core.difference import Change
 from whet.core.errors import NothingDiffers, SettingsUnreadable
 from whet.core.trial import Trial
-from whet.host.files import write_atomically
-from whet.host.kept_environment import changes_by_itself, environment_to_keep
+from whet.host.files.files import write_atomically
+from whet.host.trial.kept_environment import changes_by_itself, environment_to_keep
 from whet.reduction.between import Between
 from whet.reduction.settings.assignments import is_environment_name, write_env_file
 from whet.reduction.settings.documents import UnreadableError

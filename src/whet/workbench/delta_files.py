@@ -8,7 +8,7 @@ from pathlib import Path
 from whet.core.difference import Change
 from whet.core.errors import BadUsage, NothingDiffers, SettingsUnreadable
 from whet.core.trial import STDIN_EMPTY, Trial
-from whet.host.files import write_atomically
+from whet.host.files.files import write_atomically
 from whet.reduction.between import Between
 from whet.reduction.line_changes import shown_lines, text_between
 from whet.reduction.settings.conversion import said_in

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from whet.core.errors import NothingDiffers
 from whet.core.trial import Trial
-from whet.host.folders import replace_folder
+from whet.host.code.folders import replace_folder
 from whet.reduction.files_between import FilesBetween, FileVersion
 from whet.reduction.formats.archive import FILE, Member
 from whet.reduction.formats.tar_archive import TAR_CODEC, parse_tar

@@ -8,11 +8,11 @@ from typing import TypeAlias, cast
 from whet.core.difference import Change
 from whet.core.errors import BadUsage, NothingDiffers
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Trial
-from whet.host.environments import PYTHON
-from whet.host.git import GitFailedError
-from whet.host.kept_environment import environment_to_keep
-from whet.host.python_interpreter import PythonFacts, python_for
-from whet.host.secret import masked_words
+from whet.host.process.git import GitFailedError
+from whet.host.python.environments import PYTHON
+from whet.host.python.python_interpreter import PythonFacts, python_for
+from whet.host.trial.kept_environment import environment_to_keep
+from whet.host.trial.secret import masked_words
 from whet.notebook.entry import Entry
 from whet.reduction.between import Between, Leaf, Step
 from whet.reduction.commands.argument_changes import (

@@ -9,8 +9,8 @@ from whet.core.errors import WhetError
 from whet.core.oracle import Oracle, SameFailure
 from whet.core.trial import CodeState, Trial
 from whet.core.verdict import Verdict
-from whet.host.git import GitFailedError, Repository
-from whet.host.tree_changes import path_changes
+from whet.host.code.tree_changes import path_changes
+from whet.host.process.git import GitFailedError, Repository
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.edits import checkouts_of
 from whet.workbench.reproduce import Baseline, with_patience

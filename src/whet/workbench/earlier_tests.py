@@ -14,7 +14,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.told_tests import told_to_pass
-from whet.host.agent_tasks import AgentTasks
+from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.command_search import CommandOptions
 from whet.workbench.investigating import Work
 from whet.workbench.pytest_command import read_pytest_command

@@ -7,10 +7,10 @@ from pathlib import Path
 from whet.core.errors import BaselineDoesNotFail, EndMisjudged, NotARepository, NothingBetween
 from whet.core.event import Notice
 from whet.core.trial import CodeState, Trial
-from whet.host.git import GitFailedError, Repository
-from whet.host.relocation import named_otherwise
-from whet.host.tree_changes import path_changes
-from whet.host.worktrees import Worktrees
+from whet.host.code.relocation import named_otherwise
+from whet.host.code.tree_changes import path_changes
+from whet.host.code.worktrees import Worktrees
+from whet.host.process.git import GitFailedError, Repository
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.changed_part import SmallestPart
 from whet.workbench.command_search import CommandOptions

@@ -16,9 +16,9 @@ from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.changed_functions import ChangedFunction, changed_functions
 from whet.evidence.closer_look import told_in
-from whet.host.agent_tasks import NO_TASKS, AgentTasks
-from whet.host.installed_packages import is_pure, package_of, python_at
-from whet.host.interpreters import Search
+from whet.host.python.installed_packages import is_pure, package_of, python_at
+from whet.host.python.interpreters import Search
+from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.workbench.investigating import Work
 from whet.workbench.releases import newer_releases, releases
 from whet.workbench.reproduce import Baseline

@@ -10,7 +10,7 @@ from whet.core.executor import Executor
 from whet.core.oracle import SameFailure
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.host.git import Repository
+from whet.host.process.git import Repository
 from whet.workbench.bench import Workbench
 from whet.workbench.reproduce import Baseline
 

@@ -6,7 +6,7 @@ from whet.bisection.terms import Terms
 from whet.core.errors import EndMisjudged, NothingBetween
 from whet.core.event import Notice
 from whet.core.trial import Trial
-from whet.host.git import Repository
+from whet.host.process.git import Repository
 from whet.workbench.bench import Workbench
 from whet.workbench.changed_part import SmallestPart
 from whet.workbench.edits import commit_before

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from whet.core.trial import Trial
-from whet.host.git import Repository
+from whet.host.process.git import Repository
 from whet.workbench.bench import Workbench
 from whet.workbench.bisect import BisectOptions, versions_of
 from whet.workbench.investigating import History, InvestigateOptions

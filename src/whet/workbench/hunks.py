@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from whet.core.verdict import Verdict
-from whet.host.git import GitFailedError, Repository
-from whet.host.tree_changes import (
+from whet.host.code.tree_changes import (
     GONE,
     PartialCommits,
     PathChange,
@@ -20,6 +19,7 @@ from whet.host.tree_changes import (
     line_changes,
     path_changes,
 )
+from whet.host.process.git import GitFailedError, Repository
 from whet.reduction.formats.diff_text import Hunk, parse_diff, with_hunks
 from whet.search.bound import bound_together
 

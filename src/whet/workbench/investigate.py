@@ -20,10 +20,10 @@ from whet.core.failure import Failure, FailureKind
 from whet.core.quantity import shown_bytes, shown_seconds
 from whet.core.shell_words import joined, quoted
 from whet.core.trial import Trial
-from whet.host.agent_tasks import AgentTasks
-from whet.host.presence import pythons_in
-from whet.host.secret import masked_variables, masked_words
-from whet.host.veil import veiled_data
+from whet.host.inspect.presence import pythons_in
+from whet.host.trial.agent_tasks import AgentTasks
+from whet.host.trial.secret import masked_variables, masked_words
+from whet.host.trial.veil import veiled_data
 from whet.workbench.bench import Workbench
 from whet.workbench.changed_part import SmallestPart
 from whet.workbench.copies import Copied, Running, reproduce_on_copies

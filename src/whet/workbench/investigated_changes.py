@@ -12,8 +12,8 @@ from whet.core.errors import (
     NothingDiffers,
 )
 from whet.core.event import Notice
-from whet.host.git import Repository
-from whet.host.search_stamp import is_clean
+from whet.host.code.search_stamp import is_clean
+from whet.host.process.git import Repository
 from whet.workbench.bisect import MOST_JOBS
 from whet.workbench.changed_part import SmallestPart
 from whet.workbench.command_search import CommandOptions

@@ -12,7 +12,7 @@ from whet.core.errors import DiskFull, HostFailure, InternalFault, WhetError
 from whet.core.event import Notice
 from whet.core.quantity import shown_seconds
 from whet.core.trial import Trial
-from whet.host.agent_tasks import NO_TASKS
+from whet.host.trial.agent_tasks import NO_TASKS
 from whet.workbench.bench import Place, Workbench
 from whet.workbench.changed_part import SmallestPart
 from whet.workbench.report_place import ReportFolder

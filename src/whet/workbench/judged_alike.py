@@ -10,7 +10,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.execution.cold import Observe
-from whet.host.git import GitFailedError
+from whet.host.process.git import GitFailedError
 
 _MOST_VERSIONS = 3000
 _VERSIONS_PER_SECOND = 1000

@@ -10,8 +10,8 @@ from whet.core.output import BytesOutput, Output
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.execution.cold import ColdExecutor
-from whet.host.capture import Capture
-from whet.host.interpreters import Search as Interpreters
+from whet.host.python.interpreters import Search as Interpreters
+from whet.host.trial.capture import Capture
 from whet.search.proposal import run_search
 from whet.search.threshold import least_amount
 

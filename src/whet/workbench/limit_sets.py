@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from whet.core.errors import BadSetting, LimitMakesNoSense
 from whet.core.limits import Limits, size_bytes, speed_bytes
 from whet.core.room import Disk, Room
-from whet.host.memory import memory_left
+from whet.host.files.memory import memory_left
 from whet.workbench.sensible_limits import check_limits
 
 _DISKS = frozenset({"disk", "disk-free", "inodes"})

@@ -20,11 +20,11 @@ from whet.execution.futures import TrialFuture
 from whet.execution.ladder import MOST_SNAPSHOTS, Rung
 from whet.execution.recording import RecordingExecutor
 from whet.execution.warm import Start, WarmRuns
-from whet.host.console import Console
-from whet.host.file_times import SLACK_NS, Moment, whole_seconds_ns
-from whet.host.keys import END_OF_INPUT, TypedLines
-from whet.host.saves import Saves, changed_at, is_later, wait_until_settled, wait_until_written
-from whet.host.stage import Debugging
+from whet.host.code.saves import Saves, changed_at, is_later, wait_until_settled, wait_until_written
+from whet.host.files.file_times import SLACK_NS, Moment, whole_seconds_ns
+from whet.host.process.console import Console
+from whet.host.trial.keys import END_OF_INPUT, TypedLines
+from whet.host.trial.stage import Debugging
 from whet.workbench.bench import RecordedExecutor, Workbench, oracle_of
 from whet.workbench.meanwhile import Meanwhile
 from whet.workbench.request import TrialRequest

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from whet.execution.warm import Start
-from whet.host.saves import changed_at
+from whet.host.code.saves import changed_at
 
 _MOST_STRANGE = 5
 """So many runs in a row may be ended by files that were never saved before."""

@@ -25,7 +25,7 @@ from whet.evidence.provenance.recording import Call, Raised, Recording
 from whet.evidence.provenance.source import Sources
 from whet.evidence.provenance.suspects import failing_in
 from whet.evidence.told_tests import lines_of
-from whet.host.agent_tasks import NO_TASKS, AgentTasks
+from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.workbench.bench import Workbench
 from whet.workbench.nearest import Near, near_arguments, near_payloads
 from whet.workbench.origins import Recorded, recording_in

@@ -17,7 +17,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.room_met import is_about_gpus
-from whet.host.memory import memory_left
+from whet.host.files.memory import memory_left
 from whet.workbench.bench import Workbench
 from whet.workbench.starve import RATIONED, FindOptions, Rationing
 

@@ -23,7 +23,7 @@ def offering_clean_rooms(bench: Workbench, trial: Trial) -> Generator[None, None
     if room is not None and room.is_clean:
         yield
         return
-    from whet.host.inputs import Inputs
+    from whet.host.trial.inputs import Inputs
 
     inputs = Inputs.of(trial, bench.environment, [bench.project.state])
     yield

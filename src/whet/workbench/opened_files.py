@@ -11,9 +11,9 @@ from whet.core.looks import Looks
 from whet.core.oracle import Oracle
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.host.file_times import Moment
-from whet.host.git import GitFailedError, Repository
-from whet.host.object_store import own_folder
+from whet.host.files.file_times import Moment
+from whet.host.process.git import GitFailedError, Repository
+from whet.host.process.object_store import own_folder
 from whet.workbench.bench import Workbench
 
 _MOST_FILES, _MOST_BYTES, _MOST_BYTES_EACH = 60, 1 << 18, 1 << 16

@@ -15,7 +15,7 @@ from whet.evidence.provenance.origin import Origin
 from whet.evidence.provenance.recording import Recording, read_recording
 from whet.evidence.provenance.source import Sources
 from whet.evidence.provenance.way import Way
-from whet.host.agent_tasks import AgentTasks
+from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.post_mortem import Dead, dead_in
 from whet.workbench.reproduce import Baseline
 

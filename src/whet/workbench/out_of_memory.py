@@ -6,7 +6,7 @@ from whet.core.budget import Budget
 from whet.core.limits import shown_size
 from whet.core.oracle import Oracle
 from whet.core.trial import Trial
-from whet.host.memory import memory_left
+from whet.host.files.memory import memory_left
 from whet.workbench.bench import Workbench
 from whet.workbench.starve import RATIONED, FindOptions, Rationing
 

@@ -14,11 +14,11 @@ from whet.core.difference import Change
 from whet.core.errors import BadUsage, NothingDiffers, PayloadMissing, SettingsUnreadable, WhetError
 from whet.core.event import Notice
 from whet.core.trial import Trial
-from whet.host.files import write_atomically
-from whet.host.index_settings import IndexSettings
-from whet.host.python_interpreter import PythonFacts, python_for
-from whet.host.resolution import resolved_as_of
-from whet.host.surroundings import packages_of
+from whet.host.files.files import write_atomically
+from whet.host.python.index_settings import IndexSettings
+from whet.host.python.python_interpreter import PythonFacts, python_for
+from whet.host.python.resolution import resolved_as_of
+from whet.host.trial.surroundings import packages_of
 from whet.reduction.between import Between
 from whet.search.hierarchy import Numbers
 from whet.workbench.bench import Place, Workbench

@@ -15,8 +15,8 @@ from whet.core.errors import (
     PayloadUnreadable,
 )
 from whet.core.trial import PayloadBinding, PayloadPlace, put_path
-from whet.host.files import fitting_name
-from whet.host.folders import pack_folder
+from whet.host.code.folders import pack_folder
+from whet.host.files.files import fitting_name
 
 PLACEHOLDER = "{}"
 

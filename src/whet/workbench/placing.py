@@ -11,7 +11,7 @@ from whet.core.executor import Executor
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.execution.futures import TrialFuture
-from whet.host.tool import end_tools_of
+from whet.host.process.tool import end_tools_of
 
 _LOOK_SECONDS = 0.05  # a thread may call one tool after another
 

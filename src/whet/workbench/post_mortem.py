@@ -8,7 +8,7 @@ from whet.core.evidence import FAILURES, Evidence
 from whet.core.outcome import Outcome
 from whet.core.shell_words import joined
 from whet.evidence.kept_failure import KeptError, KeptFailure, kept_failures
-from whet.host.secret import masked_words
+from whet.host.trial.secret import masked_words
 from whet.notebook.entry import Entry
 from whet.workbench.bench import Workbench
 
@@ -70,7 +70,7 @@ def likeliest(outcome: Outcome | None, dead: tuple[Dead, ...]) -> int:
 def look_at(dead: Dead) -> None:
     """Open pdb where it failed, in the innermost frame of the user's own."""
     from whet.evidence.kept_frames import traceback_of, user_depth
-    from whet.host.post_mortem import open_pdb
+    from whet.host.inspect.post_mortem import open_pdb
 
     trace = traceback_of(dead.error)
     assert trace is not None, "errors without frames are left out"

@@ -14,8 +14,8 @@ from whet.core.evidence import PROBES
 from whet.core.probe import Target, TargetKind, Wish, changes_something
 from whet.core.record import JsonObject, text
 from whet.evidence.probes import ProbeReport, probe_report
-from whet.host.console import Console
-from whet.host.module_search import files_named, start_of
+from whet.host.process.console import Console
+from whet.host.python.module_search import files_named, start_of
 from whet.workbench.bench import Workbench, oracle_of
 from whet.workbench.definition import NOT_KNOWN, definition_of, pattern_in
 from whet.workbench.request import TrialRequest

@@ -9,9 +9,9 @@ from whet.bisection.terms import Terms
 from whet.core.errors import BadUsage, UnknownRelease
 from whet.core.event import Notice
 from whet.core.trial import Trial
-from whet.host.environments import PYTHON
-from whet.host.python_interpreter import PythonFacts
-from whet.host.pythons import Minor, fetched_python, pythons_between
+from whet.host.python.environments import PYTHON
+from whet.host.python.python_interpreter import PythonFacts
+from whet.host.python.pythons import Minor, fetched_python, pythons_between
 from whet.search.bisection import Bisection
 from whet.search.version_graph import line_of
 from whet.workbench.bench import Workbench

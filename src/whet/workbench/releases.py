@@ -13,19 +13,19 @@ from whet.bisection.terms import Terms
 from whet.core.errors import UnknownRelease
 from whet.core.executor import Executor
 from whet.core.trial import Trial
-from whet.host.environments import (
+from whet.host.python.environments import (
     PYTHON,
     Beside,
     PackageEnvironment,
     PackageEnvironments,
     default_place,
 )
-from whet.host.index_settings import IndexSettings
-from whet.host.installed_packages import python_at
-from whet.host.interpreters import Search
-from whet.host.package_index import Listing, PackageIndex
-from whet.host.python_interpreter import PythonFacts, python_for
-from whet.host.surroundings import packages_of
+from whet.host.python.index_settings import IndexSettings
+from whet.host.python.installed_packages import python_at
+from whet.host.python.interpreters import Search
+from whet.host.python.package_index import Listing, PackageIndex
+from whet.host.python.python_interpreter import PythonFacts, python_for
+from whet.host.trial.surroundings import packages_of
 from whet.search.bisection import Bisection
 from whet.workbench.bench import Workbench
 from whet.workbench.placing import PlacingExecutor

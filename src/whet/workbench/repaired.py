@@ -11,9 +11,9 @@ from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.experiments.repairs import MOST_BYTES, Repair, repairs_of
 from whet.evidence.kept_failure import KeptFailure
-from whet.host.agent_tasks import AgentTasks
-from whet.host.presence import pythons_in
-from whet.host.stacks import is_user_code
+from whet.host.inspect.presence import pythons_in
+from whet.host.inspect.stacks import is_user_code
+from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.post_mortem import Dead
 from whet.workbench.reproduce import Baseline
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from whet.core.output import digest_of
 from whet.core.record import MalformedRecordError, as_record, decoded, texts
-from whet.host.files import storage_error, write_atomically
+from whet.host.files.files import storage_error, write_atomically
 from whet.workbench.bench import Workbench
 
 REPORT_FOLDER = "whet-report"

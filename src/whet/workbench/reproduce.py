@@ -14,7 +14,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.told_apart import told_apart
-from whet.host.secret import masked_words
+from whet.host.trial.secret import masked_words
 from whet.search.rates import passes_to_be_sure
 from whet.workbench.bench import Place, Workbench, oracle_of
 from whet.workbench.investigation import Reproduction

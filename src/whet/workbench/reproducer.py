@@ -25,13 +25,13 @@ from whet.desk.one_liner import (
     write_file,
 )
 from whet.evidence.told_apart import told_apart
-from whet.host.agent_tasks import TOGGLES_VARIABLE
-from whet.host.environments import PYTHON
-from whet.host.files import write_atomically
-from whet.host.index_settings import PYPI, IndexSettings, without_credentials
-from whet.host.interpreters import is_python
-from whet.host.secret import for_shell
-from whet.host.veil import inherited_in, veiled
+from whet.host.files.files import write_atomically
+from whet.host.python.environments import PYTHON
+from whet.host.python.index_settings import PYPI, IndexSettings, without_credentials
+from whet.host.python.interpreters import is_python
+from whet.host.trial.agent_tasks import TOGGLES_VARIABLE
+from whet.host.trial.secret import for_shell
+from whet.host.trial.veil import inherited_in, veiled
 from whet.workbench.bench import RecordedExecutor, Workbench
 from whet.workbench.investigation import Reproducer
 from whet.workbench.opened_files import opened_files

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from whet.core.errors import BadUsage, CannotWrite, DiskFull, ResultInUse, WhetError
 from whet.core.output import digest_of
-from whet.host.folders import pack_folder
+from whet.host.code.folders import pack_folder
 from whet.workbench.bench import Workbench
 from whet.workbench.payload import is_same_file, path_called, shrunk_path
 

@@ -21,11 +21,11 @@ from whet.core.outcome import Outcome
 from whet.core.shell_words import joined, quoted
 from whet.core.trial import CodeState, Trial
 from whet.desk.one_liner import ask_for, reset_step
-from whet.host.git import Repository
-from whet.host.git_trees import GitTrees
-from whet.host.relocation import Relocation
-from whet.host.secret import for_shell
-from whet.host.worktrees import Worktrees
+from whet.host.code.git_trees import GitTrees
+from whet.host.code.relocation import Relocation
+from whet.host.code.worktrees import Worktrees
+from whet.host.process.git import Repository
+from whet.host.trial.secret import for_shell
 from whet.search.bisection import Bisection
 from whet.workbench.bench import Workbench
 from whet.workbench.placing import PlacingExecutor

@@ -8,7 +8,7 @@ from pathlib import Path
 from whet.core.errors import BadUsage, LimitMakesNoSense
 from whet.core.limits import shown_size
 from whet.core.room import Disk, Fault, Room
-from whet.host.ceilings.room_plan import temporary_folder
+from whet.host.limits.room_plan import temporary_folder
 
 _LEAST_BYTES = 4096
 _MOST_FILES = 1 << 32
@@ -52,7 +52,7 @@ def settle_room(room: Room, *, project: str, cwd: str, environment: Mapping[str,
             hint="add `--clean`",
         )
     if room.gpus == 0:
-        from whet.host.ceilings.gpus import device_nodes
+        from whet.host.limits.gpus import device_nodes
 
         room = replace(room, hidden=device_nodes())
     return replace(
@@ -149,8 +149,8 @@ def _existing(path: str, cwd: str, option: str) -> str:
 def _check_fault(fault: Fault) -> None:
     import errno
 
-    from whet.host.fault_calls import faultable
-    from whet.host.seccomp import why_not
+    from whet.host.kernel.fault_calls import faultable
+    from whet.host.kernel.seccomp import why_not
 
     reason = why_not()
     if reason:

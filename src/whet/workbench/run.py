@@ -9,8 +9,8 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.execution.futures import TrialFuture
-from whet.host.code_changes import describe_changes
-from whet.host.console import Console
+from whet.host.code.code_changes import describe_changes
+from whet.host.process.console import Console
 from whet.notebook.entry import Entry
 from whet.workbench.bench import Place, Workbench, oracle_of
 from whet.workbench.request import TrialRequest

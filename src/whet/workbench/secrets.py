@@ -9,7 +9,7 @@ from whet.agent.site.whet_state.secret import MASK, why_secret
 from whet.core.evidence import FAILURES, SECRETS
 from whet.core.record import items_of, record_of, records, text
 from whet.evidence.kept_failure import KeptError, kept_failures
-from whet.host.secret import secrets_of
+from whet.host.trial.secret import secrets_of
 from whet.notebook.entry import Entry
 from whet.workbench.bench import Workbench
 

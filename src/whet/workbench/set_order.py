@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from whet.core.trial import Trial
-from whet.host.presence import pythons_in
+from whet.host.inspect.presence import pythons_in
 from whet.search.rates import passes_to_be_sure
 from whet.workbench.amplifiers import hash_seed
 from whet.workbench.bench import Workbench

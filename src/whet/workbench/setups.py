@@ -20,10 +20,10 @@ from whet.core.errors import BadUsage, SetupFailed
 from whet.core.limits import Limits
 from whet.core.outcome import Outcome
 from whet.core.trial import STDIN_EMPTY, Trial
-from whet.host.environments import PackageEnvironment, find_uv, make_environment
-from whet.host.files import storage_error
-from whet.host.python_interpreter import python_for
-from whet.host.worktrees import Worktrees
+from whet.host.code.worktrees import Worktrees
+from whet.host.files.files import storage_error
+from whet.host.python.environments import PackageEnvironment, find_uv, make_environment
+from whet.host.python.python_interpreter import python_for
 
 READS = (
     "pyproject.toml", "setup.py", "setup.cfg", "requirements*.txt", "requirements*.in",

@@ -9,9 +9,9 @@ from whet.core.errors import BadUsage
 from whet.core.trial import Trial
 from whet.desk.one_liner import quote_word
 from whet.execution.warm_search import WarmSearch
-from whet.host.clean_environment import clean_environment
-from whet.host.kept_environment import environment_to_keep
-from whet.host.secret import masked_words
+from whet.host.trial.clean_environment import clean_environment
+from whet.host.trial.kept_environment import environment_to_keep
+from whet.host.trial.secret import masked_words
 from whet.reduction.commands.arguments import Words, reduce_arguments
 from whet.reduction.commands.variables import Variables, as_variables, reduce_variables
 from whet.workbench.bench import Workbench

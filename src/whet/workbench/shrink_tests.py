@@ -12,7 +12,7 @@ from whet.core.event import Notice
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.evidence.told_tests import TestFails, collected_tests, exception_told, failed_tests
-from whet.host.secret import masked_words
+from whet.host.trial.secret import masked_words
 from whet.reduction.commands.selection import Tests, reduce_tests
 from whet.search.proposal import Search
 from whet.workbench.bench import Workbench

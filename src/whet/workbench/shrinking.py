@@ -14,7 +14,7 @@ from whet.core.outcome import Outcome
 from whet.core.quantity import shown_bytes
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.host.folders import replace_folder
+from whet.host.code.folders import replace_folder
 from whet.reduction.formats.tar_archive import parse_tar
 from whet.reduction.problem import Reduced
 from whet.workbench.also_found import OtherFailures

@@ -13,9 +13,9 @@ from whet.core.shell_words import quoted
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.execution.caching import CachingExecutor
-from whet.host.files import write_atomically
-from whet.host.git import GitFailedError, Repository
-from whet.host.tree_changes import PartialCommits, shown_changes
+from whet.host.code.tree_changes import PartialCommits, shown_changes
+from whet.host.files.files import write_atomically
+from whet.host.process.git import GitFailedError, Repository
 from whet.search.answering import answering
 from whet.search.delta import Kept, minimize
 from whet.workbench.bench import Place, RecordedExecutor, Workbench

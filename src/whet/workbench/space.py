@@ -8,8 +8,8 @@ from whet.core.quantity import shown_bytes
 from whet.core.system_call import PathFacts
 from whet.core.trial import Trial
 from whet.evidence.room_met import path_named
-from whet.host.ceilings.room_plan import temporary_folder
-from whet.host.file_systems import file_system_of
+from whet.host.files.file_systems import file_system_of
+from whet.host.limits.room_plan import temporary_folder
 
 _SMALL_BYTES = 1 << 20
 

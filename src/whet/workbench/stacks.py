@@ -12,9 +12,9 @@ from whet.core.evidence import STACKS, Evidence
 from whet.core.record import as_record, decoded, records
 from whet.core.stack import ProcessStack
 from whet.evidence.stack_groups import StackGroup, groups_of
-from whet.host.process_facts import facts_of, is_of_trial, matching
-from whet.host.process_tree import descendants_of
-from whet.host.spying import FORBIDDEN, take_all
+from whet.host.inspect.spying import FORBIDDEN, take_all
+from whet.host.process.process_facts import facts_of, is_of_trial, matching
+from whet.host.process.process_tree import descendants_of
 from whet.notebook.entry import Entry
 from whet.workbench.bench import Workbench
 
@@ -95,7 +95,7 @@ def _of_trial(bench: Workbench, entry: Entry, look: Look) -> Sighting:
     for evidence in bench.notebook.evidence_of(entry.number, STACKS):
         return _grouped(f"trial {entry.number}, as it was", stacks_in(evidence))
     if entry.outcome is not None and entry.outcome.signal is not None:
-        from whet.host.cores import why_no_core
+        from whet.host.inspect.cores import why_no_core
 
         raise NoStacksKept(
             f"trial {entry.number} was ended by signal {entry.outcome.signal}, and no stacks of it"

@@ -14,8 +14,8 @@ from whet.core.system_call import FailedCall, SystemCalls
 from whet.core.trial import Trial
 from whet.evidence.telling_calls import ranked
 from whet.evidence.usual_calls import CallKey, is_usual, learnt, telling
-from whet.host.call_groups import Sieve
-from whet.host.console import Console
+from whet.host.inspect.call_groups import Sieve
+from whet.host.process.console import Console
 from whet.workbench.bench import Workbench
 from whet.workbench.good_trial import passed_before
 from whet.workbench.request import TrialRequest
@@ -102,7 +102,7 @@ def follow_process(pid: int, seconds: float | None, begun: Callable[[], None]) -
         NoSuchProcess: if there is none.
         StackForbidden: if the system does not allow it.
     """
-    from whet.host.attaching import follow_running
+    from whet.host.inspect.attaching import follow_running
 
     calls = follow_running(pid, is_usual, seconds=seconds, begun=begun)
     return CallReport(calls=calls, telling=ranked(telling(calls.failures), None))

@@ -16,8 +16,8 @@ from whet.core.room import Room
 from whet.core.toggle import Toggle, together
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.host.agent_tasks import TOGGLES_VARIABLE
-from whet.host.rr import TRACES_VARIABLE
+from whet.host.limits.rr import TRACES_VARIABLE
+from whet.host.trial.agent_tasks import TOGGLES_VARIABLE
 from whet.search.delta import Kept, minimize
 from whet.search.rendering import rendering
 from whet.workbench.amplifiers import RECORDINGS, refusal

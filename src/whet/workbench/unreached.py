@@ -5,7 +5,7 @@ from pathlib import Path
 
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
-from whet.host.presence import pythons_in
+from whet.host.inspect.presence import pythons_in
 
 
 def why_unreached(trial: Trial, outcome: Outcome) -> str:

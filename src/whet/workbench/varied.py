@@ -19,7 +19,7 @@ from whet.evidence.experiments.variations import (
     variations_of,
 )
 from whet.evidence.provenance.way import Way
-from whet.host.agent_tasks import AgentTasks
+from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.reproduce import Baseline
 
 _MOST_RUNS = 240

@@ -20,7 +20,7 @@ from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.execution.futures import TrialFuture
 from whet.execution.warm import Start
-from whet.host.console import Console
+from whet.host.process.console import Console
 from whet.workbench.bench import RecordedExecutor, Workbench
 from whet.workbench.run import RunResult
 

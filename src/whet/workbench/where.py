@@ -22,10 +22,10 @@ from whet.core.record import (
     text,
     texts,
 )
-from whet.host.console import Console
-from whet.host.editing import unsaved_beside
-from whet.host.module_search import ask_where, files_named, start_of
-from whet.host.project import Project
+from whet.host.code.editing import unsaved_beside
+from whet.host.code.project import Project
+from whet.host.process.console import Console
+from whet.host.python.module_search import ask_where, files_named, start_of
 from whet.workbench.bench import Workbench, oracle_of
 from whet.workbench.definition import Definition, definition_of
 from whet.workbench.request import TrialRequest

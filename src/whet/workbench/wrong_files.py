@@ -8,9 +8,9 @@ from pathlib import Path
 
 from whet.core.clue import Clue, Placing, Sureness
 from whet.evidence.kept_failure import KeptError, KeptFailure
-from whet.host.editing import unsaved_beside
-from whet.host.module_search import python_files
-from whet.host.stacks import is_user_code
+from whet.host.code.editing import unsaved_beside
+from whet.host.inspect.stacks import is_user_code
+from whet.host.python.module_search import python_files
 
 _WHY_SHADOW = "a file of the project can take the name of one of Python's own modules"
 _WHY_COPY = "an edit of a copy that is not loaded changes nothing"
