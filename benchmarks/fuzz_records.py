@@ -70,9 +70,9 @@ from whet.host.trial.signs import read_signs
 from whet.notebook.adoption import ForeignNotebook
 from whet.notebook.entry import read_entry
 from whet.notebook.notebook import FILE_NAME, Notebook
-from whet.workbench.post_mortem import dead_in, likeliest
-from whet.workbench.stacks import stacks_in
-from whet.workbench.syscalls import calls_in, report_of
+from whet.workbench.inspect.post_mortem import dead_in, likeliest
+from whet.workbench.inspect.stacks import stacks_in
+from whet.workbench.inspect.syscalls import calls_in, report_of
 
 _at = Placing("/project")
 

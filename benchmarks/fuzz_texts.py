@@ -68,9 +68,9 @@ from whet.host.trial.secret import masked_words
 from whet.report.markup import block, diff, prose
 from whet.report.pages import shown_payload
 from whet.report.wording import fence, one_line
-from whet.workbench.definition import definition_of
-from whet.workbench.limit_sets import limits_asked
-from whet.workbench.toggles import known_toggles
+from whet.workbench.inspect.definition import definition_of
+from whet.workbench.toggle.toggles import known_toggles
+from whet.workbench.trials.limit_sets import limits_asked
 
 ROOT = Path(__file__).parents[1]
 _TRANSCRIPTS = ROOT / "tests" / "evidence" / "transcripts"

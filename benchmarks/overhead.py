@@ -22,8 +22,8 @@ from table import in_turns, print_table
 WHET = Path(sys.executable).with_name("whet")
 LIMITS_MS = {"run": 150.0, "recording": 20.0, "import": 5.0}
 PARTS = {
-    "the working tree's state": ("whet.workbench.bench", ("take_snapshot",)),
-    "interpreter, packages, environment": ("whet.workbench.bench", ("look_around",)),
+    "the working tree's state": ("whet.workbench.trials.bench", ("take_snapshot",)),
+    "interpreter, packages, environment": ("whet.workbench.trials.bench", ("look_around",)),
     "notebook": (
         "whet.notebook.notebook.Notebook",
         ("open", "previous_of", "save_environment", "begin", "finish", "judge", "trial"),
@@ -142,7 +142,7 @@ def _recording_inside() -> dict[str, float]:
     for name in RECORDING_MODULES:
         importlib.import_module(name)
     spent = {"loading its modules": time.perf_counter() - start, **dict.fromkeys(PARTS, 0.0)}
-    importlib.import_module("whet.workbench.bench")
+    importlib.import_module("whet.workbench.trials.bench")
     for part, (home, names) in PARTS.items():
         module, _, class_name = (
             home.rpartition(".") if home.endswith("Notebook") else (home, "", "")

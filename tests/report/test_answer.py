@@ -20,8 +20,8 @@ from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.report.answer import answer_of
 from whet.report.facts import facts_of
 from whet.report.pages import html, markdown
-from whet.workbench.excerpts import excerpts_of
-from whet.workbench.investigation import Investigation
+from whet.workbench.investigate.excerpts import excerpts_of
+from whet.workbench.trials.investigation import Investigation
 
 WORDS = st.text("abcdefghij", min_size=6, max_size=12)
 CLUES = st.lists(

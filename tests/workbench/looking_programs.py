@@ -15,9 +15,9 @@ from whet.core.verdict import Verdict
 from whet.host.code.git_trees import GitTrees
 from whet.host.code.worktrees import Worktrees
 from whet.host.process.git import Repository
-from whet.workbench.bench import Workbench
-from whet.workbench.revisions import Checkouts
-from whet.workbench.setups import Setup, Setups
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.versions.revisions import Checkouts
+from whet.workbench.versions.setups import Setup, Setups
 
 _WHO = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
 

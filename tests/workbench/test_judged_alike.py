@@ -13,7 +13,7 @@ from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.code.git_trees import GitTrees
 from whet.host.process.git import Repository
-from whet.workbench.judged_alike import JudgedAlike
+from whet.workbench.versions.judged_alike import JudgedAlike
 
 TRIAL = Trial(command=("true",), cwd="/")
 

@@ -8,7 +8,7 @@ import pytest
 from whet.execution.futures import TrialFuture
 from whet.host.code.saves import Saves
 from whet.host.files.file_times import SLACK_NS
-from whet.workbench import loop
+from whet.workbench.loop import loop
 
 _PATIENCE_SECONDS = 20.0
 

@@ -8,9 +8,9 @@ from whet.cli.probe import show as show_probed
 from whet.cli.probed import show_calls
 from whet.cli.run import show
 from whet.host.process.console import Console
-from whet.workbench.bench import open_workbench
-from whet.workbench.probed_again import probed_in, take_up_probes
-from whet.workbench.run import run_again
+from whet.workbench.inspect.probed_again import probed_in, take_up_probes
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.run import run_again
 
 
 @click.command()

@@ -25,12 +25,12 @@ from whet.core.quantity import shown_count, shown_seconds
 from whet.host.files.files import write_atomically
 from whet.report.facts import history_facts, part_facts
 from whet.report.history_line import history_line
-from whet.workbench.bench import open_workbench
-from whet.workbench.bisect import BisectOptions, bisect, bisect_working_tree
-from whet.workbench.history_sentence import history_sentence
-from whet.workbench.investigation import VersionSearch
-from whet.workbench.noisy_versions import CONFIDENCE, FIRST_RUNS, Noise
-from whet.workbench.setups import Setup
+from whet.workbench.bisect.bisect import BisectOptions, bisect, bisect_working_tree
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.investigation import VersionSearch
+from whet.workbench.versions.history_sentence import history_sentence
+from whet.workbench.versions.noisy_versions import CONFIDENCE, FIRST_RUNS, Noise
+from whet.workbench.versions.setups import Setup
 
 _LEAST_CONFIDENCE = 0.5
 

@@ -8,10 +8,10 @@ from whet.cli.progress import Progress
 from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.report.facts import history_facts
-from whet.workbench.bench import open_workbench
-from whet.workbench.history_sentence import history_sentence
-from whet.workbench.packages import NOW, GuiltyPackages, PackageOptions, bisect_packages
-from whet.workbench.request import TrialRequest
+from whet.workbench.bisect.packages import NOW, GuiltyPackages, PackageOptions, bisect_packages
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.request import TrialRequest
+from whet.workbench.versions.history_sentence import history_sentence
 
 
 def search_packages(ctx: click.Context, ends: tuple[str, ...], request: TrialRequest) -> int:

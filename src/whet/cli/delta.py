@@ -18,10 +18,10 @@ from whet.core.budget import Budget
 from whet.core.difference import Change
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.quantity import shown_count, shown_seconds
-from whet.workbench.bench import open_workbench
-from whet.workbench.command_search import CommandOptions
-from whet.workbench.delta import Delta, Side, delta
-from whet.workbench.delta_cases import ARGUMENTS, ENVIRONMENT, cases_of
+from whet.workbench.delta.delta import Delta, Side, delta
+from whet.workbench.delta.delta_cases import ARGUMENTS, ENVIRONMENT, cases_of
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.command_search import CommandOptions
 
 _MOST_SHOWN = 40
 _ENDS = 2

@@ -7,8 +7,8 @@ import click
 from whet.cli.console import answer, answer_json, styled
 from whet.cli.options import json_option
 from whet.cli.summary import entry_line
-from whet.workbench.bench import open_workbench
-from whet.workbench.compare import TrialDifference, compare_trials
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.compare import TrialDifference, compare_trials
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 

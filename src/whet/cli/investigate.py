@@ -21,12 +21,12 @@ from whet.report.answer import NOT_FOUND, Answer, Evidence, answer_of, shown_tri
 from whet.report.facts import facts_of
 from whet.report.pages import headline, report_files, shown_payload
 from whet.report.wording import one_line, unbroken
-from whet.workbench.bench import open_workbench
-from whet.workbench.histories import history_of
-from whet.workbench.history_sentence import history_sentence
-from whet.workbench.investigate import investigate
-from whet.workbench.investigating import InvestigateOptions
-from whet.workbench.investigation import Investigation
+from whet.workbench.investigate.histories import history_of
+from whet.workbench.investigate.investigate import investigate
+from whet.workbench.investigate.investigating import InvestigateOptions
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.investigation import Investigation
+from whet.workbench.versions.history_sentence import history_sentence
 
 _SHOWN_BYTES = 600
 _COLUMNS = 80

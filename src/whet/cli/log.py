@@ -5,7 +5,7 @@ import click
 from whet.cli.console import answer, answer_json, say
 from whet.cli.options import json_option
 from whet.cli.summary import entry_json, entry_line
-from whet.workbench.bench import open_workbench
+from whet.workbench.trials.bench import open_workbench
 
 
 @click.command()

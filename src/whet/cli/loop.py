@@ -24,9 +24,18 @@ from whet.host.process.console import Console
 from whet.host.process.readers import interrupted_without_reader
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.host.trial.stage import Debugging
-from whet.workbench.bench import open_workbench
-from whet.workbench.loop import BACK, Cycle, LoopOptions, Overtaken, Recurring, Told, Unheard, loop
-from whet.workbench.verify import Disagreement, Verification, Verify
+from whet.workbench.loop.loop import (
+    BACK,
+    Cycle,
+    LoopOptions,
+    Overtaken,
+    Recurring,
+    Told,
+    Unheard,
+    loop,
+)
+from whet.workbench.loop.verify import Disagreement, Verification, Verify
+from whet.workbench.trials.bench import open_workbench
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS] -- COMMAND...")

@@ -13,7 +13,7 @@ from whet.core.quantity import shown_bytes, shown_count
 from whet.host.code.kept_projects import KeptProject, kept_projects
 from whet.host.files.files import remove_tree
 from whet.notebook.notebook import FILE_NAME
-from whet.workbench.bench import open_workbench
+from whet.workbench.trials.bench import open_workbench
 
 _SHOWN = 20
 
@@ -89,7 +89,7 @@ def adopt(*, folder: Path, yes: bool, as_json: bool) -> None:
     First it shows what `whet again` could start from them. Nothing is started, no link is followed,
     and FOLDER stays as it is.
     """
-    from whet.workbench.adopt import foreign_notebook, starts_of, take_over
+    from whet.workbench.trials.adopt import foreign_notebook, starts_of, take_over
 
     with open_workbench() as bench, foreign_notebook(bench, folder) as foreign:
         starts = starts_of(foreign.entries)

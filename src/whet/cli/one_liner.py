@@ -4,8 +4,8 @@ import click
 
 from whet.cli.console import answer, answer_json
 from whet.cli.options import json_option
-from whet.workbench.bench import open_workbench
-from whet.workbench.reproducer import line_for
+from whet.workbench.files.reproducer import line_for
+from whet.workbench.trials.bench import open_workbench
 
 
 @click.command()

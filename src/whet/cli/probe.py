@@ -8,8 +8,8 @@ from whet.cli.summary import entry_json, run_line
 from whet.core.probe import parse_wishes
 from whet.evidence.probes import ProbeReport, place_line
 from whet.host.process.console import Console
-from whet.workbench.bench import open_workbench
-from whet.workbench.probe import Looking, Probed, notes_on, probe, settle
+from whet.workbench.inspect.probe import Looking, Probed, notes_on, probe, settle
+from whet.workbench.trials.bench import open_workbench
 
 _HELP = """Look at places in a running program; no file of yours is edited.
 

@@ -23,10 +23,17 @@ from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.trial.secret import for_shell
 from whet.search.rates import Enough
-from whet.workbench.amplify import FIRST_RUNS, AmplifyOptions, amplify
-from whet.workbench.bench import open_workbench
-from whet.workbench.repeat import CONFIDENCE, RepeatOptions, Repetition, SameEnding, Times, repeat
-from whet.workbench.request import TrialRequest
+from whet.workbench.toggle.amplify import FIRST_RUNS, AmplifyOptions, amplify
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.repeat import (
+    CONFIDENCE,
+    RepeatOptions,
+    Repetition,
+    SameEnding,
+    Times,
+    repeat,
+)
+from whet.workbench.trials.request import TrialRequest
 
 _RUNS = 10
 _MOST_SHOWN = 8

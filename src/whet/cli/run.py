@@ -15,8 +15,8 @@ from whet.core.errors import CannotWrite
 from whet.core.evidence import FAILURES, STACKS
 from whet.host.process.console import Console
 from whet.host.trial.agent_tasks import AgentTasks
-from whet.workbench.bench import open_workbench
-from whet.workbench.run import RunResult, run
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.run import RunResult, run
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS] -- COMMAND...")
@@ -65,7 +65,7 @@ def _seen(result: RunResult) -> list[str]:
     """Return lines on the stacks of a trial that hung: who waits where."""
     if not any(each.kind == STACKS for each in result.evidence):
         return []
-    from whet.workbench.sightings import stack_sentences
+    from whet.workbench.inspect.sightings import stack_sentences
 
     lines = [f"whet: {each}" for each in stack_sentences(result.evidence)]
     return [*lines, f"whet: all stacks: `whet stacks --trial {result.entry.number}`"]

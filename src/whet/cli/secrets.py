@@ -4,8 +4,8 @@ import click
 
 from whet.cli.console import answer, answer_json, say
 from whet.cli.options import json_option
-from whet.workbench.bench import open_workbench
-from whet.workbench.secrets import masked_of
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.secrets import masked_of
 
 _HELP = """List the secrets that whet masked in the recorded trials (or in one), where and why.
 

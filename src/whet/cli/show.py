@@ -21,7 +21,7 @@ from whet.evidence.limit_met import unnamed_limits
 from whet.host.trial.secret import masked_trial
 from whet.host.trial.veil import veiled_data
 from whet.notebook.entry import Entry
-from whet.workbench.bench import open_workbench
+from whet.workbench.trials.bench import open_workbench
 
 _SHOWN_BYTES = 8000
 _SHOWN_FAILURES = 3
@@ -115,7 +115,7 @@ def _failures(kept: Evidence, *, is_whole: bool) -> None:
 def _calls(entry: Entry, kept: Evidence, *, is_whole: bool) -> None:
     """Show which system calls failed."""
     from whet.cli.call_lines import report_lines
-    from whet.workbench.syscalls import calls_in, report_of
+    from whet.workbench.inspect.syscalls import calls_in, report_of
 
     calls = calls_in([kept])
     if calls is not None:
@@ -128,7 +128,7 @@ def _calls_json(entry: Entry, kept: Sequence[Evidence]) -> dict[str, object] | N
     if not kept:
         return None
     from whet.cli.syscalls import report_json
-    from whet.workbench.syscalls import calls_in, report_of
+    from whet.workbench.inspect.syscalls import calls_in, report_of
 
     calls = calls_in(kept)
     return None if calls is None else report_json(report_of(calls, entry.outcome))

@@ -23,12 +23,12 @@ from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.host.files.files import write_atomically
 from whet.report.curve import size_curve
-from whet.workbench.bench import open_workbench
-from whet.workbench.command_search import CommandOptions
-from whet.workbench.defaults import shrink_towards
-from whet.workbench.investigation import ShrunkPayload
-from whet.workbench.shrink import ShrinkOptions, shrink
-from whet.workbench.wishes import Wishes
+from whet.workbench.shrink.defaults import shrink_towards
+from whet.workbench.shrink.shrink import ShrinkOptions, shrink
+from whet.workbench.shrink.wishes import Wishes
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.command_search import CommandOptions
+from whet.workbench.trials.investigation import ShrunkPayload
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="FILE... -- COMMAND...")

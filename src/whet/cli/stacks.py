@@ -18,8 +18,8 @@ from whet.evidence.stack_groups import (
     task_groups,
     task_sentence,
 )
-from whet.workbench.bench import open_workbench
-from whet.workbench.stacks import Look, Sighting, look_at_stacks
+from whet.workbench.inspect.stacks import Look, Sighting, look_at_stacks
+from whet.workbench.trials.bench import open_workbench
 
 _MOST_FRAMES = 12
 _MOST_SILENT = 8

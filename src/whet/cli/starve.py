@@ -20,8 +20,8 @@ from whet.cli.starved import least_json, least_lines
 from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.host.process.console import Console
-from whet.workbench.bench import open_workbench
-from whet.workbench.request import TrialRequest
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.request import TrialRequest
 
 _FOUND = ("memory", "disk", "gpu", "files", "processes", "cpus")
 
@@ -71,8 +71,8 @@ def command(
             "`whet starve` was given nothing to limit",
             hint="such as `whet starve --memory 500M -- COMMAND`; the least that works: `--find memory`",
         )
-    from whet.workbench.limited_shell import in_shell
-    from whet.workbench.run import run
+    from whet.workbench.starve.limited_shell import in_shell
+    from whet.workbench.trials.run import run
 
     with open_workbench() as bench:
         if not request.command:
@@ -90,7 +90,7 @@ def _find(
     *,
     as_json: bool,
 ) -> int:
-    from whet.workbench.starve import FindOptions, find_least
+    from whet.workbench.starve.starve import FindOptions, find_least
 
     check_picture(picture or "")
     options = FindOptions(name=name, repeats=times, budget=Budget(wall_seconds=budget))

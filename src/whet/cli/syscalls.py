@@ -8,14 +8,14 @@ from whet.cli.options import Duration, TrialCommand, json_option, trial_options,
 from whet.cli.summary import entry_json, run_line
 from whet.core.errors import BadUsage
 from whet.host.process.console import Console
-from whet.workbench.bench import open_workbench
-from whet.workbench.syscalls import (
+from whet.workbench.inspect.syscalls import (
     CallReport,
     Learning,
     follow_again,
     follow_command,
     follow_process,
 )
+from whet.workbench.trials.bench import open_workbench
 
 
 @click.command(

@@ -19,8 +19,7 @@ from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.event import Notice
 from whet.core.quantity import shown_count, shown_seconds
 from whet.core.toggle import Toggle
-from whet.workbench.bench import open_workbench
-from whet.workbench.toggle import (
+from whet.workbench.toggle.toggle import (
     Effect,
     ToggleOptions,
     ToggleReport,
@@ -28,7 +27,8 @@ from whet.workbench.toggle import (
     TurnedTogether,
     toggle,
 )
-from whet.workbench.toggles import chosen, known_toggles
+from whet.workbench.toggle.toggles import chosen, known_toggles
+from whet.workbench.trials.bench import open_workbench
 
 _STYLES = {Effect.GONE: "green", Effect.CLEARER: "green", Effect.RARER: "yellow"}
 _ORDER = tuple(Effect)

@@ -8,8 +8,8 @@ from whet.cli.probe import show
 from whet.cli.probed import show_calls
 from whet.core.probe import trace_wish
 from whet.host.process.console import Console
-from whet.workbench.bench import open_workbench
-from whet.workbench.probe import Looking, probe, settle
+from whet.workbench.inspect.probe import Looking, probe, settle
+from whet.workbench.trials.bench import open_workbench
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS] TARGET... -- COMMAND...")

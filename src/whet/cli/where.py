@@ -10,8 +10,15 @@ from whet.cli.options import TrialCommand, json_option, trial_options, trial_req
 from whet.cli.summary import run_line
 from whet.core.record import JsonObject, optional_record, optional_text, text, texts
 from whet.host.process.console import Console
-from whet.workbench.bench import open_workbench
-from whet.workbench.where import Ran, Whereabouts, classes_of, run_counted, warnings_of, whereabouts
+from whet.workbench.inspect.where import (
+    Ran,
+    Whereabouts,
+    classes_of,
+    run_counted,
+    warnings_of,
+    whereabouts,
+)
+from whet.workbench.trials.bench import open_workbench
 
 _MOST_FRAMES = 6
 _MOST_COPIES = 12

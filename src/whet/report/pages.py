@@ -18,7 +18,7 @@ from whet.report.difference import difference
 from whet.report.facts import facts_of
 from whet.report.history_line import history_line
 from whet.report.wording import fence, hex_dump, is_text, one_line, unbroken
-from whet.workbench.investigation import (
+from whet.workbench.trials.investigation import (
     Investigation,
     ShrunkPayload,
     TestedVersion,

@@ -32,7 +32,7 @@ class AgentTasks:
             experiment on one line (`whet_closer.accesses`), or for ``numbers`` that are none, or
             for the ``functions:`` that are called in files below a folder, or for the ``steps:`` up
             to an error (`whet_closer.steps`).
-        probes: what is looked out for, as `whet.workbench.probe` says it; empty: nothing.
+        probes: what is looked out for, as `whet.workbench.inspect.probe` says it; empty: nothing.
         edit: a module's real path, and the text that it is to run with instead of its file's;
             None: each runs as it is. It must fit into a variable (128 KiB).
         reads_signs: ask what programs have loaded; they tell where `TOGGLES_VARIABLE` is set.
