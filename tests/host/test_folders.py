@@ -15,7 +15,7 @@ from whet.core.errors import PayloadMissing, PayloadTooLarge, PayloadUnreadable
 from whet.host.code import folders
 from whet.host.code.folders import pack_folder, put_folder_back, replace_folder, unpack_folder
 from whet.host.process.belongings import Belongings
-from whet.reduction.formats.tar_archive import parse_tar
+from whet.reduction.formats.archives.tar_archive import parse_tar
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from whet.host.code.tree_changes import (
     path_changes,
 )
 from whet.host.process.git import GitFailedError, Repository
-from whet.reduction.formats.diff_text import Hunk, parse_diff, with_hunks
+from whet.reduction.formats.documents.diff_text import Hunk, parse_diff, with_hunks
 from whet.search.bound import bound_together
 
 

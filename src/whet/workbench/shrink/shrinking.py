@@ -15,7 +15,7 @@ from whet.core.quantity import shown_bytes
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.code.folders import replace_folder
-from whet.reduction.formats.tar_archive import parse_tar
+from whet.reduction.formats.archives.tar_archive import parse_tar
 from whet.reduction.problem import Reduced
 from whet.workbench.files.results import result_error
 from whet.workbench.shrink.also_found import OtherFailures
