@@ -4,8 +4,8 @@ import click
 
 from whet.cli.console import say
 from whet.cli.options import TrialCommand, json_option, trial_options, trial_request
-from whet.cli.probe import show
 from whet.cli.probed import show_calls
+from whet.cli.verbs.probe import show
 from whet.core.probe import trace_wish
 from whet.host.process.console import Console
 from whet.workbench.inspect.probe import Looking, probe, settle

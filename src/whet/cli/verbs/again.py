@@ -4,9 +4,9 @@ import click
 
 from whet.cli.console import say
 from whet.cli.options import json_option, pairs
-from whet.cli.probe import show as show_probed
 from whet.cli.probed import show_calls
-from whet.cli.run import show
+from whet.cli.verbs.probe import show as show_probed
+from whet.cli.verbs.run import show
 from whet.host.process.console import Console
 from whet.workbench.inspect.probed_again import probed_in, take_up_probes
 from whet.workbench.trials.bench import open_workbench

@@ -15,8 +15,8 @@ from whet.cli.options import (
     trial_request,
 )
 from whet.cli.progress import Progress
-from whet.cli.run import show
 from whet.cli.starved import least_json, least_lines
+from whet.cli.verbs.run import show
 from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.host.process.console import Console

@@ -127,7 +127,7 @@ def _calls(entry: Entry, kept: Evidence, *, is_whole: bool) -> None:
 def _calls_json(entry: Entry, kept: Sequence[Evidence]) -> dict[str, object] | None:
     if not kept:
         return None
-    from whet.cli.syscalls import report_json
+    from whet.cli.verbs.syscalls import report_json
     from whet.workbench.inspect.syscalls import calls_in, report_of
 
     calls = calls_in(kept)
@@ -142,7 +142,7 @@ def _probes(kept: Evidence, number: int, *, is_whole: bool) -> None:
 
 
 def _probes_json(kept: Evidence) -> dict[str, object]:
-    from whet.cli.probe import report_json
+    from whet.cli.verbs.probe import report_json
     from whet.evidence.probes import probe_report
 
     return report_json(probe_report(kept.data))
