@@ -28,8 +28,8 @@ from pathlib import Path
 
 from whet.core.looks import Looks
 from whet.core.trial import Trial
-from whet.workbench.bench import open_workbench
-from whet.workbench.request import TrialRequest
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.request import TrialRequest
 
 WHET = Path(sys.executable).with_name("whet")
 

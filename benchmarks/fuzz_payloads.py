@@ -22,9 +22,9 @@ from fuzz_mutator import Shape
 from fuzz_reader import Reader, Seeds, placed, text
 
 from whet.core.verdict import Verdict
-from whet.host.folders import pack_folder, put_folder_back, unpack_folder
+from whet.host.code.folders import pack_folder, put_folder_back, unpack_folder
 from whet.reduction.catalogue import KINDS, kinds_of, pretty_of, readable
-from whet.reduction.formats.brackets import is_deep
+from whet.reduction.formats.text.brackets import is_deep
 from whet.reduction.kind import Kind
 from whet.reduction.reducer import reducer_of
 from whet.reduction.settings.documents import UnreadableError, document_in
@@ -423,7 +423,7 @@ def _pickles() -> list[bytes]:
 
 
 def _read_pickle(data: bytes) -> None:
-    from whet.reduction.formats.torch_pickle import load_pickle
+    from whet.reduction.formats.arrays.torch_pickle import load_pickle
 
     load_pickle(data)
 

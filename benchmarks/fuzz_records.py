@@ -55,24 +55,24 @@ from whet.evidence.stack_groups import (
     task_groups,
     task_sentence,
 )
-from whet.host.belongings import Belongings
-from whet.host.channel import Channel
-from whet.host.closer import read_closer, read_steps
-from whet.host.failures import read_failures
-from whet.host.frozen import FrozenCopies
-from whet.host.installed_packages import python_at
-from whet.host.module_search import counts_told
-from whet.host.presence import ended_in, name_of, pythons_in, read_pythons
-from whet.host.probe_reports import read_probes
-from whet.host.signs import read_signs
-from whet.host.snapshot_memory import Commit, Memory, SetAside, recall
-from whet.host.working_tree import WorkingTree
+from whet.host.code.snapshot_memory import Commit, Memory, SetAside, recall
+from whet.host.inspect.failures import read_failures
+from whet.host.inspect.presence import ended_in, name_of, pythons_in, read_pythons
+from whet.host.process.belongings import Belongings
+from whet.host.process.channel import Channel
+from whet.host.process.working_tree import WorkingTree
+from whet.host.python.installed_packages import python_at
+from whet.host.python.module_search import counts_told
+from whet.host.spawner.frozen import FrozenCopies
+from whet.host.trial.closer import read_closer, read_steps
+from whet.host.trial.probe_reports import read_probes
+from whet.host.trial.signs import read_signs
 from whet.notebook.adoption import ForeignNotebook
 from whet.notebook.entry import read_entry
 from whet.notebook.notebook import FILE_NAME, Notebook
-from whet.workbench.post_mortem import dead_in, likeliest
-from whet.workbench.stacks import stacks_in
-from whet.workbench.syscalls import calls_in, report_of
+from whet.workbench.inspect.post_mortem import dead_in, likeliest
+from whet.workbench.inspect.stacks import stacks_in
+from whet.workbench.inspect.syscalls import calls_in, report_of
 
 _at = Placing("/project")
 

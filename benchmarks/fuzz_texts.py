@@ -49,28 +49,28 @@ from whet.evidence.records_in import records_in, without
 from whet.evidence.telling_calls import errors_of
 from whet.evidence.told_tests import collected_tests, failed_tests
 from whet.evidence.warned import warning_clues
-from whet.host.asyncio_tasks import parse_tasks
-from whet.host.call_targets import address_in
-from whet.host.cores import program_of_core
-from whet.host.git import GitFailedError, Repository
-from whet.host.git_trees import GitTrees
-from whet.host.index_page import NoPackagePageError, read_page
-from whet.host.index_settings import IndexSettings
-from whet.host.installed_packages import Python, is_pure, package_of
-from whet.host.package_index import Listing
-from whet.host.project import Project, load_settings
-from whet.host.python_interpreter import PythonFacts
-from whet.host.requirements import unmet_requirements
-from whet.host.secret import masked_words
-from whet.host.snapshots import take_snapshot
-from whet.host.spying import parse_gdb
-from whet.host.stacks import parse_report, spied_thread
+from whet.host.code.git_trees import GitTrees
+from whet.host.code.project import Project, load_settings
+from whet.host.code.snapshots import take_snapshot
+from whet.host.inspect.asyncio_tasks import parse_tasks
+from whet.host.inspect.cores import program_of_core
+from whet.host.inspect.spying import parse_gdb
+from whet.host.inspect.stacks import parse_report, spied_thread
+from whet.host.kernel.call_targets import address_in
+from whet.host.process.git import GitFailedError, Repository
+from whet.host.python.index_page import NoPackagePageError, read_page
+from whet.host.python.index_settings import IndexSettings
+from whet.host.python.installed_packages import Python, is_pure, package_of
+from whet.host.python.package_index import Listing
+from whet.host.python.python_interpreter import PythonFacts
+from whet.host.python.requirements import unmet_requirements
+from whet.host.trial.secret import masked_words
 from whet.report.markup import block, diff, prose
 from whet.report.pages import shown_payload
 from whet.report.wording import fence, one_line
-from whet.workbench.definition import definition_of
-from whet.workbench.limit_sets import limits_asked
-from whet.workbench.toggles import known_toggles
+from whet.workbench.inspect.definition import definition_of
+from whet.workbench.toggle.toggles import known_toggles
+from whet.workbench.trials.limit_sets import limits_asked
 
 ROOT = Path(__file__).parents[1]
 _TRANSCRIPTS = ROOT / "tests" / "evidence" / "transcripts"

@@ -22,15 +22,19 @@ from table import in_turns, print_table
 WHET = Path(sys.executable).with_name("whet")
 LIMITS_MS = {"run": 150.0, "recording": 20.0, "import": 5.0}
 PARTS = {
-    "the working tree's state": ("whet.workbench.bench", ("take_snapshot",)),
-    "interpreter, packages, environment": ("whet.workbench.bench", ("look_around",)),
+    "the working tree's state": ("whet.workbench.trials.bench", ("take_snapshot",)),
+    "interpreter, packages, environment": ("whet.workbench.trials.bench", ("look_around",)),
     "notebook": (
         "whet.notebook.notebook.Notebook",
         ("open", "previous_of", "save_environment", "begin", "finish", "judge", "trial"),
     ),
 }
 UNRECORDED_MODULES = ("whet.cli.options", "whet.cli.console", "whet.execution.cold")
-RECORDING_MODULES = ("whet.notebook.notebook", "whet.host.snapshots", "whet.host.surroundings")
+RECORDING_MODULES = (
+    "whet.notebook.notebook",
+    "whet.host.code.snapshots",
+    "whet.host.trial.surroundings",
+)
 
 
 def main() -> None:
@@ -138,7 +142,7 @@ def _recording_inside() -> dict[str, float]:
     for name in RECORDING_MODULES:
         importlib.import_module(name)
     spent = {"loading its modules": time.perf_counter() - start, **dict.fromkeys(PARTS, 0.0)}
-    importlib.import_module("whet.workbench.bench")
+    importlib.import_module("whet.workbench.trials.bench")
     for part, (home, names) in PARTS.items():
         module, _, class_name = (
             home.rpartition(".") if home.endswith("Notebook") else (home, "", "")

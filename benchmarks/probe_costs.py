@@ -15,7 +15,7 @@ from pathlib import Path
 
 from table import print_table
 
-from whet.host.pythons import pythons_between
+from whet.host.python.pythons import pythons_between
 
 SITE = Path(__file__).parents[1] / "src" / "whet" / "agent" / "site"
 PEERS = ("hunter==3.9.0", "snoop==0.6.1")

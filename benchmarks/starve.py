@@ -22,14 +22,14 @@ from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput, Output
 from whet.core.trial import Trial
 from whet.execution.cold import ColdExecutor
-from whet.host.belongings import Belongings
-from whet.host.capture import Capture
-from whet.host.ceilings import catalogue
-from whet.host.ceilings.ceiling import Ceiling
-from whet.host.ceilings.groups_v1 import GroupsV1
-from whet.host.ceilings.groups_v2 import GroupsV2
-from whet.host.ceilings.watchdog import Watchdog
-from whet.host.process_tree import children_of, cpu_ticks_of
+from whet.host.limits import catalogue
+from whet.host.limits.ceiling import Ceiling
+from whet.host.limits.groups_v1 import GroupsV1
+from whet.host.limits.groups_v2 import GroupsV2
+from whet.host.limits.watchdog import Watchdog
+from whet.host.process.belongings import Belongings
+from whet.host.process.process_tree import children_of, cpu_ticks_of
+from whet.host.trial.capture import Capture
 
 MEBIBYTE = 1 << 20
 WAYS: tuple[Ceiling, ...] = (GroupsV2(), GroupsV1(), Watchdog())

@@ -22,8 +22,8 @@ from pathlib import Path
 
 from whet.bisection.releases import releases_of
 from whet.core.errors import WhetError
-from whet.host.package_index import PackageIndex
-from whet.host.python_interpreter import PythonFacts
+from whet.host.python.package_index import PackageIndex
+from whet.host.python.python_interpreter import PythonFacts
 
 WHET = Path(sys.executable).with_name("whet")
 KEYS, CULPRITS = 1000, 3

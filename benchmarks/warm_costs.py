@@ -17,8 +17,8 @@ from whet.core.trial import Trial
 from whet.evidence.classify import classify
 from whet.execution.cold import ColdExecutor
 from whet.execution.warm import WarmRuns
-from whet.host.belongings import Belongings
-from whet.host.capture import keep_in_place
+from whet.host.process.belongings import Belongings
+from whet.host.trial.capture import keep_in_place
 
 CALLS_COUNT = 20_000_000
 SNAPSHOTS = 10

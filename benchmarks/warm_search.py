@@ -29,8 +29,8 @@ from whet.core.verdict import Verdict
 from whet.evidence.classify import classify
 from whet.execution.cold import ColdExecutor
 from whet.execution.warm_search import WarmSearch
-from whet.host.belongings import Belongings
-from whet.host.capture import keep_in_place
+from whet.host.process.belongings import Belongings
+from whet.host.trial.capture import keep_in_place
 
 COLD_TRIALS, WARM_TRIALS = 3, 60  # of a round
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from whet.host import mounts
+from whet.host.kernel import mounts
 
 DEBIAN_PACKAGES = {
     "gdb": "gdb",

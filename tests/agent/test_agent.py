@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import whet.agent
-from whet.host.stacks import AGENT_SIGNAL
+from whet.host.inspect.stacks import AGENT_SIGNAL
 
 SITE = Path(whet.agent.__file__).parent / "site"
 

@@ -13,7 +13,7 @@ import whet.agent
 from whet.core.record import as_record
 from whet.evidence.failure_text import error_words, failure_lines
 from whet.evidence.kept_failure import KeptFailure, kept_failures
-from whet.host.failures import read_failures
+from whet.host.inspect.failures import read_failures
 
 SITE = Path(whet.agent.__file__).parent / "site"
 SPECIMENS = Path(__file__).parents[2] / "specimens" / "failures"

@@ -14,8 +14,8 @@ import pytest
 import whet.agent
 from whet.core.evidence import Evidence
 from whet.evidence.probes import ProbeReport, call_lines, hit_lines, place_line, probe_report
-from whet.host.probe_reports import read_probes
-from whet.host.pythons import pythons_between
+from whet.host.python.pythons import pythons_between
+from whet.host.trial.probe_reports import read_probes
 
 SITE = Path(whet.agent.__file__).parent / "site"
 

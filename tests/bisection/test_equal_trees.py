@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from whet.bisection.equal_trees import EqualTrees
 from whet.core.looks import READS_GIT, Looks
 from whet.core.verdict import Verdict
-from whet.host.git import Repository
-from whet.host.git_trees import GitTrees
+from whet.host.code.git_trees import GitTrees
+from whet.host.process.git import Repository
 from whet.search.bisection import Bisection
 from whet.search.proposal import run_search
 from whet.search.version_graph import line_of

@@ -3,7 +3,7 @@
 import pytest
 
 from whet.bisection.pins import NoPinsError, read_pins
-from whet.host.python_interpreter import PythonFacts
+from whet.host.python.python_interpreter import PythonFacts
 
 PYTHON = PythonFacts(path="/usr/bin/python3", version="3.11.7", implementation="cpython")
 

@@ -7,9 +7,9 @@ from whet.bisection.releases import Release, ReleaseHistory, ReleaseLine, releas
 from whet.bisection.terms import Terms
 from whet.core.errors import EndsReversed, NothingBetween, SameEnds, UnknownRelease
 from whet.core.verdict import Verdict
-from whet.host.index_page import IndexFile
-from whet.host.package_index import Listing
-from whet.host.python_interpreter import PythonFacts
+from whet.host.python.index_page import IndexFile
+from whet.host.python.package_index import Listing
+from whet.host.python.python_interpreter import PythonFacts
 from whet.search.proposal import run_search
 
 PYTHON = PythonFacts(path="/usr/bin/python3.11", version="3.11.7", implementation="cpython")

@@ -7,7 +7,7 @@ from history_builder import FIRST_DATE, build_history, run_git
 
 from whet.bisection.names import ends_of, is_moment, resolve_or_date
 from whet.core.errors import BadUsage, UnknownRevision
-from whet.host.git import Repository
+from whet.host.process.git import Repository
 
 DAY = 24 * 60 * 60
 #   0 - 1 - 3 - 4      2 comes in with the merge 4

@@ -17,7 +17,7 @@ from whet.core.errors import (
     UnknownRevision,
 )
 from whet.core.verdict import Verdict
-from whet.host.git import Repository
+from whet.host.process.git import Repository
 from whet.search.proposal import run_search
 
 #    0 - 1 - 2 ----- 5 - 6 - 7      3 and 4 come in with the merge 5

@@ -4,7 +4,7 @@ import pytest
 from history_builder import build_history
 
 from whet.bisection.shown_diff import shown_diff
-from whet.host.git import Repository
+from whet.host.process.git import Repository
 
 CODE = "".join(f"line {number}\n" for number in range(60))
 FILES = {

@@ -4,7 +4,7 @@ import errno
 import os
 import sys
 
-from whet.host.seccomp import Filter
+from whet.host.kernel.seccomp import Filter
 
 # On x86_64; from the kernel's `syscall_64.tbl`. `O_TMPFILE` is `openat` with that flag.
 NUMBERS = {

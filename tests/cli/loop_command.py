@@ -15,7 +15,7 @@ from typing import Any
 
 from whet_command import Whet
 
-from whet.host.process_tree import descendants_of
+from whet.host.process.process_tree import descendants_of
 
 PATIENCE_SECONDS = 60.0
 SLOW = "import time\ntime.sleep(0.06)\n"

@@ -8,7 +8,7 @@ from whet.cli.amplified import amplified_lines
 from whet.core.budget import StopReason
 from whet.core.toggle import Toggle
 from whet.search.failure_rates import Runs
-from whet.workbench.amplified import AmplifyReport, Tried
+from whet.workbench.toggle.amplified import AmplifyReport, Tried
 
 
 def tried(name: str, runs: Runs) -> Tried:

@@ -11,8 +11,8 @@ import pytest
 from local_index import LocalIndex, served
 from whet_command import Said, Whet
 
-from whet.host.environments import find_uv
-from whet.host.pythons import pythons_between
+from whet.host.python.environments import find_uv
+from whet.host.python.pythons import pythons_between
 
 PYTHON = sys.executable
 pytestmark = pytest.mark.slow

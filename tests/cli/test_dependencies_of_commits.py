@@ -9,7 +9,7 @@ import pytest
 from local_index import LocalIndex, served
 from whet_command import Said, Whet
 
-from whet.host.environments import find_uv
+from whet.host.python.environments import find_uv
 
 pytestmark = pytest.mark.slow
 

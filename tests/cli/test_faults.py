@@ -103,7 +103,7 @@ def test_a_program_and_what_it_starts_live_on_another_day(ada: User) -> None:
 
 def test_without_libfaketime_the_error_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     from whet.core.errors import ClockNotPossible
-    from whet.host.ceilings import clock
+    from whet.host.limits import clock
 
     monkeypatch.setattr(clock, "_NAME", "libfaketime-that-is-not-there.so")
     with pytest.raises(ClockNotPossible, match="libfaketime-that-is-not-there") as raised:

@@ -12,7 +12,7 @@ import pytest
 from local_index import LocalIndex, served
 from whet_command import Whet
 
-from whet.host.environments import find_uv
+from whet.host.python.environments import find_uv
 
 pytestmark = pytest.mark.slow
 

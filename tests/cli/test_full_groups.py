@@ -10,7 +10,7 @@ import pytest
 from loop_command import SLOW, looping
 from whet_command import Whet
 
-from whet.host.control_groups import new_group, own_group, remove_group
+from whet.host.kernel.control_groups import new_group, own_group, remove_group
 
 # Each list has 32 MB, and to read it writes to it: the copies cannot share it with the program.
 GROWS = f"""

@@ -16,7 +16,7 @@ from crossed import crossed
 from loop_command import SLOW, Loop, looping, on_screen, out_of, save, wait_until_gone
 from whet_command import Whet
 
-from whet.host.git import Repository
+from whet.host.process.git import Repository
 
 pytestmark = pytest.mark.slow
 

@@ -14,10 +14,10 @@ from whet_command import Whet
 
 from whet.core.errors import UnknownTarget, WhetError
 from whet.core.probe import parse_wishes
-from whet.host.debug_line import attach
-from whet.workbench.bench import open_workbench
-from whet.workbench.probe import Place, notes_on, settle
-from whet.workbench.request import TrialRequest
+from whet.host.inspect.debug_line import attach
+from whet.workbench.inspect.probe import Place, notes_on, settle
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.request import TrialRequest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 

@@ -7,7 +7,7 @@ import pytest
 from whet_command import Whet
 
 from whet.core.errors import PayloadUnreadable, ResultInUse
-from whet.host.claims import Claims
+from whet.host.files.claims import Claims
 
 PYTHON = sys.executable
 UNREADABLE = PayloadUnreadable.exit_code

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from whet_command import Whet
 
-from whet.host.project import Project
+from whet.host.code.project import Project
 
 OLD = 1_000_000_000
 EVIL = [sys.executable, "-c", "open('ran', 'w')"]

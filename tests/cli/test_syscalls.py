@@ -16,7 +16,7 @@ from room_users import ORDINARY, user
 from whet_command import Said, Whet
 
 from whet.cli.main import run_cli
-from whet.host.seccomp import why_not
+from whet.host.kernel.seccomp import why_not
 
 CALLS = Path(__file__).parents[2] / "specimens" / "system_calls"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from loaded_whet import loaded_whet
 
-from whet.host.project import Project
+from whet.host.code.project import Project
 
 _MOST_SECONDS = 120
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from whet.host.project import Project
+from whet.host.code.project import Project
 
 ROOT = Path(__file__).parents[2]
 SPECIMENS = ROOT / "specimens" / "real_bugs"

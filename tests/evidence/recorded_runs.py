@@ -12,8 +12,8 @@ from whet.evidence.kept_failure import kept_failures
 from whet.evidence.provenance.origin import Origin
 from whet.evidence.provenance.recording import Recording, read_recording
 from whet.evidence.provenance.source import Sources
-from whet.host.closer import read_steps
-from whet.host.failures import read_failures
+from whet.host.inspect.failures import read_failures
+from whet.host.trial.closer import read_steps
 
 SITE = Path(whet.agent.__file__).parent / "site"
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')

@@ -14,10 +14,10 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.execution.cold import ColdExecutor
 from whet.execution.futures import TrialFuture
-from whet.host.belongings import Belongings
-from whet.host.capture import keep_in_place
-from whet.host.console import Console
-from whet.host.process_tree import children_of
+from whet.host.process.belongings import Belongings
+from whet.host.process.console import Console
+from whet.host.process.process_tree import children_of
+from whet.host.trial.capture import keep_in_place
 
 SPECIMENS = Path(__file__).resolve().parents[2] / "specimens" / "processes"
 PATIENCE_SECONDS = float(os.environ.get("WHET_TEST_PATIENCE_SECONDS", "30"))
@@ -82,7 +82,7 @@ def guardians(whet: int | None = None) -> list[int]:
     return [
         pid
         for pid in children_of(os.getpid() if whet is None else whet)
-        if b"whet.host.guardian" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        if b"whet.host.spawner.guardian" in Path(f"/proc/{pid}/cmdline").read_bytes()
     ]
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from laboratory import Laboratory
 
 from whet.core.trial import STDIN_INHERITED, ResetStep
-from whet.host import relay
-from whet.host.console import Console
+from whet.host.process.console import Console
+from whet.host.trial import relay
 
 relay._GRACE_SECONDS = 0.5  # five in life
 

@@ -23,9 +23,9 @@ from whet.evidence.classify import classify
 from whet.execution.cold import ColdExecutor
 from whet.execution.early_look import EarlyLook
 from whet.execution.warm import WarmRuns
-from whet.host.belongings import Belongings
-from whet.host.capture import keep_in_place
-from whet.host.file_times import SLACK_NS
+from whet.host.files.file_times import SLACK_NS
+from whet.host.process.belongings import Belongings
+from whet.host.trial.capture import keep_in_place
 
 WARM, COLD = "warm", "cold"  # as long as each other: nothing depends on the length of a path
 FIRST = "first run"

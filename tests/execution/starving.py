@@ -12,11 +12,11 @@ from whet.core.limits import Limits
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.evidence.classify import classify
-from whet.host.ceilings import catalogue
-from whet.host.ceilings.ceiling import Ceiling
-from whet.host.ceilings.groups_v1 import GroupsV1
-from whet.host.ceilings.groups_v2 import GroupsV2
-from whet.host.ceilings.watchdog import Watchdog
+from whet.host.limits import catalogue
+from whet.host.limits.ceiling import Ceiling
+from whet.host.limits.groups_v1 import GroupsV1
+from whet.host.limits.groups_v2 import GroupsV2
+from whet.host.limits.watchdog import Watchdog
 
 MEBIBYTE = 1 << 20
 MEMORY_WAYS: Sequence[Ceiling] = (GroupsV2(), GroupsV1(), Watchdog())

@@ -12,7 +12,7 @@ from laboratory import Laboratory, fifo, outcome_of, specimen
 
 from whet.core.limits import Limits
 from whet.core.trial import ResetStep
-from whet.host.capture import IN_MEMORY_BYTES, FileOutput
+from whet.host.trial.capture import IN_MEMORY_BYTES, FileOutput
 
 _BLOCK = b"\xff\xfe\x00whet" * 16384
 

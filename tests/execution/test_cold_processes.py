@@ -13,8 +13,8 @@ from laboratory import Laboratory, fifo, guardians, outcome_of, spawners, specim
 
 from whet.core.errors import HostFailure
 from whet.core.trial import ResetStep
-from whet.host.ending import orderly_end
-from whet.host.process_tree import descendants_of
+from whet.host.process.ending import orderly_end
+from whet.host.process.process_tree import descendants_of
 
 _MASKS = (b"SigBlk:", b"SigIgn:", b"SigCgt:")
 _PATIENCE_SECONDS = 10.0

@@ -7,7 +7,7 @@ import time
 import pytest
 from laboratory import Laboratory, outcome_of, spawners, specimen
 
-from whet.host.process_tree import descendants_of
+from whet.host.process.process_tree import descendants_of
 
 
 def _below_spawners() -> list[int]:

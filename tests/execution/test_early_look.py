@@ -14,8 +14,8 @@ from test_warm_search import Search, search
 from workshop import SLOW, Workshop, opened
 
 from whet.execution.early_look import EarlyLook
-from whet.host import file_times
-from whet.host.stage import Snapshot
+from whet.host.files import file_times
+from whet.host.trial.stage import Snapshot
 
 __all__ = ["search"]
 

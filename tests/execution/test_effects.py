@@ -16,7 +16,7 @@ from workshop import SLOW, opened
 from whet.core.outcome import Outcome
 from whet.core.trial import ResetStep, Trial
 from whet.execution.warm import Start
-from whet.host.file_times import wait_until_settled
+from whet.host.files.file_times import wait_until_settled
 
 pytestmark = pytest.mark.slow
 

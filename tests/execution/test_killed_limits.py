@@ -11,8 +11,8 @@ import pytest
 from laboratory import Laboratory, fifo, guardians, spawners
 
 from whet.core.limits import Limits
-from whet.host.belongings import Belongings
-from whet.host.ceilings.groups_v1 import GroupsV1
+from whet.host.limits.groups_v1 import GroupsV1
+from whet.host.process.belongings import Belongings
 
 _WHET = """
 import sys

@@ -10,7 +10,7 @@ import pytest
 from laboratory import Laboratory, fifo, guardians, spawners
 
 from whet.execution.futures import TrialFuture
-from whet.host.belongings import Belongings
+from whet.host.process.belongings import Belongings
 
 _WHET = """
 import os, sys

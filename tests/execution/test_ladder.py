@@ -13,9 +13,9 @@ from workshop import SLOW, Workshop
 
 from whet.execution.ladder import Ladder
 from whet.execution.warm import WarmRuns
-from whet.host.memory import MemoryLeft
-from whet.host.process_tree import descendants_of
-from whet.host.stage import Hindrance, Snapshot, Stage
+from whet.host.files.memory import MemoryLeft
+from whet.host.process.process_tree import descendants_of
+from whet.host.trial.stage import Hindrance, Snapshot, Stage
 
 MEGABYTE = 1 << 20
 

@@ -7,7 +7,7 @@ from laboratory import Laboratory
 from starving import GROWS, MEBIBYTE, MEMORY_WAYS, need, only, python, starve
 
 from whet.core.limits import Limits
-from whet.host.ceilings.ceiling import Ceiling
+from whet.host.limits.ceiling import Ceiling
 
 _LIMITS = Limits(memory_bytes=64 * MEBIBYTE, spares_command=True)
 

@@ -12,7 +12,7 @@ from laboratory import spawners
 from workshop import SLOW, Workshop
 
 from whet.core.trial import ResetStep, Trial
-from whet.host.process_tree import children_of, descendants_of
+from whet.host.process.process_tree import children_of, descendants_of
 
 pytestmark = pytest.mark.slow
 

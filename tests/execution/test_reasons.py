@@ -14,7 +14,7 @@ from workshop import SLOW, Workshop
 
 from whet.core.outcome import Outcome
 from whet.execution.warm import Start
-from whet.host.process_tree import children_of, descendants_of, has_ended
+from whet.host.process.process_tree import children_of, descendants_of, has_ended
 
 pytestmark = pytest.mark.slow
 

@@ -9,10 +9,10 @@ from starving import groups_left, need, only, python, starve
 
 from whet.core.errors import LimitNotEnforced
 from whet.core.limits import Limits, shown_size, size_bytes, speed_bytes
-from whet.host.ceilings import disk_speed
-from whet.host.ceilings.ceiling import Ceiling, Plain
-from whet.host.ceilings.groups_v1 import GroupsV1
-from whet.host.ceilings.groups_v2 import GroupsV2
+from whet.host.limits import disk_speed
+from whet.host.limits.ceiling import Ceiling, Plain
+from whet.host.limits.groups_v1 import GroupsV1
+from whet.host.limits.groups_v2 import GroupsV2
 
 _SPEED = 4 << 20
 _SLOW = Limits(slow_disk_bytes=_SPEED)

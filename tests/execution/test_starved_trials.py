@@ -15,11 +15,11 @@ from whet.core.failure import FailureKind
 from whet.core.limits import Limits
 from whet.core.trial import Trial
 from whet.evidence.limit_met import unnamed_limits
-from whet.host.ceilings.ceiling import Ceiling, Plain
-from whet.host.ceilings.groups_v1 import GroupsV1
-from whet.host.ceilings.processors import Affinity
-from whet.host.control_groups import own_group
-from whet.host.process_identity import ProcessIdentity
+from whet.host.kernel.control_groups import own_group
+from whet.host.limits.ceiling import Ceiling, Plain
+from whet.host.limits.groups_v1 import GroupsV1
+from whet.host.limits.processors import Affinity
+from whet.host.process.process_identity import ProcessIdentity
 
 
 @pytest.fixture(params=MEMORY_WAYS, ids=lambda way: way.way)

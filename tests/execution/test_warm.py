@@ -4,7 +4,7 @@ import pytest
 from laboratory import spawners
 from workshop import SLOW, Workshop
 
-from whet.host.process_tree import children_of
+from whet.host.process.process_tree import children_of
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,7 @@ from whet.core.verdict import Verdict
 from whet.evidence.classify import classify
 from whet.execution.cold import ColdExecutor
 from whet.execution.warm_search import WarmSearch
-from whet.host.capture import keep_in_place
+from whet.host.trial.capture import keep_in_place
 
 pytestmark = pytest.mark.slow
 

@@ -22,10 +22,10 @@ from whet.core.verdict import Verdict
 from whet.evidence.classify import classify
 from whet.execution.cold import ColdExecutor
 from whet.execution.warm_search import WarmSearch
-from whet.host.capture import keep_in_place
-from whet.host.file_times import wait_until_settled
-from whet.host.process_tree import children_of, descendants_of
-from whet.workbench.shrink_search import last_that
+from whet.host.files.file_times import wait_until_settled
+from whet.host.process.process_tree import children_of, descendants_of
+from whet.host.trial.capture import keep_in_place
+from whet.workbench.shrink.shrink_search import last_that
 
 pytestmark = pytest.mark.slow
 

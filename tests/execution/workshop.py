@@ -18,10 +18,10 @@ from whet.evidence.classify import classify
 from whet.execution.cold import ColdExecutor
 from whet.execution.early_look import EarlyLook
 from whet.execution.warm import Start, WarmRuns
-from whet.host.capture import keep_in_place
-from whet.host.file_times import wait_until_settled
-from whet.host.python_interpreter import PythonFacts
-from whet.host.pythons import pythons_between
+from whet.host.files.file_times import wait_until_settled
+from whet.host.python.python_interpreter import PythonFacts
+from whet.host.python.pythons import pythons_between
+from whet.host.trial.capture import keep_in_place
 
 SLOW = "import time\ntime.sleep(0.06)\n"
 

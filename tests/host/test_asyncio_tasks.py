@@ -12,9 +12,9 @@ import pytest
 
 import whet.agent
 from whet.core.stack import TaskStack
-from whet.host.asyncio_tasks import NO_ANSWER, NOT_TOLD, TASKS_SIGNAL, tasks_of
-from whet.host.spying import take_all
-from whet.host.stacks import is_listening
+from whet.host.inspect.asyncio_tasks import NO_ANSWER, NOT_TOLD, TASKS_SIGNAL, tasks_of
+from whet.host.inspect.spying import take_all
+from whet.host.inspect.stacks import is_listening
 
 SITE = Path(whet.agent.__file__).parent / "site"
 HANGS = Path(__file__).parents[2] / "specimens" / "hangs"

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from whet.core.errors import CannotWrite, HostFailure
-from whet.host.belongings import Belonging, Belongings
-from whet.host.process_identity import ProcessIdentity
-from whet.host.user_key import user_key
+from whet.host.files.user_key import user_key
+from whet.host.process.belongings import Belonging, Belongings
+from whet.host.process.process_identity import ProcessIdentity
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ def _as_dead(tmp_path: Path, script: str) -> str:
     program = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "from whet.host.belongings import Belongings\n"
+        "from whet.host.process.belongings import Belongings\n"
         f"belongings = Belongings(Path({str(tmp_path / 'made')!r}))\n"
         f"{script}\n"
         "sys.stdout.flush()\n"
@@ -94,7 +94,7 @@ def test_what_a_killed_whet_made_is_swept(tmp_path: Path) -> None:
 
 def test_what_a_living_whet_made_is_not_swept(tmp_path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from whet.host.belongings import Belongings\n"
+        "import sys; from pathlib import Path; from whet.host.process.belongings import Belongings\n"
         f"print(Belongings(Path({str(tmp_path / 'made')!r})).temporary_folder(), flush=True)\n"
         "sys.stdin.read()"
     )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.core.output import BytesOutput, Output
-from whet.host.capture import IN_MEMORY_BYTES, Capturing, FileOutput, keep_in_place
+from whet.host.trial.capture import IN_MEMORY_BYTES, Capturing, FileOutput, keep_in_place
 
 _PIECES = st.lists(st.binary(max_size=40), max_size=30)
 _BIG = os.urandom(IN_MEMORY_BYTES)

@@ -4,12 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from whet.host.claims import Claims
+from whet.host.files.claims import Claims
 
 HOLDER = """
 import sys
 from pathlib import Path
-from whet.host.claims import Claims
+from whet.host.files.claims import Claims
 claims = Claims(Path(sys.argv[1]))
 print(claims.take(Path(sys.argv[2])), flush=True)
 sys.stdin.read()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from whet.host.editing import saved_since, unsaved_below, unsaved_beside
+from whet.host.code.editing import saved_since, unsaved_below, unsaved_beside
 
 NAMES = [
     "prog.py",

@@ -13,7 +13,7 @@ PATIENCE_SECONDS = 60.0
 # goes on. So it does where the signal comes a moment before the main thread begins to wait.
 PROGRAM = """
 import os, queue, signal, threading, time
-from whet.host.ending import orderly_end
+from whet.host.process.ending import orderly_end
 
 def tell():
     asleep = 0
@@ -54,7 +54,7 @@ def test_a_signal_that_comes_to_another_thread_ends_what_the_main_one_waits_in(
 
 WITHOUT_THREADS = """
 import os, resource, signal
-from whet.host.ending import orderly_end
+from whet.host.process.ending import orderly_end
 resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
 os.setuid(54321)
 descriptors = os.listdir("/proc/self/fd")

@@ -13,9 +13,9 @@ import pytest
 from local_index import LocalIndex, served
 
 from whet.core.errors import CannotWrite, DiskFull, IndexUnreachable, ReleaseNotInstallable
-from whet.host.environments import PackageEnvironment, PackageEnvironments, default_place
-from whet.host.index_settings import IndexSettings
-from whet.host.python_interpreter import PythonFacts
+from whet.host.python.environments import PackageEnvironment, PackageEnvironments, default_place
+from whet.host.python.index_settings import IndexSettings
+from whet.host.python.python_interpreter import PythonFacts
 
 pytestmark = pytest.mark.slow
 PYTHON = PythonFacts.ask(sys.executable)
@@ -182,9 +182,9 @@ def test_dependencies_may_be_those_of_a_day(local: LocalIndex, tmp_path: Path) -
 KILLED_WHILE_MAKING = """
 import json, sys
 from pathlib import Path
-from whet.host.environments import PackageEnvironments
-from whet.host.index_settings import IndexSettings
-from whet.host.python_interpreter import PythonFacts
+from whet.host.python.environments import PackageEnvironments
+from whet.host.python.index_settings import IndexSettings
+from whet.host.python.python_interpreter import PythonFacts
 place, url, environment = json.loads(sys.argv[1])
 maker = PackageEnvironments(place=Path(place), python=PythonFacts.ask(sys.executable),
                             settings=IndexSettings(url=url), environment=environment)

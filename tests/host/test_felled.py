@@ -4,8 +4,8 @@ import subprocess
 import sys
 
 from whet.core.failure import Frame
-from whet.host.ceilings.felling import HELD, Felling
-from whet.host.felled import in_words
+from whet.host.limits.felled import in_words
+from whet.host.spawner.felling import HELD, Felling
 
 
 def test_a_name_that_the_program_chose_does_not_steer_the_terminal() -> None:

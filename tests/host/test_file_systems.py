@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from whet.host.file_systems import file_system_of
-from whet.host.mounts import points_of
+from whet.host.files.file_systems import file_system_of
+from whet.host.kernel.mounts import points_of
 
 
 @pytest.mark.parametrize("path", ["/", "/proc/self", "/dev/null", "/usr/bin"])

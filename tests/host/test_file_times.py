@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from whet.host import file_times
-from whet.host.file_times import SLACK_NS, clock_of, unsettled_ns, wait_until_settled
-from whet.host.marks import UNSURE, listing, of_file, sure
+from whet.host.files import file_times
+from whet.host.files.file_times import SLACK_NS, clock_of, unsettled_ns, wait_until_settled
+from whet.host.files.marks import UNSURE, listing, of_file, sure
 
 NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a file system")
 _TRIES = 50

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from whet.core.errors import CannotWrite, DiskFull
-from whet.host.files import remove_tree, storage_error, write_atomically
+from whet.host.files.files import remove_tree, storage_error, write_atomically
 
 
 def test_a_file_is_replaced_whole_and_nothing_else_is_left(tmp_path: Path) -> None:

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from whet.core.errors import PayloadMissing, PayloadTooLarge, PayloadUnreadable
-from whet.host import folders
-from whet.host.belongings import Belongings
-from whet.host.folders import pack_folder, put_folder_back, replace_folder, unpack_folder
-from whet.reduction.formats.tar_archive import parse_tar
+from whet.host.code import folders
+from whet.host.code.folders import pack_folder, put_folder_back, replace_folder, unpack_folder
+from whet.host.process.belongings import Belongings
+from whet.reduction.formats.archives.tar_archive import parse_tar
 
 
 @pytest.fixture
@@ -89,8 +89,8 @@ def test_what_was_half_written_by_a_killed_whet_goes_at_the_next_start(
 ) -> None:
     script = (
         "import sys, os, pathlib\n"
-        "import whet.host.folders as folders\n"
-        "from whet.host.belongings import Belongings\n"
+        "import whet.host.code.folders as folders\n"
+        "from whet.host.process.belongings import Belongings\n"
         "folders._exchange = lambda one, other: os.kill(os.getpid(), 9)\n"
         "top = pathlib.Path(sys.argv[1])\n"
         "data = folders.pack_folder(top)\n"
@@ -169,8 +169,8 @@ def test_a_full_disk_leaves_the_last_result_whole(folder: Path, tmp_path: Path) 
     script = (
         "import resource, sys, pathlib\n"
         "from whet.core.errors import DiskFull\n"
-        "from whet.host.belongings import Belongings\n"
-        "from whet.host.folders import pack_folder, replace_folder\n"
+        "from whet.host.process.belongings import Belongings\n"
+        "from whet.host.code.folders import pack_folder, replace_folder\n"
         "top = pathlib.Path(sys.argv[1])\n"
         "result, data = top.with_name('result'), pack_folder(top)\n"
         "belongings = Belongings(pathlib.Path(sys.argv[2]))\n"

@@ -10,10 +10,10 @@ import pytest
 
 from whet.core.system_call import FailedCall, SystemCalls
 from whet.evidence.usual_calls import is_usual
-from whet.host.followed_calls import filter_program
-from whet.host.follower import Follower
-from whet.host.ptrace import Tracer
-from whet.host.seccomp import Filter, why_not
+from whet.host.inspect.followed_calls import filter_program
+from whet.host.inspect.follower import Follower
+from whet.host.kernel.ptrace import Tracer
+from whet.host.kernel.seccomp import Filter, why_not
 
 SPECIMENS = Path(__file__).parents[2] / "specimens" / "system_calls"
 SITE = Path(__file__).parents[2] / "src" / "whet" / "agent" / "site"

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from whet.host.idleness import Idleness
-from whet.host.process_facts import facts_of
+from whet.host.process.process_facts import facts_of
+from whet.host.trial.idleness import Idleness
 
 _PATIENCE_SECONDS = 30.0
 KNOWN = platform.machine() in {"x86_64", "aarch64"}

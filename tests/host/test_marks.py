@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.host.marks import UNSURE, first_other, has_other_entries, listing, of_file, of_link
+from whet.host.files.marks import UNSURE, first_other, has_other_entries, listing, of_file, of_link
 
 NAMES = ("a", "b", "d/a", "d", "l", "gone/a")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from whet.host.memory import FullGroups, MemoryLeft, memory_left
+from whet.host.files.memory import FullGroups, MemoryLeft, memory_left
 
 MEMINFO = "MemTotal:       1000 kB\nMemFree:  1 kB\nMemAvailable:    600 kB\n"
 

@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from set_clock import set_clock
-from whet.host.file_times import Moment
-from whet.host.saves import is_later
+from whet.host.files.file_times import Moment
+from whet.host.code.saves import is_later
 
 clock, file = map(Path, sys.argv[2:4])
 moment = Moment()

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from whet.host import file_times
-from whet.host.file_times import wait_until_settled
-from whet.host.marks import UNSURE, has_other_entries, listing, of_file, of_link, sure
-from whet.host.seccomp import instructions
-from whet.host.syscalls import ARCHITECTURES, MAGIC_FLAGS, MAGIC_FOLDER, calls, machine
+from whet.host.files import file_times
+from whet.host.files.file_times import wait_until_settled
+from whet.host.files.marks import UNSURE, has_other_entries, listing, of_file, of_link, sure
+from whet.host.kernel.seccomp import instructions
+from whet.host.kernel.syscalls import ARCHITECTURES, MAGIC_FLAGS, MAGIC_FOLDER, calls, machine
 
 if TYPE_CHECKING:  # the observer has no `typing` to make it with
-    from whet.host.noticed import Observed
+    from whet.host.spawner.noticed import Observed
 
 SOURCES = str(Path(__file__).resolve().parents[2] / "src")
 ALLOW, ASK = 0x7FFF0000, 0x7FC00000
@@ -73,9 +73,9 @@ def test_what_is_tagged_as_whets_own_passes() -> None:
 PROBE = """
 import os, sys
 sys.path.append({sources!r})
-from whet.host.observer import divide
-from whet.host.watching import Watching
-from whet.host.launch import start
+from whet.host.spawner.observer import divide
+from whet.host.spawner.watching import Watching
+from whet.host.spawner.launch import start
 watching = Watching(divide())
 watching.begin(b"", b"", os.fsencode(os.getcwd()))
 words = [os.fsencode(word) for word in sys.argv[1:]]

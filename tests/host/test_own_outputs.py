@@ -5,11 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from whet.host.own_outputs import OwnOutputs
+from whet.host.process.own_outputs import OwnOutputs
 
 ASKS = """
 import os, sys
-from whet.host.own_outputs import OwnOutputs
+from whet.host.process.own_outputs import OwnOutputs
 while not os.path.exists(sys.argv[1]): pass
 print(OwnOutputs().has(sys.argv[1]), file=sys.stderr)
 """

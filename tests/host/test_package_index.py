@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from local_index import JSON, LocalIndex, served
 
 from whet.core.errors import IndexUnreachable, UnknownPackage
-from whet.host.index_page import IndexFile, NoPackagePageError, read_page
-from whet.host.index_settings import PYPI, IndexSettings, without_credentials
-from whet.host.package_index import PackageIndex
+from whet.host.python.index_page import IndexFile, NoPackagePageError, read_page
+from whet.host.python.index_settings import PYPI, IndexSettings, without_credentials
+from whet.host.python.package_index import PackageIndex
 
 PAGE = "http://index.example/simple/tool/"
 

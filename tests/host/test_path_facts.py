@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from whet.host.path_facts import facts_on
+from whet.host.files.path_facts import facts_on
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import subprocess
 
-from whet.host.process_tree import name_of
+from whet.host.process.process_tree import name_of
 
 NAMES_ITSELF = r"printf '\033[2Jgrow' > /proc/self/comm && echo named && read -r line"
 

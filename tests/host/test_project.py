@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.core.errors import BadSetting, CannotWrite, StateNotOwned
-from whet.host import user_state as host_user_state
-from whet.host.project import Project, Settings, load_settings
-from whet.host.user_state import user_state
+from whet.host.code.project import Project, Settings, load_settings
+from whet.host.files import user_state as host_user_state
+from whet.host.files.user_state import user_state
 
 
 def project_in(folder: Path) -> Project:
@@ -403,7 +403,7 @@ def test_settings_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 def test_who_has_no_settings_does_not_pay_for_their_parser(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'")
     script = (
-        "import sys; from pathlib import Path; from whet.host.project import *;"
+        "import sys; from pathlib import Path; from whet.host.code.project import *;"
         "load_settings(Project.find(Path.cwd(), {}), {}); sys.exit('tomllib' in sys.modules)"
     )
 

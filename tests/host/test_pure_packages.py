@@ -4,7 +4,7 @@ import sysconfig
 
 import pytest
 
-from whet.host.installed_packages import is_pure
+from whet.host.python.installed_packages import is_pure
 
 FOLDERS = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
 

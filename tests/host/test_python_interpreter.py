@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from whet.core.errors import CommandNotFound, HostFailure
-from whet.host.interpreters import is_python
-from whet.host.python_interpreter import PythonFacts, python_for
+from whet.host.python.interpreters import is_python
+from whet.host.python.python_interpreter import PythonFacts, python_for
 
 
 def script(path: Path, first_line: str) -> Path:

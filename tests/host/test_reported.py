@@ -3,8 +3,8 @@
 import socket
 import threading
 
-from whet.host.reported import ReportServer
-from whet.host.room_reports import connected
+from whet.host.process.reported import ReportServer
+from whet.host.process.room_reports import connected
 
 
 def test_the_process_that_reports_is_served_before_it_is_over() -> None:

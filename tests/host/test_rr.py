@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from whet.host.rr import keep_one_recording, rr_refusal
+from whet.host.limits.rr import keep_one_recording, rr_refusal
 
 
 def test_it_is_refused_exactly_where_it_does_not_record(tmp_path: Path) -> None:

@@ -11,8 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from whet.host import saves as host_saves
-from whet.host.saves import Saves, _Stop, _Way, is_later, is_open_for_writing, wait_until_written
+from whet.host.code import saves as host_saves
+from whet.host.code.saves import (
+    Saves,
+    _Stop,
+    _Way,
+    is_later,
+    is_open_for_writing,
+    wait_until_written,
+)
 
 
 def _never(_: str) -> bool:

@@ -3,7 +3,7 @@
 import pytest
 
 from whet.agent.site.whet_state.secret import MASK, masked, obey, why_secret
-from whet.host.secret import masked_variables, masked_words
+from whet.host.trial.secret import masked_variables, masked_words
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from user_repository import UserRepository, files_in
 
 from whet.core.trial import CodeState
-from whet.host.code_restore import restore
-from whet.host.git import Repository
-from whet.host.snapshots import take_snapshot
+from whet.host.code.code_restore import restore
+from whet.host.code.snapshots import take_snapshot
+from whet.host.process.git import Repository
 
 LIMIT = 100
 

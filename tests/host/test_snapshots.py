@@ -11,12 +11,12 @@ import pytest
 from user_repository import UserRepository, files_in
 
 from whet.core.trial import CodeState
-from whet.host.code_changes import describe_changes, diff_text, file_changes
-from whet.host.code_restore import restore
-from whet.host.git import GitFailedError, Repository
-from whet.host.object_store import object_store
-from whet.host.search_stamp import code_without
-from whet.host.snapshots import Snapshot, take_snapshot
+from whet.host.code.code_changes import describe_changes, diff_text, file_changes
+from whet.host.code.code_restore import restore
+from whet.host.code.search_stamp import code_without
+from whet.host.code.snapshots import Snapshot, take_snapshot
+from whet.host.process.git import GitFailedError, Repository
+from whet.host.process.object_store import object_store
 
 LIMIT = 1000
 
@@ -857,7 +857,7 @@ def test_a_repository_that_may_not_be_written_to_is_kept(
     git_dir = user.top / ".git"
     mount = f"mount --bind {git_dir} {git_dir} && mount -o remount,ro,bind {git_dir}"
     script = (
-        "from pathlib import Path; from whet.host.snapshots import take_snapshot;"
+        "from pathlib import Path; from whet.host.code.snapshots import take_snapshot;"
         f"print(take_snapshot(Path({str(user.top)!r}), state=Path({str(tmp_path / 'state')!r})))"
     )
 

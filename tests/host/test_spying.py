@@ -12,11 +12,11 @@ import pytest
 
 import whet.agent
 from whet.core.stack import ProcessStack
-from whet.host import spying
-from whet.host.asyncio_tasks import parse_tasks
-from whet.host.process_facts import ProcessFacts, facts_of
-from whet.host.process_tree import descendants_of
-from whet.host.spying import FORBIDDEN, parse_gdb, take_all
+from whet.host.inspect import spying
+from whet.host.inspect.asyncio_tasks import parse_tasks
+from whet.host.inspect.spying import FORBIDDEN, parse_gdb, take_all
+from whet.host.process.process_facts import ProcessFacts, facts_of
+from whet.host.process.process_tree import descendants_of
 
 SITE = Path(whet.agent.__file__).parent / "site"
 HANGS = Path(__file__).parents[2] / "specimens" / "hangs"

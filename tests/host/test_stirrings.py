@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from whet.host import file_times
-from whet.host.stirrings import Stirrings
+from whet.host.files import file_times
+from whet.host.files.stirrings import Stirrings
 
 PATIENCE_SECONDS = 60.0
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.core.output import digest_of
-from whet.host.installed_packages import Python, python_at
-from whet.host.interpreters import Search
-from whet.host.kept_environment import environment_to_keep
-from whet.host.surroundings import digest_of_texts, look_around, observe, packages_of
+from whet.host.python.installed_packages import Python, python_at
+from whet.host.python.interpreters import Search
+from whet.host.trial.kept_environment import environment_to_keep
+from whet.host.trial.surroundings import digest_of_texts, look_around, observe, packages_of
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from whet.host.ending import ToldToEndError, orderly_end
-from whet.host.tool import call_tool
+from whet.host.process.ending import ToldToEndError, orderly_end
+from whet.host.process.tool import call_tool
 
 
 def children() -> list[str]:

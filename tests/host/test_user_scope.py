@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from whet.host import user_scope
-from whet.host.belongings import Belongings
-from whet.host.control_groups import own_group
-from whet.host.spawner_process import SpawnerProcess
+from whet.host.kernel.control_groups import own_group
+from whet.host.limits import user_scope
+from whet.host.process.belongings import Belongings
+from whet.host.trial.spawner_process import SpawnerProcess
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ from user_repository import UserRepository, files_in
 
 from whet.core.errors import CodeNotKept, HostFailure, UnknownRevision
 from whet.core.trial import CodeState
-from whet.host.belongings import Belongings
-from whet.host.git import Repository
-from whet.host.snapshots import take_snapshot
-from whet.host.worktrees import Worktrees
+from whet.host.code.snapshots import take_snapshot
+from whet.host.code.worktrees import Worktrees
+from whet.host.process.belongings import Belongings
+from whet.host.process.git import Repository
 
 
 @pytest.fixture
@@ -313,9 +313,9 @@ def test_what_a_killed_whet_left_is_swept_and_worktrees_of_the_user_are_not(
     script = f"""
 import os, signal, sys
 from pathlib import Path
-from whet.host.belongings import Belongings
-from whet.host.git import Repository
-from whet.host.worktrees import Worktrees
+from whet.host.process.belongings import Belongings
+from whet.host.process.git import Repository
+from whet.host.code.worktrees import Worktrees
 made = Worktrees(Repository(Path({str(user.top)!r})), Belongings(Path({str(tmp_path / "made")!r})), Path({str(tmp_path / "w")!r}))
 print(made.checkout("HEAD~1"), made.checkout("HEAD"), flush=True)
 os.kill(os.getpid(), signal.SIGKILL)

@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from whet.host.git import Repository
+from whet.host.process.git import Repository
 
 _IDENTITY = {
     "GIT_AUTHOR_NAME": "a",

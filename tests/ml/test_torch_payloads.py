@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "reduction"))
 from odd_oracles import fails_if, shrunk
 
 from whet.reduction.catalogue import kinds_of, readable
-from whet.reduction.formats.torch_file import TORCH
+from whet.reduction.formats.arrays.torch_file import TORCH
 
 pytestmark = pytest.mark.ml
 

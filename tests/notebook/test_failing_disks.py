@@ -108,7 +108,7 @@ def test_a_notebook_that_has_no_space_to_begin_with_can_be_made_later(tmp_path: 
         import os
         from record_builder import a_trial, failing, same
         from whet.core.errors import DiskFull
-        from whet.host.project import Project
+        from whet.host.code.project import Project
         from whet.notebook.notebook import Notebook
 
         small = folder / "small"
@@ -146,7 +146,7 @@ def test_a_read_only_project_is_named_with_the_next_step(tmp_path: Path) -> None
         READ_ONLY,
         """
         from whet.core.errors import CannotWrite
-        from whet.host.project import Project
+        from whet.host.code.project import Project
 
         named = {"XDG_STATE_HOME": str(folder.parent / "xdg"), "WHET_DIR": str(folder / "kept")}
         project = Project.find(folder, named)

@@ -21,8 +21,8 @@ from record_builder import a_trial, failing, same, whole
 from whet.core.errors import NotebookDamaged
 from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput
-from whet.host.project import Project
-from whet.host.user_key import user_key
+from whet.host.code.project import Project
+from whet.host.files.user_key import user_key
 from whet.notebook.entry import Entry
 from whet.notebook.notebook import FILE_NAME, Notebook
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from odd_oracles import Judge, fails_if, odd_judges, shrunk
 
 from whet.core.verdict import Verdict
-from whet.reduction.formats.base64_text import base64_in_text
+from whet.reduction.formats.documents.base64_text import base64_in_text
 
 ROWS = {"rows": [{"id": n, "v": n * 3 if n != 40 else None} for n in range(100)]}
 

@@ -10,7 +10,7 @@ from odd_oracles import fails_if, odd_judges
 
 from whet.core.verdict import Verdict
 from whet.reduction.detour import GROWING, LEAST_GROWN_BYTES, MOST_GROWTH, MOST_STEPS
-from whet.reduction.formats.inlining import (
+from whet.reduction.formats.text.inlining import (
     ANCHOR,
     ENTITY,
     MACRO,

@@ -11,7 +11,7 @@ from odd_oracles import Judge, fails_if, odd_judges, shrunk
 
 from whet.core.verdict import Verdict
 from whet.reduction.catalogue import KINDS, kinds_of
-from whet.reduction.formats.diff_text import DIFF, parse_diff
+from whet.reduction.formats.documents.diff_text import DIFF, parse_diff
 from whet.testing.reduction import check_format, check_pass
 
 OLD = {

@@ -12,7 +12,7 @@ from odd_oracles import Judge, fails_if, odd_judges, shrunk
 
 from whet.core.verdict import Verdict
 from whet.reduction.catalogue import kinds_of
-from whet.reduction.formats.encoded import ENCODED
+from whet.reduction.formats.text.encoded import ENCODED
 from whet.testing.reduction import check_pass
 
 DOCUMENT = {"users": [{"name": f"Zoë {n}", "age": n} for n in range(50)]}

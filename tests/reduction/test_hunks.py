@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whet.reduction.formats.diff_text import Hunk, parse_diff, with_hunks
+from whet.reduction.formats.documents.diff_text import Hunk, parse_diff, with_hunks
 
 lines = st.lists(st.sampled_from([b"a", b"b", b"c", b"", b"-- x", b"\r"]), max_size=8)
 

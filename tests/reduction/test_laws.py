@@ -9,9 +9,9 @@ from odd_oracles import Judge, odd_judges, shrunk, shrunk_ahead
 
 from whet.core.verdict import Verdict
 from whet.reduction.edit import siblings, splice
-from whet.reduction.formats.csv_table import parse_csv
-from whet.reduction.formats.json_tree import parse_json
-from whet.reduction.formats.pieces import parse_bytes, parse_lines, parse_tokens, parse_words
+from whet.reduction.formats.documents.json_tree import parse_json
+from whet.reduction.formats.tables.csv_table import parse_csv
+from whet.reduction.formats.text.pieces import parse_bytes, parse_lines, parse_tokens, parse_words
 from whet.reduction.order import TEXT
 
 pytestmark = pytest.mark.slow

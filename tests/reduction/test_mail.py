@@ -13,7 +13,7 @@ from odd_oracles import Judge, fails_if, odd_judges, shrunk
 
 from whet.core.verdict import Verdict
 from whet.reduction.catalogue import KINDS, kinds_of
-from whet.reduction.formats.mail import MAIL, parts_in_mail
+from whet.reduction.formats.documents.mail import MAIL, parts_in_mail
 from whet.testing.reduction import check_format, check_pass
 
 VALUE = {"a": {"deep": [1, 2]}, "b": [{"c": n} for n in range(20)]}

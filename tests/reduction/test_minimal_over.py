@@ -6,9 +6,9 @@ import pytest
 from odd_oracles import Judge, fails_if, shrunk
 
 from whet.core.verdict import Verdict
-from whet.reduction.formats.csv_table import CSV
-from whet.reduction.formats.json_tree import JSON
-from whet.reduction.formats.pieces import BYTES, LINES, TOKENS
+from whet.reduction.formats.documents.json_tree import JSON
+from whet.reduction.formats.tables.csv_table import CSV
+from whet.reduction.formats.text.pieces import BYTES, LINES, TOKENS
 
 TABLE = b"id,name,city\n1,ann,Oslo\n2,bob,Rome\n3,cid,Oslo\n4,dan,Bern\n"
 

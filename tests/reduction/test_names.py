@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from odd_oracles import fails_if, shrunk
 
-from whet.reduction.formats.names import renamed, shared_names
+from whet.reduction.formats.text.names import renamed, shared_names
 
 
 def test_two_things_that_need_each_other_become_one_that_needs_itself() -> None:

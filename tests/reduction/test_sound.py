@@ -9,7 +9,7 @@ import pytest
 from odd_oracles import fails_if, shrunk
 
 from whet.reduction.catalogue import KINDS, kinds_of
-from whet.reduction.formats.sound import WAV, WAV_ORDER, parse_wav
+from whet.reduction.formats.media.sound import WAV, WAV_ORDER, parse_wav
 from whet.testing.reduction import check_format, check_pass
 
 

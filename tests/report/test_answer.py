@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_pages import BARE, FULL
 
-from whet.cli.investigate import show
+from whet.cli.verbs.investigate import show
 from whet.core.clue import Clue, Sureness, TrailStep
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.report.answer import answer_of
 from whet.report.facts import facts_of
 from whet.report.pages import html, markdown
-from whet.workbench.excerpts import excerpts_of
-from whet.workbench.investigation import Investigation
+from whet.workbench.investigate.excerpts import excerpts_of
+from whet.workbench.trials.investigation import Investigation
 
 WORDS = st.text("abcdefghij", min_size=6, max_size=12)
 CLUES = st.lists(

@@ -3,7 +3,7 @@
 from xml.etree import ElementTree as ET
 
 from whet.report.history_line import history_line
-from whet.workbench.investigation import VersionPlace, VersionSearch
+from whet.workbench.trials.investigation import VersionPlace, VersionSearch
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -6,7 +6,7 @@ import pytest
 
 from whet.report.curve import size_curve
 from whet.report.difference import difference
-from whet.workbench.investigation import Size
+from whet.workbench.trials.investigation import Size
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ from whet.report import markup
 from whet.report.answer import answer_of
 from whet.report.pages import html, markdown
 from whet.report.wording import unbroken
-from whet.workbench.excerpts import excerpts_of
-from whet.workbench.investigation import (
+from whet.workbench.investigate.excerpts import excerpts_of
+from whet.workbench.trials.investigation import (
     Investigation,
     Step,
     TestedVersion,

@@ -13,7 +13,7 @@ from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.report.pages import html, markdown, report_files, shown_payload
 from whet.report.wording import fence, one_line
-from whet.workbench.investigation import (
+from whet.workbench.trials.investigation import (
     AlsoFound,
     Investigation,
     Reproducer,

@@ -12,12 +12,12 @@ from whet.core.looks import Looks
 from whet.core.outcome import Outcome
 from whet.core.trial import ResetStep, Trial
 from whet.core.verdict import Verdict
-from whet.host.git import Repository
-from whet.host.git_trees import GitTrees
-from whet.host.worktrees import Worktrees
-from whet.workbench.bench import Workbench
-from whet.workbench.revisions import Checkouts
-from whet.workbench.setups import Setup, Setups
+from whet.host.code.git_trees import GitTrees
+from whet.host.code.worktrees import Worktrees
+from whet.host.process.git import Repository
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.versions.revisions import Checkouts
+from whet.workbench.versions.setups import Setup, Setups
 
 _WHO = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
 

@@ -5,7 +5,7 @@ import json
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.core.site import Site
 from whet.reduction.validity import validity_of
-from whet.workbench.also_found import MOST, OtherFailures
+from whet.workbench.shrink.also_found import MOST, OtherFailures
 
 
 def failed(

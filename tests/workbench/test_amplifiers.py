@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from whet.core.errors import BadSetting
 from whet.core.room import Room
 from whet.core.toggle import Toggle
-from whet.workbench.amplifiers import AMPLIFIERS, go_together, hash_seed, sleeps_at
-from whet.workbench.bench import open_workbench
-from whet.workbench.request import TrialRequest
-from whet.workbench.toggle import turned_on
-from whet.workbench.toggles import chosen, known_toggles
+from whet.workbench.toggle.amplifiers import AMPLIFIERS, go_together, hash_seed, sleeps_at
+from whet.workbench.toggle.toggle import turned_on
+from whet.workbench.toggle.toggles import chosen, known_toggles
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.request import TrialRequest
 
 ALL = (*AMPLIFIERS, hash_seed(1), hash_seed(2), sleeps_at("threads", ("/a.py:f",), "there"))
 

@@ -9,9 +9,9 @@ from looking_programs import make_history
 
 from whet.core.budget import Budget, StopReason
 from whet.core.errors import EndMisjudged
-from whet.workbench.bench import open_workbench
-from whet.workbench.bisect import BisectOptions, bisect
-from whet.workbench.request import TrialRequest
+from whet.workbench.bisect.bisect import BisectOptions, bisect
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.request import TrialRequest
 
 
 @pytest.mark.slow

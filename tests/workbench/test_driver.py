@@ -16,7 +16,7 @@ from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.search.proposal import Search, run_search
 from whet.search.round import Round
-from whet.workbench.driver import Driver, Question
+from whet.workbench.trials.driver import Driver, Question
 
 
 @dataclass

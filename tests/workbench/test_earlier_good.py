@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from whet.workbench import earlier_good
-from whet.workbench.bench import open_workbench
-from whet.workbench.request import TrialRequest
-from whet.workbench.shrink import ShrinkOptions, shrink
+from whet.workbench.shrink import earlier_good
+from whet.workbench.shrink.shrink import ShrinkOptions, shrink
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.request import TrialRequest
 
 pytestmark = pytest.mark.slow
 

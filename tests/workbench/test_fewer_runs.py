@@ -14,13 +14,13 @@ from whet.bisection.terms import Terms
 from whet.core.budget import Budget
 from whet.core.limits import Limits
 from whet.core.room import Disk, Fault, Room
-from whet.host.seccomp import why_not
-from whet.workbench.bench import Workbench, open_workbench
-from whet.workbench.bisect import BisectOptions, bisect, versions_of
-from whet.workbench.investigation import VersionSearch
-from whet.workbench.request import TrialRequest
-from whet.workbench.search_rows import search_recorder
-from whet.workbench.versions import VersionHunt
+from whet.host.kernel.seccomp import why_not
+from whet.workbench.bisect.bisect import BisectOptions, bisect, versions_of
+from whet.workbench.trials.bench import Workbench, open_workbench
+from whet.workbench.trials.investigation import VersionSearch
+from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.search_rows import search_recorder
+from whet.workbench.versions.versions import VersionHunt
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=f"programs cannot be watched: {why_not()}")
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from whet.core.trial import Trial
-from whet.workbench.releases import hidden_by
+from whet.workbench.versions.releases import hidden_by
 
 
 @pytest.mark.parametrize(

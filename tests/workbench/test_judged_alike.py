@@ -11,9 +11,9 @@ from whet.core.looks import READS_GIT, Looks
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.host.git import Repository
-from whet.host.git_trees import GitTrees
-from whet.workbench.judged_alike import JudgedAlike
+from whet.host.code.git_trees import GitTrees
+from whet.host.process.git import Repository
+from whet.workbench.versions.judged_alike import JudgedAlike
 
 TRIAL = Trial(command=("true",), cwd="/")
 

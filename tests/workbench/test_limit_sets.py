@@ -6,7 +6,7 @@ import pytest
 from whet.cli.limits import LIMIT_OPTIONS
 from whet.core.errors import BadSetting, LimitMakesNoSense
 from whet.core.limits import Limits
-from whet.workbench.limit_sets import SETS, limits_asked
+from whet.workbench.trials.limit_sets import SETS, limits_asked
 
 
 @pytest.mark.parametrize(

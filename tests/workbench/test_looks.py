@@ -9,8 +9,8 @@ import pytest
 from looking_programs import WAYS, Way, follows, make_history, run_on
 
 from whet.core.looks import READS_GIT, Looks
-from whet.host.seccomp import why_not
-from whet.workbench.bench import Workbench, open_workbench
+from whet.host.kernel.seccomp import why_not
+from whet.workbench.trials.bench import Workbench, open_workbench
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=f"programs cannot be watched: {why_not()}")
 

@@ -6,9 +6,9 @@ from threading import Thread
 import pytest
 
 from whet.execution.futures import TrialFuture
-from whet.host.file_times import SLACK_NS
-from whet.host.saves import Saves
-from whet.workbench import loop
+from whet.host.code.saves import Saves
+from whet.host.files.file_times import SLACK_NS
+from whet.workbench.loop import loop
 
 _PATIENCE_SECONDS = 20.0
 

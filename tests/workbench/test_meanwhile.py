@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from whet.execution.warm import Start
-from whet.workbench.meanwhile import Meanwhile
+from whet.workbench.loop.meanwhile import Meanwhile
 
 
 def _learnt(

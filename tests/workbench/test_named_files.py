@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from whet.core.trial import Trial
-from whet.workbench.named_files import payload_names
+from whet.workbench.files.named_files import payload_names
 
 DATA = {
     "python prog.py in.txt": ["in.txt"],

@@ -6,7 +6,7 @@ import pytest
 
 from whet.core.errors import BadUsage, PayloadNotInCommand
 from whet.core.trial import put_path
-from whet.workbench.payload import bind_payloads
+from whet.workbench.trials.payload import bind_payloads
 
 CASES = {
     "its name": (["p", "d.txt"], "p /copy"),

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.execution.futures import TrialFuture
-from whet.workbench.placing import PlacingExecutor
+from whet.workbench.trials.placing import PlacingExecutor
 
 _PATIENCE_SECONDS = 30
 

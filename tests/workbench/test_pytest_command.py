@@ -9,7 +9,7 @@ from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput
 from whet.core.verdict import Verdict
 from whet.evidence.told_tests import TestFails, collected_tests, exception_told, failed_tests
-from whet.workbench.pytest_command import read_pytest_command, without_memory, words_for
+from whet.workbench.shrink.pytest_command import read_pytest_command, without_memory, words_for
 
 
 def outcome(text: str, exit_code: int = 1) -> Outcome:

@@ -7,9 +7,9 @@ import pytest
 
 from whet.core.errors import BaselineDoesNotFail
 from whet.core.trial import Trial
-from whet.workbench.bench import open_workbench
-from whet.workbench.reproduce import reproduce
-from whet.workbench.request import Judging, TrialRequest
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.reproduce import reproduce
+from whet.workbench.trials.request import Judging, TrialRequest
 
 
 def hint_for(folder: Path, *, attempts: int) -> str:

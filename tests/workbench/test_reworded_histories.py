@@ -10,12 +10,12 @@ import pytest
 
 from whet.core.event import Event, Notice
 from whet.core.verdict import Verdict
-from whet.workbench.bench import open_workbench
-from whet.workbench.bisect import BisectOptions, bisect
-from whet.workbench.graded import BY_EXIT
-from whet.workbench.history_sentence import history_sentence
-from whet.workbench.investigation import VersionSearch
-from whet.workbench.request import TrialRequest
+from whet.workbench.bisect.bisect import BisectOptions, bisect
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.investigation import VersionSearch
+from whet.workbench.trials.request import TrialRequest
+from whet.workbench.versions.graded import BY_EXIT
+from whet.workbench.versions.history_sentence import history_sentence
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "reworded_histories.py"
 SHARE = 0.12

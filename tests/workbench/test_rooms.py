@@ -9,7 +9,7 @@ import pytest
 from whet.cli.rooms import ROOM_OPTIONS, room_of
 from whet.core.errors import BadUsage, LimitMakesNoSense
 from whet.core.room import Disk, Room
-from whet.workbench.rooms import settle_room
+from whet.workbench.trials.rooms import settle_room
 
 
 def _settled(folder: Path, *options: str) -> Room:

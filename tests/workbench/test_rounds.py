@@ -17,7 +17,7 @@ from whet.search.bisection import Bisection, BisectionResult
 from whet.search.proposal import Search
 from whet.search.round import Round
 from whet.search.version_graph import line_of
-from whet.workbench.driver import Driver, Question
+from whet.workbench.trials.driver import Driver, Question
 
 
 @dataclass

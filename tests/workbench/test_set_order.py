@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from whet.core.trial import Trial
-from whet.workbench.bench import open_workbench
-from whet.workbench.investigation import Reproduction
-from whet.workbench.reproduce import Baseline, reproduce
-from whet.workbench.request import Judging, TrialRequest
-from whet.workbench.set_order import HeldOrder, can_tell, held_order
+from whet.workbench.toggle.set_order import HeldOrder, can_tell, held_order
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.investigation import Reproduction
+from whet.workbench.trials.reproduce import Baseline, reproduce
+from whet.workbench.trials.request import Judging, TrialRequest
 
 ORDER = """
 import os, sys

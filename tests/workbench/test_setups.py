@@ -2,7 +2,7 @@
 
 import pytest
 
-from whet.workbench.setups import READS, Setup, leaves_code
+from whet.workbench.versions.setups import READS, Setup, leaves_code
 
 
 @pytest.mark.parametrize(

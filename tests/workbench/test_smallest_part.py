@@ -11,15 +11,15 @@ from looking_programs import make_history
 
 from whet.core.budget import StopReason
 from whet.core.errors import EndMisjudged, NotARepository, NothingBetween
-from whet.host.belongings import Belongings
-from whet.host.git import Repository, git_environment
-from whet.host.tree_changes import PartialCommits
-from whet.workbench.bench import open_workbench
-from whet.workbench.bisect import BisectOptions, bisect, bisect_working_tree
-from whet.workbench.changed_part import SmallestPart
-from whet.workbench.hunks import ChangeParts
-from whet.workbench.request import Judging, TrialRequest
-from whet.workbench.run import run
+from whet.host.code.tree_changes import PartialCommits
+from whet.host.process.belongings import Belongings
+from whet.host.process.git import Repository, git_environment
+from whet.workbench.bisect.bisect import BisectOptions, bisect, bisect_working_tree
+from whet.workbench.parts.hunks import ChangeParts
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.changed_part import SmallestPart
+from whet.workbench.trials.request import Judging, TrialRequest
+from whet.workbench.trials.run import run
 
 APP = TrialRequest(command=(sys.executable, "app.py"))
 LONG = "".join(f"line{number} = {number}\n" for number in range(40))

@@ -16,11 +16,11 @@ import pytest
 from whet.core.budget import StopReason
 from whet.core.event import Event, Notice, PayloadReduced, TrialFinished
 from whet.core.verdict import Verdict
-from whet.host.process_tree import descendants_of
-from whet.workbench.bench import Workbench, open_workbench
-from whet.workbench.investigation import ShrunkPayload
-from whet.workbench.request import Judging, TrialRequest
-from whet.workbench.shrink import ShrinkOptions, shrink
+from whet.host.process.process_tree import descendants_of
+from whet.workbench.shrink.shrink import ShrinkOptions, shrink
+from whet.workbench.trials.bench import Workbench, open_workbench
+from whet.workbench.trials.investigation import ShrunkPayload
+from whet.workbench.trials.request import Judging, TrialRequest
 
 pytestmark = pytest.mark.slow
 

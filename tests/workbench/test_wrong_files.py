@@ -7,7 +7,7 @@ import pytest
 from whet.core.clue import Clue, Placing
 from whet.core.failure import Frame
 from whet.evidence.kept_failure import KeptError, KeptFailure, KeptFrame
-from whet.workbench.wrong_files import wrong_file_clues
+from whet.workbench.inspect.wrong_files import wrong_file_clues
 
 
 def clues_of(project: Path, loaded: str, other: str, *search: str) -> list[Clue]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from whet.core.shown_text import visible_line
-from whet.host.git import Repository
+from whet.host.process.git import Repository
 
 _SHOWN_FILES = 8
 _SHOWN_MESSAGE = 12  # lines

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from whet.core.looks import READS_GIT, Looks
 from whet.core.verdict import Verdict
-from whet.host.git_trees import FOLDER_MODE, GitTrees, TreeEntry
+from whet.host.code.git_trees import FOLDER_MODE, GitTrees, TreeEntry
 
 _SAYS_HOW = (".gitattributes", ".gitmodules")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from whet.core.errors import BadUsage, UnknownRevision
-from whet.host.git import Repository
+from whet.host.process.git import Repository
 
 _DAY = re.compile(r"\d{4}-\d\d?-\d\d?$")
 _MOMENT = re.compile(r"\d{4}-\d\d?-\d\d?[T ]\d\d?:\d\d(:\d\d)?\s*(Z|[+-]\d\d:?\d\d)?$")

@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 from whet.bisection.releases import supported_tags
 from whet.core.record import items_of, record_of
 from whet.core.toml import toml_data
-from whet.host.python_interpreter import PythonFacts
+from whet.host.python.python_interpreter import PythonFacts
 
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _HASH = re.compile(r"\s--hash[= ]\S+")

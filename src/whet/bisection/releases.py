@@ -14,9 +14,9 @@ from packaging.version import InvalidVersion, Version
 
 from whet.bisection.terms import Terms
 from whet.core.errors import EndsReversed, NothingBetween, SameEnds, UnknownRelease
-from whet.host.index_page import IndexFile
-from whet.host.package_index import Listing
-from whet.host.python_interpreter import PythonFacts
+from whet.host.python.index_page import IndexFile
+from whet.host.python.package_index import Listing
+from whet.host.python.python_interpreter import PythonFacts
 from whet.search.bisection import Bisection
 from whet.search.proposal import Search
 from whet.search.version_graph import line_of

@@ -14,7 +14,7 @@ from whet.core.errors import (
     NothingBetween,
     SameEnds,
 )
-from whet.host.git import Repository
+from whet.host.process.git import Repository
 from whet.search.bisection import Bisection
 from whet.search.proposal import Search
 from whet.search.walk_back import WalkBackResult, walk_back

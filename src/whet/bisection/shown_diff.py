@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from whet.host.git import Repository
+from whet.host.process.git import Repository
 
 _SHOWN_LINES = 40
 _OF_ONE_HUNK = 20

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from whet.cli.console import styled
 from whet.core.quantity import shown_count
 from whet.search.failure_rates import Runs
-from whet.workbench.amplified import AmplifyReport, Tried
+from whet.workbench.toggle.amplified import AmplifyReport, Tried
 
 _MOST_PLACES = 3
 _MORE_RUNS = 40

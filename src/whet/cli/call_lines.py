@@ -7,7 +7,7 @@ from whet.cli.console import styled
 from whet.core.quantity import shown_count
 from whet.core.system_call import FileUse
 from whet.evidence.call_words import address_words, failed_lines, file_words, wait_words
-from whet.workbench.syscalls import CallReport
+from whet.workbench.inspect.syscalls import CallReport
 
 _MOST_FAILED = 6
 _MOST_OTHERS = 6

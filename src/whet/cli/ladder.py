@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.execution.ladder import Rung
-from whet.workbench.loop import Cycle
+from whet.workbench.loop.loop import Cycle
 
 _HEAD = ("", "copy at", "saves", "age", "memory", "has looked at", "")
 _TO_THE_RIGHT = frozenset({2, 3, 4, 5})

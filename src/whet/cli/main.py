@@ -9,7 +9,7 @@ import click
 from whet import __version__
 from whet.cli.console import report_error, report_fault, say
 from whet.core.errors import SOFTWARE, USAGE, BadUsage, NotebookDamaged, WhetError
-from whet.host.ending import ToldToEndError, orderly_end
+from whet.host.process.ending import ToldToEndError, orderly_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,34 +21,52 @@ class Verb:
 
 
 VERBS = {
-    "run": Verb("whet.cli.run", "Run a command once, and record everything about it."),
-    "again": Verb("whet.cli.again", "Run a recorded trial again, on today's code or on its own."),
-    "loop": Verb("whet.cli.loop", "Run a command after each save, from as far on as possible."),
-    "log": Verb("whet.cli.log", "List the recorded trials."),
-    "show": Verb("whet.cli.show", "Show one recorded trial."),
+    "run": Verb("whet.cli.verbs.run", "Run a command once, and record everything about it."),
+    "again": Verb(
+        "whet.cli.verbs.again", "Run a recorded trial again, on today's code or on its own."
+    ),
+    "loop": Verb(
+        "whet.cli.verbs.loop", "Run a command after each save, from as far on as possible."
+    ),
+    "log": Verb("whet.cli.verbs.log", "List the recorded trials."),
+    "show": Verb("whet.cli.verbs.show", "Show one recorded trial."),
     "notebook": Verb(
-        "whet.cli.notebook", "Show where trials are kept; adopt those of another folder."
+        "whet.cli.verbs.notebook", "Show where trials are kept; adopt those of another folder."
     ),
-    "secrets": Verb("whet.cli.secrets", "List the secrets that whet masked, where and why."),
-    "settings": Verb("whet.cli.settings", "Show the settings here; agree to a project's switches."),
-    "post-mortem": Verb("whet.cli.post_mortem", "Open pdb on the kept frames of a failure."),
-    "stacks": Verb("whet.cli.stacks", "Show where every process of a tree is."),
-    "syscalls": Verb("whet.cli.syscalls", "Show which system call failed, and on which file."),
-    "where": Verb("whet.cli.where", "Show the file that Python really loads for a name."),
-    "probe": Verb("whet.cli.probe", "Print, stop or end at a line of a program, without an edit."),
-    "trace": Verb("whet.cli.trace", "Show the calls of functions as a tree."),
-    "toggle": Verb("whet.cli.toggle", "Turn switches (one thread, synchronous CUDA) and compare."),
-    "diff": Verb("whet.cli.diff", "Compare two trials: code, environment, outcome."),
-    "shrink": Verb("whet.cli.shrink", "Find the smallest file that still fails the same way."),
-    "bisect": Verb("whet.cli.bisect", "Find the first bad commit or release."),
-    "repeat": Verb("whet.cli.repeat", "Run a command again and again: how often does it fail?"),
-    "delta": Verb("whet.cli.delta", "Find the differences that matter between good and bad."),
-    "starve": Verb("whet.cli.starve", "Run out of memory, files or processes on purpose."),
+    "secrets": Verb("whet.cli.verbs.secrets", "List the secrets that whet masked, where and why."),
+    "settings": Verb(
+        "whet.cli.verbs.settings", "Show the settings here; agree to a project's switches."
+    ),
+    "post-mortem": Verb("whet.cli.verbs.post_mortem", "Open pdb on the kept frames of a failure."),
+    "stacks": Verb("whet.cli.verbs.stacks", "Show where every process of a tree is."),
+    "syscalls": Verb(
+        "whet.cli.verbs.syscalls", "Show which system call failed, and on which file."
+    ),
+    "where": Verb("whet.cli.verbs.where", "Show the file that Python really loads for a name."),
+    "probe": Verb(
+        "whet.cli.verbs.probe", "Print, stop or end at a line of a program, without an edit."
+    ),
+    "trace": Verb("whet.cli.verbs.trace", "Show the calls of functions as a tree."),
+    "toggle": Verb(
+        "whet.cli.verbs.toggle", "Turn switches (one thread, synchronous CUDA) and compare."
+    ),
+    "diff": Verb("whet.cli.verbs.diff", "Compare two trials: code, environment, outcome."),
+    "shrink": Verb(
+        "whet.cli.verbs.shrink", "Find the smallest file that still fails the same way."
+    ),
+    "bisect": Verb("whet.cli.verbs.bisect", "Find the first bad commit or release."),
+    "repeat": Verb(
+        "whet.cli.verbs.repeat", "Run a command again and again: how often does it fail?"
+    ),
+    "delta": Verb("whet.cli.verbs.delta", "Find the differences that matter between good and bad."),
+    "starve": Verb("whet.cli.verbs.starve", "Run out of memory, files or processes on purpose."),
     "investigate": Verb(
-        "whet.cli.investigate", "Find out why a command fails, and write a report."
+        "whet.cli.verbs.investigate", "Find out why a command fails, and write a report."
     ),
-    "one-liner": Verb("whet.cli.one_liner", "Print a trial as one line to paste into a shell."),
-    "explain": Verb("whet.cli.explain", "Explain an error message of whet."),
+    "one-liner": Verb(
+        "whet.cli.verbs.one_liner", "Print a trial as one line to paste into a shell."
+    ),
+    "explain": Verb("whet.cli.verbs.explain", "Explain an error message of whet."),
 }
 
 
@@ -122,7 +140,7 @@ def run_cli(arguments: Sequence[str]) -> int:
     except (BrokenPipeError, SystemExit):  # click makes the second one of the first
         return _reader_has_gone()
     except Exception as error:  # noqa: BLE001 - a bug of whet's own: its traceback goes to a file
-        from whet.host.refused import refused
+        from whet.host.files.refused import refused
 
         refusal = _unreadable(error) or refused(error)
         return report_fault(error) if refusal is None else report_error(refusal)

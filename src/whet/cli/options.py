@@ -11,8 +11,8 @@ from whet.cli.limits import LIMIT_OPTIONS, limits_of
 from whet.cli.rooms import ROOM_OPTIONS
 from whet.core.errors import BadUsage
 from whet.core.trial import ResetStep
-from whet.workbench.payload import shrunk_path
-from whet.workbench.request import Judging, TrialRequest
+from whet.workbench.trials.payload import shrunk_path
+from whet.workbench.trials.request import Judging, TrialRequest
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -224,7 +224,7 @@ def trial_request(ctx: click.Context) -> TrialRequest:
     )
     if values["like"] is None:
         return request
-    from whet.workbench.like import like_trial
+    from whet.workbench.trials.like import like_trial
 
     return like_trial(request, values["like"])
 

@@ -4,7 +4,7 @@ import sys
 
 from whet.cli.console import answer, styled
 from whet.core.quantity import shown_count, shown_seconds
-from whet.workbench.changed_part import SmallestPart
+from whet.workbench.trials.changed_part import SmallestPart
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 

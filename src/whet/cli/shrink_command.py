@@ -7,12 +7,12 @@ from whet.cli.console import answer, answer_json
 from whet.cli.progress import Progress
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.quantity import shown_count, shown_seconds
-from whet.host.secret import masked_words
-from whet.workbench.bench import Workbench, open_workbench
-from whet.workbench.command_search import CommandOptions, ShrunkCommand
-from whet.workbench.request import TrialRequest
-from whet.workbench.shrink_command import shrink_arguments, shrink_environment
-from whet.workbench.shrink_tests import shrink_tests
+from whet.host.trial.secret import masked_words
+from whet.workbench.shrink.shrink_command import shrink_arguments, shrink_environment
+from whet.workbench.shrink.shrink_tests import shrink_tests
+from whet.workbench.trials.bench import Workbench, open_workbench
+from whet.workbench.trials.command_search import CommandOptions, ShrunkCommand
+from whet.workbench.trials.request import TrialRequest
 
 _MOST_SHOWN = 40
 

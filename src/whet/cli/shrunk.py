@@ -12,7 +12,7 @@ from whet.reduction.statistics import PassStatistics
 from whet.report.difference import difference
 from whet.report.facts import content_facts
 from whet.report.wording import hex_dump, is_text
-from whet.workbench.investigation import AlsoFound, ShrunkPayload
+from whet.workbench.trials.investigation import AlsoFound, ShrunkPayload
 
 _SHOWN_BYTES = 2000
 _SHOWN_LINES = 60

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from whet.cli.console import verdict_word
 from whet.core.quantity import shown_count, shown_seconds
-from whet.workbench.starve import LeastAmount, Rung
+from whet.workbench.starve.starve import LeastAmount, Rung
 
 _BAR = 30
 _WIDEST = 100

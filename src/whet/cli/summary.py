@@ -9,8 +9,8 @@ from whet.core.failure import Failure
 from whet.core.outcome import Outcome
 from whet.core.quantity import shown_bytes, shown_seconds
 from whet.core.shell_words import joined
-from whet.host.secret import masked_trial, masked_words
-from whet.host.veil import veiled
+from whet.host.trial.secret import masked_trial, masked_words
+from whet.host.trial.veil import veiled
 from whet.notebook.entry import Entry
 
 _WIDEST = 100

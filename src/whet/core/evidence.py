@@ -16,7 +16,7 @@ CLOSER = "closer"
 """What a closer look has seen; `whet.evidence.closer_look` reads it."""
 
 PYTHONS = "pythons"
-"""Which Pythons took up whet's agent; `whet.host.presence` reads it."""
+"""Which Pythons took up whet's agent; `whet.host.inspect.presence` reads it."""
 
 STEPS = "steps"
 """The last lines that ran before a failure; `whet.evidence.provenance.recording` reads it."""

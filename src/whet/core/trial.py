@@ -70,7 +70,7 @@ class PayloadBinding:
         more: the other places in the command that name the same file.
         beside: folder whose other files the payload needs beside it; empty: none.
         folder: if the payload is a folder, the one that it lies in, and what it holds is bytes of
-            `whet.host.folders`; empty: it is a file.
+            `whet.host.code.folders`; empty: it is a file.
         is_home: the command starts in the folder where the payload lies, by itself or with
             others of which this is true.
     """

@@ -20,7 +20,7 @@ from whet.core.record import (
     text_map,
     whole,
 )
-from whet.host.stacks import is_user_code
+from whet.host.inspect.stacks import is_user_code
 
 _POSITION_NUMBERS = 4
 _VARIABLE_ITEMS = (2, 3)  # the third one says that it is global

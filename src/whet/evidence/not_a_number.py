@@ -8,7 +8,7 @@ from whet.core.record import JsonObject, boolean, rows, text
 from whet.evidence.closer_look import Line, line_of, of_kind
 from whet.evidence.kept_failure import KeptError
 from whet.evidence.kept_value import value_line
-from whet.host.stacks import is_user_code
+from whet.host.inspect.stacks import is_user_code
 
 WHY = "a number that is none was made somewhere before"
 _SPOKEN = re.compile(

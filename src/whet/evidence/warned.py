@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from whet.core.clue import Clue, Placing, Sureness
 from whet.core.outcome import Outcome
 from whet.evidence.console_text import readable_tail
-from whet.host.stacks import is_user_code
+from whet.host.inspect.stacks import is_user_code
 
 _WARNING = re.compile(
     r"^\s*(?P<path>[^\s:][^:\n]*\.py):(?P<line>\d+): (?P<kind>\w*Warning): (?P<says>.+)$",

@@ -23,24 +23,25 @@ from whet.core.output import Output
 from whet.core.quantity import shown_bytes
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, PayloadBinding, Trial
 from whet.execution.futures import TrialFuture
-from whet.host.agent_tasks import NO_TASKS, AgentTasks
-from whet.host.belongings import Belongings
-from whet.host.capture import Capture
-from whet.host.channel import as_looked
-from whet.host.console import Console
-from whet.host.control import CANCEL, Control
-from whet.host.ending import cleaning_up, holding_signals
-from whet.host.file_times import Moment
-from whet.host.memory import FullGroups
-from whet.host.process_tree import resident_bytes
-from whet.host.refused import refused
-from whet.host.slot import Slot, Stacks
-from whet.host.spawner_process import Program
-from whet.host.stage import Staged
-from whet.host.workplace import Workplace, environment_of_trial
+from whet.host.files.file_times import Moment
+from whet.host.files.memory import FullGroups
+from whet.host.files.refused import refused
+from whet.host.inspect.samples import Stacks
+from whet.host.limits.program import Program
+from whet.host.process.belongings import Belongings
+from whet.host.process.channel import as_looked
+from whet.host.process.console import Console
+from whet.host.process.control import CANCEL, Control
+from whet.host.process.ending import cleaning_up, holding_signals
+from whet.host.process.process_tree import resident_bytes
+from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
+from whet.host.trial.capture import Capture
+from whet.host.trial.slot import Slot
+from whet.host.trial.stage import Staged
+from whet.host.trial.workplace import Workplace, environment_of_trial
 
 if TYPE_CHECKING:  # not loaded for a trial that nobody follows
-    from whet.host.following import Following
+    from whet.host.inspect.following import Following
 
 Perform: TypeAlias = Callable[[Slot, Program, Callable[[Staged | None], Outcome]], Outcome]
 """Runs a trial's program in a slot: on a stage or, with None, without."""
@@ -204,17 +205,17 @@ class ColdExecutor:
             def stacks(pid: int) -> Stacks:
                 for each in following:
                     each.note_waiting()
-                from whet.host.stacks import take_stacks
+                from whet.host.inspect.stacks import take_stacks
 
                 if trial.hang_seconds is None and not self._tasks.keeps_locals:
                     return take_stacks(pid, agent_folder)
-                from whet.host.spying import stacks_of_tree
+                from whet.host.inspect.spying import stacks_of_tree
 
                 seen = stacks_of_tree(pid, agent_folder)  # before anything else stops it
                 return replace(take_stacks(pid, agent_folder), evidence=(seen,))
 
             def first_sight(pid: int) -> tuple[Frame, ...]:
-                from whet.host.stacks import first_report
+                from whet.host.inspect.stacks import first_report
 
                 return first_report(pid, agent_folder)
 
@@ -337,7 +338,7 @@ class ColdExecutor:
 
 def _with_late_saves(outcome: Outcome, program: Program) -> Outcome:
     """Note which of the files that the program runs were saved after it had read them."""
-    from whet.host.editing import saved_since
+    from whet.host.code.editing import saved_since
 
     failed = () if outcome.failure is None else outcome.failure.frames
     frames = [frame.path for frame in failed if frame.in_user_code]

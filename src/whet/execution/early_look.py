@@ -12,9 +12,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from whet.host.file_times import is_of_this_kernel
-from whet.host.stage import Snapshot
-from whet.host.stirrings import Hearing, Stirrings
+from whet.host.files.file_times import is_of_this_kernel
+from whet.host.files.stirrings import Hearing, Stirrings
+from whet.host.trial.stage import Snapshot
 
 LONGEST_SECONDS = 0.1
 """An earlier look than that is made again."""

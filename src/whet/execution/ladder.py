@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from whet.core.quantity import shown_bytes
-from whet.host.memory import MemoryLeft, memory_left
-from whet.host.process_tree import has_ended, own_bytes, resident_bytes
-from whet.host.stage import Hindrance, Snapshot, Stage
+from whet.host.files.memory import MemoryLeft, memory_left
+from whet.host.process.process_tree import has_ended, own_bytes, resident_bytes
+from whet.host.trial.stage import Hindrance, Snapshot, Stage
 
 MOST_SNAPSHOTS = 12
 _SHARE = 0.5  # of all memory, for all copies together

@@ -11,11 +11,11 @@ from whet.core.outcome import Outcome
 from whet.execution.early_look import EarlyLook
 from whet.execution.ladder import MOST_SNAPSHOTS, Ladder, Rung
 from whet.execution.worth import Worth, first_difference
-from whet.host.belongings import Belongings
-from whet.host.channel import COPY_IS_GONE, NOT_FOLLOWED
-from whet.host.slot import Slot
-from whet.host.spawner_process import Program
-from whet.host.stage import (
+from whet.host.limits.program import Program
+from whet.host.process.belongings import Belongings
+from whet.host.process.channel import COPY_IS_GONE, NOT_FOLLOWED
+from whet.host.trial.slot import Slot
+from whet.host.trial.stage import (
     WORTH_SECONDS,
     Debugging,
     Hindrance,

@@ -11,11 +11,11 @@ from whet.core.outcome import Outcome
 from whet.core.verdict import Verdict
 from whet.execution.early_look import LONGEST_SECONDS, EarlyLook
 from whet.execution.warm import hindrance_of
-from whet.host.belongings import Belongings
-from whet.host.interpreters import Search
-from whet.host.slot import Slot
-from whet.host.spawner_process import Program
-from whet.host.stage import OtherPastError, Snapshot, Stage, Staged
+from whet.host.limits.program import Program
+from whet.host.process.belongings import Belongings
+from whet.host.python.interpreters import Search
+from whet.host.trial.slot import Slot
+from whet.host.trial.stage import OtherPastError, Snapshot, Stage, Staged
 
 _MOST_PROGRAMS = 3
 """A search with a guard runs each candidate on two versions, in turn."""

@@ -1,1 +1,1 @@
-"""The only package of whet that touches the operating system."""
+"""The only package of whet that touches the operating system. Each folder says in which process its code runs."""

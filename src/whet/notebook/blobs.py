@@ -14,8 +14,8 @@ from pathlib import Path
 
 from whet.core.errors import NotebookDamaged
 from whet.core.output import Output, digest_of
-from whet.host.capture import FileOutput
-from whet.host.files import lock_file, storage_error, write_all
+from whet.host.files.files import lock_file, storage_error, write_all
+from whet.host.trial.capture import FileOutput
 from whet.notebook.stored_output import StoredOutput, check_whole, lost, reading
 
 _MODE = 0o400

@@ -18,8 +18,8 @@ from whet.core.errors import (
     WhetError,
 )
 from whet.core.record import JsonObject
-from whet.host.files import storage_error
-from whet.host.refused import limits_of_files
+from whet.host.files.files import storage_error
+from whet.host.files.refused import limits_of_files
 from whet.notebook.migrations import MIGRATIONS, Migration, check_version, migrate
 from whet.notebook.place import check_place, damaged, make_notebook
 

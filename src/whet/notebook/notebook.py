@@ -14,8 +14,8 @@ from whet.core.output import digest_of
 from whet.core.record import decoded, text, text_map
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.host.files import storage_error
-from whet.host.veil import known_in
+from whet.host.files.files import storage_error
+from whet.host.trial.veil import known_in
 from whet.notebook.blobs import BlobStore
 from whet.notebook.database import Database, utc_now
 from whet.notebook.entry import Entry

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from whet import __version__
 from whet.core.errors import NotebookBusy, NotebookDamaged
-from whet.host.files import lock_file, sync
+from whet.host.files.files import lock_file, sync
 from whet.notebook.migrations import Migration, another_programs, check_version, migrate, moved_away
 from whet.notebook.schema import APPLICATION_ID
 

@@ -18,7 +18,7 @@ from whet.core.record import (
 )
 from whet.core.resources import ResourceUse
 from whet.core.trial import Trial
-from whet.host.veil import know_trial
+from whet.host.trial.veil import know_trial
 from whet.notebook.blobs import BlobStore
 from whet.notebook.database import Database, SqlValue
 from whet.notebook.entry import SELECT_ENTRY, Entry, read_entry, read_outcome

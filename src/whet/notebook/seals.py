@@ -14,10 +14,10 @@ from typing import cast
 
 from whet.core.errors import SecretNotKept
 from whet.core.trial import Trial
-from whet.host.files import storage_error, write_atomically
-from whet.host.kept_environment import salt_of
-from whet.host.secret import SEALED, Found, Piece, secrets_of, with_secrets
-from whet.host.veil import holds_known, know_sealed, know_trial, with_known
+from whet.host.files.files import storage_error, write_atomically
+from whet.host.trial.kept_environment import salt_of
+from whet.host.trial.secret import SEALED, Found, Piece, secrets_of, with_secrets
+from whet.host.trial.veil import holds_known, know_sealed, know_trial, with_known
 
 FOLDER = "sealed"
 

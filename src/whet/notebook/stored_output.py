@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from whet.core.errors import NotebookDamaged
-from whet.host.capture import FileOutput
+from whet.host.trial.capture import FileOutput
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,40 +6,61 @@ from typing import TypeVar
 
 from whet.core.errors import UnknownFormat
 from whet.reduction.containers import CONTAINERS
-from whet.reduction.formats.array_kinds import ARRAY_KINDS
-from whet.reduction.formats.bar_columns import DELETE_BAR_COLUMNS
-from whet.reduction.formats.base64_text import BASE64
-from whet.reduction.formats.blocks import BLOCK_PASSES, BLOCKS
-from whet.reduction.formats.brackets import BRACKET_PASSES, BRACKETS, is_deep
-from whet.reduction.formats.coarse import BRACKETS as NESTED_BRACKETS
-from whet.reduction.formats.coarse import TAGS, Nesting, cutting_coarsely
-from whet.reduction.formats.csv_passes import CSV_PASSES, cells_in_csv
-from whet.reduction.formats.csv_table import CSV
-from whet.reduction.formats.diff_passes import DIFF_PASSES, exactness
-from whet.reduction.formats.diff_text import DIFF, DIFF_ORDER, is_diff
-from whet.reduction.formats.encoded import ENCODED
-from whet.reduction.formats.inlining import ANCHOR, ENTITY, inlining
-from whet.reduction.formats.json_passes import JSON_PASSES, texts_in_json
-from whet.reduction.formats.json_pretty import pretty_json
-from whet.reduction.formats.json_tree import JSON, looks_like_json
-from whet.reduction.formats.looks import LOOKS_PASSES
-from whet.reduction.formats.mail import MAIL, MAIL_PASSES, is_mail, parts_in_mail
-from whet.reduction.formats.markup_passes import (
+from whet.reduction.formats.archives.shown import picture_text, sound_text
+from whet.reduction.formats.arrays.array_kinds import ARRAY_KINDS
+from whet.reduction.formats.documents.base64_text import BASE64
+from whet.reduction.formats.documents.diff_passes import DIFF_PASSES, exactness
+from whet.reduction.formats.documents.diff_text import DIFF, DIFF_ORDER, is_diff
+from whet.reduction.formats.documents.json_passes import JSON_PASSES, texts_in_json
+from whet.reduction.formats.documents.json_pretty import pretty_json
+from whet.reduction.formats.documents.json_tree import JSON, looks_like_json
+from whet.reduction.formats.documents.mail import MAIL, MAIL_PASSES, is_mail, parts_in_mail
+from whet.reduction.formats.documents.markup_passes import (
     HTML_PASSES,
     XML_PASSES,
     parts_in_html,
     parts_in_xml,
 )
-from whet.reduction.formats.markup_tree import HTML, XML, is_html, is_xml
-from whet.reduction.formats.names import NAME_PASSES
-from whet.reduction.formats.picture import (
+from whet.reduction.formats.documents.markup_tree import HTML, XML, is_html, is_xml
+from whet.reduction.formats.documents.sections import (
+    INI,
+    INI_PASSES,
+    LOG,
+    LOG_PASSES,
+    TOML,
+    TOML_PASSES,
+    is_ini,
+    is_log,
+    is_toml,
+)
+from whet.reduction.formats.documents.toml_arrays import arrays_in_toml
+from whet.reduction.formats.documents.yaml_passes import YAML_PASSES, parts_in_yaml
+from whet.reduction.formats.documents.yaml_tree import YAML, is_yaml
+from whet.reduction.formats.media.picture import (
     IMAGE,
     IMAGE_ORDER,
     IMAGE_PASSES,
     parse_picture,
     picture_again,
 )
-from whet.reduction.formats.pieces import (
+from whet.reduction.formats.media.sound import WAV, WAV_ORDER, WAV_PASSES, parse_wav, sound_again
+from whet.reduction.formats.source.source import SOURCE_KINDS
+from whet.reduction.formats.source.source_passes import source_passes
+from whet.reduction.formats.source.sql_passes import SQL_ONLY_PASSES
+from whet.reduction.formats.source.sql_tree import SQL, is_sql
+from whet.reduction.formats.tables.bar_columns import DELETE_BAR_COLUMNS
+from whet.reduction.formats.tables.csv_passes import CSV_PASSES, cells_in_csv
+from whet.reduction.formats.tables.csv_table import CSV
+from whet.reduction.formats.tables.table_kinds import TABLE_KINDS
+from whet.reduction.formats.text.blocks import BLOCK_PASSES, BLOCKS
+from whet.reduction.formats.text.brackets import BRACKET_PASSES, BRACKETS, is_deep
+from whet.reduction.formats.text.coarse import BRACKETS as NESTED_BRACKETS
+from whet.reduction.formats.text.coarse import TAGS, Nesting, cutting_coarsely
+from whet.reduction.formats.text.encoded import ENCODED
+from whet.reduction.formats.text.inlining import ANCHOR, ENTITY, inlining
+from whet.reduction.formats.text.looks import LOOKS_PASSES
+from whet.reduction.formats.text.names import NAME_PASSES
+from whet.reduction.formats.text.pieces import (
     BYTES,
     COPY_LINES,
     DELETE_BYTES,
@@ -53,28 +74,7 @@ from whet.reduction.formats.pieces import (
     TOKENS,
     WORDS,
 )
-from whet.reduction.formats.sections import (
-    INI,
-    INI_PASSES,
-    LOG,
-    LOG_PASSES,
-    TOML,
-    TOML_PASSES,
-    is_ini,
-    is_log,
-    is_toml,
-)
-from whet.reduction.formats.shown import picture_text, sound_text
-from whet.reduction.formats.sound import WAV, WAV_ORDER, WAV_PASSES, parse_wav, sound_again
-from whet.reduction.formats.source import SOURCE_KINDS
-from whet.reduction.formats.source_passes import source_passes
-from whet.reduction.formats.sql_passes import SQL_ONLY_PASSES
-from whet.reduction.formats.sql_tree import SQL, is_sql
-from whet.reduction.formats.table_kinds import TABLE_KINDS
-from whet.reduction.formats.toml_arrays import arrays_in_toml
-from whet.reduction.formats.values import VALUE_PASSES
-from whet.reduction.formats.yaml_passes import YAML_PASSES, parts_in_yaml
-from whet.reduction.formats.yaml_tree import YAML, is_yaml
+from whet.reduction.formats.text.values import VALUE_PASSES
 from whet.reduction.kind import Kind, lifted
 from whet.reduction.reduction_pass import ReductionPass, Stage
 

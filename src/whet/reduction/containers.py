@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from whet.core.quantity import shown_bytes
 from whet.reduction.edit import first_that_fails
-from whet.reduction.formats.archive import FILE, Archive, Codec, Member, Parse, files_in
-from whet.reduction.formats.expansion import COMPRESSIONS, Compression, most_expanded
-from whet.reduction.formats.shown import NestedText, archive_text, content_text
-from whet.reduction.formats.tar_archive import TAR, TAR_PASSES, parse_tar
-from whet.reduction.formats.zip_archive import ZIP, ZIP_PASSES, parse_zip
+from whet.reduction.formats.archives.archive import FILE, Archive, Codec, Member, Parse, files_in
+from whet.reduction.formats.archives.shown import NestedText, archive_text, content_text
+from whet.reduction.formats.archives.tar_archive import TAR, TAR_PASSES, parse_tar
+from whet.reduction.formats.archives.zip_archive import ZIP, ZIP_PASSES, parse_zip
+from whet.reduction.formats.text.expansion import COMPRESSIONS, Compression, most_expanded
 from whet.reduction.kind import Kind, Part, lifted
 from whet.reduction.order import TEXT, Order
 from whet.reduction.reduction_pass import (

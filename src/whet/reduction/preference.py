@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from whet.core.errors import BadUsage
-from whet.reduction.formats.pieces import parse_tokens
+from whet.reduction.formats.text.pieces import parse_tokens
 from whet.reduction.order import Order
 
 

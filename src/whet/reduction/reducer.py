@@ -13,7 +13,7 @@ from whet.core.verdict import Verdict
 from whet.reduction.catalogue import PLAIN, kinds_of
 from whet.reduction.detour import GROWING, Detours
 from whet.reduction.edit import BATCH_BYTES, LEAST_WIDTH
-from whet.reduction.formats.pieces import MOST_PIECES
+from whet.reduction.formats.text.pieces import MOST_PIECES
 from whet.reduction.inside import reduce_inside
 from whet.reduction.kind import Exactness, Kind, Part
 from whet.reduction.preference import Preference

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import PurePath
 from xml.parsers import expat
 
-from whet.reduction.formats.csv_table import CSV
+from whet.reduction.formats.tables.csv_table import CSV
 
 
 def _json(payload: bytes) -> None:

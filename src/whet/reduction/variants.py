@@ -7,8 +7,8 @@ record passes too: what is left of the difference is the nearest neighbour.
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from whet.reduction.formats.csv_table import CSV
-from whet.reduction.formats.json_tree import JSON, JsonNode
+from whet.reduction.formats.documents.json_tree import JSON, JsonNode
+from whet.reduction.formats.tables.csv_table import CSV
 
 _MOST_LIKE = 2
 _LEAST_UNITS = 1

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from whet.core.clue import Clue, Placing, Sureness, TrailStep
 from whet.core.quantity import shown_bytes, shown_count
-from whet.workbench.investigation import Excerpt, Investigation
+from whet.workbench.trials.investigation import Excerpt, Investigation
 
 NOT_FOUND = "Cause not found"
 _FIRM = (Sureness.SHOWN, Sureness.SEEN)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from whet.core.quantity import shown_bytes, shown_seconds
 from whet.core.resources import ResourceUse
 from whet.core.verdict import Verdict
-from whet.workbench.investigation import Size
-from whet.workbench.starve import LeastAmount, Rung
+from whet.workbench.starve.starve import LeastAmount, Rung
+from whet.workbench.trials.investigation import Size
 
 _WIDTH, _HEIGHT = 640, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 16, 36

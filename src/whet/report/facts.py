@@ -2,11 +2,11 @@
 
 import base64
 
-from whet.host.secret import masked_words
+from whet.host.trial.secret import masked_words
 from whet.report.answer import answer_of
 from whet.report.wording import is_text
-from whet.workbench.changed_part import SmallestPart
-from whet.workbench.investigation import (
+from whet.workbench.trials.changed_part import SmallestPart
+from whet.workbench.trials.investigation import (
     Investigation,
     NoisySearch,
     Reproducer,

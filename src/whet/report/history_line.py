@@ -3,7 +3,7 @@
 from html import escape
 
 from whet.core.quantity import shown_count
-from whet.workbench.investigation import VersionPlace, VersionSearch
+from whet.workbench.trials.investigation import VersionPlace, VersionSearch
 
 _WIDTH, _LEFT, _RIGHT = 720, 24, 24
 _LINE_Y, _STEP_Y = 60, 18

@@ -10,7 +10,7 @@ from whet.core.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.resources import ResourceUse
 from whet.core.shown_text import visible
 from whet.core.verdict import Verdict
-from whet.host.veil import veiled
+from whet.host.trial.veil import veiled
 from whet.report import markup
 from whet.report.answer import answer_of, shown_trials
 from whet.report.curve import memory_curve, size_curve
@@ -18,7 +18,7 @@ from whet.report.difference import difference
 from whet.report.facts import facts_of
 from whet.report.history_line import history_line
 from whet.report.wording import fence, hex_dump, is_text, one_line, unbroken
-from whet.workbench.investigation import (
+from whet.workbench.trials.investigation import (
     Investigation,
     ShrunkPayload,
     TestedVersion,

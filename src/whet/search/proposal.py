@@ -9,7 +9,7 @@ candidates is not allowed. What the generator returns is the search's result.
 Where the others count too, as with many workers at once, or among failures that come only
 sometimes, a search yields a `whet.search.round.Round`: it is sent the verdicts of all of it.
 
-Budgets, clocks, repeats and parallel runs belong to the one driver (`whet.workbench.driver`)
+Budgets, clocks, repeats and parallel runs belong to the one driver (`whet.workbench.trials.driver`)
 that runs searches, never to the searches.
 """
 

@@ -1,1 +1,1 @@
-"""The use cases: the only place that composes the domains below."""
+"""The use cases, a folder for each: the only place that composes the domains below."""

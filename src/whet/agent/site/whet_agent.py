@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     Make = Callable[[str, str, Callable[[], bytes]], CodeType | None]
     Guards = dict[str, Callable[[dict[str, object]], None]]
 
-_SIGNAL = 62  # a real-time signal that nothing sends by itself; see `whet.host.stacks`
+_SIGNAL = 62  # a real-time signal that nothing sends by itself; see `whet.host.inspect.stacks`
 _ALL_THREADS_SIGNAL = 63
 _HIGH_DESCRIPTORS = (1000, 500, 250, 120, 60)
-_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.syscalls`
+_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.kernel.syscalls`
 _PART = 1 << 16
 _RACY_SECONDS = 2.0
 _REWRITER = "_pytest.assertion.rewrite"

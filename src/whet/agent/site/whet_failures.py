@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Guard: TypeAlias = Callable[[dict[str, Any]], None]
 
-_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.syscalls`
+_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.kernel.syscalls`
 _MOST_FAILURES = 20
 _MOST_BYTES = 4 << 20
 _SUFFIX = ".failures"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.syscalls`
+_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.kernel.syscalls`
 _SUFFIX = ".gpu"
 
 _MORE_BYTES = 2 << 20

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.syscalls`
+_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.kernel.syscalls`
 _SUFFIX = ".python"
 _MOST_FILES, _MOST_BYTES = 1000, 1 << 16
 _BOOTSTRAP = "_bootstrap"

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-_SIGNAL = 61  # a real-time signal that nothing sends by itself; see `whet.host.asyncio_tasks`
-_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.syscalls`
+_SIGNAL = (
+    61  # a real-time signal that nothing sends by itself; see `whet.host.inspect.asyncio_tasks`
+)
+_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.kernel.syscalls`
 _SUFFIX = ".tasks"
 _MOST_TASKS = 2000
 _MOST_FRAMES = 60

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Guard: TypeAlias = Callable[[dict[str, Any]], None]
 
-_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.syscalls`
+_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.kernel.syscalls`
 _SUFFIX = ".toggles"
 _MANY = 16
 

@@ -20,7 +20,7 @@ from whet.evidence.provenance.recording import (
 from whet.evidence.provenance.source import Comprehension, Sources, head, lookups
 from whet.evidence.provenance.trail import Flaw, OfType
 from whet.evidence.provenance.walk import Walk
-from whet.host.stacks import is_user_code
+from whet.host.inspect.stacks import is_user_code
 
 EXIT = "SystemExit"
 CONTROL_FLOW = {"StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"}

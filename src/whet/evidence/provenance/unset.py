@@ -9,7 +9,7 @@ from whet.evidence.provenance.control import Control, Decision
 from whet.evidence.provenance.recording import Call, Raised, Recording, Step, Value
 from whet.evidence.provenance.source import Sources
 from whet.evidence.provenance.suspects import Failing
-from whet.host.stacks import is_user_code
+from whet.host.inspect.stacks import is_user_code
 
 _FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 _MOST_BASES = 20

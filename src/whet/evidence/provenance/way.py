@@ -10,7 +10,7 @@ from whet.evidence.provenance.source import Sources, called_name
 from whet.evidence.provenance.suspects import Failing, tested_in
 from whet.evidence.provenance.trail import SIMPLE
 from whet.evidence.provenance.walk import Walk
-from whet.host.stacks import is_user_code
+from whet.host.inspect.stacks import is_user_code
 
 _EQUAL = ("assertequal", "assert_equal", "assertlistequal", "assertdictequal", "assertcountequal")
 _MOST_ROUNDS = 3

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.syscalls`
+_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.kernel.syscalls`
 _MOST_LINES = 2000
 _RESERVED_BYTES = 1 << 16
 _HIGH = (1002, 502, 252, 122, 62)

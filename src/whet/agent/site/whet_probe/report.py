@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.syscalls`
+_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.kernel.syscalls`
 _SUFFIX, _COUNTS = ".probes", ".probe-counts"
 _NUMBER_BYTES = 8
 _MOST_BYTES = 16 << 20

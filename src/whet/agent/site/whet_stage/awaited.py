@@ -1,6 +1,6 @@
 """Looks out for the first sight of what a search varies, just before it.
 
-What native code sees first is not noticed here but from outside (`whet.host.noticed`): the
+What native code sees first is not noticed here but from outside (`whet.host.spawner.noticed`): the
 snapshot has then seen it, and whet does not run on from there.
 
 Standard library only, Python 3.9 or later.

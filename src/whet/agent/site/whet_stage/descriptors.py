@@ -125,7 +125,7 @@ class OpenFile:
         flags: with which it was opened.
         path: where it is.
         content: what it holds, if it has no name any more and is written to: nobody else can
-            put that back. The rest is, where it is the program's own (`whet.host.deeds`).
+            put that back. The rest is, where it is the program's own (`whet.host.spawner.deeds`).
     """
 
     def __init__(self, number: int, path: str) -> None:

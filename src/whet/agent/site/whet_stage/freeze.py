@@ -1,4 +1,4 @@
-"""Forks processes that are nobody's child, and speaks with whet: as of `whet.host.channel`.
+"""Forks processes that are nobody's child, and speaks with whet: as of `whet.host.process.channel`.
 
 Standard library only, Python 3.9 or later.
 """

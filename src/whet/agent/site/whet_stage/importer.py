@@ -2,7 +2,7 @@
 
 What the importer learns from a folder is which of the modules it looks for are there. So folders
 and names are noted here, and what it looks up itself is tagged so that nobody asks about it
-(`whet.host.seccomp`). What it fails to find is not. Of installed sources whose byte code it trusts
+(`whet.host.kernel.seccomp`). What it fails to find is not. Of installed sources whose byte code it trusts
 the mark is noted here. Byte code is read tagged too: it counts for nothing, as Python checks it
 against its source. A process that the program forks notes nothing here: there everything is held.
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from types import FrameType, FunctionType, ModuleType
 
 
-_SLACK_NS, _WHOLE_SLACK_NS = 12_000_000, 2_000_000_000  # as of `whet.host.file_times`
+_SLACK_NS, _WHOLE_SLACK_NS = 12_000_000, 2_000_000_000  # as of `whet.host.files.file_times`
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 _KIND_BITS, _FILE = 0o170000, 0o100000
@@ -39,7 +39,7 @@ class Importer:
         places: folders in which it looked for modules.
         modules: the last parts of their names.
         listings: how often it listed which folder.
-        marks: of installed sources, as of `whet.host.marks`.
+        marks: of installed sources, as of `whet.host.files.marks`.
     """
 
     def __init__(self) -> None:

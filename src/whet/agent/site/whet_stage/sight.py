@@ -1,7 +1,7 @@
 """Listens to what the interpreter says of the program: what it is about to read, what it imports.
 
 What any code sees of the file system, and what it does, is noticed from outside
-(`whet.host.noticed`); here is what only the interpreter knows.
+(`whet.host.spawner.noticed`); here is what only the interpreter knows.
 
 Standard library only, Python 3.9 or later.
 """
@@ -32,7 +32,7 @@ _REWRITER = os.path.join("_pytest", "assertion", "rewrite.py")
 _CALLS = 4  # between the opening of a file and the rewriter: those of `pathlib`
 _RUNNERS = ("<frozen runpy>", os.path.join(os.path.dirname(os.__file__), "runpy.py"))
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
-_SCRIPT_BEGINS = "/dev/null/begins"  # as of `whet.host.seen`
+_SCRIPT_BEGINS = "/dev/null/begins"  # as of `whet.host.spawner.seen`
 
 
 # They take the globals of the frame that calls them, or its name.
@@ -133,7 +133,7 @@ class Sight:
         dict[str, int],
         dict[str, tuple[int, ...]],
     ]:
-        """Return what `whet.host.channel` calls sighted."""
+        """Return what `whet.host.process.channel` calls sighted."""
         importer = self._importer
         return (
             sorted(importer.places), sorted(importer.modules), importer.listings, self._own_reads,
@@ -179,7 +179,7 @@ class Sight:
 
     def _hears_listing(self, _event: str, arguments: tuple[object, ...]) -> None:
         if caller().f_code.co_filename.endswith(_METADATA):
-            # It looks for a few names alone, as the importer does; see `whet.host.marks`.
+            # It looks for a few names alone, as the importer does; see `whet.host.files.marks`.
             self._importer.lists(_absolute("." if arguments[0] is None else arguments[0]))
 
     def notes_rewritten(self, path: str) -> None:

@@ -1,7 +1,7 @@
 """Asks the kernel so that nobody asks what is asked: calls that are whet's own are tagged.
 
 The kernel ignores a folder's descriptor where the path is absolute, and the filter of a watched
-program lets what names this one pass (`whet.host.seccomp`).
+program lets what names this one pass (`whet.host.kernel.seccomp`).
 
 Standard library only, Python 3.9 or later.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 
 MAGIC_FOLDER = 0x57686574
-"""As of `whet.host.syscalls`: a folder descriptor that tags what is whet's own."""
+"""As of `whet.host.kernel.syscalls`: a folder descriptor that tags what is whet's own."""
 
 _PART = 1 << 16
 

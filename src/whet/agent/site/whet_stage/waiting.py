@@ -1,6 +1,6 @@
 """A snapshot: a forked copy of the program that waits, and forks the copies that run on from it.
 
-What comes in and goes out on the line is told of at the other end, `whet.host.frozen`.
+What comes in and goes out on the line is told of at the other end, `whet.host.spawner.frozen`.
 
 Standard library only, Python 3.9 or later.
 """

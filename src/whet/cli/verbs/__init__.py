@@ -1,0 +1,1 @@
+"""A file for each verb: parse, one call into the workbench, show."""

@@ -1,0 +1,58 @@
+"""``whet diff``: two trials side by side."""
+
+import sys
+
+import click
+
+from whet.cli.console import answer, answer_json, styled
+from whet.cli.options import json_option
+from whet.cli.summary import entry_line
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.compare import TrialDifference, compare_trials
+
+_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+
+@click.command()
+@click.argument("a", type=int)
+@click.argument("b", type=int)
+@json_option
+def command(a: int, b: int, *, as_json: bool) -> None:
+    """Compare two trials: the command, the code, the environment, and the outcome."""
+    with open_workbench() as bench:
+        found = compare_trials(bench, a, b)
+    if as_json:
+        answer_json(_json(found))
+        return
+    answer(entry_line(found.before))
+    answer(entry_line(found.after))
+    answer("")
+    for line in found.difference.lines() or ("the two trials ask for the same",):
+        answer(f"  {line}")
+    if found.before.trial.code is None and found.after.trial.code is None:
+        answer("  code: not recorded, as there is no git repository; it may have changed")
+    outcome = () if found.outcome is None else found.outcome.lines()
+    for line in outcome:
+        answer(f"  {line}")
+    if found.code:
+        answer("")
+        for line in found.code.rstrip("\n").splitlines():
+            answer(styled(line, _STYLES[line[0]], sys.stdout) if line[:1] in _STYLES else line)
+
+
+def _json(found: TrialDifference) -> dict[str, object]:
+    return {
+        "before": found.before.number,
+        "after": found.after.number,
+        "changes": [
+            {
+                "what": change.what,
+                "name": change.name,
+                "before": change.before,
+                "after": change.after,
+            }
+            for change in found.difference.changes
+        ],
+        "outcome": [] if found.outcome is None else list(found.outcome.lines()),
+        "code": found.code,
+    }

@@ -1,0 +1,1 @@
+"""The user's working tree: snapshots, checkouts, saves, and the project's own state."""

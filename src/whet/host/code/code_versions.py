@@ -1,0 +1,58 @@
+"""The files in which two recorded states of the code differ, and putting one version in place."""
+
+import os
+from pathlib import Path
+
+from whet.core.trial import CodeState
+from whet.host.files.files import remove_tree
+from whet.host.process.git import GitFailedError, Repository
+
+LINK, EXECUTABLE, FILE = "120000", "100755", "100644"
+
+Versions = dict[str, tuple[str, bytes]]
+"""Mode, as git writes it, and content by path."""
+
+
+def differing_files(before: CodeState, after: CodeState) -> tuple[Versions, Versions]:
+    """Return the kept files that differ, as they are in the one and in the other state.
+
+    Raises:
+        GitFailedError: if one of the states is no longer in the repository.
+    """
+    repository = Repository(Path(after.repository))
+    trees = [f"{code.snapshot or code.commit}^{{tree}}" for code in (before, after)]
+    listing = repository.get("diff-tree", "-r", "-z", "--raw", "--no-renames", *trees)
+    fields = listing.split("\0")
+    old: Versions = {}
+    new: Versions = {}
+    for entry, path in zip(fields[:-1:2], fields[1::2], strict=True):
+        old_mode, new_mode, old_blob, new_blob, _ = entry.lstrip(":").split(" ")
+        for found, mode, blob in ((old, old_mode, old_blob), (new, new_mode, new_blob)):
+            if mode in {LINK, EXECUTABLE, FILE}:
+                found[path] = (mode, _content(repository, blob))
+    return old, new
+
+
+def _content(repository: Repository, blob: str) -> bytes:
+    answer = repository.ask("cat-file", "blob", blob)
+    if answer.exit_code != 0:
+        raise GitFailedError(f"git cat-file {blob}: {answer.complaint}")
+    return answer.stdout
+
+
+def put_version(path: Path, mode: str, content: bytes | None) -> None:
+    """Make ``path`` a version of a file; no content: it is not there.
+
+    Raises:
+        OSError: if that cannot be done.
+    """
+    if os.path.lexists(path):
+        remove_tree(path)
+    if content is None:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if mode == LINK:
+        path.symlink_to(os.fsdecode(content))
+        return
+    path.write_bytes(content)
+    path.chmod(0o755 if mode == EXECUTABLE else 0o644)

@@ -1,0 +1,1 @@
+"""Files, folders and where whet keeps its own: written whole or not at all."""

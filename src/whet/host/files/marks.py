@@ -1,0 +1,215 @@
+"""What tells one state of a file, a link or a folder from another; imports next to nothing."""
+
+import os
+
+from whet.host.files.file_times import unsettled_ns
+
+TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from typing import TypeAlias
+
+    Mark: TypeAlias = tuple["int | str", ...]
+    # time of change (0: too young to be trusted), number, device, names with their kinds
+    Listing: TypeAlias = tuple[int, int, int, "tuple[str, ...]"]
+
+_KIND_BITS = 0o170000
+_FOLDER, _LINK, _FILE = 0o040000, 0o120000, 0o100000
+
+_VIRTUAL = frozenset(os.stat(path).st_dev for path in ("/proc", "/sys") if os.path.exists(path))
+"""File systems whose files are made when they are read, with the time of that moment."""
+
+_METADATA = (".dist-info", ".egg-info", ".egg")
+"""What tells of an installed package; `importlib.metadata` looks for nothing else."""
+
+UNSURE: "Mark" = ()
+"""The mark of what is so young that it may change once more and not show it."""
+
+NO_LINK: "Mark" = (0, "")
+"""The mark of a file of which nothing counts but that it is no link."""
+
+
+def of_file(path: str) -> "Mark":
+    """Return the mark of what a path leads to, links followed."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError) as error:
+        return (-1, getattr(error, "errno", 0) or 0)
+    return _of_stat(found)
+
+
+def _stat(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except (OSError, ValueError):
+        return None
+
+
+def _of_stat(found: os.stat_result) -> "Mark":
+    if found.st_dev in _VIRTUAL:
+        return (0, "made by the kernel")
+    if found.st_mode & _KIND_BITS != _FILE:
+        # A folder's times change with each file in it, which whoever looks it up does not see.
+        return (0, found.st_mode, found.st_uid, found.st_gid, found.st_ino, found.st_dev)
+    return (found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino, found.st_dev)
+
+
+def of_link(path: str) -> "Mark":
+    """Return the mark of a path itself, a link not followed."""
+    try:
+        found = os.lstat(path)
+        if found.st_mode & _KIND_BITS == _LINK:
+            return (0, os.readlink(path))
+    except (OSError, ValueError) as error:
+        return (-1, getattr(error, "errno", 0) or 0)
+    return _of_stat(found)
+
+
+def of_kind(path: str) -> "Mark":
+    """Return a mark of which kind of file a path leads to, and nothing else of it."""
+    try:
+        return (0, os.stat(path).st_mode & _KIND_BITS)
+    except (OSError, ValueError) as error:
+        return (-1, getattr(error, "errno", 0) or 0)
+
+
+def is_of_link(mark: "Mark") -> bool:
+    """Whether a mark is that of a link, or says that there is none."""
+    return len(mark) > 1 and isinstance(mark[1], str)
+
+
+def is_of_nothing(mark: "Mark") -> bool:
+    """Whether a mark says that nothing was there, or nothing that could be looked at."""
+    return mark[:1] == (-1,)
+
+
+def sure(mark: "Mark") -> "Mark":
+    """Return a mark that was just taken, if a later change would show."""
+    changed, device = mark[0], mark[-1]
+    if not isinstance(changed, int) or not isinstance(device, int) or changed <= 0:
+        return mark
+    return UNSURE if unsettled_ns(changed, device) else mark
+
+
+def listing(path: str) -> "Listing":
+    """Return what a folder holds, in the order in which a program gets it."""
+    try:
+        # First: what changes meanwhile then shows as a change.
+        found = os.stat(path)
+        with os.scandir(path) as entries:
+            names = tuple(f"{_kind(entry)}{entry.name}" for entry in entries)
+    except (OSError, ValueError) as error:
+        return (-1, getattr(error, "errno", 0) or 0, 0, ())
+    changed = found.st_ctime_ns  # the other one can be set back, as `tar` and `rsync` do
+    is_young = unsettled_ns(changed, found.st_dev) > 0
+    return (0 if is_young else changed, found.st_ino, found.st_dev, names)
+
+
+def _kind(entry: "os.DirEntry[str]") -> str:
+    if entry.is_file(follow_symlinks=False):
+        return "."  # most are: a program waits while they are looked through
+    if entry.is_symlink():
+        return "@"
+    return "/" if entry.is_dir(follow_symlinks=False) else "?"  # a pipe, a socket
+
+
+def first_other(
+    files: "Mapping[str, Mark]",
+    links: "Mapping[str, Mark]",
+    folders: "Mapping[str, Listing]",
+    places: "Mapping[str, Listing]",
+    modules: "Collection[str]",
+    seen: "dict[str, os.stat_result] | None" = None,
+) -> str:
+    """Return the first path that is not what it was; empty if there is none.
+
+    Each path is asked for once: what is no link is the same whether links are followed or not.
+    A large program has looked at some thousand paths, and the user waits for the answer.
+
+    Args:
+        files: path to mark, links followed.
+        links: path to mark, links not followed.
+        folders: path to entries, all of which count, as they come.
+        places: path to entries of which those count that may be modules of these names.
+        modules: the names.
+        seen: is given what the system says of each file and folder that is there.
+    """
+    seen = {} if seen is None else seen
+    other = _other_link(links, seen) or _other_file(files, seen)
+    if other:
+        return other
+    for listings, names in ((folders, None), (places, modules)):
+        for path, then in listings.items():
+            found = seen.get(path) or _stat(path)
+            if has_other_entries(path, then, names, found):
+                return path
+            if found is not None:
+                seen[path] = found
+    return ""
+
+
+def _other_link(links: "Mapping[str, Mark]", seen: "dict[str, os.stat_result]") -> str:
+    for path, mark in links.items():
+        try:
+            found = os.lstat(path)
+        except (OSError, ValueError):
+            if mark != of_link(path):
+                return path
+            continue
+        if found.st_mode & _KIND_BITS == _LINK:
+            if mark != of_link(path):
+                return path
+        elif mark in (NO_LINK, _of_stat(found)):
+            seen[path] = found
+        else:
+            return path
+    return ""
+
+
+def _other_file(files: "Mapping[str, Mark]", seen: "dict[str, os.stat_result]") -> str:
+    for path, mark in files.items():
+        found = seen.get(path)
+        try:
+            if found is None:
+                found = seen[path] = os.stat(path)
+        except (OSError, ValueError):
+            if mark != of_file(path):
+                return path
+        else:
+            if mark != _of_stat(found):
+                return path
+    return ""
+
+
+def has_other_entries(
+    path: str,
+    then: "Listing",
+    modules: "Collection[str] | None",
+    found: "os.stat_result | None" = None,
+) -> bool:
+    """Whether a folder holds other entries than it did.
+
+    Args:
+        path: the folder.
+        then: what it held.
+        modules: only entries of these names count, in any order; None: all do, as they come.
+        found: what it is now, as far as is known already.
+    """
+    try:
+        found = found or os.stat(path)
+    except (OSError, ValueError):
+        return then[0] != -1
+    if then[0] > 0 and (found.st_ctime_ns, found.st_ino, found.st_dev) == then[:3]:
+        return False
+    now = listing(path)
+    if (now[0] == -1) != (then[0] == -1):
+        return True
+    if modules is None:
+        return now[3] != then[3]
+    return _of_modules(now[3], modules) != _of_modules(then[3], modules)
+
+
+def _of_modules(names: "tuple[str, ...]", modules: "Collection[str]") -> "set[str]":
+    return {
+        name for name in names if name[1:].partition(".")[0] in modules or name.endswith(_METADATA)
+    }

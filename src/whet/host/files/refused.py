@@ -1,0 +1,97 @@
+"""The error that says which limit of the system keeps whet itself from its work."""
+
+import errno
+import os
+import resource
+from pathlib import Path
+
+from whet.core.errors import FolderNotFound, HostFailure, WhetError
+from whet.host.files.files import storage_error
+
+_NO_FILES = frozenset({errno.EMFILE, errno.ENFILE})
+_FILES = ("-n", resource.RLIMIT_NOFILE, 1)
+_PROCESSES = ("-u", resource.RLIMIT_NPROC, 1)
+_MEMORY = ("-v", resource.RLIMIT_AS, 1024)
+_SIZE = ("-f", resource.RLIMIT_FSIZE, 1024)
+
+_NO_THREAD = "can't start new thread"  # all that CPython says of it
+_NOT_MAPPED = ("failed to map segment", "cannot allocate memory")  # what the loader says of it
+
+
+def refused(error: Exception) -> WhetError | None:
+    """Return the error to show where the system has refused whet something; None: it is a bug.
+
+    A full disk, a limit on memory or files: nobody can mend them in whet.
+    """
+    if isinstance(error, OSError):
+        return _of_system(error) or _of_folder()
+    if isinstance(error, MemoryError) or _says(error, ImportError, *_NOT_MAPPED):
+        return _no_memory()
+    if _says(error, RuntimeError, _NO_THREAD):
+        return _no_processes("no more threads can be started")
+    return None
+
+
+def limits_of_files() -> str:
+    """Return in words the limits of this process that keep it from writing or mapping a file.
+
+    Who is refused is not always told which of them it was; empty if there are none.
+    """
+    return _limits(_SIZE, _MEMORY)
+
+
+def _of_system(error: OSError) -> WhetError | None:
+    if error.errno in _NO_FILES:
+        return HostFailure(
+            f"whet cannot open as many files as it needs: {error.strerror}{_limits(_FILES)}",
+            hint="allow more of them: `ulimit -n 256`",
+        )
+    if error.errno == errno.ENOMEM:
+        return _no_memory()
+    if error.errno == errno.EAGAIN and error.filename is None:
+        return _no_processes("no more processes can be started")
+    if error.filename is None:
+        return None
+    told = storage_error(error, Path(str(error.filename)))
+    return told if isinstance(told, WhetError) else None
+
+
+def _of_folder() -> WhetError | None:
+    """Return the error where the current folder has gone: a share that is away, a folder removed."""
+    try:
+        os.getcwd()
+    except OSError as error:
+        return FolderNotFound(
+            f"the current folder is gone, so whet cannot go on: {error.strerror}",
+            hint='once it is back, enter it anew (`cd "$PWD"`); the trials so far are kept',
+        )
+    return None
+
+
+def _no_memory() -> WhetError:
+    return HostFailure(
+        f"the system gives whet no more memory{_limits(_MEMORY)}",
+        hint="allow more of it (`ulimit -v unlimited`), or end what takes it (`free -h`)",
+    )
+
+
+def _no_processes(what: str) -> WhetError:
+    return HostFailure(
+        f"{what}{_limits(_PROCESSES, _MEMORY)}",
+        hint="look at the limits: `ulimit -u`, `ulimit -v`, and in a container `pids.max`",
+    )
+
+
+def _limits(*limits: tuple[str, int, int]) -> str:
+    """Return limits in words, as the shell counts them; empty if there are none."""
+    found = ((letter, resource.getrlimit(number)[0], unit) for letter, number, unit in limits)
+    words = [
+        f"`ulimit {letter}` is {soft // unit}"
+        for letter, soft, unit in found
+        if soft != resource.RLIM_INFINITY
+    ]
+    return f" ({', '.join(words)})" if words else ""
+
+
+def _says(error: Exception, kind: type[Exception], *words: str) -> bool:
+    return isinstance(error, kind) and any(word in str(error).lower() for word in words)

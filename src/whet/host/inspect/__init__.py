@@ -1,0 +1,1 @@
+"""Looks into other processes: stacks, system calls, frames that were kept, core files."""

@@ -1,0 +1,70 @@
+"""The tasks of asyncio in a process, as the agent in it tells them (`whet_tasks`)."""
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from whet.core.quantity import bounded
+from whet.core.stack import TaskStack
+from whet.host.inspect.stacks import agent_folder_of, is_listening, parse_report, unescaped
+
+TASKS_SIGNAL = 61
+"""At this one the agent tells of tasks; it listens once asyncio has been imported."""
+
+_ANSWER_SECONDS = 1.0
+_END = b"\nend\n"
+_HEAD = re.compile(r"^(task|died)\t([^\t\n]*)\t(\d+)\t([^\t\n]*)(?:\t([^\t\n]*))?\n", re.MULTILINE)
+
+NOT_TOLD = (
+    "its asyncio tasks are not told: start it with `whet run`, whose agent knows them"
+    " (Python 3.14 and later: `python -m asyncio ps PID`)"
+)
+NO_ANSWER = "its asyncio tasks are not told: the main thread is in one call that does not return"
+
+
+def tasks_of(pid: int, agent_folder: Path | None) -> tuple[TaskStack, ...] | None:
+    """Return the tasks of a process that are not done; None: it does not answer.
+
+    Args:
+        pid: the process.
+        agent_folder: where its agent writes; None: where its environment says.
+    """
+    folder = agent_folder or agent_folder_of(pid)
+    if folder is None or not is_listening(pid, TASKS_SIGNAL):
+        return None
+    path = folder / f"{pid}.tasks"
+    before = path.stat().st_size if path.exists() else 0
+    try:
+        os.kill(pid, TASKS_SIGNAL)
+    except OSError:
+        return None
+    answer = b""
+    gives_up_at = time.monotonic() + _ANSWER_SECONDS
+    while time.monotonic() < gives_up_at:
+        with suppress(OSError):
+            answer = path.read_bytes()[before:]
+        if (b"\n" + answer).endswith(_END):
+            return tuple(parse_tasks(answer.decode("ascii", "replace")))
+        time.sleep(0.002)
+    return None
+
+
+def parse_tasks(told: str) -> Iterator[TaskStack]:
+    """Yield the tasks of an answer."""
+    starts = list(_HEAD.finditer(told))
+    ends = [*(each.start() for each in starts[1:]), len(told)]
+    for start, end in zip(starts, ends, strict=False):
+        part = told[start.end() : end]
+        has_died, words = start[1] == "died", unescaped(start[4])
+        shared = [each.split("\v") for each in unescaped(start[5] or "").split("\v\v") if each]
+        yield TaskStack(
+            name=unescaped(start[2]),
+            loop=bounded(start[3]),
+            awaits="" if has_died else words,
+            frames=parse_report(part),
+            died=words if has_died else "",
+            shares=tuple((each[0], each[-1]) for each in shared),
+        )

@@ -1,0 +1,117 @@
+"""What the agent has kept of a program's failures, with the sources as they are now."""
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from whet.core.evidence import FAILURES, Evidence
+from whet.core.record import (
+    JsonObject,
+    MalformedRecordError,
+    as_record,
+    decoded,
+    items_of,
+    record_of,
+    records,
+    text,
+)
+from whet.host.inspect.stacks import is_user_code, parse_report
+
+_SUFFIX = ".failures"
+_MOST_BYTES = 32 << 20
+_MOST_SOURCE_BYTES = 1 << 20
+_MOST_SOURCES = 100
+
+
+def read_failures(agent_folder: Path) -> tuple[Evidence, ...]:
+    """Return the failures of all processes of a trial as one observation; nothing if there were none.
+
+    A line that was cut, as by a kill, is left out.
+    """
+    failures: list[JsonObject] = []
+    left = _MOST_BYTES
+    for path in sorted(agent_folder.glob(f"*{_SUFFIX}"), key=_by_process):
+        with suppress(OSError):
+            data = path.read_bytes()[:left]
+            left -= len(data)
+            for line in data.splitlines():
+                with suppress(MalformedRecordError):
+                    failures.append(as_record(decoded(line), "failure"))
+    failures += _crashes(agent_folder)
+    if not failures:
+        return ()
+    sources = _sources([path for failure in failures for path in _paths(failure)])
+    kept = {"failures": failures, "sources": sources}
+    data = json.dumps(kept, separators=(",", ":")).encode("ascii")
+    return (Evidence(kind=FAILURES, detail={"failures": len(failures)}, data=data),)
+
+
+def _crashes(agent_folder: Path) -> list[JsonObject]:
+    """Return what `faulthandler` wrote when a signal ended a process, as failures without values."""
+    found: list[JsonObject] = []
+    for path in sorted(agent_folder.glob("*.crash"), key=_by_process):
+        told = path.read_text(encoding="ascii", errors="replace")
+        frames = parse_report(told)
+        if not told.startswith("Fatal Python error: "):
+            continue
+        error = {
+            "type": told.partition("\n")[0].partition(": ")[2],
+            "arguments": [],
+            "relation": "",
+            "skipped": 0,
+            "frames": [
+                {**frame.to_json(), "name": frame.function, "module": "", "first_line": frame.line}
+                for frame in frames
+            ],
+        }
+        pid = _by_process(path)
+        found.append({"pid": pid, "rank": None, "where": "main", "thread": "", "error": error})
+    return found
+
+
+def _by_process(path: Path) -> int:
+    return int(path.stem) if path.stem.isdigit() else 0
+
+
+def _paths(data: JsonObject) -> list[str]:
+    """Return the files of an error's frames, and of those that it came from."""
+    found: list[str] = []
+    todo: list[object] = [data.get("error")]
+    while todo:
+        error = todo.pop()
+        if error is None:
+            continue
+        with suppress(MalformedRecordError):
+            raised = as_record(error, "error")
+            found += [text(frame, "path") for frame in records(raised, "frames")]
+            todo.append(raised.get("earlier"))
+            todo += records(raised, "members") if "members" in raised else ()
+    return found + _class_paths(data)
+
+
+def _class_paths(data: JsonObject) -> list[str]:
+    """Return the files of the classes that a failure's frames are methods of."""
+    return [
+        str(path)
+        for line in items_of(data.get("classes"))
+        for each in items_of(line)
+        for method in map(items_of, items_of((record_of(each) or {}).get("methods")))
+        for path in method[1:2]
+    ]
+
+
+def _is_file(path: str) -> bool:
+    with suppress(ValueError):  # no name of a file: it holds a NUL, or what cannot be encoded
+        return os.path.isfile(path)
+    return False
+
+
+def _sources(paths: list[str]) -> dict[str, str]:
+    sources: dict[str, str] = {}
+    for path in dict.fromkeys(paths):
+        if len(sources) < _MOST_SOURCES and is_user_code(path) and _is_file(path):
+            with suppress(OSError), open(path, "rb") as file:
+                source = file.read(_MOST_SOURCE_BYTES)
+                sources[path] = source.decode("utf-8", "replace")
+    return sources

@@ -1,0 +1,113 @@
+"""Which Pythons took up whet's agent in a trial, as they told from inside, behind whatever wrapper."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from whet.core.evidence import PYTHONS, Evidence
+from whet.core.record import integer, records, text, texts
+from whet.core.stack import ProcessEnd
+from whet.host.inspect.stacks import is_user_code
+
+_SUFFIX = ".python"
+_MOST_BYTES = 8 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Present:
+    """A Python that told of itself.
+
+    Attributes:
+        executable: its path.
+        version: such as ``CPython 3.11.7``.
+        files: the user's files that it was started with or had imported at its end.
+    """
+
+    executable: str
+    version: str
+    files: tuple[str, ...]
+
+
+def read_pythons(agent_folder: Path) -> Evidence:
+    """Return the Pythons of a trial as one observation."""
+    told: list[dict[str, object]] = []
+    ended: list[list[str]] = []
+    for path in sorted(agent_folder.glob(f"*{_SUFFIX}"), key=_by_process):
+        found = _record(_told_by(path))
+        ended += found.pop("ended")
+        if found not in told:
+            told.append(found)
+    last = [
+        {"pid": int(pid), "code": int(code), "name": name_of(int(pid), agent_folder)}
+        for pid, code in ended
+    ]
+    return Evidence(kind=PYTHONS, detail={"pythons": told, "ended": last})
+
+
+def name_of(pid: int, agent_folder: Path) -> str:
+    """Return what the program calls a process that it has started by multiprocessing; empty: nothing."""
+    for kind, *parts in _records(_told_by(agent_folder / f"{pid}{_SUFFIX}")):
+        if kind == "process" and parts:
+            return parts[0]
+    return ""
+
+
+def ended_in(evidence: Sequence[Evidence]) -> tuple[ProcessEnd, ...]:
+    """Return the processes that ended badly, in the order in which that was heard of."""
+    return tuple(
+        ProcessEnd(pid=integer(each, "pid"), name=text(each, "name"), code=integer(each, "code"))
+        for known in evidence
+        if known.kind == PYTHONS
+        for each in records(known.detail, "ended")
+    )
+
+
+def pythons_in(evidence: Sequence[Evidence]) -> tuple[Present, ...]:
+    """Return the Pythons that told of themselves."""
+    return tuple(
+        Present(
+            executable=text(told, "executable"),
+            version=text(told, "version"),
+            files=texts(told, "files"),
+        )
+        for each in evidence
+        if each.kind == PYTHONS
+        for told in records(each.detail, "pythons")
+        if text(told, "executable")
+    )
+
+
+def _record(data: bytes) -> dict[str, Any]:
+    executable = version = ""
+    files: dict[str, None] = {}
+    ended: list[list[str]] = []
+    for kind, *parts in _records(data):
+        if kind == "python" and len(parts) > 1:
+            executable, version = parts[:2]
+        elif kind == "files":
+            found = map(os.path.realpath, filter(_is_of_user, parts))
+            files.update(dict.fromkeys(found))
+        elif kind == "ended" and len(parts) > 1:
+            ended.append(parts[:2])
+    return {"executable": executable, "version": version, "files": list(files), "ended": ended}
+
+
+def _records(data: bytes) -> Iterator[list[str]]:
+    return ([*map(os.fsdecode, record.split(b"\0"))] for record in data.split(b"\0\0") if record)
+
+
+def _told_by(path: Path) -> bytes:
+    with suppress(OSError):
+        return path.read_bytes()[:_MOST_BYTES]
+    return b""
+
+
+def _is_of_user(path: str) -> bool:
+    return path.endswith(".py") and is_user_code(path) and os.path.isfile(path)
+
+
+def _by_process(path: Path) -> int:
+    return int(path.stem) if path.stem.isdigit() else 0

@@ -1,0 +1,21 @@
+"""Python stacks that were taken of a process before it was killed."""
+
+from dataclasses import dataclass
+
+from whet.core.evidence import Evidence
+from whet.core.failure import Frame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stacks:
+    """Python stacks taken before a kill, and why there are none if there are none.
+
+    Attributes:
+        samples: of the main thread of the command.
+        notes: why there are none.
+        evidence: those of all its processes.
+    """
+
+    samples: tuple[tuple[Frame, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()

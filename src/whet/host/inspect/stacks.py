@@ -1,0 +1,349 @@
+"""The Python stack of a process that whet is about to kill, sampled from outside."""
+
+import itertools
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from whet.core.failure import Frame
+from whet.core.quantity import bounded
+from whet.core.record import (
+    JsonObject,
+    MalformedRecordError,
+    as_record,
+    decoded,
+    integer,
+    items_of,
+    optional_integer,
+    records,
+    text,
+)
+from whet.core.stack import ThreadStack
+from whet.host.inspect.samples import Stacks
+from whet.host.process.process_tree import descendants_of
+
+SAMPLES = 5
+SAMPLE_SECONDS = 0.03
+AGENT_SIGNAL = 62
+"""What the agent listens to. A real-time signal: nothing else sends one by itself."""
+
+ALL_THREADS_SIGNAL = 63
+"""At this one the agent tells of all threads."""
+
+_ANSWER_SECONDS = 0.25
+_TOOL_SECONDS = 5.0
+_ALL_SECONDS = 2.0
+_FRAME = re.compile(r'  File "(?P<path>.*)", line (?P<line>\d+|\?\?\?) in (?P<function>.*)')
+_ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
+_LIBRARY = re.compile(
+    r"[/\\](?:site|dist)-packages[/\\]|[/\\]lib(?:64)?[/\\](?:python|pypy)\d[\d.]*t?[/\\]"
+    r"|[/\\]python\d+\.zip[/\\]|^<frozen "
+)
+_NATIVE = re.compile(r"\.so(?:\.\d+)*$")
+_AGENT = re.compile(r"[/\\]whet[/\\]agent[/\\]")
+_PYTHON = re.compile(r"(?:^|[/\\])(?:lib)?(?:python|pypy)\d*[\d.]*t?(?:\.so[\d.]*)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Agent:
+    """Where the agent in a process writes its stack to."""
+
+    pid: int
+    report: Path
+
+
+def take_stacks(root: int, agent_folder: Path) -> Stacks:
+    """Return samples of the main thread of a command, or of the first Python process below it.
+
+    The agent inside is asked first: it writes its stack when it gets a signal, also when the
+    main thread waits in C code. Without one (`python -I`, another folder of files) py-spy reads
+    the process's memory, if it is installed and the system allows it.
+    """
+    tree = [root, *descendants_of(root)]
+    if _is_held(root):
+        return _spy(root, samples=1)  # it does not move, and cannot answer
+    for pid in tree:
+        agent = _agent_in(pid, agent_folder)
+        if agent is not None:
+            samples = _ask(agent)
+            if samples:
+                return Stacks(samples=samples)
+    for pid in tree:
+        if is_python(pid):
+            return _spy(pid)
+    return Stacks(notes=("no Python stack was taken before the kill: no Python process was there",))
+
+
+def parse_report(report: str) -> tuple[Frame, ...]:
+    """Return the frames, innermost last, of what `faulthandler` wrote for one thread."""
+    frames = [
+        Frame(
+            path=unescaped(found["path"]),
+            line=bounded(found["line"]) if found["line"].isdigit() else 0,
+            function=unescaped(found["function"]),
+            in_user_code=is_user_code(found["path"]),
+        )
+        for line in report.splitlines()
+        if (found := _FRAME.fullmatch(line)) is not None
+    ]
+    return _without_agent(tuple(reversed(frames)))
+
+
+def all_threads(pid: int, agent_folder: Path | None) -> tuple[ThreadStack, ...]:
+    """Return the stacks of all threads as the agent in a process tells them; none if it does not.
+
+    Args:
+        pid: the process.
+        agent_folder: where it writes; None: where its environment says.
+    """
+    folder = agent_folder or agent_folder_of(pid)
+    report = None if folder is None else _report_of(pid, folder)
+    if report is None or not is_listening(pid, ALL_THREADS_SIGNAL):
+        return ()
+    answer = _answer(_Agent(pid, report), ALL_THREADS_SIGNAL, is_whole=_is_over)
+    return tuple(_threads(answer.decode("ascii", "replace"), pid))
+
+
+def agent_folder_of(pid: int) -> Path | None:
+    """Return where the agent in a process was told to write; None: it was told nothing."""
+    with suppress(OSError):
+        for pair in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+            if pair.startswith(b"WHET_AGENT="):
+                return Path(os.fsdecode(pair.partition(b"=")[2]))
+    return None
+
+
+def _threads(report: str, pid: int) -> Iterator[ThreadStack]:
+    """Yield the threads of a report, the main one first; `faulthandler` writes it last."""
+    parts = re.split(
+        r"^(?:Current thread|Thread) (0x[0-9a-f]+)[^\n]*\n", report, flags=re.MULTILINE
+    )
+    for place, frames in enumerate(reversed(parts[2::2])):
+        found = parse_report(frames)
+        if found:
+            yield ThreadStack(number=pid if place == 0 else 0, frames=found)
+
+
+def _is_over(answer: bytes) -> bool:
+    # It ends with the main thread, and the main thread with its outermost frame.
+    return answer.endswith(b"\n") and _is_whole(answer)
+
+
+def first_report(pid: int, agent_folder: Path) -> tuple[Frame, ...]:
+    """Return the first stack that a process has written, innermost last; nothing if it is cut."""
+    try:
+        told = (agent_folder / str(pid)).read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ()
+    first = "\n".join(itertools.takewhile(lambda line: line, told.splitlines()))
+    _, *others = re.split(r"^(?:Current thread|Stack) ", first, flags=re.MULTILINE)
+    frames = parse_report(others[0]) if others else ()
+    return () if others and "  ...\n" in f"{others[0]}\n" else frames
+
+
+def _ask(agent: _Agent) -> tuple[tuple[Frame, ...], ...]:
+    samples: list[tuple[Frame, ...]] = []
+    for number in range(SAMPLES):
+        if number:
+            time.sleep(SAMPLE_SECONDS)
+        # The program may have closed or replaced everything since the last look.
+        if not is_listening(agent.pid) or _report_of(agent.pid, agent.report.parent) is None:
+            break
+        frames = _one_answer(agent)
+        if not frames:
+            break
+        samples.append(frames)
+    return tuple(samples)
+
+
+def _one_answer(agent: _Agent) -> tuple[Frame, ...]:
+    # A stack that ends elsewhere, as that of an embedded Python, is what came in all that time.
+    return parse_report(_answer(agent, AGENT_SIGNAL, _is_whole).decode("ascii", "replace"))
+
+
+def _answer(agent: _Agent, number: int, is_whole: Callable[[bytes], bool]) -> bytes:
+    """Send a signal once and return what it brings; nothing if the process is stopped."""
+    before = _size(agent.report)
+    try:
+        os.kill(agent.pid, number)
+    except OSError:
+        return b""
+    gives_up_at = time.monotonic() + _ANSWER_SECONDS
+    answer = b""
+    while time.monotonic() < gives_up_at and not is_whole(answer):
+        time.sleep(0.001)
+        with open(agent.report, "rb") as file:
+            file.seek(before)
+            answer = file.read()
+    return answer
+
+
+def _is_whole(answer: bytes) -> bool:
+    """Whether the outermost frame is there, which is written last.
+
+    Below the main script of a program that leaves frozen copies stand frames of the agent.
+    """
+    if answer.endswith((b" in <module>\n", b" in _run_module_as_main\n")):
+        return True
+    last = answer[answer.rfind(b"\n", 0, -1) + 1 :].decode("ascii", "replace")
+    return last.endswith("\n") and _AGENT.search(last) is not None
+
+
+def _agent_in(pid: int, folder: Path) -> _Agent | None:
+    report = _report_of(pid, folder) if is_listening(pid) else None
+    return None if report is None else _Agent(pid, report)
+
+
+def _report_of(pid: int, folder: Path) -> Path | None:
+    """Return the report that a process holds open; a forked one shares its parent's."""
+    here = f"{os.path.realpath(folder)}/"
+    with suppress(OSError):
+        for name in sorted(os.listdir(f"/proc/{pid}/fd"), key=int, reverse=True):
+            with suppress(OSError):
+                target = os.readlink(f"/proc/{pid}/fd/{name}")
+                if target.startswith(here) and os.path.exists(target):
+                    return Path(target)
+    return None
+
+
+def is_listening(pid: int, number: int = AGENT_SIGNAL) -> bool:
+    """Whether the main thread would run a handler of its own for the agent's signal now."""
+    bit = 1 << (number - 1)
+    masks: dict[str, int] = {}
+    try:
+        with open(f"/proc/{pid}/task/{pid}/status", encoding="utf-8", errors="replace") as file:
+            for line in file:
+                name, _, value = line.partition(":")
+                if name == "State" and value.split()[0] in {"T", "t", "Z", "X"}:
+                    return False
+                if name in {"SigBlk", "SigCgt"}:
+                    masks[name] = int(value, 16)
+    except (OSError, ValueError):
+        return False
+    return bool(masks.get("SigCgt", 0) & bit) and not masks.get("SigBlk", 0) & bit
+
+
+def _is_held(pid: int) -> bool:
+    """Whether a process is stopped, or waits in the kernel, as one does for which memory is out."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            line = file.read(1024)
+    except OSError:
+        return False
+    return line[line.rfind(b")") + 2 :][:1] in {b"D", b"T", b"t"} and is_python(pid)
+
+
+def is_hidden(pid: int) -> bool:
+    """Whether the system does not even tell what a process runs: one may not ptrace it."""
+    try:
+        os.readlink(f"/proc/{pid}/exe")
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def is_python(pid: int) -> bool:
+    """Whether a process is a Python interpreter, or has one in it."""
+    with suppress(OSError):
+        if _PYTHON.search(os.readlink(f"/proc/{pid}/exe")):
+            return True
+        with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as file:
+            return any(_PYTHON.search(line.rstrip()) for line in file if "libpython" in line)
+    return False
+
+
+def _spy(pid: int, samples: int = SAMPLES) -> Stacks:
+    from subprocess import TimeoutExpired
+
+    from whet.host.process.tool import ToolMissingError, call_tool
+
+    program = find_spy()
+    if program is None:
+        note = "no Python stack was taken before the kill: the agent was not in it; install py-spy"
+        return Stacks(notes=(note,))
+    taken: list[tuple[Frame, ...]] = []
+    complaint = ""
+    began = time.monotonic()
+    for number in range(samples):
+        if number:
+            time.sleep(SAMPLE_SECONDS)
+        # Not blocking: a process that is stopped already cannot be stopped once more.
+        command = [program, "dump", "--json", "--nonblocking", "--pid", str(pid)]
+        try:
+            answer = call_tool(command, timeout_seconds=_TOOL_SECONDS)
+        except (ToolMissingError, OSError, TimeoutExpired) as error:
+            complaint = str(error)
+            break
+        frames = spied_thread(answer.stdout, pid) if answer.exit_code == 0 else ()
+        complaint = "" if frames else answer.complaint
+        if frames:
+            taken.append(frames)
+        if time.monotonic() - began > _ALL_SECONDS:
+            break
+    if taken:
+        return Stacks(samples=tuple(taken))
+    return Stacks(notes=(f"no Python stack was taken before the kill: py-spy: {complaint}",))
+
+
+def spied_thread(answer: bytes, number: int) -> tuple[Frame, ...]:
+    """Return the frames of one thread in what py-spy answers, innermost last; of the only one, too."""
+    with suppress(MalformedRecordError):
+        threads = [as_record(item, "thread") for item in items_of(decoded(answer))]
+        for thread in threads:
+            if optional_integer(thread, "os_thread_id") == number or len(threads) == 1:
+                return tuple(spied(frame) for frame in reversed(records(thread, "frames")))
+    return ()
+
+
+def spied(frame: JsonObject) -> Frame:
+    """Return a frame as py-spy tells of it."""
+    path = text(frame, "filename")
+    return Frame(
+        path=path,
+        line=integer(frame, "line"),
+        function=text(frame, "name"),
+        in_user_code=is_user_code(path) and _NATIVE.search(path) is None,
+    )
+
+
+def find_spy() -> str | None:
+    """Return the path of py-spy: that beside whet first."""
+    folders = [os.path.dirname(sys.executable), *os.get_exec_path()]
+    for folder in folders:
+        path = os.path.join(folder, "py-spy")
+        if os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def is_user_code(path: str) -> bool:
+    """Whether a file is neither of a library nor of the agent."""
+    return _LIBRARY.search(path) is None and _AGENT.search(path) is None
+
+
+def _without_agent(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    return tuple(frame for frame in frames if _AGENT.search(frame.path) is None)
+
+
+def unescaped(name: str) -> str:
+    """Return a name that was written in ASCII as it is."""
+    return _ESCAPE.sub(_character, name)
+
+
+def _character(found: "re.Match[str]") -> str:
+    code = int(found[1] or found[2] or found[3], 16)
+    return chr(code) if code <= sys.maxunicode else found[0]
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -1,0 +1,1 @@
+"""System calls, control groups and tables of the kernel. Imports nothing else of whet."""

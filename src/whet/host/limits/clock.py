@@ -1,0 +1,76 @@
+"""Another time of day around a trial: libfaketime."""
+
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from whet.core.errors import ClockNotPossible
+from whet.host.limits.ceiling import Plain
+
+_NAME = "libfaketimeMT.so.1"  # the one for programs with threads
+_SLACK_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedClock(Plain):
+    """The clock of one trial."""
+
+
+def prepare_clock(moment: str, environment: Mapping[str, str]) -> PreparedClock:
+    """Return the variables that start the trial's clock at a moment; a probe has read it.
+
+    Args:
+        moment: local time, as `datetime` writes it.
+        environment: what the trial has otherwise.
+
+    Raises:
+        ClockNotPossible: if there is no libfaketime, or a program does not see that time.
+    """
+    library = _library()
+    others = environment.get("LD_PRELOAD", "")
+    faked = {
+        "LD_PRELOAD": f"{library}:{others}" if others else library,
+        "FAKETIME": f"@{moment}",
+        # How long something takes is to stay true: timeouts and sleeps go by this clock.
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        "WHET_CLOCK": "1",  # for the agent
+    }
+    _prove(moment, {**environment, **faked})
+    return PreparedClock(way="libfaketime", environment=faked)
+
+
+def _library() -> str:
+    folders = (
+        f"/usr/lib/{platform.machine()}-linux-gnu/faketime",
+        "/usr/lib/faketime",
+        "/usr/lib64/faketime",
+        "/usr/local/lib/faketime",
+    )
+    for folder in folders:
+        path = os.path.join(folder, _NAME)
+        if os.path.exists(path):
+            return path
+    raise ClockNotPossible(
+        f"there is no {_NAME}, which `--clock` needs, in {', '.join(folders)}",
+        hint="`apt-get install faketime`, or your system's package libfaketime",
+    )
+
+
+def _prove(moment: str, environment: Mapping[str, str]) -> None:
+    from whet.host.process.tool import ToolMissingError, call_tool
+
+    try:
+        answer = call_tool(["date", "+%s"], environment=environment)
+    except (ToolMissingError, OSError) as error:
+        raise ClockNotPossible(
+            f"no probe could read the clock: {error}", hint="`date` of coreutils is needed"
+        ) from error
+    wanted = datetime.fromisoformat(moment).timestamp()
+    seen = float(answer.text) if answer.text.lstrip("-").isdigit() else 0.0
+    if not 0 <= seen - wanted < _SLACK_SECONDS:
+        raise ClockNotPossible(
+            f"`date` saw another time than {moment}: {answer.text or answer.complaint}",
+            hint="another `LD_PRELOAD` may be in the way: unset it",
+        )

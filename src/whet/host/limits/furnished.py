@@ -1,0 +1,44 @@
+"""All that a room has around one trial, each prepared only once the one before is."""
+
+from collections.abc import Iterator
+
+from whet.core.room import Room
+from whet.host.limits.ceiling import Prepared
+from whet.host.limits.program import Program
+from whet.host.process.belongings import Belongings
+
+
+def furnished(room: Room, program: Program, belongings: Belongings) -> Iterator[Prepared]:
+    """Yield what stands around a trial besides its limits.
+
+    Raises:
+        WhetError: if something cannot be had on this machine.
+    """
+    if room.needs_namespaces:
+        from whet.host.limits.rooms import prepare_room
+
+        yield prepare_room(room, program)
+    if room.clock:
+        from whet.host.limits.clock import prepare_clock
+
+        yield prepare_clock(room.clock, program.environment)
+    if room.faults:
+        from whet.host.limits.fault_ceiling import prepare_faults
+
+        yield prepare_faults(room.faults, program)
+    if room.gpus is not None:
+        from whet.host.limits.gpus import visible_gpus
+
+        yield visible_gpus(room.gpus, program.environment)
+    if room.gpu_memory_bytes is not None:
+        from whet.host.limits.gpu_caps import cap_memory
+
+        yield cap_memory(room.gpu_memory_bytes, program.environment)
+    if room.gpu_free:
+        from whet.host.limits.gpus import hold_memory
+
+        yield hold_memory(room.gpu_free, program.environment, belongings)
+    if room.cpu_load:
+        from whet.host.limits.load import keep_busy
+
+        yield keep_busy(room.cpu_load, belongings)

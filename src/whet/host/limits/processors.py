@@ -1,0 +1,49 @@
+"""Which processors a program runs on: all it may use at once, and no others."""
+
+import itertools
+import math
+import os
+from collections.abc import Collection
+
+from whet.core.limits import Limits
+from whet.host.limits.ceiling import Order, Plain
+from whet.host.process.belongings import Belongings
+
+_turns = itertools.count(os.getpid())
+
+
+def bind_step(count: float) -> Order:
+    """Return the step that binds a program to as few processors as can hold ``count``.
+
+    Trials that run at once take turns, so that they do not share one while others are idle.
+    """
+    own = sorted(os.sched_getaffinity(0))
+    wanted = min(math.ceil(count), len(own))
+    first = next(_turns) * wanted
+    return ("bind", *(own[(first + index) % len(own)] for index in range(wanted)))
+
+
+class Affinity:
+    """Binds the program to whole processors; it needs no right, but a program may undo it."""
+
+    way = "processor affinity"
+
+    def hindrance(self, _name: str, limits: Limits, /) -> str:
+        """Return why it cannot be done: there is no half a processor to bind to."""
+        count = limits.cpus or 1
+        return "" if count == int(count) else f"it counts whole processors, not {count:g}"
+
+    def prepare(
+        self,
+        _names: Collection[str],
+        limits: Limits,
+        _belongings: Belongings,
+        /,
+    ) -> Plain:
+        """Return the step that binds it."""
+        step = bind_step(limits.cpus or 1)
+        return Plain(
+            way=f"processors {limits.cpus:g} by affinity",
+            steps=(step,),
+            probes=(("affinity", *step[1:]),),
+        )

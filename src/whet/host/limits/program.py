@@ -1,0 +1,47 @@
+"""A trial made ready to start: what its limits and its room are put around."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from whet.core.limits import Limits
+from whet.core.trial import ResetStep
+from whet.host.limits.ceiling import Prepared
+
+AGENT_VARIABLE = "WHET_AGENT"
+PYCACHE_VARIABLE = "WHET_PYCACHE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A trial made ready: payloads written, environment complete.
+
+    Attributes:
+        command: argument vector.
+        environment: all of it.
+        cwd: folder to start in.
+        stdin: file to read from; None: whet's own standard input.
+        reset: steps before the command.
+        limits: what it may use.
+        payloads: where the payloads of the trial lie, by their place in it.
+        contents: digests of what they and standard input hold.
+        looks: the folder below which it is noted what it looks at, a real path, and git's own
+            folder of that; empty: it is not noted.
+        hang_seconds: after so long without output it is given up; None: never.
+        beside: what else stands around it, which is neither a limit nor a room.
+        hangs_if_idle: only if it does nothing either.
+    """
+
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    cwd: str
+    stdin: Path | None = Path(os.devnull)
+    reset: tuple[ResetStep, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    payloads: tuple[Path, ...] = ()
+    contents: tuple[str, ...] = ()
+    looks: tuple[str, str] = ("", "")
+    hang_seconds: float | None = None
+    beside: tuple[Prepared, ...] = ()
+    hangs_if_idle: bool = False

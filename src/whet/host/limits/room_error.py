@@ -1,0 +1,76 @@
+"""The error that says why a trial got no room of its own, and what this machine lacks for it."""
+
+import errno
+import os
+
+from whet.core.errors import LimitNotEnforced, RoomRefused, WhetError
+
+_SWITCHES = (
+    ("/proc/sys/user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=10000"),
+    (
+        "/proc/sys/kernel/unprivileged_userns_clone",
+        "0",
+        "sysctl kernel.unprivileged_userns_clone=1",
+    ),
+    (
+        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+        "1",
+        "sysctl kernel.apparmor_restrict_unprivileged_userns=0",
+    ),
+)
+
+_OVERLAY, _AS_USER = "mount of overlay on ", " in a user namespace"
+
+
+def room_error(words: str, number: int) -> WhetError:
+    """Return the error for a room that could not be made.
+
+    Args:
+        words: what was tried.
+        number: the system's error; 0: it was made, but a limit in it does not hold.
+    """
+    if not number:
+        return LimitNotEnforced(
+            f"a probe went beyond a limit and nothing stopped it: {words}",
+            hint="`whet explain limit-not-enforced` says what each way needs",
+        )
+    who = "root" if os.geteuid() == 0 else "an ordinary user"
+    return RoomRefused(
+        f"cannot give the trial a room of its own, as {who}: {words}: {os.strerror(number)}"
+        + (
+            f" (namespaces without a user namespace: {os.strerror(errno.EPERM)})"
+            if _tried_both(words)
+            else ""
+        ),
+        hint=_hint_for_mount(words) or _hint(),
+    )
+
+
+def _tried_both(words: str) -> bool:
+    return "user namespace" in words
+
+
+def _hint_for_mount(words: str) -> str:
+    """Return what to do where something is mounted below what cannot be laid over; else nothing."""
+    if os.geteuid() == 0 or not words.startswith(_OVERLAY):
+        return ""
+    from whet.host.kernel.mounts import mount_points
+
+    folder = words.removeprefix(_OVERLAY).removesuffix(_AS_USER).rstrip("/") + "/"
+    for point in map(os.fsdecode, mount_points()):
+        if point.startswith(folder):
+            return (
+                f"`{point}` is mounted in it, and only root may lay something over that: unmount it"
+            )
+    return ""
+
+
+def _hint() -> str:
+    for path, forbids, command in _SWITCHES:
+        try:
+            with open(path, encoding="ascii") as file:
+                if file.read().strip() == forbids:
+                    return f"an administrator may allow it: `{command}`"
+        except OSError:
+            continue
+    return "`whet explain room-refused` says what it needs, in containers too"

@@ -1,0 +1,102 @@
+"""A control group of version 2 for an ordinary user, asked of their own systemd.
+
+Someone who has come in by ssh may not make control groups where their shell runs. Their systemd may,
+and gives a part of the tree to whoever asks (`systemd-run --user --scope --property=Delegate=yes`;
+systemd.resource-control(5)). Nobody may move a process there from outside, so it is the spawner that is
+started inside: what it forks can then go from group to group.
+"""
+
+import os
+import shutil
+import socket
+import threading
+import time
+from contextlib import suppress
+
+from whet.host.kernel.control_groups import group_of_process, own_group, read_words, write_words
+from whet.host.process.process_tree import descendants_of
+
+_PATIENCE_SECONDS = 5.0
+_SPAWNER = "spawner"
+
+_refusals: list[str] = []
+
+
+class _Here(threading.local):
+    """What a thread has: it uses one spawner, and that one's groups are not another's."""
+
+    home = ""
+
+
+_here = _Here()
+
+
+def home_group() -> str | None:
+    """Return the group beside which groups of trials are made: a spawner's, or this process's own."""
+    return _here.home if is_home_given() else own_group("")
+
+
+def is_home_given() -> bool:
+    """Whether that group was asked of systemd."""
+    return os.path.isdir(_here.home)
+
+
+def is_in_scope(pid: int) -> bool:
+    """Whether a process was started in a part of the tree that was asked of systemd."""
+    return group_of_process(pid) == _here.home
+
+
+def scope_hindrance() -> str:
+    """Return why systemd cannot give this user a part of the tree; empty: it is worth a try."""
+    if _refusals:
+        return _refusals[0]
+    if shutil.which("systemd-run") is None:
+        return "`systemd-run` is not installed"
+    folder = os.environ.get("XDG_RUNTIME_DIR")
+    if not folder:
+        return "`XDG_RUNTIME_DIR` is not set, as without a login"
+    try:
+        with socket.socket(socket.AF_UNIX) as asked:
+            asked.connect(os.path.join(folder, "systemd", "private"))
+    except OSError:
+        return f"no systemd of this user's own answers in `{folder}`"
+    return ""
+
+
+def scope_prefix() -> tuple[str, ...]:
+    """Return the words before a command that start it in a part of the tree of its own."""
+    found = shutil.which("systemd-run") or "systemd-run"
+    return (found, "--user", "--scope", "--quiet", "--collect", "--property=Delegate=yes", "--")
+
+
+def settle_in_scope(pid: int, before: str | None) -> bool:
+    """Wait until a process is in its part of the tree, and make room for groups beside it there.
+
+    Args:
+        pid: of the process.
+        before: the group that it was started from.
+
+    Returns:
+        whether it has come to that.
+    """
+    gives_up_at = time.monotonic() + _PATIENCE_SECONDS
+    while (scope := group_of_process(pid)) == before or scope is None:
+        if scope is None or time.monotonic() > gives_up_at:
+            _refusals.append("it gave no group")
+            return False
+        time.sleep(0.002)
+    home = os.path.join(scope, _SPAWNER)
+    try:
+        os.mkdir(home)
+        # A group with processes has no limited ones below it. What it forks from here on is in there.
+        write_words(f"{home}/cgroup.procs", pid)
+        for below in descendants_of(pid):
+            write_words(f"{home}/cgroup.procs", below)
+    except OSError as error:
+        _refusals.append(f"the group that it gave cannot be used: {error.strerror}")
+        return False
+    for controller in read_words(f"{scope}/cgroup.controllers").split():
+        with suppress(OSError):
+            write_words(f"{scope}/cgroup.subtree_control", f"+{controller}")
+    _here.home = home
+    return True

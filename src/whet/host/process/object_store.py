@@ -1,0 +1,36 @@
+"""Where whet's own git objects are: in a folder of the user's, not in their repository.
+
+They hold what was not committed, such as a file of passwords that nobody has told git to ignore.
+Objects in the repository, and references to them, go where the repository goes: `git push
+--mirror`, `git clone`, a copy. These stay, and git reads them as those of an alternate.
+"""
+
+import os
+from contextlib import suppress
+
+from whet.core.errors import CannotWrite
+from whet.host.files.user_state import user_state
+
+VARIABLE = "GIT_ALTERNATE_OBJECT_DIRECTORIES"
+
+
+def own_folder() -> str:
+    """Return the user's state folder; empty if there can be none. It need not be there yet.
+
+    It may lie in a project, such as a home that is a repository: nothing in it is part of that.
+    """
+    with suppress(CannotWrite):
+        return str(user_state(os.environ))
+    return ""
+
+
+def object_store() -> str:
+    """Return the folder; empty if the user has none of their own. It need not be there yet."""
+    folder = own_folder()
+    return os.path.join(folder, "objects") if folder else ""
+
+
+def has_object(name: str) -> bool:
+    """Whether whet keeps an object of this name itself."""
+    store = object_store()
+    return bool(store) and os.path.exists(os.path.join(store, name[:2], name[2:]))

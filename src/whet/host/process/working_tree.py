@@ -1,0 +1,179 @@
+"""Where a working tree and its git directory are, and what HEAD is, without starting git."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from whet.core.record import JsonObject, text, text_map, texts
+from whet.host.files.files import content_of
+from whet.host.process.git import (
+    OWN_SCOPES,
+    GitFailedError,
+    Repository,
+    check_place,
+    git_environment,
+)
+from whet.host.process.tool import ToolMissingError, call_tool
+
+Stamp: TypeAlias = tuple[int, int, int]
+"""Inode, time of change in nanoseconds and size of a file; zeros if there is none."""
+
+_SETTINGS = "excludesfile|ignorecase|precomposeunicode|symlinks|sharedrepository"
+_OBJECT_ID_LENGTHS = (40, 64)  # SHA-1, SHA-256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WorkingTree:
+    """One working tree: the main one of a repository or a linked one.
+
+    Attributes:
+        top: its top folder.
+        git_dir: where its own HEAD and index are.
+        common_dir: where the repository's objects, references and settings are.
+        object_format: ``sha1`` or ``sha256``.
+        settings: the repository's own settings that decide what its files are.
+        ignore_files: files outside the working tree that say what is ignored in it.
+    """
+
+    top: str
+    git_dir: str
+    common_dir: str
+    object_format: str
+    settings: Mapping[str, str]
+    ignore_files: tuple[str, ...]
+
+    @classmethod
+    def holding(cls, folder: str) -> "WorkingTree":
+        """Ask git for the working tree that ``folder`` lies in.
+
+        Raises:
+            GitFailedError: if git is missing, refuses the repository or there is none.
+        """
+        keys = ("--show-toplevel", "--git-dir", "--git-common-dir", "--show-object-format")
+        found = _git(folder, "rev-parse", "--path-format=absolute", *keys).split(
+            "\n"
+        )  # splitlines would also split at \x0b
+        if len(found) != len(keys):
+            raise GitFailedError("the path of the repository holds a line break")
+        check_place(found[0], found[1])
+        settings = _core_settings(folder)
+        mine = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+        everywhere = os.path.join(mine, "git", "ignore")
+        for _, name, value in settings:
+            everywhere = value if name == "core.excludesfile" else everywhere
+        return cls(
+            top=found[0],
+            git_dir=found[1],
+            common_dir=found[2],
+            object_format=found[3],
+            # Settings of the user or the system are read by every git; those of the repository
+            # are not when whet's own index is used.
+            settings={name: value for scope, name, value in settings if scope in OWN_SCOPES},
+            ignore_files=(
+                os.path.join(found[2], "info", "exclude"),
+                os.path.join(found[0], os.path.expanduser(everywhere)),
+            ),
+        )
+
+    @property
+    def repository(self) -> Repository:
+        """This working tree's repository."""
+        return Repository(Path(self.top))
+
+    @property
+    def objects(self) -> str:
+        """Folder of the repository's objects."""
+        return os.path.join(self.common_dir, "objects")
+
+    def head(self) -> str:
+        """Return the commit that is checked out; empty before the first one."""
+        said = _content(os.path.join(self.git_dir, "HEAD")).strip()
+        if said.startswith(b"ref: "):
+            name = said.removeprefix(b"ref: ")
+            said = _content(os.path.join(os.fsencode(self.common_dir), name)).strip()
+            said = said or self._packed(name)
+        if len(said) in _OBJECT_ID_LENGTHS and said.isalnum():
+            return said.decode("ascii")
+        # Before the first commit, through a symbolic reference, or in a reference table.
+        answer = self.repository.ask("rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+        return answer.text if answer.exit_code == 0 else ""
+
+    def _packed(self, name: bytes) -> bytes:
+        packed = _content(os.path.join(self.common_dir, "packed-refs"))
+        end = packed.find(b" " + name + b"\n")
+        return b"" if end < 0 else packed[packed.rfind(b"\n", 0, end) + 1 : end]
+
+    def to_json(self) -> dict[str, object]:
+        """Return this as JSON data."""
+        return {
+            "top": self.top,
+            "git_dir": self.git_dir,
+            "common_dir": self.common_dir,
+            "object_format": self.object_format,
+            "settings": dict(self.settings),
+            "ignore_files": list(self.ignore_files),
+        }
+
+    @classmethod
+    def from_json(cls, data: JsonObject) -> "WorkingTree":
+        """Return what ``to_json`` wrote."""
+        return cls(
+            top=text(data, "top"),
+            git_dir=text(data, "git_dir"),
+            common_dir=text(data, "common_dir"),
+            object_format=text(data, "object_format"),
+            settings=text_map(data, "settings"),
+            ignore_files=texts(data, "ignore_files"),
+        )
+
+
+def folder_with_git(folder: str) -> str | None:
+    """Return ``folder`` or the nearest folder above it that has a ``.git``; None: no repository."""
+    folder = os.path.abspath(folder)
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+    return folder
+
+
+def stamp_of(path: str) -> Stamp:
+    """Return what tells that a file has not been written since."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return (0, 0, 0)
+    return (status.st_ino, status.st_mtime_ns, status.st_size)
+
+
+def _core_settings(folder: str) -> list[tuple[str, str, str]]:
+    """Return scope, name and value of each setting that decides, the one that wins last."""
+    asked = ("config", "-z", "--show-scope", "--get-regexp", rf"^core\.({_SETTINGS})$")
+    try:
+        parts = _git(folder, *asked).split("\0")
+    except GitFailedError:
+        return []  # exit code 1: none is set
+    lines = [
+        (scope, *line.partition("\n")) for scope, line in zip(parts[::2], parts[1::2], strict=False)
+    ]
+    return [(scope, name, value if equals else "true") for scope, name, equals, value in lines]
+
+
+def _git(folder: str, *arguments: str) -> str:
+    try:
+        answer = call_tool(["git", "-C", folder, *arguments], environment=git_environment())
+    except ToolMissingError as error:
+        raise GitFailedError("git is not installed") from error
+    if answer.exit_code != 0:
+        raise GitFailedError(f"git {arguments[0]}: {answer.complaint}")
+    return answer.text
+
+
+def _content(path: str | bytes) -> bytes:
+    try:
+        return content_of(path)
+    except OSError:
+        return b""

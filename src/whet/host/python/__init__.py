@@ -1,0 +1,1 @@
+"""Python installations: environments, packages, package indexes, and which Python a command runs on."""

@@ -1,0 +1,93 @@
+"""Records what the processes of a trial use while it runs; imports next to nothing.
+
+A look costs some tens of microseconds for each process, and is taken so rarely that all of them
+together need less than a hundredth of one processor. A long trial keeps as many samples as a
+short one: when there are too many, every second one goes, and looks become rarer.
+"""
+
+import os
+import time
+from itertools import islice
+
+from whet.host.process.process_tree import cpu_ticks_of, disk_bytes_of, name_of
+
+TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import TypeAlias
+
+    # seconds, memory, CPU seconds, open files, bytes read, bytes written, processes
+    Sample: TypeAlias = tuple[float, int, float, int, int, int, int]
+    # pid, name, the most memory it held
+    Peak: TypeAlias = tuple[int, str, int]
+    Gauged: TypeAlias = tuple["list[Sample]", "list[Peak]"]
+
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+_MOST_SAMPLES = 128
+_MOST_PEAKS = 8
+_FIRST_SECONDS = 0.02
+_SHARE = 400  # a 400th of the time may be spent here
+_MOST_PROCESSES_LOOKED_INTO = 64
+
+
+class Gauge:
+    """Takes samples of one trial."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._due = self._began
+        self._interval = _FIRST_SECONDS
+        self._samples: list[Sample] = []
+        self._peaks: dict[int, int] = {}
+        self._names: dict[int, str] = {}
+        self._disk: dict[int, tuple[int, int]] = {}
+
+    def look(self, held_bytes: "Mapping[int, int]", ended_cpu_seconds: float) -> None:
+        """Take a sample if one is due.
+
+        Args:
+            held_bytes: what each process of the trial holds.
+            ended_cpu_seconds: what those that are gone have used.
+        """
+        began = time.monotonic()
+        if began < self._due:
+            return
+        memory = ticks = files = 0
+        for pid, held in islice(held_bytes.items(), _MOST_PROCESSES_LOOKED_INTO):
+            memory += held
+            if held > self._peaks.get(pid, 0):
+                self._peaks[pid] = held
+                self._names[pid] = name_of(pid) or self._names.get(pid, "")
+            ticks += cpu_ticks_of(pid)
+            files += _open_files(pid)
+            disk = disk_bytes_of(pid)
+            if disk is not None:
+                self._disk[pid] = disk
+        self._samples.append(
+            (
+                round(began - self._began, 4),
+                memory,
+                round(ended_cpu_seconds + ticks / _TICKS_PER_SECOND, 3),
+                files,
+                sum(read for read, _ in self._disk.values()),
+                sum(written for _, written in self._disk.values()),
+                len(held_bytes),
+            )
+        )
+        if len(self._samples) > _MOST_SAMPLES:
+            del self._samples[::2]
+            self._interval *= 2
+        ended = time.monotonic()
+        self._due = ended + max(self._interval, _SHARE * (ended - began))
+
+    def record(self) -> "Gauged":
+        """Return the samples, and the processes that held most."""
+        largest = sorted(self._peaks.items(), key=lambda item: -item[1])[:_MOST_PEAKS]
+        return self._samples, [(pid, self._names.get(pid, ""), held) for pid, held in largest]
+
+
+def _open_files(pid: int) -> int:
+    try:
+        return len(os.listdir(f"/proc/{pid}/fd"))
+    except OSError:
+        return 0  # gone, or of another user

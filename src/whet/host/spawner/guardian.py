@@ -1,0 +1,85 @@
+"""The parent of the spawner: whichever of the two is killed, the other one ends the programs.
+
+The kernel ends the command itself when the spawner dies, also by SIGKILL, but not what the command
+has started. So there are two *subreapers*, one below the other (prctl(2), PR_SET_CHILD_SUBREAPER):
+
+- when the spawner is killed, its whole tree falls to the guardian, which kills it;
+- when the guardian is killed, the spawner gets a signal and ends its tree as if whet were gone;
+- when whet is killed, the spawner sees the end of its socket.
+
+Only a kill of all three at one moment leaves what the command has started; the next whet finds that.
+"""
+
+import ctypes
+import os
+import time
+
+from whet.host.process.process_tree import descendants_of
+
+TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
+if TYPE_CHECKING:
+    import signal
+else:
+    import _signal as signal  # `signal` is this and enums, which add 10 ms
+
+PARENT_IS_GONE = signal.SIGUSR1
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
+_PATIENCE_SECONDS = 5.0  # a killed process that still lives hangs in the kernel (state D)
+_LAST_STANDARD = 2
+
+
+def become_reaper() -> None:
+    """Make this process the parent of all below it that lose theirs."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def be_told_of_parents_end(number: int, parent: int) -> bool:
+    """Have the kernel send this process a signal when its parent ends; say whether it still lives."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(number), 0, 0, 0)
+    return os.getppid() == parent
+
+
+def stand_guard() -> None:
+    """Make this process the guardian, and return in its child, which goes on as the spawner.
+
+    The child gets `PARENT_IS_GONE` when this process ends before it. Until it reacts to that
+    signal the signal ends it, which is as good: it has started nothing yet.
+    """
+    become_reaper()
+    parent, spawner = os.getpid(), os.fork()
+    if spawner:
+        _guard(spawner)
+    if not be_told_of_parents_end(PARENT_IS_GONE, parent):
+        os._exit(1)
+
+
+def _guard(spawner: int) -> None:
+    status = 1
+    try:
+        for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD}:
+            signal.signal(number, signal.SIG_IGN)
+        os.closerange(_LAST_STANDARD + 1, os.sysconf("SC_OPEN_MAX"))
+        os.chdir("/")
+        status = os.waitstatus_to_exitcode(os.waitpid(spawner, 0)[1])
+        if status:  # else it has seen to its tree itself
+            _end_all()
+    finally:
+        os._exit(status & 0xFF)
+
+
+def _end_all() -> None:
+    """Kill all that has fallen to this process and wait until it is gone."""
+    give_up_at, pause = time.monotonic() + _PATIENCE_SECONDS, 0.0002
+    while time.monotonic() < give_up_at:
+        for pid in descendants_of(os.getpid()):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                continue  # gone, or of another user
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        time.sleep(pause)
+        pause = min(pause * 2, 0.02)

@@ -1,0 +1,117 @@
+"""What the agent is to observe in a trial, and what it has left when the trial has ended."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from whet.agent.site.whet_state.secret import VARIABLE as SECRETS_VARIABLE
+from whet.agent.site.whet_state.secret import listed_secrets
+from whet.core.errors import DiskFull
+from whet.core.evidence import Evidence
+
+if TYPE_CHECKING:  # not loaded for a trial that nobody follows
+    from whet.host.inspect.call_groups import Sieve
+    from whet.host.inspect.following import Following
+
+_LOCALS, _COUNT, _PROBES = "WHET_LOCALS", "WHET_COUNT", "WHET_PROBES"
+_CLOSER, _EDIT = "WHET_CLOSER", "WHET_EDIT"
+_LEAST_BYTES = 1 << 20
+TOGGLES_VARIABLE = "WHET_TOGGLES"
+"""What is to be switched inside a program, by name; also empty, it lets the agent tell its signs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentTasks:
+    """What is asked of the agent beside a stack on request; by itself nothing.
+
+    Attributes:
+        keeps_locals: keep what the frames of failures hold, and which Pythons there were.
+        counted: a function (``package.module:Class.method``) whose calls are counted.
+        closer: look closer at what is known to fail, which is slower; a word more asks for an
+            experiment on one line (`whet_closer.accesses`), or for ``numbers`` that are none, or
+            for the ``functions:`` that are called in files below a folder, or for the ``steps:`` up
+            to an error (`whet_closer.steps`).
+        probes: what is looked out for, as `whet.workbench.inspect.probe` says it; empty: nothing.
+        edit: a module's real path, and the text that it is to run with instead of its file's;
+            None: each runs as it is. It must fit into a variable (128 KiB).
+        reads_signs: ask what programs have loaded; they tell where `TOGGLES_VARIABLE` is set.
+        follows: says which failing system calls are kept; None: calls are not followed.
+    """
+
+    keeps_locals: bool = False
+    counted: str = ""
+    probes: str = ""
+    reads_signs: bool = False
+    follows: "Sieve | None" = None
+    closer: str | None = None
+    edit: tuple[str, str] | None = None
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What tells the agent; as long for any trial that is not looked into."""
+        counted = {_COUNT: self.counted} if self.counted else {}
+        closer = {} if self.closer is None else {_CLOSER: self.closer}
+        probed = {_PROBES: self.probes} if self.probes else {}
+        edited = {} if self.edit is None else {_EDIT: "\n".join(self.edit)}
+        listed = listed_secrets()
+        secrets = {SECRETS_VARIABLE: listed} if listed else {}
+        locals_kept = "1" if self.keeps_locals else "0"
+        return {_LOCALS: locals_kept, **secrets, **counted, **closer, **probed, **edited}
+
+    def following(self, agent_folder: Path, *, holds_calls: bool) -> "Following | None":
+        """Return what follows the calls of one trial; None: nothing does.
+
+        Args:
+            agent_folder: where its agents write.
+            holds_calls: some of its calls are held, and are to fail.
+        """
+        if self.follows is None:
+            return None
+        from whet.host.inspect.following import Following
+
+        return Following(self.follows, agent_folder, is_filtered=not holds_calls)
+
+    def check_room(self, agent_folder: Path) -> None:
+        """Raise where nothing could be told: that would read as if nothing had been met.
+
+        Raises:
+            DiskFull: if there is no space for what agents are to write.
+        """
+        if not (self.counted or self.probes):
+            return
+        found = os.statvfs(agent_folder)
+        if found.f_bavail * found.f_frsize < _LEAST_BYTES:
+            raise DiskFull(
+                f"no space left in `{agent_folder.parent}` for what is to be told of the program",
+                hint="free some space there (`df -h`), or set `TMPDIR` to a folder with space",
+            )
+
+    def evidence(self, agent_folder: Path) -> tuple[Evidence, ...]:
+        """Return what the agents of a trial have left in their folder."""
+        found: list[Evidence] = []
+        if self.counted:
+            from whet.host.python.module_search import counts_told
+
+            found.append(counts_told(agent_folder))
+        if self.probes:
+            from whet.host.trial.probe_reports import read_probes
+
+            found.append(read_probes(agent_folder, self.probes))
+        if self.keeps_locals:
+            from whet.host.inspect.failures import read_failures
+            from whet.host.inspect.presence import read_pythons
+
+            found += [*read_failures(agent_folder), read_pythons(agent_folder)]
+        if self.reads_signs:
+            from whet.host.trial.signs import read_signs
+
+            found.append(read_signs(agent_folder))
+        if self.closer is not None:
+            from whet.host.trial.closer import read_closer, read_steps
+
+            found += [read_closer(agent_folder), *read_steps(agent_folder)]
+        return tuple(found)
+
+
+NO_TASKS = AgentTasks()

@@ -1,0 +1,63 @@
+"""The files that a command starts from, and which of them it has written to."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from whet.core.trial import Trial
+from whet.host.code.search_stamp import named_files
+from whet.host.process.git import GitFailedError, Repository
+
+_MOST_FILES = 30_000  # a tenth of a second of looking
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Files as they were: what git tracks, and what the command names.
+
+    What else lies in the folder may be what an earlier run has left: that is no input.
+
+    Attributes:
+        seen: size and time of each, by its real path.
+    """
+
+    seen: Mapping[str, tuple[int, int]]
+
+    @classmethod
+    def of(cls, trial: Trial, environment: Mapping[str, str], left_out: Sequence[Path]) -> "Inputs":
+        """Look at the inputs of a trial; at none where there are too many.
+
+        Args:
+            trial: what is run.
+            environment: what it inherits.
+            left_out: folders whose files do not count.
+        """
+        paths = {os.path.realpath(path) for path in named_files(trial, environment)}
+        if trial.code is not None:
+            paths |= _tracked(trial.code.repository)
+        own = tuple(f"{os.path.realpath(path)}{os.sep}" for path in left_out)
+        paths = {path for path in paths if not path.startswith(own)}
+        if len(paths) > _MOST_FILES:
+            return cls({})
+        return cls({path: mark for path in sorted(paths) if (mark := _mark(path)) is not None})
+
+    def written(self) -> list[str]:
+        """Return those that are not what they were, or gone."""
+        return [path for path, mark in self.seen.items() if _mark(path) != mark]
+
+
+def _tracked(top: str) -> set[str]:
+    try:
+        names = Repository(Path(top)).get("ls-files", "-z").split("\0")
+    except GitFailedError:
+        return set()
+    return {os.path.join(os.path.realpath(top), name) for name in names if name}
+
+
+def _mark(path: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns

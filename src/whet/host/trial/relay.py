@@ -1,0 +1,424 @@
+"""Watching over one running trial: its output, its time, the user's keys and signals."""
+
+import os
+import select
+import signal
+import termios
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from whet.host.process.channel import (
+    Channel,
+    as_done,
+    as_hindered,
+    as_noted,
+    as_number,
+    as_taken,
+    as_text,
+)
+from whet.host.process.console import Console
+from whet.host.process.control import Control
+from whet.host.spawner.felling import HELD
+from whet.host.trial.idleness import LOOK_SECONDS, Idleness
+from whet.host.trial.wiring import Keyboard, Wiring
+
+if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make it with
+    from whet.host.process.channel import Ended, Taken
+    from whet.host.spawner.watches import Noted
+
+_GRACE_SECONDS = 5.0  # between a SIGTERM that is passed on and the kill
+_SPAWNER_SECONDS = 20.0  # a spawner that has not killed its tree by then stands still itself
+_LOOK_SECONDS = 0.2  # in the background: whether it is still there
+_DOUBLE_SECONDS = 1.0  # in a terminal, two Ctrl-C so close together mean: kill
+
+
+class KillReason(Enum):
+    """Why whet killed a trial."""
+
+    TIME_IS_UP = "its time was up"
+    HANGS = "it had written nothing for too long"
+    GIVEN_UP = "the user or a search gave it up"
+    TOO_MUCH_OUTPUT = "it wrote more than its limit"
+    LIMIT_MET = "it met a limit"
+
+
+Answer: TypeAlias = tuple[Literal["ended", "failed", "refused", "fault", "lost"], bytes]
+"""The spawner's last word on a trial, packed; `lost`: it is gone."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Relay:
+    """Carries all that goes between the program, the user and the spawner, for one trial.
+
+    Attributes:
+        channel: to the spawner, which has been asked to run the trial.
+        wiring: the streams.
+        control: requests from other threads.
+        console: the user's; None: nobody watches.
+        wall_seconds: after so long the trial is killed.
+        hang_seconds: after so long without output the trial is killed.
+        idleness: with it only if it does nothing either.
+        on_full: is told which process has met the memory limit alone, and dies of it.
+        before_kill: is given a process to look into just before it is killed: the command at a
+            timeout, the largest process when there is no more memory.
+        on_copy: is told of each frozen copy of the program, with what it wrote until then.
+        on_halt: is told why no copies can be taken.
+        on_hindrance: is told of a place where none could be taken, the seconds, and why.
+        on_looks: is told what the run has looked at.
+        on_done: is told what the program has left in the world, and what it has changed.
+        on_told: is told what the user has told the program, in words.
+        still_fits: is asked after the reset steps whether a copy may be resumed.
+        errors_first: of two streams that wait, errors came first: a debugger asks after them.
+        is_shell: Ctrl-C and Ctrl-Z are the program's alone, however often.
+        past: what the copy that is resumed wrote before it was taken, by stream.
+        reason: why the trial was killed; None: it was not.
+        was_early: it was killed before anything was heard of the command.
+    """
+
+    channel: Channel
+    wiring: Wiring
+    control: Control
+    console: Console | None
+    wall_seconds: float | None
+    before_kill: Callable[[int], None]
+    on_full: "Callable[[Noted], None] | None" = None
+    on_copy: "Callable[[Taken, dict[str, bytes]], None] | None" = None
+    on_halt: Callable[[str], None] | None = None
+    on_hindrance: Callable[[str, float, str], None] | None = None
+    on_done: Callable[[tuple[str, ...], tuple[str, ...] | None], None] | None = None
+    on_told: Callable[[str], None] | None = None
+    on_looks: Callable[[bytes], None] | None = None
+    still_fits: Callable[[], bool] = lambda: True
+    errors_first: bool = False
+    is_shell: bool = False
+    past: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    hang_seconds: float | None = None
+    idleness: Idleness | None = None
+    reason: KillReason | None = None
+    was_early: bool = False
+
+    _answer: Answer | None = None
+    _pid: int = 0
+    _starting: tuple[int, float] | None = None
+    _kill_at: float | None = None
+    _hangs_at: float | None = None
+    _grace_ends: float | None = None
+    _lost_at: float | None = None
+    _interrupted_at: float | None = None
+    _suspended_at: float | None = None
+
+    def run(self, buffer: bytearray) -> Answer:
+        """Return the spawner's answer once the trial is over and its output is kept and shown."""
+        if self.wall_seconds is not None:
+            self._kill_at = time.monotonic() + self.wall_seconds
+        requests = self.control.attach()
+        try:
+            if self.console is not None:
+                self.console.finish()  # what is left of one that had ended by itself by then
+                self.console.lend_to(self.control)
+            while self._answer is None or any(outlet.is_waiting for outlet in self.wiring.outlets):
+                self._step(requests, buffer)
+            return self._answer
+        finally:
+            if self.console is not None:
+                self.console.lend_to(None)
+            if self.wiring.keyboard is not None:
+                self.wiring.keyboard.own.restore()
+            for outlet in self.wiring.outlets:
+                outlet.speak_again()
+            self.control.detach(requests)
+            if self.console is not None:
+                self.console.finish()
+
+    def _step(self, requests: int, buffer: bytearray) -> None:
+        ready = self._wait(requests)
+        # First: what the spawner says of the program was said before the program wrote anything.
+        if self.channel.descriptor in ready:
+            self._hear(buffer)
+        flows = list(self.wiring.flows.values())
+        for flow in reversed(flows) if self.errors_first else flows:
+            if flow.reader in ready:
+                flow.pull(buffer)
+                self._note_output()
+                if flow.overran:
+                    self._kill(KillReason.TOO_MUCH_OUTPUT)
+        for outlet in self.wiring.outlets:
+            if outlet.descriptor in ready:
+                outlet.pump()
+        self._serve_keyboard(ready)
+        if requests in ready:
+            os.read(requests, 4096)
+            self._obey()
+        self._look_at_the_clock()
+
+    def _wait(self, requests: int) -> set[int]:
+        poll = select.poll()
+        poll.register(requests, select.POLLIN)
+        if self._answer is None:
+            poll.register(self.channel.descriptor, select.POLLIN)
+            for name, flow in self.wiring.flows.items():
+                if flow.is_open and not flow.is_held_up and self._is_shown_right(name):
+                    poll.register(flow.reader, select.POLLIN)
+            keyboard = self.wiring.keyboard
+            if keyboard is not None and keyboard.is_waiting:
+                poll.register(keyboard.other.master, select.POLLOUT)
+            elif keyboard is not None and keyboard.is_open and self._may_read_keys(keyboard):
+                poll.register(keyboard.descriptor, select.POLLIN)
+        for outlet in self.wiring.outlets:
+            if outlet.is_waiting:
+                poll.register(outlet.descriptor, select.POLLOUT)
+        return {descriptor for descriptor, _ in poll.poll(self._patience_ms())}
+
+    def _is_shown_right(self, name: str) -> bool:
+        """Whether the user's terminal is ready for a stream: raw for what comes from another one.
+
+        Reset steps come first, write to a pipe and are shown before it is raw.
+        """
+        return self.wiring.keyboard is None or name == "reset" or self._pid != 0
+
+    def _may_read_keys(self, keyboard: Keyboard) -> bool:
+        # After `bg` the keys are the shell's: reading them would stop whet (SIGTTIN).
+        if self._suspended_at is not None or not keyboard.own.is_ours:
+            return False
+        if self._pid != 0:
+            keyboard.own.make_raw()  # back from the background, of which no signal tells
+        return True
+
+    @property
+    def _is_in_background(self) -> bool:
+        keyboard = self.wiring.keyboard
+        return keyboard is not None and keyboard.is_open and not keyboard.own.is_ours
+
+    @property
+    def cut_off(self) -> "Ended | None":
+        """How a program ended whose spawner was killed: the kernel ended it too.
+
+        None if it had not begun, or if whet was about to end it.
+        """
+        if self._starting is None or self.reason is not None:
+            return None
+        pid, began = self._starting
+        exits: list[tuple[int, int | None, bool]] = [(pid, int(signal.SIGKILL), False)]
+        return (exits, time.monotonic() - began, 0.0, 0, -1, False, [], [], ([], []))
+
+    def _patience_ms(self) -> float | None:
+        times = (self._kill_at, self._hangs_at, self._grace_ends, self._lost_at)
+        ends = [end for end in times if end is not None]
+        if self._is_in_background:
+            ends.append(time.monotonic() + _LOOK_SECONDS)
+        if not ends or self._answer is not None or self._suspended_at is not None:
+            return None
+        return max(0.0, min(ends) - time.monotonic()) * 1000 + 1
+
+    def _look_at_the_clock(self) -> None:
+        if self._suspended_at is not None or self._answer is not None:
+            return
+        now = time.monotonic()
+        if self._lost_at is not None and now >= self._lost_at:
+            self._end(("lost", b""))
+        elif self._grace_ends is not None and now >= self._grace_ends:
+            self._kill(KillReason.GIVEN_UP)
+        elif self._kill_at is not None and now >= self._kill_at:
+            self._give_up(KillReason.TIME_IS_UP)
+        elif self._hangs_at is not None and now >= self._hangs_at:
+            self._give_up_if_stuck()
+
+    def _give_up_if_stuck(self) -> None:
+        if self.idleness is None or self.idleness.is_stuck(self._pid):
+            self._give_up(KillReason.HANGS)
+        else:
+            self._hangs_at = time.monotonic() + LOOK_SECONDS
+
+    def _give_up(self, reason: KillReason) -> None:
+        if self.reason is None and self._pid:
+            self.before_kill(self._pid)
+        self.was_early |= self.reason is None and not self._pid
+        self._kill(reason)
+
+    def _note_output(self) -> None:
+        if self.hang_seconds is not None and self.reason is None and self._pid:
+            self._hangs_at = time.monotonic() + self.hang_seconds
+            if self.idleness is not None:
+                self.idleness.begin()
+
+    def _kill(self, reason: KillReason) -> None:
+        """Have the whole tree killed.
+
+        No SIGTERM goes first: what would still run then is no part of the trial, and a program
+        that ignores it, has forked away or is stopped needs SIGKILL anyway.
+        """
+        if self.reason is None and self._answer is None:
+            self.reason = reason
+            self._tell("kill")
+            self._lost_at = time.monotonic() + _SPAWNER_SECONDS
+        self._kill_at = self._hangs_at = self._grace_ends = None
+
+    def _hear(self, buffer: bytearray) -> None:
+        message = self.channel.receive()
+        kind, body = ("lost", b"") if message is None else message[:2]
+        if kind == "started":
+            self._pid = as_number(body)
+            self._note_output()  # from here on: reset steps are none of it
+            if self.wiring.keyboard is not None:
+                self.wiring.keyboard.own.make_raw()
+        elif kind == "resuming":
+            if self.wiring.keyboard is not None:
+                self.wiring.keyboard.own.make_raw()  # the past has its carriage returns already
+            for name, data in self.past.items():
+                self.wiring.flows[name].feed(memoryview(data))
+        elif kind == "snapshot":
+            self._note_copy(body, buffer)
+        elif kind in {"over", "full"}:
+            self._end_at_limit(as_noted(body), is_one=kind == "full")
+        elif kind == "settled":
+            self._tell("go" if self.still_fits() else "stop")
+        elif kind in {"ended", "failed", "refused", "fault", "lost"}:
+            self.wiring.drain(buffer)
+            self._end((kind, body))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - the set above is the literal's
+
+        else:
+            self._hear_reasons(kind, body)
+
+    def _end_at_limit(self, noted: "Noted", *, is_one: bool) -> None:
+        """Have the trial killed, or one process of it."""
+        pid = noted[2]
+        if is_one:
+            if self.on_full is not None:
+                self.on_full(noted)
+            if noted[0] == HELD:  # else it is dead, and its number may be another's
+                self._tell("fell", pid)
+            return
+        if self.reason is None and pid:
+            self.before_kill(pid)
+        self._kill(KillReason.LIMIT_MET)
+
+    def _hear_reasons(self, kind: str, body: bytes) -> None:
+        if kind == "starting":
+            self._starting = (as_number(body), time.monotonic())
+        elif kind == "halted" and self.on_halt is not None:
+            self.on_halt(as_text(body))
+        elif kind == "hindered" and self.on_hindrance is not None:
+            self.on_hindrance(*as_hindered(body))
+        elif kind == "did" and self.on_done is not None:
+            self.on_done(*as_done(body))
+        elif kind == "looked" and self.on_looks is not None:
+            self.on_looks(body)
+
+    def _note_copy(self, body: bytes, buffer: bytearray) -> None:
+        """Take in all that the program has written, while it waits, and let it run on."""
+        past: dict[str, bytes] = {}
+        for name, flow in self.wiring.flows.items():
+            while flow.is_open and flow.pull(buffer):
+                pass
+            past[name] = bytes(flow.past or b"")
+        taken = as_taken(body)
+        # The user waits for the program, and nobody for what becomes of its copy.
+        self._tell("on", taken[0])
+        if self.on_copy is not None:
+            self.on_copy(taken, past)
+
+    def _end(self, answer: Answer) -> None:
+        self._answer = answer
+        if self.wiring.keyboard is not None and any(one.is_waiting for one in self.wiring.outlets):
+            self.wiring.keyboard.own.let_keys_interrupt()  # while somebody reads on
+
+    def _serve_keyboard(self, ready: set[int]) -> None:
+        keyboard = self.wiring.keyboard
+        if keyboard is None:
+            return
+        if keyboard.other.master in ready:
+            keyboard.pump()
+        if keyboard.descriptor in ready and keyboard.is_open:
+            typed = keyboard.pull()
+            self._note_told("was typed into")
+            self._obey_keys(keyboard, typed)
+
+    def _obey_keys(self, keyboard: Keyboard, typed: bytes) -> None:
+        """Have the keys by which a terminal ends or stops a command do that to the trial too."""
+        if self.is_shell:
+            return
+        if keyboard.other.is_key(termios.VINTR, typed):
+            self._interrupt(within_seconds=_DOUBLE_SECONDS)
+        if keyboard.other.is_key(termios.VSUSP, typed):
+            self._suspend()
+
+    def _obey(self) -> None:
+        for request in self.control.take():
+            if isinstance(request, str):  # CANCEL
+                self._kill(KillReason.GIVEN_UP)
+                self._let_go_of_the_reader()
+            elif request == signal.SIGWINCH:
+                self._resize()
+            elif request == signal.SIGTSTP:
+                self._suspend()
+            elif request == signal.SIGCONT:
+                self._resume()
+            else:
+                self._forward(request)
+
+    def _note_told(self, what: str) -> None:
+        if self.on_told is not None:
+            self.on_told(what)
+
+    def _forward(self, number: int) -> None:
+        self._note_told("was sent a signal")
+        if number == signal.SIGINT:
+            if self._answer is not None:
+                self._let_go_of_the_reader()
+            if self._interrupt(within_seconds=None):
+                return
+        elif number in {signal.SIGTERM, signal.SIGHUP}:
+            self._grace_ends = time.monotonic() + _GRACE_SECONDS
+        self._tell("signal", number)
+
+    def _interrupt(self, *, within_seconds: float | None) -> bool:
+        """Note a Ctrl-C; kill at the second one and say so.
+
+        In a terminal a program may have a use for many (a prompt, a debugger): there the
+        second counts only if it follows at once.
+        """
+        now = time.monotonic()
+        before, self._interrupted_at = self._interrupted_at, now
+        if before is None or (within_seconds is not None and now - before > within_seconds):
+            return False
+        self._kill(KillReason.GIVEN_UP)
+        return True
+
+    def _suspend(self) -> None:
+        """Stop the program, give the terminal back and stop whet."""
+        if self._suspended_at is None and self._answer is None and self.console is not None:
+            self._suspended_at = time.monotonic()
+            self._tell("signal", signal.SIGSTOP)
+            if self.wiring.keyboard is not None:
+                self.wiring.keyboard.own.restore()
+            self.console.stop_whet()
+
+    def _resume(self) -> None:
+        if self._suspended_at is None:
+            return
+        away_seconds = time.monotonic() - self._suspended_at
+        self._suspended_at = None
+        if self._kill_at is not None:
+            self._kill_at += away_seconds
+        self._note_output()
+        if self.wiring.keyboard is not None:
+            self.wiring.keyboard.own.make_raw()
+        self._resize()
+        self._tell("signal", signal.SIGCONT)
+
+    def _resize(self) -> None:
+        if self.console is not None and self.console.terminal is not None:
+            self.wiring.resize(self.console.terminal.size)
+
+    def _let_go_of_the_reader(self) -> None:
+        for outlet in self.wiring.outlets:
+            outlet.fall_silent()
+
+    def _tell(self, kind: str, number: int | None = None) -> None:
+        try:
+            self.channel.send(kind, None if number is None else int(number))
+        except OSError:
+            return  # the spawner is gone; the end of its channel says so too

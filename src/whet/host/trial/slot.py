@@ -1,0 +1,423 @@
+"""One place in which trials run, one after the other: a spawner and the thread's side of it."""
+
+import os
+import signal
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from whet.core.errors import HostFailure, InternalFault, WhetError
+from whet.core.limits import Limits
+from whet.core.outcome import Outcome, ProcessExit
+from whet.core.output import Output
+from whet.core.resources import ProcessPeak, ResourceUse
+from whet.host.inspect.samples import Stacks
+from whet.host.limits.around import NOTHING_AROUND, Around
+from whet.host.limits.ceiling import End
+from whet.host.limits.felled import tell_of_felled
+from whet.host.limits.program import Program
+from whet.host.process.belongings import Belongings
+from whet.host.process.channel import as_ended, as_failed, as_text
+from whet.host.process.console import Console
+from whet.host.process.control import Control
+from whet.host.process.terminal import PseudoTerminal
+from whet.host.spawner.felling import HELD
+from whet.host.trial.capture import Capture, Capturing
+from whet.host.trial.idleness import Idleness
+from whet.host.trial.relay import Answer, KillReason, Relay
+from whet.host.trial.spawner_process import Freezing, SpawnerProcess
+from whet.host.trial.stage import Debugging, OtherPastError, Staged
+from whet.host.trial.start_error import check_words, start_error
+from whet.host.trial.wiring import Keyboard, Wiring
+
+if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make them with
+    from whet.host.process.channel import Ended
+    from whet.host.spawner.watches import Noted
+
+_Held = TypeVar("_Held")
+
+_BUFFER_BYTES = 1 << 20
+_SHORT = ("[Errno 11]", "[Errno 12]", "[Errno 24]", "MemoryError", "can't start new thread")
+_CUT_OFF = (
+    "the process of whet that ran the command was killed, which ended the command:"
+    " by the command itself (`kill -9 $PPID`), or from outside"
+)
+_STREAMS = {
+    "stdout": "standard output",
+    "stderr": "standard error",
+    "reset": "the output of the reset steps",
+}
+
+
+class Slot:
+    """Runs programs one at a time, each as one operation with its reset steps.
+
+    Used by one thread. The spawner is started at once, so that it comes up beside whatever
+    else there is to do; one that died is replaced for the next program.
+
+    Attributes:
+        looked: what the last program looked at, as `whet.host.process.channel.as_looked` reads it; empty
+            unless it was to be noted.
+    """
+
+    def __init__(self, belongings: Belongings, scratch: Path) -> None:
+        self._belongings = belongings
+        self._scratch = scratch
+        self._buffer = bytearray(_BUFFER_BYTES)
+        self._spawner = SpawnerProcess(belongings)
+        self.looked: list[bytes] = []
+        self._proven: Limits | None = None
+        self._held = ExitStack()
+
+    def run(
+        self,
+        program: Program,
+        control: Control,
+        keep: Callable[[Capture], Output],
+        *,
+        console: Console | None = None,
+        take_stacks: Callable[[int], Stacks] | None = None,
+        staged: Staged | None = None,
+    ) -> Outcome:
+        """Run a program to its end, and all that it started but its frozen copies.
+
+        Args:
+            program: what to run.
+            control: requests from other threads, such as to give it up.
+            keep: takes each finished stream.
+            console: where it is shown while it runs.
+            take_stacks: looks into the process just before a timeout's kill.
+            staged: how it leaves frozen copies, and which one it runs on from.
+
+        Raises:
+            OtherPastError: if the copy's past is not that of the changed script.
+            WhetError: if it cannot be started, or the system fails.
+        """
+        check_words(program.command, program.environment, program.cwd)
+        self._spawner = self._ready_for(program.limits)
+        self.looked.clear()
+        spent_seconds = 0.0
+        if staged is not None:
+            program = staged.on(program)
+            spent_seconds = 0.0 if staged.since is None else staged.since.seconds
+        stacks: list[Stacks] = []
+        wiring = self._wire(program, console)
+        is_stepped = staged is not None and staged.debugging is Debugging.AT_ONCE
+        # A shell manages the jobs of its own terminal, and asks for it by its errors.
+        is_one = is_stepped or program.limits.spares_command
+        if is_one and wiring.terminals and console and console.shows_errors_in_terminal:
+            wiring.join_errors(wiring.terminals[0])  # what is typed and what is said, in one order
+        relay = Relay(
+            channel=self._spawner.channel,
+            wiring=wiring,
+            control=control,
+            console=console,
+            wall_seconds=_left(program.limits.wall_seconds, spent_seconds),
+            hang_seconds=program.hang_seconds,
+            idleness=Idleness() if program.hangs_if_idle else None,
+            before_kill=lambda pid: stacks.append(take_stacks(pid)) if take_stacks else None,
+            on_full=lambda noted: self._tell_of_felled(program, noted, console, take_stacks),
+            on_copy=None if staged is None else staged.note,
+            on_halt=None if staged is None else staged.halt,
+            on_hindrance=None if staged is None else staged.hinder,
+            on_done=None if staged is None else staged.note_done,
+            on_told=None if staged is None else staged.effects.append,
+            on_looks=self.looked.append,
+            still_fits=(lambda: True) if staged is None else staged.still_fits,
+            errors_first=staged is not None and staged.debugging is Debugging.AT_FAILURE,
+            is_shell=program.limits.spares_command,
+            past={} if staged is None or staged.since is None else staged.since.past,
+        )
+        if staged is not None:
+            for flow in wiring.flows.values():
+                flow.past = bytearray()
+        try:
+            with self._around(program).beside(program.beside) as around:
+                kind, body = self._watch(program, wiring, relay, staged, around)
+                if kind == "refused" or (kind == "failed" and staged is not None and staged.since):
+                    raise OtherPastError
+                if kind == "failed":
+                    raise start_error(as_failed(body), program.command, program.cwd)
+                if kind == "fault":
+                    raise _fault(as_text(body))
+                ended = as_ended(body) if kind == "ended" else self._cut_off(program, relay)
+                if ended[6]:
+                    self._spawner.close()  # what it cannot kill must not be a later trial's
+                self._proven = program.limits
+                outcome = self._outcome(program, ended, relay.reason, wiring, keep, stacks)
+                return replace(
+                    outcome,
+                    limits_met=around.met(_end_of(outcome, ended)),
+                    limited_by=around.ways,
+                    resources=_use_of(ended),
+                    notes=(
+                        *outcome.notes,
+                        *_too_early(outcome, relay),
+                        *([_CUT_OFF] if kind == "lost" else []),
+                        *around.notes,
+                    ),
+                )
+        finally:
+            wiring.close()
+
+    def _cut_off(self, program: Program, relay: Relay) -> "Ended":
+        """Clean up after the spawner, which was killed, and return how the program ended with it."""
+        failure, ended = self._spawner.lost(program.command), relay.cut_off
+        if ended is None:
+            raise failure
+        return ended
+
+    def _tell_of_felled(
+        self,
+        program: Program,
+        noted: "Noted",
+        console: Console | None,
+        take_stacks: Callable[[int], Stacks] | None,
+    ) -> None:
+        """Say which process met the memory limit alone; the kernel holds it if it can be looked at."""
+        is_seen = console is not None and take_stacks is not None and noted[0] == HELD
+        samples = take_stacks(noted[2]).samples if is_seen and take_stacks else ()
+        limits = program.limits.with_memory_of_disks()
+        tell_of_felled(console, limits, noted, samples[0] if samples else ())
+
+    def close(self) -> None:
+        """End the spawner, and with it whatever still runs, and all that was held with it."""
+        self._held.close()
+        self._spawner.close()
+
+    def hold(self, what: AbstractContextManager[_Held]) -> _Held:
+        """Enter what is to be left when this is closed."""
+        return self._held.enter_context(what)
+
+    @property
+    def spawner(self) -> int:
+        """The number of the process that keeps the frozen copies; another one has none of them.
+
+        If that has ended it is another one from now on.
+        """
+        self._spawner = self._spawner.ready(self._belongings)
+        return self._spawner.pid
+
+    def drop(self, number: int) -> None:
+        """Let a frozen copy end."""
+        self._spawner.drop(number)
+
+    def prepare_ahead(self, number: int) -> None:
+        """Let a frozen copy make itself ready for a run to come: a fork takes long."""
+        self._spawner.prepare_ahead(number)
+
+    def _ready_for(self, limits: Limits) -> SpawnerProcess:
+        """Return the spawner; started anew inside of what this user's systemd gives, if limits need that."""
+        spawner = self._spawner.ready(self._belongings)
+        if not limits.starve:
+            return spawner
+        from whet.host.limits.catalogue import want_a_scope
+
+        return spawner.in_scope(self._belongings) if want_a_scope(limits, spawner.pid) else spawner
+
+    def _around(self, program: Program) -> Around:
+        """Put the limits around a trial. That they hold here is proved once for each slot."""
+        if not program.limits.starve:
+            return NOTHING_AROUND
+        from whet.host.limits.around import put_around
+
+        around = put_around(program.limits.with_memory_of_disks(), self._belongings)
+        if program.limits.room is not None:
+            from whet.host.limits.furnished import furnished
+
+            around = around.beside(furnished(program.limits.room, program, self._belongings))
+        return replace(around, is_proven=self._proven == program.limits)
+
+    def _watch(
+        self,
+        program: Program,
+        wiring: Wiring,
+        relay: Relay,
+        staged: Staged | None,
+        around: Around,
+    ) -> Answer:
+        try:
+            freezing = Freezing(looks=program.looks) if staged is None else staged.freezing()
+            self._spawner.ask(program, wiring.child, wiring.terminal, freezing, around)
+            wiring.release_child()
+            return relay.run(self._buffer)
+        except BaseException:
+            # Nobody watches over what runs now: it goes, with its spawner.
+            self._spawner.close()
+            raise
+
+    def _outcome(
+        self,
+        program: Program,
+        ended: "Ended",
+        reason: KillReason | None,
+        wiring: Wiring,
+        keep: Callable[[Capture], Output],
+        stacks: list[Stacks],
+    ) -> Outcome:
+        exits, wall_seconds, cpu_seconds, peak_bytes, failed_step, was_killed, stubborn, _, _ = (
+            ended
+        )
+        host = os.uname().nodename
+        processes = tuple(_process(pid, status, host, late) for pid, status, late in exits)
+        reason = reason if was_killed else None
+        failed_reset = program.reset[failed_step].command if failed_step >= 0 else None
+        kept = {
+            name: self._kept(flow.capturing, keep)
+            for name, flow in wiring.flows.items()
+            if name != "reset" or failed_reset is not None
+        }
+        notes = [flow.capturing.loss for flow in wiring.flows.values() if flow.capturing.loss]
+        notes += [
+            f"whoever read {_STREAMS[name]} has left: what came after that is not kept"
+            for name, flow in wiring.flows.items()
+            if flow.is_unread
+        ]
+        notes += [f"process {pid} could not be killed" for pid in stubborn]
+        notes += [note for taken in stacks for note in taken.notes]
+        return Outcome(
+            exit_code=processes[0].exit_code,
+            signal=processes[0].signal,
+            timed_out=reason in {KillReason.TIME_IS_UP, KillReason.HANGS},
+            hung_seconds=program.hang_seconds if reason is KillReason.HANGS else None,
+            interrupted=reason is KillReason.GIVEN_UP,
+            overran_output=reason is KillReason.TOO_MUCH_OUTPUT,
+            failed_reset=failed_reset,
+            wall_seconds=wall_seconds,
+            cpu_seconds=cpu_seconds,
+            peak_rss_bytes=peak_bytes,
+            stdout=kept["stdout"],
+            # What a reset step wrote is not the command's; if it ended the trial it is all there is.
+            stderr=kept.get("reset", kept["stderr"]),
+            processes=processes,
+            stacks=tuple(sample for taken in stacks for sample in taken.samples),
+            notes=tuple(notes),
+            evidence=tuple(each for taken in stacks for each in taken.evidence),
+        )
+
+    def _kept(self, capturing: Capturing, keep: Callable[[Capture], Output]) -> Output:
+        capture = capturing.finish()
+        output = keep(capture)
+        if capture.file is not None and not capture.file.exists():
+            self._belongings.forget(str(capture.file))
+        return output
+
+    def _capturing(self, *, from_terminal: bool = False) -> Capturing:
+        return Capturing(
+            self._scratch,
+            lambda path: self._belongings.adopt("folder", str(path)),
+            from_terminal=from_terminal,
+        )
+
+    def _wire(self, program: Program, console: Console | None) -> Wiring:
+        wiring = Wiring()
+        limit = program.limits.output_bytes
+        try:
+            if console is not None and console.terminal is not None:
+                self._wire_terminals(wiring, program, console)
+            else:
+                wiring.child.append(_open_input(program.stdin, console))
+                for name in ("stdout", "stderr"):
+                    outlet = None if console is None else console.outlet_of(name)
+                    wiring.add_pipe(name, self._capturing(), outlet, limit)
+            if program.reset:
+                outlet = None if console is None else console.stderr
+                wiring.add_pipe("reset", self._capturing(), outlet, limit)
+        except OSError as error:
+            wiring.close()
+            raise HostFailure(
+                f"cannot connect `{program.command[0]}`: {error.strerror}",
+                hint="look at the limits: `ulimit -n`, `sysctl kernel.pty.max`",
+            ) from error
+        return wiring
+
+    def _wire_terminals(self, wiring: Wiring, program: Program, console: Console) -> None:
+        own, limit = console.terminal, program.limits.output_bytes
+        assert own is not None, "only called with a terminal"
+        # Keys in the user's terminal reach the program only when whet may read them.
+        has_keys = console.is_interactive and program.stdin is None
+        main = PseudoTerminal.like(own, adds_returns=has_keys)
+        wiring.terminals.append(main)
+        if has_keys:
+            wiring.child.append(os.dup(main.slave))
+            if console.is_shown:
+                wiring.keyboard = Keyboard(console.stdin, own, main)
+        else:
+            wiring.child.append(_open_input(program.stdin, console))
+        wiring.terminal = 0 if has_keys else 1
+
+        def capture(adds_returns: bool) -> Capturing:  # noqa: FBT001 - called by the wiring alone
+            return self._capturing(from_terminal=adds_returns)
+
+        wiring.add_terminal("stdout", main, capture, console.stdout, limit)
+        if console.shows_errors_in_terminal:
+            second = PseudoTerminal.like(own, adds_returns=has_keys)
+            wiring.add_terminal("stderr", second, capture, console.stderr, limit)
+        else:
+            wiring.add_pipe("stderr", self._capturing(), console.stderr, limit)
+
+
+def _left(seconds: float | None, spent: float) -> float | None:
+    """Return what is left of a limit when a copy is resumed that had come so far."""
+    return None if seconds is None else max(0.0, seconds - spent)
+
+
+def _open_input(stdin: Path | None, console: Console | None) -> int:
+    if stdin is None and console is not None and console.is_shown:
+        with suppress(OSError):  # whet was started with its standard input closed
+            return os.dup(console.stdin)
+    return os.open(os.devnull if stdin is None else stdin, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def _process(pid: int, status: int | None, host: str, was_left_behind: bool) -> ProcessExit:  # noqa: FBT001 - a row of the spawner's answer
+    if status is None or os.WIFSIGNALED(status):
+        number = signal.SIGKILL if status is None else os.WTERMSIG(status)
+        return ProcessExit(pid=pid, host=host, signal=int(number), was_left_behind=was_left_behind)
+    code = os.WEXITSTATUS(status)
+    return ProcessExit(pid=pid, host=host, exit_code=code, was_left_behind=was_left_behind)
+
+
+def _too_early(outcome: Outcome, relay: Relay) -> tuple[str, ...]:
+    """Say why nothing was seen of a command: a busy machine had not even started it."""
+    if not relay.was_early or not outcome.timed_out or outcome.failed_reset is not None:
+        return ()
+    return ("the time was up before the command had started",)
+
+
+def _end_of(outcome: Outcome, ended: "Ended") -> End:
+    return End(
+        exit_code=outcome.exit_code,
+        signal=outcome.signal,
+        noted={name: (amount, pid, process) for name, amount, pid, process in ended[-2]},
+    )
+
+
+def _use_of(ended: "Ended") -> ResourceUse | None:
+    samples, peaks = ended[-1]
+    if not samples:
+        return None
+    seconds, memory, cpu, files, read, written, processes = zip(*samples, strict=True)
+    return ResourceUse(
+        seconds=seconds,
+        memory_bytes=memory,
+        cpu_seconds=cpu,
+        files=files,
+        read_bytes=read,
+        written_bytes=written,
+        processes=processes,
+        largest=tuple(
+            ProcessPeak(pid=pid, name=name, peak_bytes=held) for pid, name, held in peaks
+        ),
+    )
+
+
+def _fault(text: str) -> WhetError:
+    last = text.strip().splitlines()[-1]
+    if any(sign in last for sign in _SHORT):
+        return HostFailure(
+            f"what runs the program gets no more from the system: {last}",
+            hint="look at the limits: `ulimit -u`, `ulimit -n`, `ulimit -v`",
+        )
+    return InternalFault(f"the spawner failed: {last}", hint="please report this")

@@ -1,0 +1,221 @@
+"""A running `whet.host.spawner.spawner`, as its owner sees it."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from whet.core.errors import HostFailure
+from whet.host.limits.around import NOTHING_AROUND, Around
+from whet.host.limits.program import Program
+from whet.host.process.belongings import SLOT_VARIABLE, Belongings, kill_marked
+from whet.host.process.channel import Channel
+from whet.host.process.process_tree import children_of
+
+_LAST_STANDARD = 2
+_PATIENCE_SECONDS = 15.0  # a spawner itself gives up on what it cannot kill after 2 times 5
+_SOURCES = str(Path(__file__).resolve().parents[3])
+# The sources go last on the path, so that nothing of whet can hide a standard module.
+_PROGRAM = (
+    "import sys; sys.path.append({!r}); from whet.host.spawner.guardian import stand_guard; stand_guard(); "
+    "from whet.host.spawner.spawner import main; main({})"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Freezing:
+    """How a program has to do with frozen copies.
+
+    Attributes:
+        address: where frozen copies of it report; empty: none are taken.
+        resumed: the copy to run on from; -1: start the program.
+        changed: what files of the program say now that have changed since.
+        varied: paths of what a search varies: it runs on from the same copy again and again.
+        first_word: the first word of its command that a search varies, with all behind it; 0: none.
+        is_debugged: it opens a debugger where it goes on.
+        worth_seconds: a stretch as long of a run from a copy is worth another one; below zero: as
+            the program was told when it began.
+        looks: the folder below which it is noted what the program looks at, and git's own folder
+            of that; empty: it is not noted.
+    """
+
+    address: str = ""
+    resumed: int = -1
+    changed: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    varied: tuple[str, ...] = ()
+    first_word: int = 0
+    is_debugged: bool = False
+    worth_seconds: float = -1.0
+    looks: tuple[str, str] = ("", "")
+
+
+class SpawnerProcess:
+    """A running `whet.host.spawner.spawner`, as its owner sees it.
+
+    Attributes:
+        pid: of its guardian (`whet.host.spawner.guardian`), which ends as it does.
+    """
+
+    def __init__(self, belongings: Belongings, prefix: tuple[str, ...] = ()) -> None:
+        _fill_standard_streams()
+        self.channel, theirs = Channel.pair()
+        self._ended: int | None = None
+        self._is_closed = False
+        self._token = os.urandom(8).hex()
+        self._belongings = belongings
+        argv = [
+            *prefix,
+            sys.executable,
+            "-I",
+            "-S",
+            "-c",
+            _PROGRAM.format(_SOURCES, theirs.descriptor),
+        ]
+        try:
+            self.pid = os.posix_spawn(
+                argv[0],
+                argv,
+                {**os.environ, SLOT_VARIABLE: self._token},
+                file_actions=[
+                    *((os.POSIX_SPAWN_OPEN, n, os.devnull, os.O_RDWR, 0) for n in (0, 1, 2)),
+                    # Onto itself: that makes it inheritable in the child alone, whatever other
+                    # threads start meanwhile.
+                    (os.POSIX_SPAWN_DUP2, theirs.descriptor, theirs.descriptor),
+                ],
+                setsid=True,
+            )
+        except OSError as error:
+            self.channel.close()
+            raise HostFailure(
+                f"cannot start `{sys.executable}`: {error.strerror}",
+                hint="look at the limits: `ulimit -u`",
+            ) from error
+        finally:
+            theirs.close()
+        belongings.adopt("process", str(self.pid), token=self._token)
+
+    def ready(self, belongings: Belongings) -> "SpawnerProcess":
+        """Return this spawner, or another one if this one has ended."""
+        if self._ended is None and self._has_ended(os.WNOHANG):
+            self.close()
+        return self if self._ended is None else SpawnerProcess(belongings)
+
+    def in_scope(self, belongings: Belongings) -> "SpawnerProcess":
+        """Return another spawner, to which this user's systemd has given control groups.
+
+        Where systemd does not do so after all, it is one as before.
+        """
+        from whet.host.kernel.control_groups import group_of_process
+        from whet.host.limits.user_scope import scope_prefix, settle_in_scope
+
+        before = group_of_process(self.pid)
+        self.close()
+        inside = SpawnerProcess(belongings, scope_prefix())
+        if settle_in_scope(inside.pid, before):
+            return inside
+        inside.close()
+        return SpawnerProcess(belongings)
+
+    def ask(
+        self,
+        program: Program,
+        streams: list[int],
+        terminal: int,
+        freezing: Freezing,
+        around: Around = NOTHING_AROUND,
+    ) -> None:
+        """Ask the spawner to run ``program``.
+
+        Args:
+            program: what to run.
+            streams: what it gets: standard input, output, error, and the reset steps' output.
+            terminal: which of them is its controlling terminal; -1: none.
+            freezing: how it has to do with frozen copies.
+            around: the limits around it.
+        """
+        environment = {**program.environment, **around.environment, SLOT_VARIABLE: self._token}
+        with suppress(OSError):  # a spawner that is gone shows as the end of its channel
+            self.channel.send(
+                "run",
+                (
+                    [os.fsencode(word) for word in program.command],
+                    {os.fsencode(k): os.fsencode(v) for k, v in environment.items()},
+                    os.fsencode(program.cwd),
+                    [(os.fsencode(step.command), step.must_succeed) for step in program.reset],
+                    terminal,
+                    os.fsencode(freezing.address),
+                    freezing.resumed,
+                    dict(freezing.changed),
+                    list(freezing.varied),
+                    freezing.first_word,
+                    freezing.is_debugged,
+                    freezing.worth_seconds,
+                    freezing.looks,
+                    (around.steps, around.probes, around.watches),
+                ),
+                streams,
+            )
+
+    def drop(self, number: int) -> None:
+        """Let a frozen copy end."""
+        with suppress(OSError):
+            self.channel.send("drop", number)
+
+    def prepare_ahead(self, number: int) -> None:
+        """Let a frozen copy make itself ready for a run to come."""
+        with suppress(OSError):
+            self.channel.send("ahead", number)
+
+    def lost(self, command: tuple[str, ...]) -> HostFailure:
+        """Clean up after a spawner that died or stands still; return the error that says so."""
+        self._kill_below()
+        self.close()
+        return HostFailure(
+            f"the process that ran `{command[0]}` was killed from outside",
+            hint="look for the kernel's out-of-memory killer (`dmesg | tail`), and at `ulimit -u`",
+        )
+
+    def close(self) -> None:
+        """End the spawner and wait until its tree is gone."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self.channel.close()
+        began, pause = time.monotonic(), 0.0005
+        while self._ended is None and not self._has_ended(os.WNOHANG):
+            waited = time.monotonic() - began
+            if waited > _PATIENCE_SECONDS:  # somebody has stopped it
+                self._kill_below()
+            if waited > 2 * _PATIENCE_SECONDS:  # and its guardian
+                os.kill(self.pid, signal.SIGKILL)
+            time.sleep(pause)
+            pause = min(pause * 1.5, 0.02)
+        if self._ended != 0:  # it was killed, and could not take its tree along
+            kill_marked(self._token)
+        self._belongings.forget(str(self.pid))
+
+    def _kill_below(self) -> None:
+        """Kill the spawner; its guardian ends all that it has left."""
+        for pid in children_of(self.pid):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def _has_ended(self, options: int) -> bool:
+        try:
+            pid, status = os.waitpid(self.pid, options)
+        except ChildProcessError:  # somebody else has waited for it
+            pid, status = self.pid, -1
+        if pid != 0:
+            self._ended = status
+        return pid != 0
+
+
+def _fill_standard_streams() -> None:
+    """Open what whet was started without (`>&-`), or the next file gets its number."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)) <= _LAST_STANDARD:
+        pass
+    os.close(descriptor)

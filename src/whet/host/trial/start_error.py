@@ -1,0 +1,160 @@
+"""The error that says why a program could not be started, and what to do about it."""
+
+import errno
+import os
+import stat
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from whet.core.errors import (
+    BadUsage,
+    CommandNotExecutable,
+    CommandNotFound,
+    EmptyCommand,
+    FolderNotFound,
+    HostFailure,
+    LimitNotEnforced,
+    StackForbidden,
+    WhetError,
+)
+
+if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make them with
+    from whet.host.process.channel import Failed
+
+_SHOWN_BYTES = 200
+
+
+def check_words(command: tuple[str, ...], environment: Mapping[str, str], cwd: str) -> None:
+    """Check what no system could start.
+
+    Raises:
+        EmptyCommand: if there is no command, or its first word is empty.
+        BadUsage: if a word holds a NUL or cannot be encoded, or a variable's name an equals sign.
+    """
+    if not command or not command[0]:
+        shown = "``" if not command else f"`{command!r}`"
+        raise EmptyCommand(
+            f"{shown} names no program", hint="write the command after `--`, word by word"
+        )
+    for word in (*command, cwd, *environment.keys(), *environment.values()):
+        if "\0" in word or not _is_encodable(word):
+            raise BadUsage(
+                f"`{word[:_SHOWN_BYTES]!r}` holds a character that no program can be given",
+                hint="put such data into a file, or pass it on standard input with `--stdin FILE`",
+            )
+    for name in environment:
+        if not name or "=" in name:
+            raise BadUsage(f"`{name}` cannot name a variable", hint="write `--env NAME=VALUE`")
+
+
+def _is_encodable(word: str) -> bool:
+    try:
+        os.fsencode(word)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def start_error(failed: "Failed", command: tuple[str, ...], cwd: str) -> WhetError:
+    """Return the error for a program that the spawner could not start."""
+    stage, number, place = failed
+    path = os.fsdecode(place)
+    reason = os.strerror(number)
+    if stage == "cwd":
+        return FolderNotFound(
+            f"cannot start in `{path}`: {reason}", hint="name another folder with `--cwd`"
+        )
+    if stage == "limit":
+        return _limit_error(path, number)
+    if stage in {"room", "follow"}:
+        return _around_error(stage, command[0], path, number)
+    if stage == "interpreter":
+        return _interpreter_missing(path if os.path.isabs(path) else os.path.join(cwd, path), path)
+    if stage == "exec" and number in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:
+        return CommandNotFound(
+            f"`{command[0]}` is not a program: {reason}",
+            hint=_where_to_look(command[0], cwd),
+        )
+    if stage == "exec" and number in {errno.EACCES, errno.ENOEXEC, errno.EPERM}:
+        return _not_executable(path, os.path.join(cwd, path), number)
+    if stage == "exec" and number == errno.E2BIG:
+        return HostFailure(
+            f"the arguments and environment of `{command[0]}` are too long for the system",
+            hint="pass the data in a file; `getconf ARG_MAX` shows the limit",
+        )
+    return HostFailure(
+        f"cannot start `{command[0]}`: {reason}",
+        hint="look at the limits: `ulimit -u`, `ulimit -a`, `df -h`",
+    )
+
+
+def _around_error(stage: str, name: str, path: str, number: int) -> WhetError:
+    if stage == "follow":
+        return StackForbidden(
+            f"the system calls of `{name}` cannot be followed: {os.strerror(number)} (ptrace)",
+            hint="in a container: `--cap-add SYS_PTRACE`; does a debugger follow whet itself?",
+        )
+    from whet.host.limits.room_error import room_error
+
+    return room_error(path, number)
+
+
+def _limit_error(name: str, number: int) -> WhetError:
+    hint = "`whet explain limit-not-enforced` says what each way needs"
+    if not number:
+        return LimitNotEnforced(
+            f"`--{name}` does not hold here: a probe went beyond it and nothing stopped it",
+            hint=hint,
+        )
+    subject = f"`--{name}`" if name else "the limits"
+    return LimitNotEnforced(f"cannot put {subject} around it: {os.strerror(number)}", hint=hint)
+
+
+def _where_to_look(name: str, cwd: str) -> str:
+    if "/" in name:
+        return f"check the path; it is relative to `{cwd}`"
+    if os.path.isfile(os.path.join(cwd, name)):
+        return f"the current folder is not on `PATH`: write `./{name}`"
+    return "check the spelling and `PATH`; is its virtual environment active?"
+
+
+def _not_executable(shown: str, path: str, number: int) -> WhetError:
+    if os.path.isdir(path):
+        return CommandNotExecutable(
+            f"`{shown}` is a folder", hint="name a program; for a Python package: `python -m NAME`"
+        )
+    if number == errno.ENOEXEC:
+        return CommandNotExecutable(
+            f"`{shown}` is no program that this system can run",
+            hint=f"a script needs a first line such as `#!/bin/sh`; or write `sh {shown}`",
+        )
+    try:
+        may_run = bool(os.stat(path).st_mode & stat.S_IXUSR)
+    except OSError:
+        may_run = False
+    hint = (
+        "a folder on its way or its mount forbids it: `namei -l`"
+        if may_run
+        else f"`chmod +x {shown}`"
+    )
+    return CommandNotExecutable(f"`{shown}` may not be run: {os.strerror(number)}", hint=hint)
+
+
+def _interpreter_missing(path: str, shown: str) -> WhetError:
+    try:
+        with open(path, "rb") as file:
+            first = file.readline(_SHOWN_BYTES)
+    except OSError:
+        first = b""
+    if not first.startswith(b"#!"):
+        return CommandNotFound(
+            f"`{shown}` is there, but the loader or library that it needs is not",
+            hint=f"`file {shown}` says which system it was built for",
+        )
+    named = first[2:].strip().decode("utf-8", "replace")
+    hint = f"install it, or name one in front: `sh {shown}`, `python {shown}`"
+    if first.rstrip(b"\n").endswith(b"\r"):
+        hint = f"the line ends with a carriage return: `sed -i 's/\\r$//' {shown}`"
+    return CommandNotFound(
+        f"`{shown}` is there, but `{named}`, which its first line names, is not", hint=hint
+    )

@@ -1,0 +1,1 @@
+"""Archives, and their members as payloads of their own."""

@@ -1,0 +1,1 @@
+"""Named arrays: `.npy`, `.npz`, tensors of torch, safetensors, HDF5."""

@@ -1,0 +1,1 @@
+"""Documents with a grammar: JSON, XML, HTML, YAML, TOML, e-mail, diffs."""

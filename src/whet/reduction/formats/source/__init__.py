@@ -1,0 +1,1 @@
+"""Source code, in any language whose grammar whet knows."""

@@ -1,0 +1,136 @@
+"""Source code as a tree over its own text, whoever parsed it.
+
+Nodes are what a grammar gives a name: statements, expressions, names. Keywords and signs are
+the gaps between them. No recursion: a nesting of any depth is read.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from whet.reduction.edit import Change
+from whet.reduction.formats.source.grammars import Parse, SyntaxNode
+
+
+@dataclass(slots=True, eq=False)
+class SourceNode:
+    """A piece of source code.
+
+    Attributes:
+        kind: what the grammar calls it.
+        start: where it starts.
+        end: where it ends.
+        parent: what it stands in; None for the root.
+        children: what stands in it, in the order of the text.
+        filler: what may stand in its place, as a block has to have a statement; empty: nothing.
+    """
+
+    kind: str
+    start: int
+    end: int
+    parent: "SourceNode | None" = None
+    children: list["SourceNode"] = field(default_factory=list["SourceNode"])
+    filler: bytes = b""
+
+    @property
+    def slot(self) -> tuple[str, str]:
+        """What it is, and in what: nodes of one slot can mostly be treated alike."""
+        return (self.parent.kind if self.parent else "", self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTree:
+    """A program.
+
+    Attributes:
+        payload: its text.
+        nodes: all nodes, each before what stands in it; the first is the root.
+        comments: where they are.
+        parses: whether a payload parses no worse than this one.
+        is_row: each child of the root parses by itself, and any of them side by side.
+    """
+
+    payload: bytes
+    nodes: list[SourceNode]
+    comments: list[tuple[int, int]]
+    parses: Callable[[bytes], bool]
+    is_row: bool = False
+
+    def text(self, node: SourceNode) -> bytes:
+        """Return the text of a node."""
+        return self.payload[node.start : node.end]
+
+    def region(self, change: Change) -> tuple[int, int]:
+        """Return what to parse to see whether a change is sound: a few statements, or all."""
+        if not self.is_row:
+            return 0, len(self.payload)
+        tops = self.nodes[0].children
+        first = min(edit.start if edit.before < 0 else edit.before for edit in change)
+        last = max(max(edit.end, edit.after) for edit in change)
+        at = max(0, bisect_right(tops, first, key=_start) - 1)
+        behind = bisect_left(tops, last, lo=at, key=_start)
+        start = tops[at].start if tops and tops[at].start <= first else 0
+        return start, tops[behind].start if behind < len(tops) else len(self.payload)
+
+
+def _start(node: SourceNode) -> int:
+    return node.start
+
+
+def read_tree(parse: Parse, payload: bytes) -> SourceTree | None:
+    """Return the tree of a payload as a grammar sees it; None if it sees errors only."""
+    root = parse(payload)
+    errors = count_errors(root)
+
+    def parses(candidate: bytes) -> bool:
+        other = parse(candidate)
+        return not other.has_error or (errors > 0 and count_errors(other) <= errors)
+
+    nodes: list[SourceNode] = []
+    comments: list[tuple[int, int]] = []
+    stack: list[SourceNode] = []
+    for node, depth in _walk(root, lambda _: True):
+        # An anonymous node has no depth of its own here: what stands in it is its parent's.
+        del stack[depth:]
+        start, end = node.start_byte, node.end_byte
+        if "comment" in node.type and node.is_named:
+            comments.append((start, end))
+        if not node.is_named or "comment" in node.type or (start == end and depth):
+            stack.append(stack[-1])
+            continue
+        parent = stack[-1] if stack else None
+        mine = SourceNode(node.type, start, end, parent)
+        if parent is not None:
+            parent.children.append(mine)
+        nodes.append(mine)
+        stack.append(mine)
+    if not nodes or root.is_error:
+        return None
+    nodes[0].start, nodes[0].end = 0, len(payload)
+    return SourceTree(payload, nodes, comments, parses)
+
+
+def count_errors(root: SyntaxNode) -> int:
+    """Return how many places did not parse."""
+    if not root.has_error:
+        return 0
+    return sum(
+        node.is_error or node.is_missing for node, _ in _walk(root, lambda node: node.has_error)
+    )
+
+
+def _walk(
+    root: SyntaxNode, enters: Callable[[SyntaxNode], bool]
+) -> Iterator[tuple[SyntaxNode, int]]:
+    """Yield nodes with their depths, each before what stands in it."""
+    cursor, depth = root.walk(), 0
+    while True:
+        node = cursor.node
+        yield node, depth
+        if enters(node) and cursor.goto_first_child():
+            depth += 1
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return
+            depth -= 1

@@ -1,0 +1,1 @@
+"""Rows and columns: CSV, Parquet, Arrow, Excel."""

@@ -1,0 +1,1 @@
+"""`whet bisect`: first bad commits, releases, Pythons, packages and attempts."""

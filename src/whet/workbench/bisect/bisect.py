@@ -1,0 +1,286 @@
+"""`whet bisect`: the first bad commit or release."""
+
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from whet.bisection.names import resolve_or_date
+from whet.bisection.revisions import is_ancestor
+from whet.bisection.terms import FIXED, Terms
+from whet.core.budget import Budget
+from whet.core.errors import BadUsage, EndMisjudged
+from whet.core.event import Notice
+from whet.core.quantity import shown_count
+from whet.core.trial import Trial
+from whet.host.code.editable import editable_folders
+from whet.host.code.relocation import named_otherwise
+from whet.host.process.git import Repository
+from whet.workbench.bisect.guilty_part import part_of_first_bad
+from whet.workbench.parts.edits import has_edits, part_of_working_tree
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.changed_part import SmallestPart
+from whet.workbench.trials.command_search import CommandOptions
+from whet.workbench.trials.investigation import VersionSearch
+from whet.workbench.trials.offered_rooms import offering_clean_rooms
+from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.search_rows import search_recorder
+from whet.workbench.versions.noisy_versions import Noise, find_first_bad
+from whet.workbench.versions.own_failure import check_shows_failure
+from whet.workbench.versions.setups import Setup
+from whet.workbench.versions.versions import VersionHunt, Versions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BisectOptions:
+    """Where to search.
+
+    Attributes:
+        good: the old end; empty: walk back until there is one.
+        bad: the new end.
+        repository: a folder of the git repository; empty: the current one.
+        paths: only commits that touch these.
+        package: search the releases of this package instead of commits.
+        pythons: search the Pythons of this range instead; ``bad`` names their packages.
+        terms: ``OLD,NEW``; empty: good and bad.
+        with_prereleases: releases such as 2.0rc1 count too.
+        as_of_release: dependencies as they were when each release came out.
+        budget: when to stop.
+        jobs: trials at once; None: all cores, up to `MOST_JOBS`.
+        noise: what is known of a failure that may come only sometimes.
+        is_line: search by first parents, and then in the merge that was found.
+        setup: what is done in each checkout first.
+        attempts: search the states of the code that the command was tried on.
+        is_resumed: there must be an earlier search of this command to go on with.
+        hunks: search in the first bad commit too, for the smallest part that brings the failure.
+    """
+
+    good: str
+    bad: str
+    repository: str = ""
+    paths: tuple[str, ...] = ()
+    package: str = ""
+    pythons: str = ""
+    terms: str = ""
+    with_prereleases: bool = False
+    as_of_release: bool = False
+    budget: Budget = field(default_factory=Budget)
+    jobs: int | None = None
+    noise: Noise = field(default_factory=Noise)
+    is_line: bool = False
+    setup: Setup = field(default_factory=Setup)
+    hunks: bool = False
+    attempts: bool = False
+    is_resumed: bool = False
+
+
+MOST_JOBS = 8
+"""Trials at once if nobody says: each more costs a checkout, and gains ever less."""
+
+
+def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> VersionSearch:
+    """Find the first bad version.
+
+    Raises:
+        EndMisjudged, EndsReversed, SameEnds: if the ends are not what they were said to be.
+    """
+    terms = Terms.parse(options.terms) if options.terms else Terms()
+    trial = bench.for_search(bench.build_trial(request))
+    if options.is_resumed:
+        _tell_what_is_known(bench, trial)
+    jobs = options.jobs or min(bench.jobs, MOST_JOBS)
+    if options.attempts:
+        from whet.workbench.bisect.attempts import attempts
+
+        versions = attempts(bench, trial, request.judging)
+    else:
+        if not (options.package or options.pythons):
+            options, terms = _dated_and_in_order(bench, trial, options, terms)
+        versions = versions_of(bench, trial, options, terms)
+    investigation = bench.notebook.begin_investigation(verb="bisect", trial=trial)
+    hunt = VersionHunt(
+        bench=bench,
+        trial=trial,
+        judging=request.judging,
+        versions=versions,
+        record=search_recorder(bench, request, verb="bisect", investigation=investigation),
+        terms=terms,
+        budget=options.budget,
+        overlaps=jobs > 1,
+        jobs=jobs,
+    )
+    with offering_clean_rooms(bench, trial):
+        check_shows_failure(bench, trial, request.judging, versions, hunt.record)
+        try:
+            first = find_first_bad(hunt, options.noise, jobs=jobs)
+        except EndMisjudged as error:
+            raise _pointing_to_edits(error, hunt) from error
+    found = first.search
+    if options.hunks and first.first_bad is not None:
+        repository = Repository.containing(Path(options.repository or trial.cwd))
+        part = part_of_first_bad(hunt, first, repository, is_attempt=options.attempts)
+        found = replace(found, part=part)
+    bench.notebook.end_investigation(
+        investigation,
+        found.stopped,
+        {"first_bad": found.first_bad, "suspects": list(found.suspects)},
+    )
+    return found
+
+
+def _pointing_to_edits(error: EndMisjudged, hunt: VersionHunt) -> EndMisjudged:
+    """Return the error; where the last commit passes and something is uncommitted, it says so."""
+    code = hunt.trial.code
+    if code is None or not hunt.is_failing_end_good or hunt.terms.is_fix:
+        return error
+    if code.commit != hunt.versions.new or not has_edits(code):
+        return error
+    edits = (
+        "what is not committed is not in it: `whet bisect --working-tree -- COMMAND` searches it"
+    )
+    return EndMisjudged(str(error), hint=f"{edits}; {error.hint}")
+
+
+def _tell_what_is_known(bench: Workbench, trial: Trial) -> None:
+    """Say how much of an earlier search there is: its runs count whether it is asked for or not.
+
+    Raises:
+        BadUsage: if there is none.
+    """
+    searches = bench.notebook.searches_from(trial, verb="bisect")
+    runs = sum(1 for number in searches for _ in bench.notebook.entries(investigation=number))
+    if not runs:
+        raise BadUsage(
+            "`--resume`: this command was not searched here before",
+            hint="leave `--resume` out; the command after `--` must be the one of the search that"
+            " was stopped, to the letter, as `whet log --all` shows it",
+        )
+    bench.emit(Notice(text=f"goes on: {shown_count(runs, 'run')} of earlier searches are known"))
+
+
+def bisect_working_tree(
+    bench: Workbench, request: TrialRequest, options: BisectOptions
+) -> SmallestPart:
+    """Find the smallest part of the uncommitted changes that brings the failure.
+
+    Raises:
+        NotARepository, NothingBetween, EndMisjudged: if there is nothing to search.
+        HostFailure: if nothing may be written into the repository.
+    """
+    trial = bench.for_search(bench.build_trial(request))
+    investigation = bench.notebook.begin_investigation(verb="bisect", trial=trial)
+    found = part_of_working_tree(
+        bench,
+        request,
+        search_recorder(bench, request, verb="bisect", investigation=investigation),
+        trial,
+        CommandOptions(budget=options.budget, jobs=options.jobs),
+    )
+    bench.notebook.end_investigation(
+        investigation, found.stopped, {"commit": found.commit, "places": list(found.places)}
+    )
+    return found
+
+
+def versions_of(
+    bench: Workbench, trial: Trial, options: BisectOptions, terms: Terms | None = None
+) -> Versions:
+    """Return the commits, releases or Pythons to search."""
+    if options.pythons:
+        from whet.workbench.bisect.pythons import pythons
+
+        return pythons(bench, trial, options.pythons, options.bad)
+    if options.package:
+        from whet.workbench.versions.releases import releases
+
+        return releases(
+            bench,
+            trial,
+            options.package,
+            options.good,
+            options.bad,
+            with_prereleases=options.with_prereleases,
+            as_of_release=options.as_of_release,
+            terms=terms,
+        )
+    from whet.workbench.versions.revisions import RevisionOptions, revisions
+
+    repository = _repository(trial, options)
+    found = revisions(
+        bench,
+        repository,
+        options.good,
+        options.bad,
+        options=RevisionOptions(
+            paths=options.paths,
+            is_line=options.is_line,
+            setup=options.setup,
+            editable=_editable(bench, trial, repository, options.setup),
+        ),
+        terms=terms,
+    )
+    outside = _outside(bench, trial, repository, options)
+    remarks = (*found.remarks, *outside, *named_otherwise(repository, trial))
+    return replace(found, remarks=remarks)
+
+
+def _outside(
+    bench: Workbench, trial: Trial, repository: Repository, options: BisectOptions
+) -> tuple[str, ...]:
+    """Return a warning if nothing leads the command into the repository."""
+    top = os.path.realpath(repository.top)
+    variables = {**bench.environment, **trial.environment}
+    words = (trial.cwd, *trial.command, *variables.get("PYTHONPATH", "").split(os.pathsep))
+    leads = any(os.path.realpath(Path(trial.cwd, word)).startswith(top) for word in words)
+    if leads or options.setup.command or _editable(bench, trial, repository, options.setup):
+        return ()
+    text = (
+        f"the command starts outside of `{top}` and does not name it: it may run the same code on"
+        " each commit (`--setup 'pip install -e .'` installs each, `--env PYTHONPATH=` names it)"
+    )
+    return (text,)
+
+
+def _editable(
+    bench: Workbench, trial: Trial, repository: Repository, setup: Setup
+) -> tuple[str, ...]:
+    """Return what an editable installation leads to; a setup has an environment without one."""
+    if setup.command:
+        return ()
+    inherited = {**bench.environment, **trial.environment}
+    state, top = bench.project.state, repository.top
+    return editable_folders(trial.command, Path(trial.cwd), inherited, state=state, top=top)
+
+
+def _repository(trial: Trial, options: BisectOptions) -> Repository:
+    return Repository.containing(Path(options.repository or trial.cwd))
+
+
+def _dated_and_in_order(
+    bench: Workbench, trial: Trial, options: BisectOptions, terms: Terms
+) -> tuple[BisectOptions, Terms]:
+    """Put commits in the place of dates, and the older end first.
+
+    If the end that was said to be bad is the older one, what fixed it is searched; terms that
+    somebody gave stay, and with them the order.
+    """
+    repository = _repository(trial, options)
+    named = resolve_or_date(repository, options.bad)
+    if named.remark:
+        bench.emit(Notice(text=named.remark))
+        options = replace(options, bad=named.commit)
+    if not options.good:
+        return options, terms
+    older = resolve_or_date(repository, options.good, tip=named.commit)
+    if older.commit == named.commit and options.good != options.bad == "HEAD":
+        text = f"`{options.good}` is HEAD: a good commit is looked for further back"
+        bench.emit(Notice(text=text))
+        return replace(options, good="", bad=options.good), terms
+    if older.remark:
+        bench.emit(Notice(text=older.remark))
+        options = replace(options, good=older.commit)
+    is_reversed = terms == Terms() and is_ancestor(repository, named.commit, older.commit)
+    if not is_reversed or named.commit == older.commit:
+        return options, terms
+    text = f"`{options.bad}` (bad) is older than `{options.good}` (good): what fixed it is searched"
+    bench.emit(Notice(text=text))
+    return replace(options, good=options.bad, bad=options.good), FIXED

@@ -1,0 +1,100 @@
+"""Which part of the first bad version is to blame, once a search has found the version."""
+
+from dataclasses import replace
+
+from whet.bisection.terms import Terms
+from whet.core.errors import EndMisjudged, NothingBetween
+from whet.core.event import Notice
+from whet.core.trial import Trial
+from whet.host.process.git import Repository
+from whet.workbench.parts.edits import commit_before
+from whet.workbench.parts.smallest_part import PartSearch
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.changed_part import SmallestPart
+from whet.workbench.trials.investigation import VersionSearch
+from whet.workbench.trials.reproduce import repeats_for
+from whet.workbench.versions.versions import FirstBad, VersionHunt
+
+_SHORT = 10
+_MOST_PLACES = 8
+
+
+def part_of_first_bad(
+    hunt: VersionHunt, first: FirstBad, repository: Repository, *, is_attempt: bool = False
+) -> SmallestPart | None:
+    """Return the part of the first bad commit that brings the failure; None if there is none.
+
+    Args:
+        hunt: the search that found it.
+        first: what it found.
+        repository: where the commits are.
+        is_attempt: it is a recorded trial's code, which is named by its trial.
+
+    Raises:
+        HostFailure: if git cannot make a part of the change.
+    """
+    assert first.first_bad is not None
+    bench, trial = hunt.bench, hunt.trial
+
+    def on(commit: str) -> Trial:
+        # A part of an attempt is named by its commit alone.
+        return replace(trial, revision=commit) if is_attempt else hunt.versions.on(trial, commit)
+
+    changed = hunt.versions.on(trial, first.first_bad).revision or ""
+    good = first.last_good and hunt.versions.on(trial, first.last_good).revision
+    try:
+        base = good if is_attempt and good else commit_before(repository, changed, good)
+        search = PartSearch(
+            bench=bench,
+            repository=repository,
+            on=on,
+            base=base,
+            changed=changed,
+            labels=(first.search.good, first.search.first_bad or "")
+            if is_attempt
+            else (base[:_SHORT], changed[:_SHORT]),
+            oracle=first.oracle,
+            record=hunt.record,
+            reference_seconds=_seconds_of(bench, first.search),
+            place=hunt.versions.place,
+            terms=hunt.terms,
+            budget=hunt.budget.less(first.search.wall_seconds, first.search.trials),
+            jobs=hunt.jobs,
+            repeats=_repeats(first.search, hunt.terms),
+        )
+        return search.run()
+    except (EndMisjudged, NothingBetween) as error:
+        bench.emit(Notice(text=f"no smaller part: {error}"))
+        return None
+
+
+def _repeats(search: VersionSearch, terms: Terms) -> int:
+    """Return how often a part is run before it counts as not failing."""
+    if search.noisy is None:
+        return 1
+    noisy = search.noisy
+    return repeats_for(1 - noisy.fails_if_good if terms.is_fix else noisy.fails_if_bad)
+
+
+def _seconds_of(bench: Workbench, search: VersionSearch) -> float:
+    """Return how long the first bad version ran; 0 if it was not run."""
+    for tested in search.tested:
+        if tested.label == search.first_bad and tested.trial is not None:
+            outcome = bench.notebook.trial(tested.trial).outcome
+            return 0.0 if outcome is None else outcome.wall_seconds
+    return 0.0
+
+
+def part_sentence(part: SmallestPart) -> str:
+    """Return which part it is, in a sentence."""
+    count = f"{part.after} of {part.before} hunks" if part.after < part.before else "all of it"
+    shown = ", ".join(part.places[:_MOST_PLACES])
+    more = len(part.places) - _MOST_PLACES
+    also = f" and {more} places more" if more > 0 else ""
+    early = "" if part.stopped.is_complete else f"; {part.stopped.value}"
+    return f"of {part.base} → {part.changed} {count} brings it: {shown}{also}{early}"
+
+
+def next_of_part(part: SmallestPart) -> str:
+    """Return what to do about a part, in a sentence."""
+    return f"Begin at {', '.join(part.places)}: that much of the change brings it."

@@ -1,0 +1,301 @@
+"""`whet bisect --packages`: which of many packages brought the failure, and with which release."""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
+
+from whet.bisection.pins import NoPinsError, Pins, read_pins
+from whet.bisection.terms import Terms
+from whet.core.budget import Budget
+from whet.core.difference import Change
+from whet.core.errors import BadUsage, NothingDiffers, PayloadMissing, SettingsUnreadable, WhetError
+from whet.core.event import Notice
+from whet.core.trial import Trial
+from whet.host.files.files import write_atomically
+from whet.host.python.index_settings import IndexSettings
+from whet.host.python.python_interpreter import PythonFacts, python_for
+from whet.host.python.resolution import resolved_as_of
+from whet.host.trial.surroundings import packages_of
+from whet.reduction.between import Between
+from whet.search.hierarchy import Numbers
+from whet.workbench.delta.cases import Cases, Result
+from whet.workbench.delta.delta import Delta, delta
+from whet.workbench.files.results import place_beside
+from whet.workbench.trials.bench import Place, Workbench
+from whet.workbench.trials.command_search import CommandOptions
+from whet.workbench.trials.investigation import VersionSearch
+from whet.workbench.trials.payload import read_payload
+from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.search_rows import search_recorder
+from whet.workbench.versions.releases import environments_for, releases
+from whet.workbench.versions.versions import VersionHunt
+
+NOW = "now"
+"""An end: what the command's Python sees."""
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[T ][\d:.+Z-]+)?")
+_RELEASED = re.compile(r"[\d!.]+[\w.+-]*")
+_MOST_GUILTY = 3
+"""Of so many packages the first bad release is searched; of more none is to blame alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuiltyPackages:
+    """Which packages decide, and with which release each of them began to.
+
+    Attributes:
+        delta: the packages.
+        releases: the search for the release, for each of them where there is one between.
+    """
+
+    delta: Delta
+    releases: tuple[VersionSearch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackageOptions:
+    """Where to search.
+
+    Attributes:
+        good: a file of pins, ``now`` or a day.
+        bad: another one.
+        with_prereleases: releases such as 2.0rc1 count too.
+        budget: when to stop.
+        jobs: trials at once; None: all cores.
+    """
+
+    good: str = ""
+    bad: str = ""
+    with_prereleases: bool = False
+    budget: Budget = field(default_factory=Budget)
+    jobs: int | None = None
+
+
+def bisect_packages(
+    bench: Workbench, request: TrialRequest, options: PackageOptions
+) -> GuiltyPackages:
+    """Find the packages that decide, then the first bad release of each.
+
+    Raises:
+        BadUsage, PayloadMissing, SettingsUnreadable: if an end is no set of packages.
+        NothingDiffers: if both are the same.
+        EndMisjudged: if both pass, or both fail.
+        ReleaseNotInstallable: if one of the two cannot be installed.
+    """
+    cases = cases_of_packages(bench, request, options.good, options.bad)
+    chosen = CommandOptions(budget=options.budget, jobs=options.jobs)
+    found = delta(bench, request, cases, chosen)
+    if not found.stopped.is_complete:
+        return GuiltyPackages(delta=found)
+    left = options.budget.less(found.wall_seconds, 0)
+    searches = [
+        search
+        for change in found.fails.changes[:_MOST_GUILTY]
+        if len(found.fails.changes) <= _MOST_GUILTY
+        if (search := _first_bad(bench, request, replace(options, budget=left), found, change))
+    ]
+    return GuiltyPackages(delta=found, releases=tuple(searches))
+
+
+def _first_bad(
+    bench: Workbench, request: TrialRequest, options: PackageOptions, found: Delta, change: Change
+) -> VersionSearch | None:
+    """Search the releases of one package, the others as they are where it fails."""
+    if change.before is None or change.after is None:
+        return None
+    from packaging.version import Version
+
+    old, new, terms = change.before, change.after, Terms()
+    if Version(old) > Version(new):  # it went back: the release that ended the failure is searched
+        old, new, terms = new, old, Terms.parse("bad,good")
+    trial = found.fails.trial
+    try:
+        versions = releases(
+            bench, trial, change.name, old, new,
+            with_prereleases=options.with_prereleases, terms=terms,
+        )  # fmt: skip
+    except WhetError as error:
+        bench.emit(Notice(text=f"the releases of {change.name} are not searched: {error}"))
+        return None
+    number = bench.notebook.begin_investigation(verb="bisect", trial=trial)
+    hunt = VersionHunt(
+        bench=bench, trial=trial, judging=request.judging, versions=versions, terms=terms,
+        record=search_recorder(bench, request, verb="bisect", investigation=number), budget=options.budget,
+        overlaps=(options.jobs or bench.jobs) > 1,
+    )  # fmt: skip
+    try:
+        search = hunt.run().search
+    except WhetError as error:  # with the others as they are an end cannot be installed
+        bench.emit(Notice(text=f"the releases of {change.name} are not searched: {error}"))
+        return None
+    bench.notebook.end_investigation(
+        number, search.stopped,
+        {"first_bad": search.first_bad, "suspects": list(search.suspects)},
+    )  # fmt: skip
+    return search
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Set:
+    """Packages as the user named them, and the file that they stand in, if there is one."""
+
+    shown: str
+    versions: Mapping[str, str]
+    path: Path
+
+
+def cases_of_packages(bench: Workbench, request: TrialRequest, good: str, bad: str) -> Cases:
+    """Return two sets of packages and those that differ.
+
+    Args:
+        bench: the workbench.
+        request: the command.
+        good: the set with which it passes: a file of pins, ``now``, or a day.
+        bad: the set with which it fails.
+
+    Raises:
+        BadUsage: if an end is none of these, or both are days.
+        PayloadMissing, SettingsUnreadable: for a file.
+        NothingDiffers: if both are the same.
+    """
+    trial = bench.build_trial(request)
+    reader = _reader(bench, trial)
+    old, new = reader.both(good, bad)
+    place = environments_for(bench, reader.inherited, reader.python).place
+    return _cases(bench, bench.for_search(trial, [old.path, new.path]), old, new, place)
+
+
+def pins_named(bench: Workbench, trial: Trial, word: str) -> Mapping[str, str]:
+    """Return the packages that a word names: a file of pins, or ``now``.
+
+    Raises:
+        PayloadMissing, SettingsUnreadable: for a file.
+    """
+    return _reader(bench, trial).named(word).versions
+
+
+def check_set(bench: Workbench, trial: Trial, word: str) -> None:
+    """Refuse a word that names no set of packages; what a day stands for is not looked up.
+
+    Raises:
+        PayloadMissing, SettingsUnreadable: if it names neither a file of pins nor a day.
+    """
+    reader = _reader(bench, trial)
+    if not reader.is_day(word):
+        reader.named(word)
+
+
+def _reader(bench: Workbench, trial: Trial) -> "_Reader":
+    inherited = {**bench.environment, **trial.environment}
+    python = PythonFacts.ask(python_for(trial.command, inherited, Path(trial.cwd)))
+    return _Reader(bench=bench, trial=trial, inherited=inherited, python=python)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reader:
+    bench: Workbench
+    trial: Trial
+    inherited: Mapping[str, str]
+    python: PythonFacts
+
+    def both(self, good: str, bad: str) -> tuple[_Set, _Set]:
+        """Return the two sets; a day stands for the packages of the other one."""
+        days = [word for word in (good, bad) if self.is_day(word)]
+        if len(days) > 1:
+            raise BadUsage(
+                f"`{good}` and `{bad}` are two days, of which packages is not said",
+                hint=f"name them by a file or as they are now: `whet bisect --packages {good} now`",
+            )
+        if good in days:
+            new = self.named(bad)
+            return self._on_day(good, new), new
+        old = self.named(good)
+        return old, self._on_day(bad, old) if bad in days else self.named(bad)
+
+    def _path(self, word: str) -> Path:
+        return Path(os.path.abspath(Path(self.trial.cwd, word)))
+
+    def is_day(self, word: str) -> bool:
+        """Whether a word is a day of the calendar, and no file."""
+        try:
+            date.fromisoformat(word[: len("2024-05-01")])
+        except ValueError:
+            return False
+        return bool(_DAY.fullmatch(word)) and not self._path(word).exists()
+
+    def named(self, word: str) -> _Set:
+        """Return the set that a word names: a file of pins, or ``now``."""
+        path = self._path(word)
+        if word == NOW and not path.exists():
+            found = packages_of(
+                self.trial.command, Path(self.trial.cwd), self.inherited,
+                state=self.bench.project.state,
+            )  # fmt: skip
+            versions = {name: each for name, each in found.items() if _RELEASED.fullmatch(each)}
+            return _Set(shown=word, versions=versions, path=path.with_name("now.txt"))
+        try:
+            content = read_payload(path, word, may_be_empty=True)
+        except PayloadMissing as error:
+            raise PayloadMissing(
+                f"`{word}` is no file, no day and not `{NOW}`",
+                hint=f"write one: `pip freeze > {word}`; a day is written as 2024-05-01",
+            ) from error
+        return _Set(shown=word, versions=self._pins(content, word).versions, path=path)
+
+    def _on_day(self, day: str, other: _Set) -> _Set:
+        content = resolved_as_of(
+            other.versions, day, python=self.python,
+            settings=IndexSettings.configured(self.inherited), environment=self.inherited,
+        )  # fmt: skip
+        pins = self._pins(content, day).versions
+        named = {name: each for name, each in pins.items() if name in other.versions}
+        return _Set(shown=day, versions=named, path=self._path(f"{day}.txt"))
+
+    def _pins(self, content: bytes, shown: str) -> Pins:
+        try:
+            pins = read_pins(content, self.python)
+        except NoPinsError as error:
+            raise SettingsUnreadable(
+                f"`{shown}` pins no packages: {error}",
+                hint=f"write it with `pip freeze > {shown}`, or name a lock file",
+            ) from error
+        for why in pins.left_out:
+            self.bench.emit(Notice(text=f"{shown}: left out: {why}"))
+        return pins
+
+
+def _cases(bench: Workbench, trial: Trial, good: _Set, bad: _Set, place: Place) -> Cases:
+    between = Between(dict(good.versions), dict(bad.versions))
+    if not between.leaves:
+        raise NothingDiffers(
+            f"`{good.shown}` and `{bad.shown}` are the same packages",
+            hint="so none of them decides: search the code: `whet bisect GOOD BAD`",
+        )
+
+    def on(numbers: Numbers) -> Trial:
+        return replace(trial, packages=between.texts(numbers))
+
+    def result(numbers: Numbers, word: str) -> Result:
+        return _result(bench, bad, on(numbers), word)
+
+    changes = (leaf.as_change("package", str) for leaf in between.leaves)
+    return Cases(
+        what="packages", good=good.shown, bad=bad.shown, changes=tuple(changes),
+        paths=between.paths, trial=on, result=result,
+        turned=lambda: _cases(bench, trial, bad, good, place), place=place,
+    )  # fmt: skip
+
+
+def _result(bench: Workbench, bad: _Set, trial: Trial, word: str) -> Result:
+    path = place_beside(bench, bad.path.with_suffix(".txt"), word)
+    pins = "".join(f"{name}=={version}\n" for name, version in trial.packages.items())
+
+    def write() -> None:
+        bench.shelf.keep(pins.encode())
+        write_atomically(path, pins.encode())
+
+    shown = os.path.relpath(path, trial.cwd)
+    return Result(path=path, shown=shown, write=write, trial=trial)

@@ -1,0 +1,1 @@
+"""`whet delta`: two cases of any kind, and the differences between them that matter."""

@@ -1,0 +1,220 @@
+"""`whet delta`: the differences that decide between a case that passes and one that fails."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from whet.core.budget import Budget, StopReason
+from whet.core.difference import Change
+from whet.core.event import Notice
+from whet.core.oracle import Oracle
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.reduction.two_sides import few_to_add, few_to_take_back
+from whet.search.hierarchy import Numbers
+from whet.search.proposal import Search
+from whet.workbench.delta.cases import FAILS, PASSES, Cases, Result
+from whet.workbench.delta.delta_ends import Settled, settled
+from whet.workbench.files.reproducer import line_for
+from whet.workbench.shrink.shrink import held_to_site
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.command_search import CommandOptions, CommandSearch
+from whet.workbench.trials.reproduce import with_patience
+from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.search_rows import search_recorder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """What decides, seen from one of the cases.
+
+    Attributes:
+        changes: few differences: from the good case those that bring the failure, from the bad
+            one those without which it is gone. No one of them can be left out.
+        numbers: their places among all.
+        trial: the case with them.
+        file: where its configuration lies; empty: its command line says all.
+        line: the command that shows it, to paste into a shell.
+        stopped: why the search for them ended.
+    """
+
+    changes: tuple[Change, ...]
+    numbers: Numbers
+    trial: Trial
+    file: str
+    line: str
+    stopped: StopReason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delta:
+    """What decides between two cases.
+
+    Attributes:
+        what: what differs, such as ``settings``.
+        good: the case that passes.
+        bad: the case that fails.
+        failure: what the failure is.
+        differences: how many there are.
+        fails: the good case with few differences, so that it fails.
+        passes: the bad case without few, so that it passes; None: the budget was spent before.
+        left_out: differences that could not be switched.
+        stopped: why the search ended.
+        trials: how many trials were run, those of the two cases included.
+        cached: how many candidates were answered from earlier trials.
+        wall_seconds: how long it took.
+    """
+
+    what: str
+    good: str
+    bad: str
+    failure: str
+    differences: int
+    fails: Side
+    passes: Side | None
+    left_out: tuple[str, ...]
+    stopped: StopReason
+    trials: int
+    cached: int
+    wall_seconds: float
+
+
+def delta(
+    bench: Workbench,
+    request: TrialRequest,
+    cases: Cases,
+    options: CommandOptions,
+    *,
+    investigation: int | None = None,
+) -> Delta:
+    """Find what decides between two cases, from both of them.
+
+    Args:
+        bench: the workbench.
+        request: how its trials are judged and named.
+        cases: the two and what lies between them.
+        options: when to stop, and how many trials run at once.
+        investigation: number of the investigation that this is a part of; None: its own.
+
+    Raises:
+        EndMisjudged: if both pass, or both fail.
+    """
+    hunt = DeltaHunt(bench, request, options, cases, investigation)
+    return hunt.run(cases)
+
+
+class DeltaHunt:
+    """One search for what decides, under way."""
+
+    def __init__(
+        self,
+        bench: Workbench,
+        request: TrialRequest,
+        options: CommandOptions,
+        cases: Cases,
+        investigation: int | None,
+    ) -> None:
+        self._bench = bench
+        self._request = request
+        self._options = options
+        self._is_part = investigation is not None
+        self._investigation = investigation or bench.notebook.begin_investigation(
+            verb="delta", trial=cases.trial(cases.everything)
+        )
+        self._trials = 0
+        self._cached = 0
+        self._wall_seconds = 0.0
+
+    def run(self, cases: Cases) -> Delta:
+        """Check the two cases, then search from each of them."""
+        for remark in cases.remarks:
+            self._bench.emit(Notice(text=remark))
+        ends = settled(self._bench, cases, self._request.judging, self._record)
+        cases = ends.cases
+        oracle = held_to_site(ends.baseline, ends.trial(cases.everything))
+        found, stopped = self._search(
+            ends, oracle, lambda _: few_to_add(cases.paths), cases.everything, ends.trial, _as_said
+        )
+        fails = self._side(cases, found, found, FAILS, stopped)
+        passes = None
+        if stopped.is_complete:
+            gone, stopped = self._search(
+                ends, oracle, lambda _: few_to_take_back(cases.paths, found), cases.everything,
+                lambda numbers: ends.trial(cases.without(numbers)), _turned_over,
+            )  # fmt: skip
+            passes = self._side(cases, gone, cases.without(gone), PASSES, stopped)
+        failure = ends.baseline.outcome.failure
+        result = Delta(
+            what=cases.what, good=cases.good, bad=cases.bad,
+            failure="it is bad" if failure is None else failure.summary,
+            differences=len(cases.changes), fails=fails, passes=passes, left_out=cases.left_out,
+            stopped=stopped, trials=self._trials, cached=self._cached,
+            wall_seconds=self._wall_seconds,
+        )  # fmt: skip
+        if not self._is_part:
+            self._bench.notebook.end_investigation(self._investigation, stopped, _facts(result))
+        return result
+
+    def _record(self, starting: Trial) -> int:
+        self._trials += 1
+        record = search_recorder(
+            self._bench, self._request, verb="delta", investigation=self._investigation
+        )
+        return record(starting)
+
+    def _search(
+        self,
+        ends: Settled,
+        oracle: Oracle,
+        begin: Callable[[Numbers], Search[Numbers, Numbers]],
+        best: Numbers,
+        as_trial: Callable[[Numbers], Trial],
+        told: Callable[[Verdict], Verdict],
+    ) -> tuple[Numbers, StopReason]:
+        seconds = ends.baseline.reproduction.wall_seconds
+        what = ends.cases.what
+        search: CommandSearch[Numbers] = CommandSearch(
+            bench=self._bench, oracle=oracle, repeats=ends.baseline.repeats, record=self._record,
+            options=replace(self._options, budget=self._left()), begin=begin,
+            as_trial=lambda numbers: with_patience(as_trial(numbers), seconds),
+            label=lambda numbers: f"{len(numbers)} {what}", best=best, told=told,
+            place=ends.cases.place,
+        )  # fmt: skip
+        stopped = search.run()
+        self._cached += search.cached
+        self._wall_seconds += search.wall_seconds
+        return search.best, stopped
+
+    def _left(self) -> Budget:
+        return self._options.budget.less(self._wall_seconds, 0)
+
+    def _side(
+        self, cases: Cases, found: Numbers, taken: Numbers, word: str, stopped: StopReason
+    ) -> Side:
+        trial = cases.trial(taken)
+        result = None if cases.result is None else cases.result(taken, word)
+        if result is not None:
+            result.write()
+        return Side(
+            changes=tuple(cases.changes[number] for number in found), numbers=found, trial=trial,
+            file="" if result is None else result.shown, line=self._line(trial, result),
+            stopped=stopped,
+        )  # fmt: skip
+
+    def _line(self, trial: Trial, result: Result | None) -> str:
+        return line_for(self._bench, trial if result is None else result.trial)
+
+
+def _as_said(verdict: Verdict) -> Verdict:
+    return verdict
+
+
+def _turned_over(verdict: Verdict) -> Verdict:
+    """Tell a search for what passes: BAD is what it looks for."""
+    return {Verdict.GOOD: Verdict.BAD, Verdict.BAD: Verdict.GOOD}.get(verdict, verdict)
+
+
+def _facts(result: Delta) -> dict[str, object]:
+    sides = {FAILS: result.fails, PASSES: result.passes}
+    return {
+        word: None if side is None else list(map(str, side.changes)) for word, side in sides.items()
+    }

@@ -1,0 +1,170 @@
+"""Do the two cases do what they were said to do? The one passes, the other fails."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from whet.core.errors import BaselineDoesNotFail, CopyFailsOtherwise, EndMisjudged, WhetError
+from whet.core.event import Notice, TrialFinished
+from whet.core.outcome import Outcome
+from whet.core.trial import PayloadBinding, Trial
+from whet.core.verdict import Verdict
+from whet.search.hierarchy import Numbers
+from whet.workbench.delta.cases import Cases
+from whet.workbench.files.copies import Copied, Running, reproduce_on_copies
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.reproduce import Baseline, reproduce, with_patience
+from whet.workbench.trials.request import Judging
+
+_NOW = "run again now, "
+"""Said of trials of the past: what each did then is written down, and is no matter of doubt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """Two cases that do what they were said to do.
+
+    Attributes:
+        cases: they and what lies between them.
+        baseline: what the bad one does.
+        payloads: how the files of a trial are placed so that it fails on copies of them.
+    """
+
+    cases: Cases
+    baseline: Baseline
+    payloads: tuple[PayloadBinding, ...]
+
+    def trial(self, numbers: Numbers) -> Trial:
+        """Return the trial of the good case with some of the differences."""
+        trial = self.cases.trial(numbers)
+        payloads = zip(trial.payloads, self.payloads, strict=True)
+        return replace(
+            trial, payloads=tuple(replace(one, beside=like.beside) for one, like in payloads)
+        )
+
+
+def settled(
+    bench: Workbench, cases: Cases, judging: Judging, record: Callable[[Trial], int]
+) -> Settled:
+    """Run both cases, turn them round if the good one fails, and return what came of it.
+
+    Where the bad case passes once it is written anew, the two are compared as they are written.
+
+    Raises:
+        EndMisjudged: if both pass, or both fail.
+        CopyFailsOtherwise: if the bad case does not fail on a copy of its file as it does on it.
+    """
+    ends = _Ends(bench, judging, record)
+    try:
+        return ends.of(cases)
+    except CopyFailsOtherwise as error:
+        refused: WhetError = error
+    except _GoodEndFailsError as error:
+        refused = error.told
+    if cases.plain is None:
+        raise refused
+    plain = cases.plain()
+    try:
+        found = ends.of(plain)
+    except _GoodEndFailsError as error:
+        raise error.told from None
+    bench.emit(
+        Notice(
+            text=f"written anew `{cases.bad}` does not do what it does as it is:"
+            f" the two are compared by {plain.what}"
+        )
+    )
+    return found
+
+
+class _GoodEndFailsError(Exception):
+    """The good case fails as it was made; as it is written it may pass."""
+
+    def __init__(self, told: EndMisjudged) -> None:
+        super().__init__(str(told))
+        self.told = told
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    bench: Workbench
+    judging: Judging
+    record: Callable[[Trial], int]
+
+    def of(self, cases: Cases) -> Settled:
+        """Return the two cases in the right order."""
+        copied = self._failing(cases)
+        if copied is None:
+            turned = cases.turned()
+            copied = self._failing(turned)
+            if copied is None:
+                raise EndMisjudged(
+                    f"{_NOW if cases.are_past else ''}both `{cases.good}` and `{cases.bad}` pass",
+                    hint="say what bad means: `--bad-if 'stdout ~ NaN'`, `--bad-if 'seconds > 2'`;"
+                    " `whet log` lists the trials",
+                )
+            self.bench.emit(
+                Notice(
+                    text=f"`{cases.good}` fails and `{cases.bad}` passes:"
+                    " they are taken the other way round"
+                )
+            )
+            cases = turned
+        found = Settled(cases=cases, baseline=copied.baseline, payloads=copied.trial.payloads)
+        self._check_good(found)
+        return found
+
+    def _failing(self, cases: Cases) -> Copied | None:
+        """Reproduce the failure of the bad case; None: it passes."""
+        trial = cases.trial(cases.everything)
+        try:
+            if cases.originals:
+                running = Running(judging=self.judging, record=self.record)
+                return reproduce_on_copies(self.bench, trial, cases.originals, running)
+            baseline = reproduce(self.bench, trial, self.judging, self.record, place=cases.place)
+        except BaselineDoesNotFail:
+            return None
+        return Copied(trial=trial, baseline=baseline)
+
+    def _check_good(self, found: Settled) -> None:
+        """Run the good case, as often as a failure that comes now and then needs."""
+        baseline, cases = found.baseline, found.cases
+        trial = with_patience(found.trial(()), baseline.reproduction.wall_seconds)
+        for _ in range(baseline.repeats):
+            number, outcome = self._run(trial, cases)
+            verdict = baseline.oracle.judge(outcome)
+            self.bench.notebook.judge(number, baseline.oracle.description, verdict, None)
+            self.bench.emit(
+                TrialFinished(
+                    number=number, trial=trial, outcome=outcome, verdict=verdict, label=cases.good
+                )
+            )
+            if verdict is not Verdict.GOOD:
+                raise _GoodEndFailsError(_fails_too(cases, number, outcome, verdict))
+
+    def _run(self, trial: Trial, cases: Cases) -> tuple[int, Outcome]:
+        with self.bench.executor(self.record, place=cases.place) as executor:
+            future = executor.submit(trial)
+            outcome = future.result()
+        assert future.number is not None
+        return future.number, outcome
+
+
+def _fails_too(cases: Cases, number: int, outcome: Outcome, verdict: Verdict) -> EndMisjudged:
+    if verdict is Verdict.BAD and cases.are_past:
+        unknown = f": {'; '.join(cases.left_out)}" if cases.left_out else ""
+        return EndMisjudged(
+            f"{_NOW}both `{cases.good}` and `{cases.bad}` fail the same way",
+            hint=f"what decided then is not among what whet can put back{unknown};"
+            f" `whet show {number}` shows what the first one did now",
+        )
+    if verdict is Verdict.BAD:
+        return EndMisjudged(
+            f"both `{cases.good}` and `{cases.bad}` fail the same way",
+            hint="so nothing that differs decides: name a case that passes;"
+            f" `whet show {number}` shows what the first one did",
+        )
+    did = "cannot be judged" if outcome.failure is None else f"fails: {outcome.failure.summary}"
+    return EndMisjudged(
+        f"{_NOW if cases.are_past else ''}`{cases.good}` should pass, but it {did}",
+        hint=f"`whet show {number}` shows its output; name a case that passes",
+    )

@@ -1,0 +1,105 @@
+"""The project's own small files that a command opens by itself: what shows its failure needs them."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from whet.core.errors import NotARepository
+from whet.core.looks import Looks
+from whet.core.oracle import Oracle
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.host.files.file_times import Moment
+from whet.host.process.git import GitFailedError, Repository
+from whet.host.process.object_store import own_folder
+from whet.workbench.trials.bench import Workbench
+
+_MOST_FILES, _MOST_BYTES, _MOST_BYTES_EACH = 60, 1 << 18, 1 << 16
+_MOST_LOOKED_AT = 2000
+_MADE_BY_PYTHON = ".pyc"
+
+
+def opened_files(
+    bench: Workbench,
+    trial: Trial,
+    oracle: Oracle,
+    record: Callable[[Trial], int],
+    *,
+    left_out: Path,
+) -> Mapping[str, bytes]:
+    """Run a trial once more where it stands, and return what it looks at, by its path from there.
+
+    What is hidden, what git is told to ignore and what the run itself writes is left out.
+
+    Args:
+        bench: the workbench.
+        trial: what fails.
+        oracle: judges the run.
+        record: writes its row before it starts.
+        left_out: a folder of whet's own.
+
+    Returns:
+        the files; none where it did something else, where that cannot be seen, or where they are
+        too many or too large to be handed over.
+    """
+    top = os.path.realpath(trial.cwd)
+    if trial.limits.room is not None:
+        return {}
+
+    def observe(_: Trial) -> tuple[str, str]:
+        return top, ""
+
+    began = Moment()
+    with replace(bench, observe=observe).executor(record) as executor:
+        future = executor.submit(trial)
+        outcome = future.result()
+    assert future.number is not None
+    verdict = oracle.judge(outcome)
+    bench.notebook.judge(future.number, oracle.description, verdict, None)
+    if not outcome.looks or verdict is not Verdict.BAD or began.is_doubtful:
+        return {}
+    looks = Looks.from_bytes(bench.notebook.blobs.read(outcome.looks))
+    own = tuple(
+        f"{os.path.realpath(each)}/"
+        for each in (left_out, bench.project.state, own_folder())
+        if each
+    )
+    names = (name for name in looks.paths if not f"{top}/{name}".startswith(own))
+    found: dict[str, bytes] = {}
+    for name in _known(top, _plain(top, names)):
+        status = Path(top, name).stat()
+        if status.st_mtime_ns >= began.ns:
+            continue
+        if status.st_size > _MOST_BYTES_EACH:
+            return {}
+        found[name] = Path(top, name).read_bytes()
+    is_small = len(found) <= _MOST_FILES and sum(map(len, found.values())) <= _MOST_BYTES
+    return found if is_small else {}
+
+
+def _plain(top: str, names: Iterable[str]) -> Iterator[str]:
+    """Yield the names of files that are there, are no links, and are not hidden."""
+    for name in names:
+        is_hidden = any(part.startswith(".") for part in name.split("/"))
+        path = Path(top, name)
+        if not (is_hidden or name.endswith(_MADE_BY_PYTHON) or path.is_symlink()):
+            with suppress(OSError, ValueError):
+                if path.is_file() and os.access(path, os.R_OK) and name.isprintable():
+                    yield name
+
+
+def _known(top: str, names: Iterable[str]) -> list[str]:
+    """Return the files that git does not ignore; all where there is no repository."""
+    chosen = list(names)[:_MOST_LOOKED_AT]
+    try:
+        Repository.containing(Path(top))
+        listing = Repository(Path(top)).get(
+            "--literal-pathspecs", "ls-files", "-z", "--cached", "--others", "--exclude-standard",
+            "--", *chosen,
+        ) if chosen else ""  # fmt: skip
+    except (NotARepository, GitFailedError):
+        return chosen
+    known = set(listing.split("\0"))
+    return [name for name in chosen if name in known]

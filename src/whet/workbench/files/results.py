@@ -1,0 +1,133 @@
+"""Where a smaller file goes: never onto the original, nor onto a file of the user's."""
+
+import os
+from collections.abc import Collection
+from pathlib import Path
+
+from whet.core.errors import BadUsage, CannotWrite, DiskFull, ResultInUse, WhetError
+from whet.core.output import digest_of
+from whet.host.code.folders import pack_folder
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.payload import is_same_file, path_called, shrunk_path
+
+
+def result_path(
+    bench: Workbench, original: Path, output: str, *, taken: Collection[Path], is_alone: bool
+) -> Path:
+    """Return where the smaller version of ``original`` goes.
+
+    Args:
+        bench: the workbench: a file that it holds may be written over, as nothing is lost.
+        original: the payload.
+        output: the file or folder that the user named; empty: beside the original.
+        taken: results of other payloads.
+        is_alone: it is the only payload.
+
+    Raises:
+        BadUsage: if the result would be the original, or one file for more than one payload.
+        CannotWrite: if its folder is not there, or may not be written to.
+        ResultInUse: if another whet is writing the file that the user named.
+    """
+    named = Path(os.path.abspath(output)) if output else original.parent
+    if original.is_dir() and named.resolve().is_relative_to(original.resolve()):
+        raise BadUsage(
+            f"`-o {output}` lies in the folder that is shrunk, which is never touched",
+            hint="name another place, or leave it out: the result goes beside the original",
+        )
+    if output and not named.is_dir():
+        if not is_alone:
+            raise BadUsage(
+                f"`-o {output}` is one file, for more than one result",
+                hint="name a folder that is there: each result goes into it",
+            )
+        if is_same_file(named, original):
+            raise BadUsage(
+                f"`-o {output}` is the file itself, which is never touched",
+                hint="name another file, or leave it out: the result goes beside the original",
+            )
+        if named.exists() and not named.is_file():
+            raise BadUsage(
+                f"`-o {output}` is no file but a pipe, a socket or a device",
+                hint="name a file, or leave it out: the result goes beside the original",
+            )
+        path = _writable(named.resolve())  # a link stays one: `/dev/stdout` is a link too
+        if not bench.claims.take(path):
+            raise ResultInUse(
+                f"another whet is writing to `{output}` at this moment",
+                hint="wait until it ends, or name another file with `-o`",
+            )
+        return path
+    return _writable(free_path(bench, named / shrunk_path(original).name, original, taken))
+
+
+def place_beside(bench: Workbench, original: Path, word: str, folder: str = "") -> Path:
+    """Return where a version of ``original`` goes that is called by a word, as `a.fails.json`.
+
+    Args:
+        bench: the workbench: a file that it holds may be written over.
+        original: the file or folder.
+        word: what the version does.
+        folder: where it goes; empty: beside the original.
+
+    Raises:
+        CannotWrite: if its folder is not there, or may not be written to.
+    """
+    named = Path(os.path.abspath(folder)) if folder else original.parent
+    wanted = named / path_called(original, word).name
+    return _writable(free_path(bench, wanted, original, ()))
+
+
+def free_path(bench: Workbench, wanted: Path, original: Path, taken: Collection[Path]) -> Path:
+    """Return ``wanted``, or with a number in its name if it is not free.
+
+    A file of the user's may stand there, or another whet may be writing to it now.
+    """
+    number, path = 1, wanted
+    while (
+        path in taken
+        or is_same_file(path, original)
+        or not _may_go(bench, path)
+        or not bench.claims.take(path)
+    ):
+        number += 1
+        path = wanted.with_name(f"{wanted.stem}-{number}{wanted.suffix}")
+    return path
+
+
+def _may_go(bench: Workbench, path: Path) -> bool:
+    """Whether nothing stands there, or what the notebook holds anyway, such as an old result."""
+    if not os.path.lexists(path):
+        return True
+    if path.is_symlink() or not (path.is_file() or path.is_dir()):
+        return False
+    try:
+        content = pack_folder(path) if path.is_dir() else path.read_bytes()
+    except WhetError:
+        return False
+    return bench.notebook.blobs.path_of(digest_of(content)).is_file()
+
+
+def result_error(error: Exception, path: Path) -> WhetError:
+    """Return the error to raise when a result cannot be written, with what helps there."""
+    if isinstance(error, DiskFull):
+        return DiskFull(
+            f"no space left to write `{path}`",
+            hint="free some space there (`df -h`, `df -i`), or name another place with `-o`",
+        )
+    cause = error.__cause__ if isinstance(error, WhetError) else error
+    reason = cause.strerror if isinstance(cause, OSError) else str(error)
+    return CannotWrite(f"cannot write `{path}`: {reason}", hint="name another place with `-o`")
+
+
+def _writable(path: Path) -> Path:
+    if not path.parent.is_dir():
+        raise CannotWrite(
+            f"cannot write `{path}`: `{path.parent}` is not a folder",
+            hint=f"make it: `mkdir -p {path.parent}`",
+        )
+    if not os.access(path.parent, os.W_OK):
+        raise CannotWrite(
+            f"cannot write `{path}`: its folder may not be written to",
+            hint="name another place with `-o`",
+        )
+    return path

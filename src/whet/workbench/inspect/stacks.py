@@ -1,0 +1,173 @@
+"""`whet stacks`: where every process of a tree is, or was when its trial was given up."""
+
+import difflib
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from whet.core.errors import BadUsage, NoStacksKept, NoSuchProcess, StackForbidden, UnknownTrial
+from whet.core.evidence import STACKS, Evidence
+from whet.core.record import as_record, decoded, records
+from whet.core.stack import ProcessStack
+from whet.evidence.stack_groups import StackGroup, groups_of
+from whet.host.inspect.spying import FORBIDDEN, take_all
+from whet.host.process.process_facts import facts_of, is_of_trial, matching
+from whet.host.process.process_tree import descendants_of
+from whet.notebook.entry import Entry
+from whet.workbench.trials.bench import Workbench
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """The stacks of a tree of processes at one moment.
+
+    Attributes:
+        target: what was looked at, in words.
+        processes: those that were there.
+        groups: their threads by equal stacks.
+    """
+
+    target: str
+    processes: tuple[ProcessStack, ...]
+    groups: tuple[StackGroup, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """How to look.
+
+    Attributes:
+        target: a process's number, a pattern of its command line, or a trial's number; empty:
+            the last trial.
+        is_trial: the number is a trial's, whatever processes there are.
+        native: frames of C and C++ too.
+        looks_again: a second time, a second later.
+    """
+
+    target: str
+    is_trial: bool = False
+    native: bool = False
+    looks_again: bool = True
+
+
+def look_at_stacks(bench: Workbench, look: Look) -> Sighting:
+    """Return where the processes are that the user means.
+
+    Raises:
+        NoSuchProcess: if there is none.
+        NoStacksKept: if a trial has ended of which no stacks are kept.
+        StackForbidden: if nothing can be seen of any of them.
+    """
+    if look.target and not look.is_trial:
+        if look.target.isdigit() and _is_program(int(look.target)):
+            return _sight(f"process {look.target}", _tree([int(look.target)]), look)
+        if not look.target.isdigit():
+            return _sight(f"`{look.target}`", _tree(_matching(look.target)), look)
+    number = _number(look)
+    try:
+        entry = bench.notebook.find(number)
+    except UnknownTrial as unknown:
+        if look.is_trial or number is None:
+            raise
+        raise NoSuchProcess(
+            f"there is no process {number}, and no trial of that number",
+            hint="`pgrep -af PATTERN` finds processes, `whet log` lists the trials",
+        ) from unknown
+    return _of_trial(bench, entry, look)
+
+
+def _number(look: Look) -> int | None:
+    if look.target and not look.target.isdigit():
+        raise BadUsage(
+            f"`{look.target}` is not the number of a trial", hint="`whet log` lists the trials"
+        )
+    return int(look.target) if look.target else None
+
+
+def _of_trial(bench: Workbench, entry: Entry, look: Look) -> Sighting:
+    """Look at a trial that runs, or at what was seen of it when it was given up."""
+    if entry.outcome is None and entry.host == os.uname().nodename:
+        running = [pid for pid in descendants_of(entry.pid) if is_of_trial(pid)]
+        if running:
+            return _sight(f"trial {entry.number}", running, look)
+    for evidence in bench.notebook.evidence_of(entry.number, STACKS):
+        return _grouped(f"trial {entry.number}, as it was", stacks_in(evidence))
+    if entry.outcome is not None and entry.outcome.signal is not None:
+        from whet.host.inspect.cores import why_no_core
+
+        raise NoStacksKept(
+            f"trial {entry.number} was ended by signal {entry.outcome.signal}, and no stacks of it"
+            " are kept",
+            hint="`whet run --locals` keeps the Python line; the C side is in a core file, for"
+            f" `whet stacks --core FILE`: {why_no_core()}",
+        )
+    raise NoStacksKept(
+        f"trial {entry.number} does not run any more, and no stacks of it are kept",
+        hint="`--hang 30` keeps them when a trial writes nothing for 30 seconds;"
+        " of a process that runs: `whet stacks PID`",
+    )
+
+
+def stacks_in(evidence: Evidence) -> tuple[ProcessStack, ...]:
+    """Return the processes in an observation of this kind."""
+    data = as_record(decoded(evidence.data), STACKS)
+    return tuple(ProcessStack.from_json(each) for each in records(data, "processes"))
+
+
+def _matching(pattern: str) -> list[int]:
+    try:
+        compiled = re.compile(pattern)
+    except re.error:
+        compiled = re.compile(re.escape(pattern))
+    found = matching(compiled)
+    if found:
+        return found
+    words = {Path(word).name for pid in matching(re.compile("")) for word in _words_of(pid)}
+    near = difflib.get_close_matches(pattern, sorted(words), n=3, cutoff=0.6)
+    hint = (
+        f"did you mean {' or '.join(f'`{name}`' for name in near)}?"
+        if near
+        else "`ps aux` lists all"
+    )
+    raise NoSuchProcess(f"no process has `{pattern}` in its command line", hint=hint)
+
+
+def _is_program(pid: int) -> bool:
+    """Whether there is such a process, and it is none of the kernel's own threads."""
+    facts = facts_of(pid)
+    return facts is not None and not facts.command.startswith("[")
+
+
+def _words_of(pid: int) -> list[str]:
+    facts = facts_of(pid)
+    return [] if facts is None else facts.command.split()
+
+
+def _tree(roots: Sequence[int]) -> list[int]:
+    """Return processes and all that is below them, each once, parents first."""
+    found: dict[int, None] = {}
+    for root in roots:
+        found |= dict.fromkeys([root, *descendants_of(root)])
+    return list(found)
+
+
+def _sight(target: str, pids: Sequence[int], look: Look) -> Sighting:
+    processes = take_all(pids, native=look.native, looks_again=look.looks_again)
+    if not processes:
+        raise NoSuchProcess(
+            f"{target} ended before it could be looked at",
+            hint="a trial of whet's that ends too soon: `whet run --hang 5 -- COMMAND`",
+        )
+    sighting = _grouped(target, processes)
+    if not sighting.groups and any(FORBIDDEN in each.notes for each in processes):
+        raise StackForbidden(
+            f"nothing can be seen of {target}: the system forbids it",
+            hint="run it with `whet run`, or look as root, or allow it: see the page",
+        )
+    return sighting
+
+
+def _grouped(target: str, processes: tuple[ProcessStack, ...]) -> Sighting:
+    return Sighting(target=target, processes=processes, groups=groups_of(processes))

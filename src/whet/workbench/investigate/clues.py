@@ -1,0 +1,423 @@
+"""What points at the cause of a failure, by its symptom; each look says why it was taken."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from whet.core.clue import Clue, Placing, Sureness, TrailStep
+from whet.core.errors import WhetError
+from whet.core.event import TrialFinished
+from whet.core.evidence import STACKS
+from whet.core.failure import FailureKind
+from whet.core.oracle import Oracle
+from whet.core.outcome import Outcome
+from whet.core.quantity import shown_count
+from whet.core.record import JsonObject
+from whet.core.room import Room
+from whet.core.shown_text import visible_line
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.evidence.closer_look import (
+    Suspect,
+    descriptor_clues,
+    foreign_clues,
+    lock_clues,
+    race_clue,
+    suspects_in,
+    told_in,
+)
+from whet.evidence.kept_failure import KeptError
+from whet.evidence.not_a_number import holds_it, is_of_torch, number_clues, speaks_of_it
+from whet.evidence.overriding import overriding_clues
+from whet.evidence.raised_before import raised_clues
+from whet.evidence.stack_groups import groups_of, stack_clues
+from whet.evidence.waiting_processes import process_clues
+from whet.evidence.warned import warning_clues
+from whet.host.inspect.presence import ended_in, pythons_in
+from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
+from whet.workbench.inspect.post_mortem import dead_in, likeliest
+from whet.workbench.inspect.stacks import stacks_in
+from whet.workbench.inspect.wrong_files import wrong_file_clues
+from whet.workbench.investigate.neighbours import Neighbours
+from whet.workbench.investigate.origins import Origins, Recorded, origins_of, recorded_failure
+from whet.workbench.investigate.repaired import repaired_clue
+from whet.workbench.investigate.unreached import why_unreached
+from whet.workbench.toggle.toggle_clues import toggle_clues
+from whet.workbench.trials.bench import Place, Workbench
+from whet.workbench.trials.reproduce import Baseline
+
+MOST_CLUES = 5
+CONTAINED = Room(is_clean=True, read_only=("/",), network="loopback")
+"""Whatever a changed program does, or one with other data, the machine stays as it is."""
+_ORDER = (Sureness.SHOWN, Sureness.SEEN, Sureness.POSSIBLE)
+
+_TIMES, _LEAST_SECONDS, _MOST_SECONDS = 8, 10.0, 120.0
+"""A closer look may take so many times as long as a plain run, within bounds."""
+
+_LOOKS, _SUSPECTS, _BETWEEN = 4, 3, 2
+_SURE = 3
+_CHANCE = 0.05
+"""So often something is tried that is to pass; more often where the failure is rare."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What a look for the cause has found.
+
+    Attributes:
+        clues: the likeliest first.
+        summary: what was done, in a sentence.
+    """
+
+    clues: tuple[Clue, ...]
+    summary: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Closer:
+    """A look for the cause of one failure.
+
+    Attributes:
+        bench: the workbench.
+        trial: what fails.
+        baseline: how.
+        record: writes the row of a trial.
+        place: where it runs, if it runs on another version.
+        tries_changes: run the program with small changes too.
+        whole: the command with all its tests, where `trial` runs fewer of them.
+        passed_while_looked_at: how many runs passed because they were.
+        looked: the numbers of the trials that were looked at, in their order.
+    """
+
+    bench: Workbench
+    trial: Trial
+    baseline: Baseline
+    record: Callable[[Trial], int]
+    place: Place | None = None
+    tries_changes: bool = True
+    whole: Trial | None = None
+    passed_while_looked_at: int = 0
+    looked: list[int] = field(default_factory=list[int])
+
+    def look(self) -> Finding:
+        """Return what points at the cause."""
+        at = Placing(self.trial.cwd)
+        outcome = self.baseline.outcome
+        seen = [stacks_in(each) for each in outcome.evidence if each.kind == STACKS]
+        groups = [group for each in seen for group in groups_of(each)]
+        clues = [*self._of_first_look(outcome, at), *stack_clues(groups, at)]
+        if self._can_look_closer:
+            clues = [*self._of_closer_look(at), *clues]
+        ended = ended_in(outcome.evidence)
+        clues = [*(clue for each in seen for clue in process_clues(each, ended, at)), *clues]
+        libraries, numbers = self._libraries_of_numbers(), list[Clue]()
+        if libraries is not None and self._can_look_closer:
+            told = told_in(self._of_numbers().evidence)
+            trials = (self.looked[-1],)
+            numbers = [replace(each, trials=trials) for each in number_clues(told, at)]
+            clues = [*numbers, *clues]
+            libraries |= {"torch"} if is_of_torch(told) else set()
+        clues += toggle_clues(
+            self.bench, self.trial, self.baseline, self.record,
+            is_explained=bool(clues), libraries=libraries,
+        )  # fmt: skip
+        clues = [*self._of_repairs(clues), *clues]
+        recorded = self._recorded()
+        origins = Origins() if recorded is None else origins_of(recorded, at)
+        clues = _together(clues, origins.clues)
+        if origins.is_telling:  # the way of the value ends nearer to the cause than a return
+            clues.sort(key=lambda each: each in numbers)
+        clues = [*self._of_neighbours(clues, recorded, at), *clues]
+        clues.sort(key=lambda each: _ORDER.index(each.sureness))
+        clues = self._with_variations(_each_once(clues), origins, at)
+        found = [
+            replace(
+                each,
+                says=visible_line(" ".join(each.says.split("\n"))),
+                trail=tuple(step.printable() for step in each.trail),
+            )
+            for each in clues[:MOST_CLUES]
+        ]
+        if self._passes_when_watched:
+            found = [*found[: MOST_CLUES - 1], self._watched()]
+        if not found:
+            return Finding(clues=(), summary=why_unreached(self.trial, outcome))
+        first, *others = found
+        more = f"; {shown_count(len(others), 'more clue')}" if others else ""
+        return Finding(clues=tuple(found), summary=f"{first.says}{more}")
+
+    @property
+    def _passes_when_watched(self) -> bool:
+        chance = (1 - self.baseline.reproduction.rate) ** _LOOKS
+        return self.passed_while_looked_at == _LOOKS and chance < _CHANCE
+
+    def _watched(self) -> Clue:
+        from whet.workbench.investigate.watched import watched_clue
+
+        dead = dead_in(self.baseline.outcome.evidence)
+        sources = {path: text for each in dead for path, text in each.failure.sources.items()}
+        return watched_clue(
+            self.bench, self.trial, self.baseline, self.record, sources=sources, looks=_LOOKS
+        )
+
+    @property
+    def _can_look_closer(self) -> bool:
+        seconds = self.baseline.reproduction.wall_seconds
+        return bool(pythons_in(self.baseline.outcome.evidence)) and seconds * 2 <= _MOST_SECONDS
+
+    def _of_first_look(self, outcome: Outcome, at: Placing) -> list[Clue]:
+        dead = dead_in(outcome.evidence)
+        warned = warning_clues(outcome, at)
+        if not dead:
+            return warned
+        chosen = dead[likeliest(outcome, dead)]
+        return [
+            *warned,
+            *_crash(outcome, chosen.error, at),
+            *wrong_file_clues(chosen.failure, chosen.error, self.bench.project.folder, at),
+            *overriding_clues(chosen.failure, chosen.error, at),
+        ]
+
+    def _of_closer_look(self, at: Placing) -> list[Clue]:
+        outcome = self._look_until_it_fails()
+        trial = self.looked[-1]
+        told = told_in(outcome.evidence)
+        failure = outcome.failure or self.baseline.outcome.failure
+        kind = None if failure is None else failure.kind
+        found = [*descriptor_clues(told, at), *self._races(told, at)]
+        if kind is FailureKind.TIMEOUT:
+            found += lock_clues(told, at)
+        if kind is FailureKind.SIGNAL:
+            found += foreign_clues(told, at)
+        found += raised_clues(told, failure, at, _source_of)
+        return [replace(each, trials=each.trials or (trial,)) for each in found]
+
+    def _of_repairs(self, known: Sequence[Clue]) -> list[Clue]:
+        """Return the change that ends the failure, where nothing else has named its cause."""
+        failure = self.baseline.outcome.failure
+        is_hang = failure is not None and failure.kind is FailureKind.TIMEOUT
+        is_named = any(each.sureness is not Sureness.POSSIBLE for each in known)
+        if is_named or is_hang or not (self.tries_changes and self._can_look_closer):
+            return []
+        dead = dead_in(self.baseline.outcome.evidence)
+        chosen = dead[likeliest(self.baseline.outcome, dead)] if dead else None
+        contained = self._contained()
+        with suppress(WhetError):  # this machine has no such room
+            clue = repaired_clue(
+                self.trial, self.baseline, chosen, lambda tasks: self._variant(contained, tasks)
+            )
+            return [] if clue is None else [clue]
+        return []
+
+    def _recorded(self) -> Recorded | None:
+        """Return the steps of the failing run."""
+        if not self._can_look_closer:
+            return None
+        dead = dead_in(self.baseline.outcome.evidence)
+        chosen = dead[likeliest(self.baseline.outcome, dead)] if dead else None
+        return recorded_failure(self.baseline, chosen, self._once)
+
+    def _of_neighbours(
+        self, known: Sequence[Clue], recorded: Recorded | None, at: Placing
+    ) -> list[Clue]:
+        """Return what was different where it worked, where nothing else has named the cause."""
+        if recorded is None or any(each.sureness is not Sureness.POSSIBLE for each in known):
+            return []
+        neighbours = Neighbours(
+            bench=self.bench, trial=self._contained(self.whole), baseline=self.baseline, recorded=recorded,
+            run=self._variant, at=at,
+        )  # fmt: skip
+        with suppress(WhetError):  # this machine has no such room
+            return neighbours.clues()
+        return []
+
+    def _contained(self, trial: Trial | None = None) -> Trial:
+        """Return what fails in a room in which nothing that it writes stays."""
+        trial = trial or self.trial
+        room = self.bench.settled(CONTAINED.beside(trial.limits.room or Room()))
+        return replace(trial, limits=replace(trial.limits, room=room))
+
+    def _with_variations(self, clues: list[Clue], origins: Origins, at: Placing) -> list[Clue]:
+        """Return the clues with the one-token changes with which the command passes."""
+        way = origins.way
+        is_named = any(each.sureness is not Sureness.POSSIBLE for each in clues)
+        if way is None or is_named or not self.tries_changes:
+            return clues
+        from whet.workbench.investigate.left_out import left_out_clues
+        from whet.workbench.investigate.varied import vary
+
+        contained = self._contained()
+        records = left_out_clues(
+            self.bench, contained, self.baseline, origins.files,
+            lambda trial: self._variant(trial, NO_TASKS),
+        )  # fmt: skip
+        varied = vary(self.baseline, way, lambda tasks: self._variant(contained, tasks), at)
+        is_telling = origins.is_telling or len(clues) > len(origins.clues)
+        likely = list(varied.likely)
+        if len(records) == 1 or (records and "stands in line" in records[0].says):
+            likely = [*records, *likely]
+            records = []
+        if is_telling and not way.is_exact:
+            return [*clues, *likely, *records, *varied.others]
+        return [*likely, *clues, *records, *varied.others]
+
+    def _variant(self, trial: Trial, tasks: AgentTasks) -> tuple[int, Outcome]:
+        (outcome,) = self._run(tasks, 1, trial=trial)
+        return self.looked[-1], outcome
+
+    def _once(self, tasks: AgentTasks) -> tuple[int, Outcome]:
+        return self._variant(self.trial, tasks)
+
+    def _libraries_of_numbers(self) -> set[str] | None:
+        """Return whose a number may be that is none; None: the failure is about no such thing."""
+        outcome, oracle = self.baseline.outcome, self.baseline.oracle
+        dead = dead_in(outcome.evidence)
+        chosen = dead[likeliest(outcome, dead)] if dead else None
+        said = oracle.description if outcome.failure is None else outcome.failure.summary
+        is_held = chosen is not None and holds_it(chosen.error)
+        if not is_held and not speaks_of_it(said):
+            return None
+        modules = () if chosen is None else chosen.failure.modules
+        return {name.partition(".")[0] for name in modules} & {"torch", "jax"}
+
+    def _of_numbers(self) -> Outcome:
+        """Return a run in which each line was watched for the first number that is none."""
+        times = 1 if self.baseline.reproduction.is_deterministic else _LOOKS
+        return self._run(_looking("numbers"), times, until=Verdict.BAD)[-1]
+
+    def _look_until_it_fails(self) -> Outcome:
+        """Return a run that was looked at closely and failed, else the last one that did not."""
+        runs = self._run(_looking(""), _LOOKS, until=Verdict.BAD)
+        oracle = self.baseline.oracle
+        self.passed_while_looked_at = sum(oracle.judge(run) is Verdict.GOOD for run in runs)
+        return runs[-1]
+
+    def _run(
+        self,
+        tasks: AgentTasks,
+        times: int,
+        *,
+        until: Verdict | None = None,
+        trial: Trial | None = None,
+    ) -> list[Outcome]:
+        """Run the command with other tasks, several times, or until it ends in one way."""
+        bench, oracle = self.bench, self.baseline.oracle
+        bench.tasks = tasks
+        trial = _with_time(trial or self.trial, self.baseline.reproduction.wall_seconds)
+        runs: list[Outcome] = []
+        try:
+            with bench.executor(self.record, place=self.place) as executor:
+                while len(runs) < times:
+                    future = executor.submit(trial)
+                    outcome = future.result()
+                    runs.append(outcome)
+                    assert future.number is not None
+                    self.looked.append(future.number)
+                    self._tell(future.number, trial, outcome, oracle)
+                    if oracle.judge(outcome) is until:
+                        break
+        finally:
+            bench.tasks = NO_TASKS
+        return runs
+
+    def _tell(self, number: int, trial: Trial, outcome: Outcome, oracle: Oracle) -> None:
+        verdict = oracle.judge(outcome)
+        self.bench.notebook.judge(number, oracle.description, verdict, None)
+        self.bench.emit(
+            TrialFinished(
+                number=number, trial=trial, outcome=outcome, verdict=verdict, label="looked at"
+            )
+        )
+
+    # ---- races ----
+
+    def _races(self, told: Sequence[JsonObject], at: Placing) -> list[Clue]:
+        """Return what threads share without a lock, where keeping them apart mends the failure."""
+        clues: list[Clue] = []
+        for suspect in suspects_in(told)[:_SUSPECTS]:
+            before = len(self.looked)
+            tried = self._tried(suspect)
+            if tried:
+                trials = tuple(self.looked[before:])
+                clues.append(replace(race_clue(suspect, at, tried), trials=trials))
+        return clues
+
+    def _tried(self, suspect: Suspect) -> str:
+        """Return what keeping threads apart, and letting them come between, did; empty: nothing."""
+        target = f"{suspect.write.path}:{suspect.write.number}"
+        most = max(_SURE, self.baseline.repeats)
+        apart = self._run(_looking(f"serial:{target}"), most, until=Verdict.BAD)
+        if any(self.baseline.oracle.judge(run) is not Verdict.GOOD for run in apart):
+            return ""
+        between = self._run(_looking(f"pause:{target}"), _BETWEEN)
+        failed = sum(self.baseline.oracle.judge(run) is Verdict.BAD for run in between)
+        if not failed:
+            return ""
+        return (
+            f"with a pause before it, it failed in {failed} of {len(between)} runs;"
+            f" with one thread at a time there, in 0 of {len(apart)}"
+        )
+
+
+def _crash(outcome: Outcome, error: KeptError, at: Placing) -> list[Clue]:
+    """Return the line on which a signal came, which the program itself does not tell."""
+    failure, place = outcome.failure, error.place
+    is_told = failure is None or failure.kind is not FailureKind.SIGNAL or failure.place is not None
+    if is_told or place is None:
+        return []
+    frame = place.frame
+    return [
+        Clue(
+            says=f"{error.type} at {at(frame.path, frame.line)} in `{frame.function}`",
+            why="a signal says nothing of where it came",
+            path=frame.path,
+            line=frame.line,
+        )
+    ]
+
+
+def _together(clues: Sequence[Clue], traced: Sequence[Clue]) -> list[Clue]:
+    """Return all clues; where one points at the line that a value's way leads to, the way is told.
+
+    What was seen there ties the line to the failure, so that the way is as firm as that.
+    """
+    found, ways = list[Clue](), list(traced)
+    for each in clues:
+        same = [n for n, one in enumerate(ways) if (one.path, one.line) == (each.path, each.line)]
+        if not same:
+            found.append(each)
+            continue
+        for number in same:
+            one = ways[number]
+            firmest = min([each, one], key=lambda any_: _ORDER.index(any_.sureness)).sureness
+            trials = tuple(dict.fromkeys([*each.trials, *one.trials]))
+            more = () if each.sureness is Sureness.SHOWN else (TrailStep(says=each.says),)
+            ways[number] = replace(one, sureness=firmest, trials=trials, trail=(*one.trail, *more))
+            if each.sureness is Sureness.SHOWN:
+                found.append(replace(each, trials=trials))
+    return [*found, *ways]
+
+
+def _each_once(clues: Sequence[Clue]) -> list[Clue]:
+    """Return the clues without those that point at a line that another one points at."""
+    found: dict[tuple[str, int], Clue] = {}
+    for each in clues:
+        found.setdefault((each.path, each.line) if each.path else (each.says, 0), each)
+    return list(found.values())
+
+
+def _with_time(trial: Trial, usual_seconds: float) -> Trial:
+    seconds = min(max(_LEAST_SECONDS, _TIMES * usual_seconds), _MOST_SECONDS)
+    known = trial.limits.wall_seconds
+    return replace(trial, limits=replace(trial.limits, wall_seconds=max(seconds, known or 0.0)))
+
+
+def _looking(asked: str) -> AgentTasks:
+    return AgentTasks(keeps_locals=True, closer=asked)
+
+
+def _source_of(path: str) -> str:
+    with suppress(OSError):
+        return Path(path).read_text("utf-8", "replace")
+    return ""

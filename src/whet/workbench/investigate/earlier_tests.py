@@ -1,0 +1,162 @@
+"""Whether a test fails only after an earlier one, which then leaves state behind."""
+
+import ast
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from whet.core.budget import StopReason
+from whet.core.clue import Clue, Placing, Sureness
+from whet.core.code_lines import module_of
+from whet.core.errors import BadUsage, BaselineDoesNotFail
+from whet.core.outcome import Outcome
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.evidence.told_tests import told_to_pass
+from whet.host.trial.agent_tasks import AgentTasks
+from whet.workbench.investigate.investigating import Work
+from whet.workbench.shrink.pytest_command import read_pytest_command
+from whet.workbench.shrink.shrink_tests import FewestTests, fewest_tests
+from whet.workbench.trials.command_search import CommandOptions
+from whet.workbench.trials.reproduce import Baseline
+
+_SURE = 2
+"""So often each side is run from its start once it is known, to see that no chance is in it."""
+
+_MOST_NAMED = 3
+_WHY = "a test that passes alone fails for what an earlier one leaves behind"
+_TELL_ALL = ("-rpfE",)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    outcomes: tuple[Outcome, ...]
+    numbers: tuple[int, ...]
+
+
+def fewer_tests(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, ...]]:
+    """See whether the test that fails needs earlier ones; the rest then runs no others.
+
+    Returns:
+        what the command does then, and what is to be said of it; else as it was, and nothing.
+    """
+    if not _can_tell(work, baseline):
+        return baseline, ()
+    clues: tuple[Clue, ...] = ()
+    with work.steps.step("Run the test alone", _WHY):
+        options = CommandOptions(budget=work.budget, jobs=work.options.jobs, cold=True)
+        try:
+            fewest = fewest_tests(work.bench, work.trial, baseline, work.record, "", options)
+        except (BadUsage, BaselineDoesNotFail) as error:
+            work.steps.conclude(f"not known: {error}")
+            return baseline, ()
+        if fewest.stopped is StopReason.INTERRUPTED or not fewest.search.best:
+            work.steps.conclude(f"not known: {fewest.stopped.value}")
+            return baseline, ()
+        if len(fewest.kept) == 1:
+            said = f"`{fewest.failing}` fails alone"
+        else:
+            said, clues = _needing_others(work, fewest)
+        smaller, is_same = _as_smaller(work, baseline, fewest)
+        rest = "; the rest runs only what is needed" if is_same else ""
+        work.steps.conclude(f"{said}{rest}")
+    return smaller, clues
+
+
+def _can_tell(work: Work, baseline: Baseline) -> bool:
+    """Whether it is a pytest command that fails each time and reads none of the payloads."""
+    if work.trial.payloads or not baseline.reproduction.is_deterministic:
+        return False
+    with suppress(BadUsage):
+        read_pytest_command(work.trial.command, Path(work.trial.cwd))
+        return not work.history.is_pinned
+    return False
+
+
+def _needing_others(work: Work, fewest: FewestTests) -> tuple[str, tuple[Clue, ...]]:
+    """Run both sides again; say that the others bring the failure if nothing contradicts."""
+    told = replace(fewest.command, options=(*fewest.command.options, *_TELL_ALL))
+    failing, others = fewest.failing, [each for each in fewest.kept if each != fewest.failing]
+    alone = _run(work, replace(fewest.trial, command=told.on((failing,))))
+    after = _run(work, replace(fewest.trial, command=told.on(fewest.kept)))
+    passes = all(told_to_pass(each, failing) for each in alone.outcomes)
+    fails = all(fewest.oracle.judge(each) is Verdict.BAD for each in after.outcomes)
+    if not (passes and fails):
+        return f"it is not clear whether `{failing}` passes alone", ()
+    path, line = place_of_test(others[-1], work.trial.cwd)
+    at = f" ({Placing(work.trial.cwd)(path, line)})" if line and len(others) == 1 else ""
+    who = " and ".join(f"`{each}`" for each in others)
+    if len(others) > _MOST_NAMED:
+        who = f"{len(others)} earlier tests, the last of them `{others[-1]}`"
+    says = f"`{failing}` passes alone and fails after {who}{at}"
+    first = "that test leaves" if len(others) == 1 else "those tests leave"
+    clue = Clue(
+        says=says,
+        why=_WHY,
+        path=path,
+        line=line,
+        sureness=Sureness.POSSIBLE,
+        trials=(*alone.numbers, *after.numbers),
+        next_step=f"Find what {first} changed, and restore it there, with `monkeypatch` or in a"
+        " fixture.",
+    )
+    return says, (clue,)
+
+
+def _run(work: Work, trial: Trial) -> _Ran:
+    """Run a trial from its start, often enough."""
+    numbers: list[int] = []
+    record = _noting(work.record, numbers)
+    with work.bench.executor(record) as executor:
+        outcomes = [executor.submit(trial).result() for _ in range(_SURE)]
+    return _Ran(tuple(outcomes), tuple(numbers))
+
+
+def _noting(record: Callable[[Trial], int], numbers: list[int]) -> Callable[[Trial], int]:
+    def noted(trial: Trial) -> int:
+        numbers.append(record(trial))
+        return numbers[-1]
+
+    return noted
+
+
+def _as_smaller(work: Work, baseline: Baseline, fewest: FewestTests) -> tuple[Baseline, bool]:
+    """Have the rest run only the tests that are needed, if they show the same failure."""
+    if len(fewest.kept) == len(fewest.collected) or work.history.versions is not None:
+        # An earlier version may not have these tests yet: there it must run as it was typed.
+        return baseline, False
+    work.bench.tasks = AgentTasks(keeps_locals=True)  # the rest looks at what its frames held
+    with work.bench.executor(work.record) as executor:
+        outcome = executor.submit(fewest.trial).result()
+    if baseline.oracle.judge(outcome) is not Verdict.BAD:
+        return baseline, False
+    work.whole = work.trial
+    work.trial = replace(work.trial, command=fewest.trial.command)
+    quicker = replace(baseline.reproduction, wall_seconds=outcome.wall_seconds)
+    return replace(baseline, outcome=outcome, reproduction=quicker), True
+
+
+def place_of_test(test: str, cwd: str) -> tuple[str, int]:
+    """Return the file and the line of a test by its name; line 0: it is not written there."""
+    file, *names = test.partition("[")[0].split("::")
+    path = str(Path(cwd, file).resolve())
+    try:
+        scope: list[ast.stmt] = module_of(Path(path).read_bytes()).body
+    except (OSError, SyntaxError, ValueError):
+        return path, 0
+    line = 0
+    for name in names:
+        found = next(
+            (
+                each
+                for each in scope
+                if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+                and each.name == name
+            ),
+            None,
+        )
+        if found is None:
+            return path, 0
+        line, scope = found.lineno, found.body
+    return path, line

@@ -1,0 +1,263 @@
+"""Whether another release of a package that fails is without the failure, and what it has otherwise."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from whet.bisection.terms import FIXED, Terms
+from whet.core.clue import Clue, Placing, Sureness
+from whet.core.errors import WhetError
+from whet.core.event import TrialFinished
+from whet.core.failure import Failure, FailureKind
+from whet.core.outcome import Outcome
+from whet.core.record import integer, text
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.evidence.changed_functions import ChangedFunction, changed_functions
+from whet.evidence.closer_look import told_in
+from whet.host.python.installed_packages import is_pure, package_of, python_at
+from whet.host.python.interpreters import Search
+from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
+from whet.workbench.investigate.investigating import Work
+from whet.workbench.trials.reproduce import Baseline
+from whet.workbench.versions.releases import newer_releases, releases
+from whet.workbench.versions.versions import FirstBad, VersionHunt, Versions
+
+_MOST_PACKAGES = 2
+_MOST_TRIALS = 14
+_MOST_SECONDS, _LEAST_SECONDS, _TIMES = 60.0, 10.0, 20
+"""Nobody has asked for it by name: what is known after so much is enough."""
+
+_WHY = "a package that is installed fails: another release of it may not"
+_SHOWN = 3
+_OF_TESTS = re.compile(r"(?:^|_)(?:unit)?test(?:s|ing|case)?(?:_|\.|$)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """A package that the failure goes through.
+
+    Attributes:
+        name: its name.
+        version: the release that is installed.
+        is_pure: it is Python alone, so that a release that comes as source is soon installed.
+    """
+
+    name: str
+    version: str
+    is_pure: bool = False
+
+
+def packages_of_failure(work: Work, failure: Failure) -> tuple[Installed, ...]:
+    """Return the packages that the user's code called and that failed, the innermost first."""
+    bench, trial = work.bench, work.trial
+    inherited = {**bench.environment, **trial.environment}
+    path = Search(cwd=trial.cwd, environment=inherited).python_of(trial.command)
+    python = python_at(path, state=bench.project.state) if path else None
+    if python is None:
+        return ()
+    last = max((n for n, each in enumerate(failure.frames) if each.in_user_code), default=-1)
+    folders = tuple(python.site_folders(inherited))
+    files = dict.fromkeys(each.path for each in reversed(failure.frames[last + 1 :]))
+    if failure.kind is FailureKind.ASSERTION and any(map(_is_for_tests, files)):
+        return ()  # a helper of a package says what the user's line asked it to check
+    found = (package_of(file, folders) for file in files)
+    known = dict.fromkeys((name, version) for name, version in found if name)
+    return tuple(
+        Installed(name=name, version=version, is_pure=is_pure(name, folders))
+        for name, version in list(known)[:_MOST_PACKAGES]
+    )
+
+
+def _is_for_tests(path: str) -> bool:
+    """Whether a module of a package is there for the tests of others, such as `numpy.testing`."""
+    return any(map(_OF_TESTS.search, path.split("/")[-3:]))
+
+
+def look_at_releases(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
+    """Try other releases of the packages that fail, and say which of them do not.
+
+    Their difference, as far as the failing run executes it, is where the cause lies.
+    """
+    failure = baseline.outcome.failure
+    is_wanted = work.options.tries_releases and not work.history.is_pinned
+    if failure is None or not is_wanted or not baseline.reproduction.is_deterministic:
+        return ()
+    clues: list[Clue] = []
+    for package in packages_of_failure(work, failure):
+        with work.steps.step(f"Try other releases of {package.name}", _WHY):
+            try:
+                found, said = _Releases(work=work, baseline=baseline, package=package).look()
+            except WhetError as error:
+                work.steps.conclude(f"not known: {error}")
+                continue
+            clues += found
+            work.steps.conclude(said)
+        if clues:
+            break
+    return tuple(clues)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Releases:
+    work: Work
+    baseline: Baseline
+    package: Installed
+    numbers: dict[str, int] = field(default_factory=dict[str, int])
+    judged: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
+
+    def look(self) -> tuple[list[Clue], str]:
+        """Return what the releases say of the cause, and the same in a sentence."""
+        own, name = self.package.version, self.package.name
+        newer = newer_releases(self.work.bench, self.work.trial, name, own)
+        tried = list(_to_try(own, newer))
+        for version in tried:
+            versions = self._releases(own, version, FIXED)
+            if self._run(versions, version) is Verdict.GOOD:
+                found = self._search(versions, FIXED)
+                if found.first_bad is not None and found.last_good is not None:
+                    return self._fixed(versions, fails=found.last_good, passes=found.first_bad)
+        versions = self._releases("", own, None)
+        found = self._search(versions, Terms())
+        later = f"; so does {tried[-1]}" if tried and self._fails(tried[-1]) else ""
+        if found.first_bad is None or found.last_good is None:
+            return [], f"{name} {own} fails{later}, and no older release was found that passes"
+        clues, said = self._broken(versions, passes=found.last_good, fails=found.first_bad)
+        return clues, f"{said}{later}"
+
+    def _releases(self, good: str, bad: str, terms: Terms | None) -> Versions:
+        """Return some releases; to compile C takes longer than all the rest."""
+        work, name, is_built = self.work, self.package.name, self.package.is_pure
+        return releases(work.bench, work.trial, name, good, bad, terms=terms, compiles=is_built)
+
+    def _fails(self, version: str) -> bool:
+        return self.judged.get(version) is Verdict.BAD
+
+    def _record(self, starting: Trial) -> int:
+        number = self.work.record(starting)
+        self.numbers[starting.packages.get(self.package.name, "")] = number
+        return number
+
+    def _run(self, versions: Versions, version: str) -> Verdict:
+        verdict = self._judge(self._perform(versions, version), version)
+        self.judged[version] = verdict
+        return verdict
+
+    def _perform(self, versions: Versions, version: str) -> Outcome:
+        bench, trial = self.work.bench, versions.on(self.work.trial, version)
+        with bench.executor(self._record, place=versions.place) as executor:
+            return executor.submit(trial).result()
+
+    def _judge(self, outcome: Outcome, version: str) -> Verdict:
+        oracle, bench = self.baseline.oracle, self.work.bench
+        verdict, number = oracle.judge(outcome), self.numbers[version]
+        bench.notebook.judge(number, oracle.description, verdict, None)
+        label = f"{self.package.name} {version}"
+        bench.emit(
+            TrialFinished(
+                number=number, trial=self.work.trial, outcome=outcome, verdict=verdict, label=label
+            )
+        )
+        return verdict
+
+    def _search(self, versions: Versions, terms: Terms) -> FirstBad:
+        wanted = self.work.budget
+        usual = _LEAST_SECONDS + _TIMES * self.baseline.reproduction.wall_seconds
+        seconds = min(wanted.wall_seconds or _MOST_SECONDS, _MOST_SECONDS, usual)
+        return VersionHunt(
+            bench=self.work.bench, trial=self.work.trial, judging=self.work.request.judging,
+            versions=versions, record=self._record, terms=terms, oracle=self.baseline.oracle,
+            budget=replace(wanted, trials=_MOST_TRIALS, wall_seconds=seconds),
+        ).run()  # fmt: skip
+
+    # ---- what was found ----
+
+    def _fixed(self, versions: Versions, *, fails: str, passes: str) -> tuple[list[Clue], str]:
+        said = f"{self.package.name} fails so with {fails}, and passes since {passes}"
+        step = f"Upgrade: `pip install '{self.package.name}>={passes}'`."
+        return self._clues(versions, said, step, fails=fails, passes=passes)
+
+    def _broken(self, versions: Versions, *, passes: str, fails: str) -> tuple[list[Clue], str]:
+        said = f"{self.package.name} passes with {passes}, and fails so since {fails}"
+        step = f"Until it is mended, `{self.package.name}=={passes}` does not have this failure."
+        return self._clues(versions, said, step, fails=fails, passes=passes)
+
+    def _clues(
+        self, versions: Versions, said: str, step: str, *, fails: str, passes: str
+    ) -> tuple[list[Clue], str]:
+        assert versions.folder is not None
+        folder = versions.folder(fails)
+        changed = changed_functions(_sources(folder), _sources(versions.folder(passes)))
+        order = self._executed(versions, fails, folder)
+        suspects = sorted(
+            (each for each in changed if (each.file, each.line) in order),
+            key=lambda each: -order[each.file, each.line],
+        )
+        trials = tuple(self.numbers[each] for each in (fails, passes) if each in self.numbers)
+        clue = Clue(says=said, why=_WHY, sureness=Sureness.SHOWN, trials=trials, next_step=step)
+        if not suspects:
+            return [clue], said
+        first, *others = suspects[:_SHOWN]
+        at = Placing(str(folder))
+        where = f"{_named(first)} at {at(str(folder / first.file), first.line)}"
+        more = f"; then {', '.join(map(_named, others))}" if others else ""
+        count = f"of {len(changed)} functions that differ this run executes {len(suspects)}"
+        told = f"{said}: {count}, last {where}{more}"
+        own = _path_in_failure(self.baseline, first)
+        return [replace(clue, says=told, path=own, line=first.line if own else 0)], told
+
+    def _executed(
+        self, versions: Versions, version: str, folder: Path
+    ) -> dict[tuple[str, int], int]:
+        """Return which functions the failing run calls, by when; those that failed come last."""
+        bench = self.work.bench
+        bench.tasks = AgentTasks(closer=f"functions:{folder}/")
+        try:
+            outcome = self._perform(versions, version)
+            self._judge(outcome, version)
+        finally:
+            bench.tasks = NO_TASKS
+        told = [each for each in told_in(outcome.evidence) if each.get("kind") == "function"]
+        order = {
+            (text(each, "file").removeprefix(f"{folder}/"), integer(each, "line")): number
+            for number, each in enumerate(told)
+        }
+        frames = () if outcome.failure is None else outcome.failure.frames
+        for number, frame in enumerate(frames, len(order)):
+            file = frame.path.removeprefix(f"{folder}/")
+            begins = [line for known, line in order if known == file and line <= frame.line]
+            if begins:
+                order[file, max(begins)] = number
+        return order
+
+
+def _to_try(own: str, newer: Sequence[str]) -> Sequence[str]:
+    """Return the last release of the series that is installed, of those like it, and of all."""
+    from packaging.version import Version
+
+    release = Version(own).release
+    likes = [
+        [each for each in newer if Version(each).release[:length] == release[:length]]
+        for length in (2, 1, 0)
+    ]
+    return tuple(dict.fromkeys(each[-1] for each in likes if each))
+
+
+def _sources(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): path.read_text("utf-8", "replace")
+        for path in folder.rglob("*.py")
+        if path.is_file()
+    }
+
+
+def _named(function: ChangedFunction) -> str:
+    return f"`{function.name}`" if function.name else f"`{function.file}` itself"
+
+
+def _path_in_failure(baseline: Baseline, function: ChangedFunction) -> str:
+    """Return where the file is that the user's own Python imports, if the failure tells."""
+    failure = baseline.outcome.failure
+    frames = () if failure is None else failure.frames
+    return next((each.path for each in frames if each.path.endswith(f"/{function.file}")), "")

@@ -1,0 +1,119 @@
+"""An investigation beside what is known to pass: a configuration, or a set of packages."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from whet.core.errors import BadUsage
+from whet.core.trial import Trial
+from whet.workbench.delta.delta import delta
+from whet.workbench.investigate.good_trial import decision_sentence
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.command_search import CommandOptions
+from whet.workbench.trials.investigation import VersionSearch
+from whet.workbench.trials.request import TrialRequest
+
+
+def check_good_sides(
+    bench: Workbench,
+    request: TrialRequest,
+    trial: Trial,
+    *,
+    config: str,
+    packages: str,
+    number: int | None,
+) -> None:
+    """Refuse what cannot be compared with, before anything is run.
+
+    Args:
+        bench: the workbench.
+        request: the command.
+        trial: the same, built.
+        config: a configuration with which it passes; empty: none is named.
+        packages: a set of packages with which it passes; empty: none is named.
+        number: a trial that passed; None: none is named.
+
+    Raises:
+        BadUsage, PayloadMissing, SettingsUnreadable, NothingDiffers: for the configuration.
+        PayloadMissing, SettingsUnreadable: for the packages.
+        UnknownTrial: if there is no such trial.
+    """
+    if number is not None:
+        bench.notebook.find(number)
+    if config:
+        from whet.workbench.delta.delta_files import cases_of_files
+
+        cases_of_files(
+            bench, request, config, configuration_named(trial.cwd, request.command, config)
+        )
+    if packages:
+        from whet.workbench.bisect.packages import check_set
+
+        check_set(bench, trial, packages)
+
+
+def configuration_named(cwd: str, command: Sequence[str], good: str) -> str:
+    """Return the word of a command that names the configuration to compare with ``good``.
+
+    Raises:
+        BadUsage: if there is none, or more than one that it may be.
+    """
+    suffix = Path(good).suffix
+    words = [word for word in command[1:] if word != good and Path(word).suffix == suffix]
+    named = [word for word in words if Path(cwd, word).is_file()]
+    if len(named) != 1:
+        count = f"{len(named)} files" if named else "no file"
+        raise BadUsage(
+            f"`--good-config {good}`: the command names {count} that ends in `{suffix}`",
+            hint=f"compare the two themselves: `whet delta {good} BAD -- COMMAND {{}}`",
+        )
+    return named[0]
+
+
+def deciding_settings(
+    bench: Workbench,
+    request: TrialRequest,
+    files: tuple[str, str],
+    investigation: int,
+    options: CommandOptions,
+    *,
+    output: str,
+) -> str:
+    """Find the settings that decide between two configurations, and say them in a sentence.
+
+    Args:
+        bench: the workbench.
+        request: the command that names the second file.
+        files: the configuration with which it passes, and the one with which it fails.
+        investigation: number of the investigation that this is a part of.
+        options: when to stop.
+        output: folder for the results.
+
+    Raises:
+        PayloadMissing, SettingsUnreadable: if one of them cannot be read.
+        NothingDiffers: if no setting differs.
+        EndMisjudged: if both pass, or both fail.
+    """
+    from whet.workbench.delta.delta_files import cases_of_files
+
+    cases = cases_of_files(bench, request, *files, output=output)
+    return decision_sentence(delta(bench, request, cases, options, investigation=investigation))
+
+
+def deciding_packages(
+    bench: Workbench, request: TrialRequest, good: str, options: CommandOptions
+) -> tuple[str, tuple[VersionSearch, ...]]:
+    """Find the packages that decide between a set and what is installed now.
+
+    Returns them in a sentence, and the search for the first bad release of each.
+
+    Raises:
+        BadUsage, PayloadMissing, SettingsUnreadable: if ``good`` is no set of packages.
+        NothingDiffers: if both are the same.
+        EndMisjudged: if both pass, or both fail.
+        ReleaseNotInstallable: if one of the two cannot be installed.
+    """
+    from whet.workbench.bisect.packages import NOW, PackageOptions, bisect_packages
+
+    chosen = PackageOptions(good=good, bad=NOW, budget=options.budget, jobs=options.jobs)
+    found = bisect_packages(bench, request, chosen)
+    return decision_sentence(found.delta), found.releases

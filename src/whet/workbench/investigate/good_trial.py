@@ -1,0 +1,66 @@
+"""An investigation beside a trial of the same command that passed: what differs, and what decides."""
+
+from itertools import islice
+
+from whet.core.errors import NothingDiffers
+from whet.workbench.delta.delta import Delta, Side, delta
+from whet.workbench.delta.delta_trials import cases_of_trials
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.command_search import CommandOptions
+from whet.workbench.trials.request import TrialRequest
+
+"""So many trials back a good one is looked for."""
+
+_MOST_SHOWN = 5
+
+
+def decided_by(
+    bench: Workbench,
+    request: TrialRequest,
+    good: int,
+    investigation: int,
+    options: CommandOptions,
+) -> Delta:
+    """Find what decides between a trial that passed and the one that is investigated.
+
+    Args:
+        bench: the workbench.
+        request: how trials are judged.
+        good: number of the one that passed.
+        investigation: number of the investigation; a trial of it ran as the user typed it.
+        options: when to stop.
+
+    Raises:
+        UnknownTrial: if there is no such trial.
+        NothingDiffers: if nothing differs that can be switched.
+        EndMisjudged: if the good one fails today, or the other one passes.
+        CodeNotKept: if the code of one of them is gone.
+    """
+    typed = _as_typed(bench, investigation)
+    if typed is None:
+        raise NothingDiffers(
+            "the command ran on copies of its files alone, which no earlier trial did",
+            hint=f"compare two trials of it: `whet run -- …`, then `whet delta {good} NUMBER`",
+        )
+    cases = cases_of_trials(bench, request, good, typed)
+    return delta(bench, request, cases, options, investigation=investigation)
+
+
+def _as_typed(bench: Workbench, investigation: int) -> int | None:
+    entries = bench.notebook.entries(investigation=investigation)
+    plain = (entry.number for entry in entries if not entry.trial.payloads)
+    return next(plain, None)
+
+
+def decision_sentence(found: Delta) -> str:
+    """Return what decides, in a sentence."""
+    brings = f"{found.good} fails with {_listed(found.fails)}"
+    if found.passes is None:
+        return brings
+    return f"{brings}; {found.bad} passes without {_listed(found.passes)}"
+
+
+def _listed(side: Side) -> str:
+    shown = [str(change) for change in islice(side.changes, _MOST_SHOWN)]
+    more = len(side.changes) - len(shown)
+    return "; ".join([*shown, *([f"{more} more"] if more else [])])

@@ -1,0 +1,474 @@
+"""`whet investigate`: reproduce, classify, find since when, shrink, hand over."""
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from whet.core.budget import OutOfTimeError
+from whet.core.clue import Clue
+from whet.core.errors import (
+    BaselineDoesNotFail,
+    BudgetTooSmall,
+    CopyFailsOtherwise,
+    DiskFull,
+    WhetError,
+)
+from whet.core.event import Notice
+from whet.core.failure import Failure, FailureKind
+from whet.core.quantity import shown_bytes, shown_seconds
+from whet.core.shell_words import joined, quoted
+from whet.core.trial import Trial
+from whet.host.inspect.presence import pythons_in
+from whet.host.trial.agent_tasks import AgentTasks
+from whet.host.trial.secret import masked_variables, masked_words
+from whet.host.trial.veil import veiled_data
+from whet.workbench.bisect.guilty_part import next_of_part
+from whet.workbench.files.copies import Copied, Running, reproduce_on_copies
+from whet.workbench.files.named_files import payload_names
+from whet.workbench.files.report_place import ReportFolder
+from whet.workbench.files.reproducer import make_reproducer
+from whet.workbench.files.results import free_path
+from whet.workbench.inspect.sightings import seen_lines
+from whet.workbench.investigate.earlier_tests import fewer_tests
+from whet.workbench.investigate.excerpts import excerpts_of
+from whet.workbench.investigate.fixed_already import look_at_releases
+from whet.workbench.investigate.good_sides import check_good_sides
+from whet.workbench.investigate.investigated_changes import (
+    compare_configurations,
+    compare_packages,
+    compare_with_good,
+    search_history,
+)
+from whet.workbench.investigate.investigated_evidence import (
+    fail_sooner,
+    find_enough,
+    hold_order,
+    look_at_its_calls,
+    look_closer,
+)
+from whet.workbench.investigate.investigating import (
+    MORE_SECONDS,
+    MOST_SECONDS,
+    TIMES_FAILURE,
+    History,
+    HistoryOf,
+    InvestigateOptions,
+    Work,
+    place_of,
+)
+from whet.workbench.investigate.seldom import seldom_failure
+from whet.workbench.investigate.steps import Steps
+from whet.workbench.investigate.tried import named_trials, tried_trials
+from whet.workbench.shrink.shrink import ShrinkOptions, bind_all, places_of, read_all, shrink_one
+from whet.workbench.shrink.shrinking import Guard, Payload
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.changed_part import SmallestPart
+from whet.workbench.trials.investigation import (
+    Investigation,
+    Reproducer,
+    ShrunkPayload,
+    VersionSearch,
+)
+from whet.workbench.trials.reproduce import Baseline
+from whet.workbench.trials.request import TrialRequest
+from whet.workbench.versions.history_sentence import next_of_history
+from whet.workbench.versions.own_failure import check_shows_failure
+
+_SHOWN_LINES = 15
+
+
+_AT_MOST = (
+    f"it takes at most {MOST_SECONDS / 60:.0f} minutes, and no longer than {TIMES_FAILURE} times the"
+    f" failure and {MORE_SECONDS:.0f} s; `--budget` changes that"
+)
+_BETWEEN_REPORTS = 1.0
+_TIMES_SELDOM = 3
+_SILENT_SECONDS = 3.0
+"""A program that has neither written nor done anything for so long may be stuck."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Known:
+    """What an investigation has found so far.
+
+    Attributes:
+        clues: what points at the cause.
+        conclusions: what follows from a step.
+        shrunk: what was made smaller.
+        reproducer: what shows the failure elsewhere.
+    """
+
+    clues: list[Clue] = field(default_factory=list[Clue])
+    conclusions: list[str] = field(default_factory=list[str])
+    shrunk: list[ShrunkPayload] = field(default_factory=list[ShrunkPayload])
+    reproducer: Reproducer | None = None
+
+
+def investigate(
+    bench: Workbench,
+    request: TrialRequest,
+    options: InvestigateOptions,
+    history_of: HistoryOf,
+    pages: Callable[[Investigation], Mapping[str, bytes]],
+) -> Investigation:
+    """Find out why a command fails; every step is told while it is done.
+
+    Once the failure is reproduced there is always a report: a step that has no time left, that
+    cannot be done or that Ctrl-C ends is said to be so, and costs no other one.
+
+    Args:
+        bench: the workbench.
+        request: the command.
+        options: how to investigate.
+        history_of: finds the versions to search.
+        pages: makes the files of the report from what is known; called after a step.
+
+    Raises:
+        BaselineDoesNotFail: if it does not fail.
+    """
+    started_at = datetime.now(UTC).isoformat()
+    work = _begin(bench, request, options, history_of)
+    bench.deadline = work.began + work.most_seconds
+    payloads: list[Payload] = []
+    names = payload_names(work.trial, request.stdin)
+    for payload in read_all(bench, request, names, str(work.folder)):
+        taken = {other.result for other in payloads}
+        wanted = work.folder / payload.path.name
+        result = free_path(bench, wanted, payload.path, taken)
+        payloads.append(replace(payload, result=result))
+    work.trial = bench.for_search(work.trial, [*places_of(payloads), work.folder])
+    bench.tasks = AgentTasks(
+        keeps_locals=True
+    )  # the failure is to be seen once with all that its frames held
+    try:
+        payloads, baseline = _reproduce(work, payloads)
+    except OutOfTimeError:
+        raise BudgetTooSmall(
+            f"the command has not failed within {shown_seconds(work.most_seconds)}",
+            hint="give it more time: `--budget 10m`",
+        ) from None
+    work.allot(baseline.reproduction.wall_seconds)
+    known = _Known()
+    published = 0.0
+
+    def so_far() -> Investigation:
+        return _so_far(work, request, baseline, known, started_at)
+
+    def write(*, is_last: bool = False) -> None:
+        nonlocal published
+        if is_last or time.monotonic() - published > _BETWEEN_REPORTS:
+            work.report.write(pages(so_far()))
+            published = time.monotonic()
+
+    work.publish = write
+    _take_steps(work, known, baseline, payloads)
+    investigation = so_far()
+    facts = {"folder": str(work.folder)}
+    bench.notebook.end_investigation(work.number, investigation.stopped, facts)
+    work.report.write(pages(investigation))
+    return investigation
+
+
+def _take_steps(work: Work, known: _Known, baseline: Baseline, payloads: list[Payload]) -> None:
+    """Do one step after the other; each adds to what is known."""
+    asked = work.options
+    work.attempt(lambda: _classify(work, baseline), None)
+    unordered: tuple[Baseline, tuple[Clue, ...]] = (baseline, ())
+    held, ordered = work.attempt(lambda: hold_order(work, baseline), unordered)
+    known.clues += ordered
+    none_left: tuple[Baseline, tuple[Clue, ...]] = (held, ())
+    held, left = work.attempt(lambda: fewer_tests(work, held), none_left)
+    # Other releases are installed first: that takes long, whatever the failure takes.
+    known.clues += work.attempt(lambda: look_at_releases(work, held), (), is_asked=True)
+    known.clues += work.attempt(lambda: look_closer(work, held), ())
+    # That an earlier test matters is sure; which line of it, or of a fixture, the others say.
+    known.clues += left
+    as_it_is: tuple[Baseline, list[str]] = (held, [])
+    sooner, quicker = work.attempt(lambda: fail_sooner(work, held), as_it_is)
+    known.conclusions += quicker
+    is_named = asked.good_trial is not None
+    work.attempt(lambda: compare_with_good(work, held), None, is_asked=is_named)
+    work.attempt(lambda: compare_configurations(work), None, is_asked=True)
+    work.attempt(lambda: compare_packages(work), None, is_asked=True)
+    is_named = bool(asked.package or asked.good or asked.bad)
+    work.attempt(lambda: search_history(work, sooner), None, is_asked=is_named)
+    known.conclusions += work.attempt(lambda: find_enough(work, held), [])
+    for position, payload in enumerate(payloads):
+        _shrink(work, known, (position, payload), sooner)
+    headline = (
+        baseline.outcome.failure.summary
+        if baseline.outcome.failure
+        else work.request.judging.bad_if
+    )
+    known.reproducer = work.attempt(lambda: _hand_over(work, headline, held), None, is_last=True)
+
+
+def _so_far(
+    work: Work, request: TrialRequest, baseline: Baseline, known: _Known, started_at: str
+) -> Investigation:
+    """Return what is known."""
+    found = None if work.found is None else work.found.search
+    told = (*work.shown, *known.clues)
+    own = _conclusions(baseline, found, work.part, known.shrunk)
+    return Investigation(
+        number=work.number,
+        trial=work.trial,
+        command_line=_command_line(request),
+        started_at=started_at,
+        wall_seconds=time.monotonic() - work.began,
+        oracle=baseline.oracle.description,
+        failure=baseline.outcome.failure,
+        last_lines=_last_lines(baseline),
+        reproduction=baseline.reproduction,
+        history=found,
+        history_remark=work.history.remark,
+        payloads=tuple(known.shrunk),
+        reproducer=known.reproducer,
+        steps=tuple(work.steps.done),
+        conclusions=(*known.conclusions, *own),
+        resources=baseline.outcome.resources,
+        interpreter=_interpreter(work, baseline),
+        platform=work.trial.surroundings.platform,
+        packages=tuple(work.trial.packages.items()),
+        folder=str(work.folder),
+        seen="\n".join(seen_lines(baseline.outcome)),
+        clues=told,
+        excerpts=excerpts_of(told, baseline.outcome.failure, work.trial.cwd),
+        part=work.part,
+        ended=work.ended,
+        trials=tried_trials(
+            work.bench.notebook, named_trials(told, baseline.reproduction, found), work.steps.done
+        ),
+    )
+
+
+def _begin(
+    bench: Workbench, request: TrialRequest, options: InvestigateOptions, history_of: HistoryOf
+) -> Work:
+    trial = bench.build_trial(request)
+    if trial.hang_seconds is None and request.timeout_seconds is None:
+        trial = replace(trial, hang_seconds=_SILENT_SECONDS, hangs_if_idle=True)
+    check_good_sides(
+        bench, request, trial,
+        config=options.good_config, packages=options.good_packages, number=options.good_trial,
+    )  # fmt: skip
+    history = _history(bench, request, trial, options, history_of)
+    if history.is_pinned and history.versions is not None:
+        trial = history.versions.on(trial, history.versions.new)
+    report = ReportFolder(bench, options.folder)
+    if options.budget.wall_seconds is None:
+        bench.emit(Notice(text=_AT_MOST))
+    steps = Steps(emit=bench.emit)
+    bench.emit = steps.observe
+    number = bench.notebook.begin_investigation(verb="investigate", trial=trial)
+    return Work(
+        bench=bench, request=request, options=options, trial=trial, number=number,
+        steps=steps, report=report, history=history,
+    )  # fmt: skip
+
+
+def _history(
+    bench: Workbench,
+    request: TrialRequest,
+    trial: Trial,
+    options: InvestigateOptions,
+    history_of: HistoryOf,
+) -> History:
+    """Return the versions to search; a good one that is none costs that search alone."""
+    try:
+        return history_of(bench, request, trial, options)
+    except WhetError as error:
+        if options.package or not (options.good or options.bad):
+            raise
+        bench.emit(Notice(text=f"no history is searched: {error}"))
+        return History(versions=None, remark=f"no history was searched: {error}")
+
+
+def _reproduce(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Baseline]:
+    """Run the command on copies of its files, and once as it was typed, to see that it is one bug."""
+    reason = "run it again: does it fail the same way each time?"
+    with work.steps.step("Reproduce", reason):
+        if work.history.is_pinned and work.history.versions is not None:
+            check_shows_failure(
+                work.bench, work.trial, work.request.judging, work.history.versions, work.record
+            )
+        payloads, copied = _on_copies(work, payloads)
+        work.trial, baseline = copied.trial, copied.baseline
+        done = baseline.reproduction
+        if done.is_deterministic:
+            result = f"it failed the same way in each of {done.attempts} runs"
+        else:
+            others = "; ".join(done.other_failures)
+            result = (
+                f"flaky: it failed the same way in {done.same_failures} of {done.attempts} runs"
+                f" (else: {others}); each candidate is repeated until it is clear"
+            )
+        work.steps.conclude(f"{result}, {shown_seconds(done.wall_seconds)} each")
+    return payloads, baseline
+
+
+def _on_copies(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Copied]:
+    """Reproduce on copies of the payloads; those whose copy fails in another way are left out."""
+
+    def tried(chosen: list[Payload]) -> Copied:
+        trial = bind_all(work.bench, work.trial, work.request, chosen)
+        files = [payload.path for payload in chosen]
+        running = Running(judging=work.request.judging, record=work.record, place=place_of(work))
+        try:
+            return reproduce_on_copies(work.bench, trial, files, running)
+        except BaselineDoesNotFail:
+            seldom = seldom_failure(work.bench, trial, running)
+            if seldom is None:
+                raise
+            failing, runs, attempts, how = seldom
+            work.bench.emit(
+                Notice(text=f"the first runs passed; it failed after {runs} more, {how}")
+            )
+            again = replace(running, attempts=max(_TIMES_SELDOM * runs, attempts))
+            return reproduce_on_copies(work.bench, failing, files, again)
+
+    try:
+        return payloads, tried(payloads)
+    except CopyFailsOtherwise as together:
+        kept: list[Payload] = []
+        for payload in payloads if len(payloads) > 1 else []:
+            with suppress(CopyFailsOtherwise):
+                tried([payload])
+                kept.append(payload)
+        left = ", ".join(f"`{payload.shown}`" for payload in payloads if payload not in kept)
+        work.bench.emit(Notice(text=f"not made smaller: {left or 'the files'}: {together}"))
+        return kept, tried(kept)
+
+
+def _classify(work: Work, baseline: Baseline) -> None:
+    with work.steps.step("Classify", "name the failure, so that no search slips to another one"):
+        failure = baseline.outcome.failure
+        if failure is None:
+            work.steps.conclude(f"bad means {baseline.oracle.description}")
+            return
+        work.steps.conclude(f"{failure.kind.value}: {_sentence(failure)}")
+    calls = look_at_its_calls(work, baseline)
+    if failure.kind is FailureKind.NO_SPACE_LEFT and not failure.limit:
+        from whet.workbench.investigate.space import space_words
+
+        with work.steps.step("Look at the disk", "find what is full"):
+            work.steps.conclude(space_words(failure, work.trial, calls.path, calls.facts))
+
+
+def _sentence(failure: Failure) -> str:
+    signature = failure.signature
+    parts = [failure.summary]
+    if signature.user_function:
+        parts.append(f"in your {signature.user_function}")
+    if signature.library_function:
+        parts.append(f"raised in {signature.library_function}")
+    return ", ".join(parts)
+
+
+def _shrink(work: Work, known: _Known, which: tuple[int, Payload], baseline: Baseline) -> None:
+    """Make one of the payloads smaller."""
+    position, payload = which
+
+    def shrink() -> None:
+        options = ShrinkOptions(
+            files=(), budget=work.budget, jobs=work.options.jobs, cold=work.options.cold
+        )
+        with work.steps.step(f"Shrink {payload.shown}", "leave out what the failure does not need"):
+            shrunk = shrink_one(
+                work.bench, work.trial, position, payload, baseline, work.record,
+                options=options, guard=_guard(work), place=place_of(work),
+            )  # fmt: skip
+            known.shrunk.append(shrunk)
+            digest = work.bench.shelf.keep(shrunk.content)
+            work.trial = work.trial.with_payload(digest, position)
+            work.steps.conclude(_shrunk_words(shrunk))
+
+    work.attempt(shrink, None)
+
+
+def _shrunk_words(shrunk: ShrunkPayload) -> str:
+    """Say what has become of a payload."""
+    sizes = f"{shown_bytes(shrunk.before_bytes)} → {shown_bytes(shrunk.after_bytes)}"
+    guarded = f", passing on {shrunk.guarded_by}" if shrunk.guarded_by else ""
+    warm = f" ({shrunk.warm} of {shrunk.trials} trials warm)" if shrunk.warm else ""
+    if shrunk.cold_because and not shrunk.warm:
+        warm = f" (trials ran from the start: {shrunk.cold_because})"
+    part = "" if shrunk.content else ", so the failure does not depend on it"
+    return f"{sizes}{guarded}: {shrunk.stopped.value}{warm}{part}"
+
+
+def _guard(work: Work) -> Guard | None:
+    """Return the last good version, on which a candidate must pass.
+
+    Without it a shrink slips to an older bug with the same signature, as was seen.
+    """
+    versions, found = work.history.versions, work.found
+    if versions is None or found is None or found.last_good is None:
+        return None
+    last_good = found.last_good
+    return Guard(
+        label=f"{versions.subject} {versions.label(last_good)}",
+        on_good_side=lambda trial: versions.on(trial, last_good),
+    )
+
+
+def _hand_over(work: Work, headline: str, baseline: Baseline) -> Reproducer | None:
+    reason = "run it in an empty folder: does it fail there too?"
+    with work.steps.step("Check the one-liner elsewhere", reason):
+        try:
+            reproducer = make_reproducer(
+                work.bench, work.trial, work.report, headline, baseline, work.record
+            )
+        except DiskFull as error:
+            # What fails for want of space leaves none; what was found is not lost with it.
+            work.steps.conclude(f"it could not be run elsewhere: {error}")
+            return None
+        work.steps.conclude(reproducer.remark)
+    return reproducer
+
+
+def _interpreter(work: Work, baseline: Baseline) -> str:
+    """Return the version of the Python that was run, by the command or else by its own word."""
+    told = {each.version for each in pythons_in(baseline.outcome.evidence)}
+    return work.trial.surroundings.interpreter or (told.pop() if len(told) == 1 else "")
+
+
+def _command_line(request: TrialRequest) -> str:
+    """Return the command as a shell would be given it, its variables and its input too."""
+    shown = masked_variables(request.environment)
+    variables = [f"{name}={quoted(value)}" for name, value in shown.items()]
+    stdin = ["<", quoted(request.stdin)] if request.stdin else []
+    return " ".join([*variables, joined(masked_words(request.command)), *stdin])
+
+
+def _last_lines(baseline: Baseline) -> str:
+    text = veiled_data(baseline.outcome.stderr.tail(8000)).decode("utf-8", "replace")
+    return "\n".join(text.rstrip().splitlines()[-_SHOWN_LINES:])
+
+
+def _conclusions(
+    baseline: Baseline,
+    found: VersionSearch | None,
+    part: SmallestPart | None,
+    shrunk: list[ShrunkPayload],
+) -> list[str]:
+    said: list[str] = []
+    if found is not None and found.first_bad is not None:
+        said.append(next_of_history(found))
+    if part is not None:
+        said.append(next_of_part(part))
+    said += [
+        f"It fails with an empty {payload.original} too."
+        if not payload.content
+        else f"{shown_bytes(payload.after_bytes)} of {shown_bytes(payload.before_bytes)} of"
+        f" {payload.original} are enough to show it."
+        for payload in shrunk
+    ]
+    if not baseline.reproduction.is_deterministic:
+        said.append(
+            f"It is flaky ({baseline.reproduction.rate:.0%} of the runs): look for randomness,"
+            " time, order and threads; `PYTHONHASHSEED=0` and one thread make it easier to hold."
+        )
+    return said

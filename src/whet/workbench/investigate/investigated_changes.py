@@ -1,0 +1,220 @@
+"""What an investigation finds of changes: against what passed, and since when it fails."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from whet.bisection.terms import Terms
+from whet.core.errors import (
+    CodeNotKept,
+    EndMisjudged,
+    NotARepository,
+    NothingBetween,
+    NothingDiffers,
+)
+from whet.core.event import Notice
+from whet.host.code.search_stamp import is_clean
+from whet.host.process.git import Repository
+from whet.workbench.bisect.bisect import MOST_JOBS
+from whet.workbench.investigate.good_sides import configuration_named
+from whet.workbench.investigate.investigating import Work
+from whet.workbench.trials.changed_part import SmallestPart
+from whet.workbench.trials.command_search import CommandOptions
+from whet.workbench.trials.reproduce import Baseline
+from whet.workbench.versions.history_sentence import history_sentence, next_of_history
+from whet.workbench.versions.noisy_versions import Noise, find_first_bad
+from whet.workbench.versions.versions import FirstBad, VersionHunt
+
+_MOST_PART_TRIALS = 60
+"""Nobody has asked for the part of a change: what is known after so many trials is enough."""
+
+
+_GOOD_SIDE = "with it the command passes: find the differences that decide"
+
+
+def compare_with_good(work: Work, baseline: Baseline) -> None:
+    """Say what decides between this command and a trial of it that passed, if there is one."""
+    if work.history.is_pinned:
+        return
+    from whet.workbench.investigate.good_trial import decided_by, decision_sentence
+    from whet.workbench.trials.last_passed import passed_before
+
+    named = work.options.good_trial
+    number = passed_before(work.bench, work.request, work.trial) if named is None else named
+    # What fails only now and then has passed with nothing else in its place.
+    if number is None or (named is None and not baseline.reproduction.is_deterministic):
+        return
+    options = _command_options(work)
+    with work.steps.step(
+        f"Compare with trial {number}", "it passed: find the differences that decide"
+    ):
+        try:
+            found = decided_by(work.bench, work.request, number, work.number, options)
+        except (NothingDiffers, EndMisjudged, CodeNotKept) as error:
+            if named is not None:
+                raise
+            if not isinstance(error, NothingDiffers):
+                work.steps.conclude(f"nothing was compared: {error}")
+        else:
+            said = decision_sentence(found)
+            work.steps.conclude(said)
+            work.show(
+                said,
+                f"trial {number} of this command passed",
+                next_step=f"Undo what decides, or look at what reads it: trial {number} passed without.",
+            )
+
+
+def compare_configurations(work: Work) -> None:
+    """Find the settings that decide, where a configuration with which it passes is named."""
+    if not work.options.good_config:
+        return
+    from whet.workbench.investigate.good_sides import deciding_settings
+
+    bad = configuration_named(work.trial.cwd, work.request.command, work.options.good_config)
+    with work.steps.step(f"Compare {bad} with {work.options.good_config}", _GOOD_SIDE):
+        found = deciding_settings(
+            work.bench, work.request, (work.options.good_config, bad), work.number,
+            _command_options(work), output=str(work.folder),
+        )  # fmt: skip
+        work.steps.conclude(found)
+        work.show(
+            found,
+            f"the command passes with {work.options.good_config}",
+            path=str(Path(work.trial.cwd, bad)),
+            next_step=f"Set it in {bad} as {work.options.good_config} does, or mend what reads it.",
+        )
+
+
+def compare_packages(work: Work) -> None:
+    """Find the packages that decide, where a set of them with which it passes is named."""
+    if not work.options.good_packages:
+        return
+    from whet.workbench.investigate.good_sides import deciding_packages
+
+    with work.steps.step(f"Compare packages with {work.options.good_packages}", _GOOD_SIDE):
+        found = deciding_packages(
+            work.bench, work.request, work.options.good_packages, _command_options(work)
+        )
+        said = "; ".join([found[0], *map(history_sentence, found[1])])
+        work.steps.conclude(said)
+        work.show(
+            said,
+            f"the command passes with {work.options.good_packages}",
+            next_step=f"Install these as {work.options.good_packages} has them,"
+            " or read what they changed.",
+        )
+
+
+def _command_options(work: Work) -> CommandOptions:
+    return CommandOptions(budget=work.budget, jobs=work.options.jobs)
+
+
+def search_history(work: Work, baseline: Baseline) -> None:
+    """Find the version that brought the failure, and the part of it or of what is not committed."""
+    versions = work.history.versions
+    if versions is None:
+        return
+    reason = "run older versions, to find the change that brings the failure"
+    with work.steps.step(f"Find the first bad {versions.kind}", reason):
+        hunt = VersionHunt(
+            bench=work.bench,
+            trial=work.trial,
+            judging=work.request.judging,
+            versions=versions,
+            record=work.record,
+            terms=Terms(),
+            budget=work.budget,
+            oracle=baseline.oracle,
+            repeats=baseline.repeats,
+            overlaps=(work.options.jobs or work.bench.jobs) > 1,
+            jobs=work.options.jobs or min(work.bench.jobs, MOST_JOBS),
+        )
+        try:
+            work.found = find_first_bad(
+                hunt, _noise(baseline), jobs=work.options.jobs or work.bench.jobs
+            )
+        except EndMisjudged:
+            if work.history.is_asked_for:
+                raise
+            remark, look = _why_not_committed(work)
+            work.history = replace(work.history, versions=None, remark=remark)
+            work.steps.conclude(f"{remark} ({look})")
+        else:
+            search = work.found.search
+            work.steps.conclude(history_sentence(search))
+            if search.first_bad is not None:
+                last, first = search.good, search.first_bad
+                why = f"{last} is {search.old_term} and {first}, the next one, is {search.new_term}"
+                work.show(history_sentence(search), why, next_step=next_of_history(search))
+    if work.found is None:
+        _look_at_edits(work, baseline)
+    else:
+        _look_into_commit(work, hunt, work.found)
+
+
+def _look_into_commit(work: Work, hunt: VersionHunt, found: FirstBad) -> None:
+    """Find the part of the first bad commit that brings the failure."""
+    if found.first_bad is None or hunt.versions.kind != "commit":
+        return
+    from whet.workbench.bisect.guilty_part import part_of_first_bad, part_sentence
+
+    reason = "take parts of the commit away, to find those that bring the failure"
+    with work.steps.step(f"Look into {found.search.first_bad}", reason):
+        repository = Repository.containing(Path(work.trial.cwd))
+        trials = _MOST_PART_TRIALS + found.search.trials
+        hunt = replace(hunt, budget=replace(work.budget, trials=trials))
+        work.part = part_of_first_bad(hunt, found, repository)
+        if work.part is not None:
+            work.steps.conclude(part_sentence(work.part))
+            why = "with this part alone the failure comes, and without the commit it does not"
+            _show_part(work, work.part, why)
+
+
+def _look_at_edits(work: Work, baseline: Baseline) -> None:
+    """Find which of the uncommitted changes bring the failure."""
+    if is_clean(work.trial, [work.folder]):
+        return
+    from whet.workbench.bisect.guilty_part import part_sentence
+    from whet.workbench.parts.edits import part_of_working_tree
+
+    reason = "it passes without what is not committed: find the edits that bring the failure"
+    budget = replace(work.budget, trials=_MOST_PART_TRIALS)
+    with work.steps.step("Look at your edits", reason):
+        try:
+            work.part = part_of_working_tree(
+                work.bench, work.request, work.record, work.trial,
+                CommandOptions(budget=budget, jobs=work.options.jobs), baseline=baseline,
+            )  # fmt: skip
+        except (NothingBetween, EndMisjudged, NotARepository) as error:
+            work.bench.emit(Notice(text=f"not searched: {error}"))
+        else:
+            work.steps.conclude(part_sentence(work.part))
+            why = "with this part alone the failure comes, and without your edits it does not"
+            _show_part(work, work.part, why)
+
+
+def _show_part(work: Work, part: SmallestPart, why: str) -> None:
+    """Keep the part of a change as shown, if a run of the search has shown it."""
+    from whet.workbench.bisect.guilty_part import next_of_part, part_sentence
+
+    if part.is_verified:
+        work.show(part_sentence(part), why, next_step=next_of_part(part))
+
+
+def _noise(baseline: Baseline) -> Noise:
+    """Return what the reproduction says: it was run often enough to see whether it always fails."""
+    done = baseline.reproduction
+    return Noise(failures=done.same_failures, is_certain=not done.is_deterministic)
+
+
+def _why_not_committed(work: Work) -> tuple[str, str]:
+    """Return why the last commit does not fail where the working tree does, and where to look."""
+    if is_clean(work.trial, [work.folder]):
+        remark = (
+            "the last commit by itself does not fail this way: it needs a file git does not track"
+        )
+        return remark, "`git status --ignored`"
+    return (
+        "the last commit does not fail this way: it is in what is not committed",
+        "`git status`, `git diff`",
+    )

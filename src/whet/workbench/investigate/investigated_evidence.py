@@ -1,0 +1,118 @@
+"""What an investigation looks at beside the failure: system calls, a closer look, memory."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from whet.core.clue import Clue
+from whet.workbench.investigate.investigating import Work, place_of
+from whet.workbench.trials.reproduce import Baseline
+
+if TYPE_CHECKING:  # the followed calls are loaded only where they are looked at
+    from whet.workbench.investigate.call_evidence import CallFinding
+
+
+def look_at_its_calls(work: Work, baseline: Baseline) -> "CallFinding":
+    """Run it once more with its system calls followed, where they may name what the failure does not."""
+    from whet.workbench.investigate.call_evidence import CallFinding, is_worth_a_look, look_at_calls
+
+    outcome, finding = baseline.outcome, CallFinding()
+    seconds = baseline.reproduction.wall_seconds
+    if not is_worth_a_look(outcome.failure, outcome, seconds):
+        return finding
+    reason = "the kernel knows on which file it failed, and why"
+    with work.steps.step("Look at its system calls", reason):
+        finding = look_at_calls(work.bench, work.trial, baseline, work.record, place=place_of(work))
+        work.steps.conclude(finding.says)
+    return finding
+
+
+def hold_order(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, ...]]:
+    """See whether what fails only sometimes hangs on the order of sets; the rest then runs in one.
+
+    Returns:
+        what the command does then, and what is to be said of it; else as it was, and nothing.
+    """
+    from whet.workbench.toggle.set_order import SEED, can_tell, held_order
+
+    done = baseline.reproduction
+    if not can_tell(work.bench, work.trial, baseline):
+        return baseline, ()
+    why = "sets of texts have another order in each run of Python"
+    with work.steps.step("Hold the order of sets", why):
+        held = held_order(work.bench, work.trial, baseline, work.record)
+        if held is None:
+            work.steps.conclude("no order was found that makes it fail each time")
+            return baseline, ()
+        work.steps.conclude(f"{held.says}; the rest runs with `{SEED}={held.failing}`")
+    environment = {**work.trial.environment, SEED: str(held.failing)}
+    work.trial = replace(work.trial, environment=environment)
+    same = replace(
+        done, attempts=held.failing_runs, same_failures=held.failing_runs, other_failures=()
+    )
+    return replace(baseline, reproduction=same, repeats=1), (Clue(says=held.says, why=why),)
+
+
+def look_closer(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
+    """Look for what points at the cause, where the failure itself may not."""
+    from whet.workbench.investigate.clues import Closer
+
+    with work.steps.step(
+        "Look closer", "find the line that is wrong: it need not be the one that fails"
+    ):
+        closer = Closer(
+            bench=work.bench, trial=work.trial, baseline=baseline, record=work.record,
+            place=place_of(work), tries_changes=work.options.tries_changes, whole=work.whole,
+        )  # fmt: skip
+        finding = closer.look()
+        work.steps.conclude(finding.summary)
+    return finding.clues
+
+
+def fail_sooner(work: Work, baseline: Baseline) -> tuple[Baseline, list[str]]:
+    """Have a failure for want of the machine's memory come at once, under a limit.
+
+    Returns:
+        what the command does then, and what is to be said of it; else as it was, and nothing.
+    """
+    from whet.workbench.starve import no_memory_left as memory
+
+    outcome, limits = baseline.outcome, work.trial.limits
+    failure = outcome.failure
+    if failure is None or not memory.is_out_of_memory(failure, outcome):
+        return baseline, []
+    with work.steps.step("Look at the memory", "find which process took it"):
+        grown = memory.grown_words(outcome)
+        work.steps.conclude(grown)
+    said = [f"{grown[0].upper()}{grown[1:]}."]
+    if memory.is_quick(outcome) or limits.memory_bytes or limits.address_space_bytes:
+        return baseline, said
+    with work.steps.step(
+        "Find a limit under which it fails at once", "to fill all of the memory takes long"
+    ):
+        found = memory.limits_to_fail_at_once(
+            work.bench, work.trial, outcome, baseline.oracle, work.record,
+            budget=work.budget,
+        )  # fmt: skip
+        if found is None:
+            work.steps.conclude("with less it fails in another way")
+            return baseline, said
+        sooner, ended = found
+        work.trial = replace(work.trial, limits=sooner)
+        words = f"with `--address-space {(sooner.address_space_bytes or 0) >> 20}M` it fails the same way, sooner; the rest runs so"
+        work.steps.conclude(words)
+    return replace(baseline, outcome=ended), [*said, f"{words[0].upper()}{words[1:]}."]
+
+
+def find_enough(work: Work, baseline: Baseline) -> list[str]:
+    """Search how much memory would be enough, where the command was killed for want of it."""
+    failure, limit = baseline.outcome.failure, work.trial.limits.memory_bytes
+    if failure is None or failure.limit != "memory" or limit is None:
+        return []
+    from whet.workbench.starve.out_of_memory import enough_memory
+
+    with work.steps.step("Find how much memory is enough", "run it with less and with more"):
+        said = enough_memory(
+            work.bench, work.trial, baseline.oracle, work.record, budget=work.budget
+        )
+        work.steps.conclude(said)
+    return [f"{said[0].upper()}{said[1:]}."]

@@ -1,0 +1,234 @@
+"""An investigation under way: what it was asked, and what it has found so far."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from whet.core.budget import Budget, OutOfTimeError, StopReason
+from whet.core.clue import Clue, Sureness
+from whet.core.errors import DiskFull, HostFailure, InternalFault, WhetError
+from whet.core.event import Notice
+from whet.core.quantity import shown_seconds
+from whet.core.trial import Trial
+from whet.host.trial.agent_tasks import NO_TASKS
+from whet.workbench.files.report_place import ReportFolder
+from whet.workbench.investigate.steps import Steps
+from whet.workbench.trials.bench import Place, Workbench
+from whet.workbench.trials.changed_part import SmallestPart
+from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.search_rows import search_recorder
+from whet.workbench.versions.versions import FirstBad, Versions
+
+MOST_SECONDS = 300.0
+TIMES_FAILURE, MORE_SECONDS = 40, 10.0
+"""How long an investigation takes at most, where its user does not say."""
+
+_BEFORE_LAST = 0.9
+ResultT = TypeVar("ResultT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvestigateOptions:
+    """How to investigate.
+
+    Attributes:
+        package: search the releases of this package.
+        good: a good revision or release.
+        bad: a bad one; empty: what is there now.
+        good_trial: number of a recorded trial that passed; None: the last one of this command.
+        good_config: a configuration with which it passes, beside the one that it names.
+        good_packages: a set of packages with which it passes: a file of pins, or a day.
+        folder: where the report goes; empty: `whet-report`.
+        budget: of all of it; without one it is `MOST_SECONDS`, and for what nobody has asked for by
+            name `TIMES_FAILURE` times what the failure takes and `MORE_SECONDS`.
+        jobs: trials at once; None: all cores.
+        cold: run each trial from its start.
+        tries_changes: run the program with small changes of its text, which leave its files alone.
+        tries_releases: try other releases of the packages in which it fails.
+    """
+
+    package: str = ""
+    good: str = ""
+    bad: str = ""
+    good_trial: int | None = None
+    good_config: str = ""
+    good_packages: str = ""
+    folder: str = ""
+    budget: Budget = field(default_factory=Budget)
+    jobs: int | None = None
+    cold: bool = False
+    tries_releases: bool = True
+    tries_changes: bool = True
+
+
+HistoryOf = Callable[[Workbench, TrialRequest, Trial, InvestigateOptions], "History"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """The versions to search, or why there are none.
+
+    Attributes:
+        versions: where to search; None: nowhere.
+        remark: why there is nothing to search.
+        is_pinned: every trial runs on the new end's version, in an environment of its own.
+        is_asked_for: the user named its ends; otherwise it is searched as far as it goes.
+    """
+
+    versions: Versions | None
+    remark: str = ""
+    is_pinned: bool = False
+    is_asked_for: bool = True
+
+
+class Publish(Protocol):
+    """Writes what is known; if it is not the last time, perhaps a moment later."""
+
+    def __call__(self, *, is_last: bool = False) -> None:
+        """Write it."""
+        ...
+
+
+def _publish_nothing(*, is_last: bool = False) -> None:
+    """Write nothing: nothing is known."""
+    del is_last
+
+
+@dataclass(slots=True, kw_only=True)
+class Work:
+    """An investigation under way.
+
+    Attributes:
+        bench: the workbench.
+        request: what the user asked for.
+        options: how to investigate.
+        trial: the command.
+        number: of the investigation in the notebook.
+        steps: what was done.
+        report: where it goes.
+        history: the versions to search.
+        publish: is told after each step; writes what is known.
+        began: when it began, in seconds of `time.monotonic`.
+        seconds: how long it takes at most, of what nobody has asked for by name.
+        found: the first bad version.
+        part: the part of it that brings the failure.
+        shown: what a step has shown.
+        ended: why it ended before its end; None: it did not.
+        whole: the command with all its tests, where `trial` runs fewer of them.
+    """
+
+    bench: Workbench
+    request: TrialRequest
+    options: InvestigateOptions
+    trial: Trial
+    number: int
+    steps: Steps
+    report: ReportFolder
+    history: History
+    publish: Publish = _publish_nothing
+    began: float = field(default_factory=time.monotonic)
+    seconds: float = MOST_SECONDS
+    found: FirstBad | None = None
+    part: SmallestPart | None = None
+    shown: list[Clue] = field(default_factory=list[Clue])
+    ended: StopReason | None = None
+    whole: Trial | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where the report goes."""
+        return self.report.path
+
+    @property
+    def most_seconds(self) -> float:
+        """How long all of it takes at most."""
+        return self.options.budget.wall_seconds or MOST_SECONDS
+
+    def allot(self, failure_seconds: float) -> None:
+        """Set how long it may take, and say so, once it is known how long the failure takes."""
+        asked = self.options.budget.wall_seconds
+        usual = TIMES_FAILURE * failure_seconds + MORE_SECONDS
+        self.seconds = min(usual, MOST_SECONDS) if asked is None else asked
+        self.bench.emit(Notice(text=f"so it takes at most {shown_seconds(self.seconds)}"))
+
+    def attempt(
+        self,
+        do: Callable[[], ResultT],
+        otherwise: ResultT,
+        *,
+        is_asked: bool = False,
+        is_last: bool = False,
+    ) -> ResultT:
+        """Do a step within what time there is; what ends it ends no other one, but for Ctrl-C.
+
+        Args:
+            do: the step.
+            otherwise: what is known without it.
+            is_asked: the user has asked for it by name: then there is all the time that there is.
+            is_last: nothing comes after it: some time is kept for it.
+        """
+        if self.steps.is_interrupted:
+            self.ended = StopReason.INTERRUPTED
+            return otherwise
+        usual = self.seconds if is_last else self.seconds * _BEFORE_LAST
+        self.bench.deadline = self.began + (self.most_seconds if is_asked else usual)
+        try:
+            return do()
+        except OutOfTimeError:
+            self.ended = self.ended or StopReason.OUT_OF_TIME
+        except KeyboardInterrupt:
+            self.ended = StopReason.INTERRUPTED
+            self.steps.is_interrupted = True
+        except SystemExit:  # told to end: what is known is written first
+            self.ended = StopReason.INTERRUPTED
+            self.publish(is_last=True)
+            raise
+        except (DiskFull, HostFailure, InternalFault):
+            raise
+        except WhetError as error:
+            self.bench.emit(Notice(text=f"not done: {error}"))
+        finally:
+            self.bench.deadline = None
+            self.bench.tasks = NO_TASKS
+            self.publish()
+        return otherwise
+
+    @property
+    def budget(self) -> Budget:
+        """What is left for a search."""
+        until = self.bench.deadline or self.began + self.seconds
+        left = max(until - time.monotonic(), 0.0)
+        return Budget(wall_seconds=left, trials=self.options.budget.trials)
+
+    def show(
+        self, says: str, why: str, *, path: str = "", line: int = 0, next_step: str = ""
+    ) -> None:
+        """Keep what the step under way has shown to bring the failure, with its trials."""
+        self.shown.append(
+            Clue(
+                says=says,
+                why=why,
+                path=path,
+                line=line,
+                sureness=Sureness.SHOWN,
+                trials=tuple(dict.fromkeys(self.steps.numbers)),
+                next_step=next_step,
+            )
+        )
+
+    def record(self, starting: Trial) -> int:
+        """Write a trial of it down; return its number."""
+        record = search_recorder(
+            self.bench, self.request, verb="investigate", investigation=self.number
+        )
+        number = record(starting)
+        self.steps.began(number)
+        return number
+
+
+def place_of(work: Work) -> Place | None:
+    """Return where its trials run; None: where the command does."""
+    versions = work.history.versions
+    return versions.place if versions is not None else None

@@ -1,0 +1,143 @@
+"""Which record of a data file the failure hangs on: the command runs without it, and passes.
+
+The files stay as they are: each run has a copy of its own in a room in which nothing it writes stays.
+"""
+
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from whet.core.clue import Clue, Placing
+from whet.core.errors import WhetError
+from whet.core.outcome import Outcome
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.evidence.records_in import DataRecord, records_in, without
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.reproduce import Baseline
+
+_MOST_RUNS, _MOST_TOLD = 120, 2
+_TIMES_FAILURE, _MORE_SECONDS = 10, 4.0
+"""All runs together take at most so many times what the failure takes, and so much more."""
+_MOST_FILES, _MOST_BYTES = 3, 256 * 1024
+_LEAST_RECORDS = 3
+_SHOWN = 60
+_REPLACED = 'cp -- "$1" "$2" && shift 2 && exec "$@"'
+
+Run = Callable[[Trial], tuple[int, Outcome]]
+_DIGITS, _LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d_]+")
+_Candidate = tuple[Path, str, DataRecord]
+
+
+def left_out_clues(
+    bench: Workbench, trial: Trial, baseline: Baseline, files: Sequence[str], run: Run
+) -> list[Clue]:
+    """Return the records without which the command passes, one left out at a time.
+
+    Args:
+        bench: the workbench.
+        trial: what fails, in a room in which nothing that it writes stays.
+        baseline: how; a failure that comes only sometimes would go by itself.
+        files: the data files that the program has read.
+        run: runs a trial; returns its number and what it did.
+    """
+    if not baseline.reproduction.is_deterministic:
+        return []
+    candidates = list(_candidates(bench, trial, files))
+    if not candidates:
+        return []
+    seconds = baseline.reproduction.wall_seconds
+    until = time.monotonic() + seconds * _TIMES_FAILURE + _MORE_SECONDS
+    try:
+        folder = bench.belongings.temporary_folder()
+    except (WhetError, OSError):  # as where the disk is full
+        return []
+    passing: list[tuple[int, _Candidate]] = []
+    tried = 0
+    try:
+        control, outcome = run(_with_file(trial, folder / "as-it-is", candidates[0], whole=True))
+        if baseline.oracle.judge(outcome) is not Verdict.BAD:
+            return []
+        for each in _odd_first(candidates)[:_MOST_RUNS]:
+            if time.monotonic() + seconds > until or len(passing) > _MOST_TOLD:
+                break
+            number, outcome = run(_with_file(trial, folder / "without", each))
+            tried += 1
+            if baseline.oracle.judge(outcome) is Verdict.GOOD:
+                passing.append((number, each))
+    except (WhetError, OSError):  # this machine has no such room, or none left for a copy
+        return []
+    finally:
+        bench.belongings.discard(folder)
+    if len(passing) > _MOST_TOLD or tried < _LEAST_RECORDS:
+        return []  # it passes without any of them: that tells nothing of one
+    passing.sort(key=lambda each: each[1][2].line)
+    at = Placing(trial.cwd)
+    return [_clue(each, number, (control, tried), at) for number, each in passing]
+
+
+def _clue(candidate: _Candidate, number: int, others: tuple[int, int], at: Placing) -> Clue:
+    path, text, record = candidate
+    control, tried = others
+    said = record.text if len(record.text) <= _SHOWN else record.text[: _SHOWN - 1] + "…"
+    twins = [
+        each.line
+        for each in records_in(path.name, text)
+        if each.text.rstrip(",") == record.text.rstrip(",") and each.line != record.line
+    ]
+    twice = f", which stands in line {twins[0]}, too," if twins else ""
+    place = at(str(path), record.line)
+    return Clue(
+        says=f"without the record at {place} (`{said}`){twice} the command passes",
+        why=f"trial {number} ran without it and passed, trial {control} with it and failed;"
+        f" {tried} records were left out, one at a time",
+        path=str(path),
+        line=record.line,
+        trials=(number, control),
+        next_step=f"check that record: {place}",
+    )
+
+
+def _odd_first(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """Return the records, those first that stand twice or are written unlike the others."""
+    twice = Counter((path, record.text.rstrip(",")) for path, _, record in candidates)
+    shapes = Counter((path, _shape(record.text)) for path, _, record in candidates)
+
+    def oddness(candidate: _Candidate) -> tuple[bool, int]:
+        path, _, record = candidate
+        is_twin = twice[path, record.text.rstrip(",")] > 1
+        return not is_twin, shapes[path, _shape(record.text)]
+
+    return sorted(candidates, key=oddness)
+
+
+def _shape(text: str) -> str:
+    """Return how a record is written: runs of letters, of digits, and all other signs."""
+    return _LETTERS.sub("a", _DIGITS.sub("9", text))
+
+
+def _with_file(trial: Trial, copy: Path, candidate: _Candidate, *, whole: bool = False) -> Trial:
+    """Return the trial with a file as it is without a record, or as it is."""
+    path, text, record = candidate
+    changed = text if whole else without(text, record)
+    copy.write_bytes(changed.encode("utf-8", "surrogateescape"))
+    words = ("sh", "-c", _REPLACED, "sh", str(copy), str(path), *trial.command)
+    return replace(trial, command=words)
+
+
+def _candidates(bench: Workbench, trial: Trial, files: Sequence[str]) -> Iterator[_Candidate]:
+    """Yield the records of the project's own small data files."""
+    roots = (bench.project.root, Path(trial.cwd))
+    own = [Path(each) for each in files if any(Path(each).is_relative_to(top) for top in roots)]
+    for path in own[:_MOST_FILES]:
+        with suppress(OSError, UnicodeDecodeError):
+            if path.suffix == ".py" or path.stat().st_size > _MOST_BYTES:
+                continue
+            text = path.read_bytes().decode("utf-8")
+            records = records_in(path.name, text)
+            if len(records) >= _LEAST_RECORDS:
+                yield from ((path, text, record) for record in records)

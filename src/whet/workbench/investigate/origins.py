@@ -1,0 +1,136 @@
+"""Where the bad value of a failure came from: one more run, in which each step is written down."""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from whet.core.clue import Clue, Placing
+from whet.core.evidence import STEPS
+from whet.core.outcome import Outcome
+from whet.core.record import MalformedRecordError
+from whet.core.verdict import Verdict
+from whet.evidence.kept_failure import KeptError
+from whet.evidence.provenance.origin import Origin
+from whet.evidence.provenance.recording import Recording, read_recording
+from whet.evidence.provenance.source import Sources
+from whet.evidence.provenance.way import Way
+from whet.host.trial.agent_tasks import AgentTasks
+from whet.workbench.inspect.post_mortem import Dead, dead_in
+from whet.workbench.trials.reproduce import Baseline
+
+_PACKAGES_FROM = 3
+_INSTALLED = ("/site-packages/", "/dist-packages/")
+
+Run = Callable[[AgentTasks], tuple[int, Outcome]]
+_Position = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origins:
+    """Where what failed came from.
+
+    Attributes:
+        clues: what is known of it.
+        is_telling: they say what is wrong with a value, and not only where it came from.
+        way: the lines that the bad value came by; None: it was not followed.
+        files: the data files that the program has read.
+    """
+
+    clues: tuple[Clue, ...] = ()
+    is_telling: bool = False
+    way: Way | None = None
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The failing run, written down.
+
+    Attributes:
+        number: the trial's.
+        recording: its steps.
+        position_of: where on a line a frame of the failure stood, if it is known.
+        packages: the folders of the packages that were followed too.
+    """
+
+    number: int
+    recording: Recording
+    position_of: Callable[[str, int], _Position | None]
+    packages: tuple[str, ...]
+
+
+def recorded_failure(baseline: Baseline, dead: Dead | None, run: Run) -> Recorded | None:
+    """Run the command once more, and return its steps; None: none were written.
+
+    Args:
+        baseline: how it fails.
+        dead: the failure with its frames; None: they were not kept.
+        run: runs the command with other tasks; returns the trial's number and what it did.
+    """
+    wish = _wish(baseline.outcome, dead)
+    if not wish:
+        return None
+    number, outcome = run(AgentTasks(keeps_locals=True, closer="steps:" + "|".join(wish)))
+    if baseline.oracle.judge(outcome) is not Verdict.BAD:
+        return None
+    positions: dict[tuple[str, int], _Position] = {}
+    for each in (*(() if dead is None else (dead,)), *dead_in(outcome.evidence)):
+        for frame in each.error.frames:
+            if frame.position is not None:
+                positions[frame.frame.path, frame.frame.line] = frame.position
+    recording = recording_in(outcome)
+    if recording is None:
+        return None
+    packages = tuple(wish[_PACKAGES_FROM:])
+    return Recorded(number, recording, lambda path, line: positions.get((path, line)), packages)
+
+
+def recording_in(outcome: Outcome) -> Recording | None:
+    """Return the steps that a run has left; None: it has left none."""
+    for evidence in outcome.evidence:
+        if evidence.kind == STEPS:
+            with suppress(MalformedRecordError, ValueError):
+                return read_recording(evidence.data)
+    return None
+
+
+def origins_of(recorded: Recorded, at: Placing) -> Origins:
+    """Return where what failed came from.
+
+    Args:
+        recorded: the failing run.
+        at: says where a line is.
+    """
+    origin = Origin(recorded.recording, Sources(), at, recorded.position_of)
+    clues = tuple(replace(clue, trials=(recorded.number,)) for clue in origin.clues())
+    return Origins(
+        clues=clues,
+        way=origin.way(),
+        is_telling=origin.is_telling,
+        files=tuple(origin.records.files),
+    )
+
+
+def _wish(outcome: Outcome, dead: Dead | None) -> list[str]:
+    """Return the error up to which the run is to be written down; nothing if there is none."""
+    place = None if dead is None else dead.error.place
+    if dead is None:  # a program that tells of its error in its own words ends itself
+        return ["SystemExit", "", "0"] if outcome.exit_code else []
+    if place is None or place.frame.line == 0:
+        return []
+    return [dead.error.type, place.frame.path, str(place.frame.line), *_packages(dead.error)]
+
+
+def _packages(error: KeptError) -> list[str]:
+    """Return the folders of the installed packages that the user's code has called on the way."""
+    found: dict[str, None] = {}
+    is_below = False
+    for each in error.frames:
+        path = each.frame.path
+        is_below = is_below or each.frame.in_user_code
+        for folder in _INSTALLED if is_below else ():
+            head, _, tail = path.partition(folder)
+            if tail:
+                found[head + folder + tail.partition(os.sep)[0]] = None
+    return list(found)

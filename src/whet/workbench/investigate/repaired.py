@@ -1,0 +1,95 @@
+"""Which small change of the program ends its failure: each is tried, the files stay as they are."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from whet.core.clue import Clue, Placing, Sureness
+from whet.core.outcome import Outcome
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.evidence.experiments.repairs import MOST_BYTES, Repair, repairs_of
+from whet.evidence.kept_failure import KeptFailure
+from whet.host.inspect.presence import pythons_in
+from whet.host.inspect.stacks import is_user_code
+from whet.host.trial.agent_tasks import AgentTasks
+from whet.workbench.inspect.post_mortem import Dead
+from whet.workbench.trials.reproduce import Baseline
+
+_MOST_EXPERIMENTS = 24
+_MOST_SECONDS = 30.0
+"""Of a plain run, for all experiments together; those that take longer may take twice as much."""
+
+Run = Callable[[AgentTasks], tuple[int, Outcome]]
+
+
+def repaired_clue(trial: Trial, baseline: Baseline, dead: Dead | None, run: Run) -> Clue | None:
+    """Return the first change with which the command passes; None: with none of those tried.
+
+    Args:
+        trial: what fails.
+        baseline: how; a failure that comes only sometimes would go by itself.
+        dead: the failure with its frames, if they were kept.
+        run: runs the command with other tasks; returns the trial's number and what it did.
+    """
+    seconds = baseline.reproduction.wall_seconds
+    if not baseline.reproduction.is_deterministic or seconds * 2 > _MOST_SECONDS:
+        return None
+    most = min(_MOST_EXPERIMENTS, int(_MOST_SECONDS / max(seconds, 0.01)))
+    found = [
+        (path, repair)
+        for path in _files(baseline.outcome, dead)
+        for repair in repairs_of(_text(path))
+    ]
+    # A copy says least of what is wrong, and nothing at all where a change was meant to be seen.
+    found.sort(key=lambda each: (not each[1].is_telling, "deepcopy" in each[1].instead))
+    spent = 0.0
+    for path, repair in found[:most]:
+        if spent > 2 * _MOST_SECONDS:
+            return None
+        number, outcome = run(AgentTasks(edit=(path, repair.text)))
+        spent += outcome.wall_seconds
+        if baseline.oracle.judge(outcome) is not Verdict.GOOD:
+            continue
+        control, failed = run(AgentTasks(edit=(path, _text(path))))
+        if baseline.oracle.judge(failed) is Verdict.BAD:
+            return _clue(path, repair, (number, control), Placing(trial.cwd))
+    return None
+
+
+def _clue(path: str, repair: Repair, trials: tuple[int, int], at: Placing) -> Clue:
+    changed, control = trials
+    return Clue(
+        says=f"at {at(path, repair.line)} {repair.what}: with {repair.instead} the command passes",
+        why=f"trial {changed} ran with that change and passed; trial {control} ran without it and failed",
+        path=path,
+        line=repair.line,
+        sureness=Sureness.SHOWN if repair.is_telling else Sureness.POSSIBLE,
+        trials=trials,
+        next_step=f"mend {at(path, repair.line)}, for example with {repair.instead}",
+    )
+
+
+def _files(outcome: Outcome, dead: Dead | None) -> list[str]:
+    """Return the user's files that have run, as far as is known: those of the failure first."""
+    found: dict[str, None] = {}
+    told = (path for each in pythons_in(outcome.evidence) for path in each.files)
+    for path in [*(() if dead is None else _of_failure(dead)), *told]:
+        if is_user_code(path) and path.endswith(".py"):
+            found.setdefault(os.path.realpath(path))
+    return list(found)
+
+
+def _of_failure(dead: Dead) -> Iterator[str]:
+    failure: KeptFailure = dead.failure
+    yield from (each.frame.path for each in reversed(dead.error.frames))
+    yield from failure.modules.values()
+
+
+def _text(path: str) -> str:
+    """Return a module's text; empty: it cannot be read, or is too long to be run with a change."""
+    with suppress(OSError, UnicodeDecodeError):
+        text = Path(path).read_bytes()
+        return text.decode() if len(text) < MOST_BYTES and b"\0" not in text else ""
+    return ""

@@ -1,0 +1,57 @@
+"""What an investigation says of a failure for want of space: which file, on which file system."""
+
+from pathlib import Path
+
+from whet.core.failure import Failure
+from whet.core.limits import shown_size
+from whet.core.quantity import shown_bytes
+from whet.core.system_call import PathFacts
+from whet.core.trial import Trial
+from whet.evidence.room_met import path_named
+from whet.host.files.file_systems import file_system_of
+from whet.host.limits.room_plan import temporary_folder
+
+_SMALL_BYTES = 1 << 20
+
+
+def space_words(
+    failure: Failure, trial: Trial, path: str = "", met: PathFacts | None = None
+) -> str:
+    """Return which file system is full, and how to have that at once, in a sentence.
+
+    Args:
+        failure: for want of space, and of no limit that whet has put around the trial.
+        trial: what failed.
+        path: the file that could not be written, if that is known.
+        met: what was true of it when that failed, as the program saw it; None: that is not known.
+    """
+    named = path or path_named(failure.summary)
+    path = named or temporary_folder(trial.environment)
+    now = file_system_of(path)
+    if met is not None and met.file_system:
+        says = (
+            f"it lay on {met.file_system} mounted at `{met.mount_point}`, with"
+            f" {shown_bytes(met.free_bytes)} free of {shown_bytes(met.total_bytes)} when it failed"
+        )
+        if now is None or (now.kind, now.point) != (met.file_system, met.mount_point):
+            return f"{says}; from outside the program no such file system is there"
+        return f"{says}{_at_once(path)}"
+    if now is None:
+        return f"`{path}` lies on a file system of which nothing is known"
+    files = "" if now.free_files is None else f" and {now.free_files} files"
+    what = f"`{path}`" if named else f"the program names no file; `{path}`, for temporary ones,"
+    has_space = now.free_bytes > _SMALL_BYTES and now.free_files != 0
+    since = (
+        ": space was freed since, or the program has another file system there" if has_space else ""
+    )
+    return (
+        f"{what} lies on {now.kind} mounted at `{now.point}` as seen from outside the program, with"
+        f" {shown_bytes(now.free_bytes)}{files} free of {shown_bytes(now.total_bytes)} now{since}"
+        f"{_at_once(path)}"
+    )
+
+
+def _at_once(path: str) -> str:
+    folder = path if Path(path).is_dir() else str(Path(path).parent)
+    least = shown_size(_SMALL_BYTES).replace(" ", "")
+    return f"; to meet it at once, and shrink the data under it: `--disk-free {least}:{folder}`"

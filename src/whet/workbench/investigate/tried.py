@@ -1,0 +1,54 @@
+"""The trials that a report names, each with what it did."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+
+from whet.core.clue import Clue
+from whet.core.errors import UnknownTrial
+from whet.core.outcome import Outcome
+from whet.notebook.notebook import Notebook
+from whet.workbench.trials.investigation import Reproduction, Step, TriedTrial, VersionSearch
+
+_MOST = 200
+
+
+def named_trials(
+    clues: Iterable[Clue], reproduction: Reproduction, history: VersionSearch | None
+) -> tuple[int, ...]:
+    """Return the numbers of the trials that a report names, in their order."""
+    tested = () if history is None else history.tested
+    numbers = {
+        *reproduction.trials,
+        *(number for clue in clues for number in clue.trials),
+        *(each.trial for each in tested if each.trial is not None),
+    }
+    return tuple(sorted(numbers))[:_MOST]
+
+
+def tried_trials(
+    notebook: Notebook, numbers: Iterable[int], steps: Sequence[Step]
+) -> tuple[TriedTrial, ...]:
+    """Return what trials did, and in which step."""
+    titles = {number: step.title for step in steps for number in step.numbers}
+    found: list[TriedTrial] = []
+    for number in numbers:
+        with suppress(UnknownTrial):
+            entry = notebook.trial(number)
+            found.append(
+                TriedTrial(
+                    number=number,
+                    step=titles.get(number, ""),
+                    verdict=entry.verdict,
+                    did="it has not ended" if entry.outcome is None else _did(entry.outcome),
+                )
+            )
+    return tuple(found)
+
+
+def _did(outcome: Outcome) -> str:
+    failure = outcome.failure
+    if failure is None:
+        return f"exit {outcome.shell_exit_code}"
+    place = failure.place
+    at = "" if place is None else f" at {place.path.rpartition('/')[2]}:{place.line}"
+    return failure.summary if failure.summary.endswith(at) else f"{failure.summary}{at}"

@@ -1,0 +1,25 @@
+"""Whether a failure comes from a Python that whet's agent is not in, so that it is not looked at."""
+
+import os
+from pathlib import Path
+
+from whet.core.outcome import Outcome
+from whet.core.trial import Trial
+from whet.host.inspect.presence import pythons_in
+
+
+def why_unreached(trial: Trial, outcome: Outcome) -> str:
+    """Return why the Python that failed cannot be looked at closely; empty: it can, or is none."""
+    frames = () if outcome.failure is None else outcome.failure.frames
+    pythons = pythons_in(outcome.evidence)
+    told = {path for each in pythons for path in each.files}
+    own = [os.path.realpath(Path(trial.cwd, each.path)) for each in frames if each.in_user_code]
+    files = [path for path in own if Path(path).is_file()]
+    if not frames or told & set(own) or (pythons and not files):
+        return ""
+    where = f"that runs {Path(files[-1]).name} " if files else ""
+    return (
+        f"no Python {where}took up whet's agent, so none was looked at closely: it ignores or loses"
+        " `PYTHONPATH` and the `WHET_` variables, as under `python -I`, `env -i`, `sudo`, `tox`"
+        " (`pass_env` hands them on) or in a container that runs already"
+    )

@@ -1,0 +1,86 @@
+"""What fails, and passes as soon as it is looked at closely: timing, or a program that knows."""
+
+import re
+from collections.abc import Callable, Mapping
+
+from whet.core.clue import Clue, Placing
+from whet.core.trial import Trial
+from whet.workbench.toggle.toggle import Effect, Turned, turn_each
+from whet.workbench.toggle.toggles import chosen, known_toggles
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.reproduce import Baseline
+
+_SLOWER = ("one-core", "cpu-load")
+"""They change when things happen, and put nothing into the program that it could see."""
+
+_REPEATS, _CHANCE = 3, 0.05
+_WHY = "what goes away under a debugger depends on time, or on being watched"
+_ASKS = re.compile(
+    r"\bsys\.gettrace\b|\bsys\.getprofile\b|\bsys\.monitoring\b|\bpydevd\b|\bdebugpy\b"
+)
+
+
+def watched_clue(
+    bench: Workbench,
+    trial: Trial,
+    baseline: Baseline,
+    record: Callable[[Trial], int],
+    sources: Mapping[str, str],
+    looks: int,
+) -> Clue:
+    """Return why a failure may go away while it is looked at, by experiments without a look.
+
+    Args:
+        bench: the workbench.
+        trial: what fails.
+        baseline: how.
+        record: writes the row of a trial.
+        sources: the user's files by path.
+        looks: in so many closer looks it passed, each time.
+    """
+    seen = f"it passed in each of {looks} runs that were looked at closely, which are slower"
+    asks = _who_asks(sources)
+    if asks is not None:
+        path, line, call = asks
+        where = Placing(trial.cwd)(path, line)
+        return Clue(
+            says=f"{seen}, and {where} asks whether somebody looks on (`{call}`): it does something"
+            " else then",
+            why=_WHY,
+            path=path,
+            line=line,
+        )
+    toggles = chosen(_SLOWER, known_toggles(bench.settings.toggles))
+    turned = turn_each(bench, trial, baseline, record, toggles, repeats=_REPEATS)
+    helping = [each for each in turned if _helps(each, baseline.reproduction.rate)]
+    if helping:
+        with_them = " and ".join(
+            f"with `{each.toggle.name}` ({each.failures} of {each.runs} runs fail)"
+            for each in helping
+        )
+        return Clue(
+            says=f"{seen}, and it fails less often {with_them}: it is a matter of timing;"
+            " `whet repeat --amplify` makes it frequent",
+            why=_WHY,
+        )
+    slow = " and ".join(f"`{each.toggle.name}`" for each in turned)
+    return Clue(
+        says=f"{seen}, and failed with {slow} as without: it is a matter of timing, as with what goes"
+        " away under a debugger; `whet repeat --amplify` makes it frequent",
+        why=_WHY,
+    )
+
+
+def _helps(turned: Turned, rate: float) -> bool:
+    is_rarer = turned.effect in {Effect.GONE, Effect.RARER}
+    return is_rarer and (1 - rate) ** (turned.runs - turned.failures) < _CHANCE
+
+
+def _who_asks(sources: Mapping[str, str]) -> tuple[str, int, str] | None:
+    """Return the first line of the user's own that asks for a tracer."""
+    for path, source in sorted(sources.items()):
+        for number, line in enumerate(source.splitlines(), 1):
+            match = _ASKS.search(line.partition("#")[0])
+            if match is not None:
+                return path, number, match[0]
+    return None

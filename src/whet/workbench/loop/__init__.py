@@ -1,0 +1,1 @@
+"""`whet loop`: the same program again after each save."""

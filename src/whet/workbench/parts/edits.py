@@ -1,0 +1,145 @@
+"""Which part of a change is to blame: of the first bad commit, or of what is not committed yet."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from whet.core.errors import BaselineDoesNotFail, EndMisjudged, NotARepository, NothingBetween
+from whet.core.event import Notice
+from whet.core.trial import CodeState, Trial
+from whet.host.code.relocation import named_otherwise
+from whet.host.code.tree_changes import path_changes
+from whet.host.code.worktrees import Worktrees
+from whet.host.process.git import GitFailedError, Repository
+from whet.workbench.parts.smallest_part import PartSearch
+from whet.workbench.trials.bench import Place, Workbench
+from whet.workbench.trials.changed_part import SmallestPart
+from whet.workbench.trials.command_search import CommandOptions
+from whet.workbench.trials.reproduce import Baseline, reproduce
+from whet.workbench.trials.request import TrialRequest
+from whet.workbench.versions.revisions import Checkouts
+from whet.workbench.versions.setups import Setup, Setups
+
+_SHORT = 10
+
+
+def commit_before(repository: Repository, commit: str, last_good: str | None) -> str:
+    """Return the commit that another one is a change of: its good parent, else its first.
+
+    Raises:
+        NothingBetween: if it has none.
+    """
+    parents = repository.get("rev-list", "--parents", "-n1", commit).split()[1:]
+    if not parents:
+        raise NothingBetween(
+            f"`{commit[:_SHORT]}` is the first commit of all",
+            hint="there is no code before it: all of it is the change",
+        )
+    return last_good if last_good in parents else parents[0]
+
+
+def part_of_working_tree(
+    bench: Workbench,
+    request: TrialRequest,
+    record: Callable[[Trial], int],
+    trial: Trial,
+    options: CommandOptions,
+    *,
+    baseline: Baseline | None = None,
+) -> SmallestPart:
+    """Find the smallest part of the uncommitted changes that brings the failure.
+
+    What is tracked, staged and untracked counts, against HEAD. Both ends are run first.
+
+    Args:
+        bench: the workbench.
+        request: how trials are judged.
+        record: writes the row of a trial before it starts.
+        trial: the command.
+        options: when to stop, and how many trials run at once.
+        baseline: what it does with the changes, if that is known.
+
+    Raises:
+        NotARepository: if there is none.
+        NothingBetween: if nothing is uncommitted, or nothing is committed.
+        EndMisjudged: if the command passes with the changes, or fails without them.
+        HostFailure: if nothing may be written into the repository.
+    """
+    code = _changed_code(trial)
+    repository = Repository.containing(Path(trial.cwd))
+    for remark in (*bench.notes, *named_otherwise(repository, trial)):
+        bench.emit(Notice(text=remark))
+    place = checkouts_of(bench, repository)
+    base, changed = code.commit, code.snapshot or ""
+    if baseline is None:
+        baseline = _with_changes(bench, request, replace(trial, revision=changed), record, place)
+    search = PartSearch(
+        bench=bench,
+        repository=repository,
+        on=lambda commit: replace(trial, revision=commit),
+        reference_seconds=baseline.reproduction.wall_seconds,
+        base=base,
+        changed=changed,
+        labels=(f"HEAD {base[:_SHORT]}", "the working tree"),
+        oracle=baseline.oracle,
+        record=record,
+        place=place,
+        budget=options.budget,
+        jobs=options.jobs or bench.jobs,
+        repeats=baseline.repeats,
+    )
+    return search.run()
+
+
+def checkouts_of(bench: Workbench, repository: Repository, setup: Setup | None = None) -> Place:
+    """Return what lets trials run in checkouts of their revisions, set up first."""
+    worktrees = Worktrees(repository, bench.belongings, bench.project.state / "worktrees")
+    setups = Setups(worktrees=worktrees, setup=setup or Setup(), environment=bench.environment)
+    return Checkouts(worktrees=worktrees, bench=bench, setups=setups).place
+
+
+def has_edits(code: CodeState) -> bool:
+    """Whether something is uncommitted that is not merely what Python has compiled."""
+    if not code.commit or code.snapshot is None:
+        return False
+    try:
+        changes = path_changes(Repository(Path(code.repository)), code.commit, code.snapshot)
+    except GitFailedError:
+        return False  # one of them is gone meanwhile
+    return any(not change.is_compiled for change in changes)
+
+
+def _changed_code(trial: Trial) -> CodeState:
+    if trial.code is None:
+        raise NotARepository(
+            f"`{trial.cwd}` is not in a git repository, or its code cannot be recorded",
+            hint="what is not committed can only be told from what is: `git init`, `git commit`",
+        )
+    if not trial.code.commit:
+        raise NothingBetween(
+            f"`{trial.code.repository}` has no commit yet",
+            hint="commit a state that works; what you change from there on can be searched",
+        )
+    if trial.code.snapshot is None:
+        raise NothingBetween(
+            f"nothing is uncommitted in `{trial.code.repository}`",
+            hint="to search the commits: `whet bisect [GOOD] HEAD -- COMMAND`",
+        )
+    return trial.code
+
+
+def _with_changes(
+    bench: Workbench,
+    request: TrialRequest,
+    trial: Trial,
+    record: Callable[[Trial], int],
+    place: Place,
+) -> Baseline:
+    """Run the command with the changes, to see that it fails, and how often."""
+    try:
+        return reproduce(bench, trial, request.judging, record, place=place)
+    except BaselineDoesNotFail as error:
+        raise EndMisjudged(
+            f"with your changes {error}",
+            hint=f"run the command that fails; {error.hint}",
+        ) from error

@@ -1,0 +1,208 @@
+"""The smallest part of a change that brings a failure: delta debugging over its hunks."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+
+from whet.bisection.terms import Terms
+from whet.core.budget import Budget, StopReason
+from whet.core.errors import EndMisjudged, HostFailure, NothingBetween
+from whet.core.event import Notice
+from whet.core.executor import Executor
+from whet.core.oracle import Oracle
+from whet.core.shell_words import quoted
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.execution.caching import CachingExecutor
+from whet.host.code.tree_changes import PartialCommits, shown_changes
+from whet.host.files.files import write_atomically
+from whet.host.process.git import GitFailedError, Repository
+from whet.search.answering import answering
+from whet.search.delta import Kept, minimize
+from whet.workbench.parts.hunks import ChangeParts
+from whet.workbench.trials.bench import Place, RecordedExecutor, Workbench
+from whet.workbench.trials.changed_part import SmallestPart
+from whet.workbench.trials.driver import HOLDS_NO_MORE, Driver, Question, announce, stop_reason_of
+from whet.workbench.trials.reproduce import with_patience
+
+
+@dataclass(slots=True, kw_only=True)
+class PartSearch:
+    """The search for the smallest part of the change between two commits.
+
+    Attributes:
+        bench: the workbench.
+        repository: where both commits are.
+        on: the trial that runs on a commit.
+        base: full name of the commit that passes.
+        changed: full name of the commit that fails; known to be so.
+        labels: what both are called.
+        oracle: what judges.
+        record: writes the row of a trial before it starts.
+        reference_seconds: how long a run that fails takes; a part that takes far longer hangs.
+            0: it is not known.
+        place: makes a checkout for each trial.
+        terms: what the sides are called; with those of a fix, the part that fixes it is searched.
+        budget: when to stop.
+        jobs: trials at once.
+        repeats: how often a part is run before it counts as not failing.
+    """
+
+    bench: Workbench
+    repository: Repository
+    on: Callable[[str], Trial]
+    base: str
+    changed: str
+    labels: tuple[str, str]
+    oracle: Oracle
+    record: Callable[[Trial], int]
+    place: Place
+    reference_seconds: float = 0.0
+    terms: Terms = field(default_factory=Terms)
+    budget: Budget = field(default_factory=Budget)
+    jobs: int = 1
+    repeats: int = 1
+
+    _best: tuple[int, ...] = ()
+    _senseless: int = 0
+
+    def run(self) -> SmallestPart:
+        """Search, and see the answer bring the failure.
+
+        Raises:
+            EndMisjudged: if the commit without the change fails too.
+            NothingBetween: if both commits have the same files.
+            HostFailure: if git cannot make a part of the change.
+        """
+        try:
+            commits = PartialCommits(self.repository, self.bench.belongings, self.base)
+            parts = ChangeParts(self.repository, commits, (self.base, self.changed))
+            found = self._smallest(parts)
+        except GitFailedError as error:
+            raise HostFailure(
+                f"a part of the change between `{self.labels[0]}` and `{self.labels[1]}`"
+                f" cannot be made: {error}",
+                hint="`git fsck` shows whether the repository is whole",
+            ) from error
+        return found
+
+    def _smallest(self, parts: ChangeParts) -> SmallestPart:
+        if not parts.parts and parts.leaves_out:
+            raise NothingBetween(
+                f"`{self.labels[0]}` and `{self.labels[1]}` differ in nothing but what Python has"
+                " compiled (`__pycache__`)",
+                hint="what brings the failure is not in the repository: compare two runs with"
+                " `whet diff`",
+            )
+        if not parts.parts:
+            raise NothingBetween(
+                f"`{self.labels[0]}` and `{self.labels[1]}` have the same files",
+                hint="what differs is not in the repository: compare two runs with `whet diff`",
+            )
+        found = self._search(parts, cached=self.repeats == 1)
+        if not found.is_verified and found.stopped is not StopReason.INTERRUPTED:
+            self.bench.emit(Notice(text=HOLDS_NO_MORE))
+            found = self._search(parts, cached=False)
+        return found
+
+    def _search(self, parts: ChangeParts, *, cached: bool) -> SmallestPart:
+        everything = range(len(parts.parts))
+        self._best, self._senseless = tuple(everything), 0
+
+        def ask(kept: Kept) -> Question:
+            return self._question(parts, tuple(kept.elements()))
+
+        def note_bad(kept: Kept) -> None:
+            self._best = tuple(kept.elements())
+
+        with self.bench.executor(
+            self.record, jobs=self.jobs, cached=cached, place=self.place
+        ) as executor:
+            driver = self._driver(executor)
+            self._check_base(driver)
+            before = _hits(executor)
+            known = answering(minimize(len(everything)), lambda kept: self._known(parts, kept))
+            ended = driver.run(known, ask, note_bad)
+            remembered = _hits(executor) - before
+        reason = stop_reason_of(ended, StopReason.MINIMAL)
+        # All of it was run before; of less, what only the notebook knew is run once more.
+        is_all = len(self._best) == len(everything)
+        is_run = not parts.leaves_out if is_all else not remembered
+        is_verified = is_run or self._holds(parts)
+        announce(self.bench.emit, ended, reason)
+        commit = parts.commit_of(self._best)
+        diff = shown_changes(self.repository, self.base, commit)
+        patch = self.bench.project.state / "parts" / f"{commit[:10]}.diff"
+        patch.parent.mkdir(mode=0o700, exist_ok=True)
+        write_atomically(patch, diff, mode=0o600)
+        return SmallestPart(
+            base=self.labels[0],
+            changed=self.labels[1],
+            commit=commit,
+            diff=diff.decode("utf-8", "replace"),
+            apply=f"git worktree add --detach /tmp/part {self.base[:10]} &&"
+            f" git -C /tmp/part apply {quoted(str(patch))}",
+            places=parts.named(self._best),
+            before=len(everything),
+            after=len(self._best),
+            bad_means=self.oracle.description,
+            stopped=reason,
+            trials=max(0, ended.trials - remembered),
+            remembered=remembered,
+            senseless=self._senseless,
+            wall_seconds=ended.wall_seconds,
+            is_verified=is_verified,
+        )
+
+    def _question(self, parts: ChangeParts, kept: Collection[int]) -> Question:
+        trial = self.on(parts.commit_of(kept))
+        if self.reference_seconds:
+            trial = with_patience(trial, self.reference_seconds)
+        return Question(trial=trial, label=parts.label(kept))
+
+    def _known(self, parts: ChangeParts, kept: Kept) -> Verdict | None:
+        elements = tuple(kept.elements())
+        if not elements:
+            return Verdict.GOOD  # it was checked
+        verdict = parts.verdict_without_a_run(elements)
+        self._senseless += verdict is not None
+        return verdict
+
+    def _check_base(self, driver: Driver) -> None:
+        """Refuse a base that fails like all of the change."""
+        question = Question(
+            trial=self.on(self.base),
+            label=f"without the change, {self.labels[0]}",
+        )
+        told = self.terms.for_search(driver.ask(question))
+        if told is not Verdict.GOOD:
+            is_older = told is Verdict.BAD
+            word = "fails the same way" if is_older else "fails in another way"
+            older = f"what brought it is older: `whet bisect {self.base[:10]} -- COMMAND` goes back"
+            raise EndMisjudged(
+                f"`{self.labels[0]}`, which is without the change, {word}",
+                hint=older if is_older else "`whet log --all` shows what it did",
+            )
+
+    def _driver(self, executor: Executor) -> Driver:
+        return Driver(
+            executor=executor,
+            oracle=self.oracle,
+            emit=self.bench.emit,
+            budget=self.budget,
+            jobs=self.jobs,
+            repeats=self.repeats,
+            judged=lambda number, verdict: self.bench.notebook.judge(
+                number, self.oracle.description, verdict, None
+            ),
+            told=self.terms.for_search,
+        )
+
+    def _holds(self, parts: ChangeParts) -> bool:
+        """Run the answer once more."""
+        with self.bench.executor(self.record, place=self.place) as executor:
+            verdict = self._driver(executor).ask(self._question(parts, self._best))
+        return self.terms.for_search(verdict) is Verdict.BAD
+
+
+def _hits(executor: RecordedExecutor) -> int:
+    return executor.hits if isinstance(executor, CachingExecutor) else 0

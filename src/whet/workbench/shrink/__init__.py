@@ -1,0 +1,1 @@
+"""`whet shrink`: smaller payloads, commands and sets of tests."""

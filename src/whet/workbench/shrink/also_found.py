@@ -1,0 +1,83 @@
+"""The other failures that a shrink meets: those worth reading, the nearest first."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from whet.core.failure import Failure, FailureKind, Frame
+from whet.workbench.trials.investigation import AlsoFound
+
+MOST = 5
+"""A list of more is not read."""
+
+_NO_BUGS = {FailureKind.USAGE_ERROR, FailureKind.NO_SPACE_LEFT, FailureKind.RESET}
+"""Nobody looks for these in a smaller payload."""
+
+_ELSEWHERE, _IN_USERS, _IN_FILE, _IN_FUNCTION = 3, 2, 1, 0
+
+
+@dataclass(slots=True, kw_only=True)
+class OtherFailures:
+    """Failures that are not the one that is shrunk.
+
+    Attributes:
+        original: the failure that is shrunk; None: there is none, such as where a script judges.
+        is_valid: whether a parser of its format takes a payload; None: no such rule holds.
+    """
+
+    original: Failure | None
+    is_valid: Callable[[bytes], bool] | None = None
+    _found: dict[object, tuple[tuple[int, int], AlsoFound]] = field(
+        default_factory=dict[object, tuple[tuple[int, int], AlsoFound]]
+    )
+
+    def met(self, failure: Failure, payload: bytes, trial: int | None) -> bool:
+        """Note a failure; return whether its payload is kept, as the smallest that shows it."""
+        if failure.kind in _NO_BUGS or _bug_of(failure) == self._original_bug:
+            return False
+        # What any parser refuses shows a bug of nothing but the payload.
+        if self.is_valid is not None and not self.is_valid(payload):
+            return False
+        place = failure.place
+        where = "" if place is None else f"{Path(place.path).name}:{place.line}"
+        found = AlsoFound(summary=failure.summary, place=where, payload=payload, trial=trial)
+        return self._keep(_bug_of(failure), self._distance(place), found)
+
+    def exited(self, code: int, payload: bytes, trial: int | None) -> bool:
+        """Note that a script called a payload interesting in another way; as `met` does."""
+        summary = f"the script exits {code}"
+        found = AlsoFound(summary=summary, place="", payload=payload, trial=trial)
+        return self._keep(code, (0, 0), found)
+
+    @property
+    def worth_reading(self) -> tuple[AlsoFound, ...]:
+        """The nearest to the failure that is shrunk, in the program, and of those the smallest."""
+        nearest = sorted(self._found.values(), key=lambda each: (each[0], len(each[1].payload)))
+        return tuple(found for _, found in nearest[:MOST])
+
+    @property
+    def _original_bug(self) -> object:
+        return None if self.original is None else _bug_of(self.original)
+
+    def _keep(self, bug: object, distance: tuple[int, int], found: AlsoFound) -> bool:
+        known = self._found.get(bug)
+        if known is not None and len(known[1].payload) <= len(found.payload):
+            return False
+        self._found[bug] = (distance, found)
+        return True
+
+    def _distance(self, place: Frame | None) -> tuple[int, int]:
+        """Return how far a place is from that of the failure that is shrunk: less is nearer."""
+        own = None if self.original is None else self.original.place
+        if place is None or own is None:
+            return _ELSEWHERE, 0
+        lines = abs(place.line - own.line)
+        if place.path != own.path:
+            return (_IN_USERS if place.in_user_code else _ELSEWHERE), 0
+        return (_IN_FUNCTION if place.function == own.function else _IN_FILE), lines
+
+
+def _bug_of(failure: Failure) -> object:
+    """Return what tells a failure apart, whatever its message says of the values."""
+    site, signature = failure.site, failure.signature
+    return signature if site is None else (signature.exception, site.at, site.sign)

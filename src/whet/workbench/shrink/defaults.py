@@ -1,0 +1,77 @@
+"""`whet shrink config --towards defaults`: which settings of a configuration matter."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from whet.core.errors import BadUsage, SettingsUnreadable
+from whet.reduction.preference import MEASURES
+from whet.reduction.settings.documents import UnreadableError, data_of, document_kind_of
+from whet.reduction.settings.towards import changes_towards
+from whet.workbench.shrink.shrink import ShrinkOptions, shrink
+from whet.workbench.shrink.wishes import Wishes
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.investigation import ShrunkPayload
+from whet.workbench.trials.payload import read_payload
+from whet.workbench.trials.request import TrialRequest
+
+
+def shrink_towards(
+    bench: Workbench, request: TrialRequest, options: ShrinkOptions, defaults: str
+) -> tuple[ShrunkPayload, ...]:
+    """Bring a configuration as near to its defaults as the failure lets it be.
+
+    Args:
+        bench: the workbench.
+        request: the command.
+        options: how to shrink.
+        defaults: the file with the defaults, as the user named it.
+
+    Raises:
+        BadUsage: if there is more than one file, or nothing in which the two differ; if what is
+            asked of the result cannot be had of it.
+        PayloadMissing, PayloadIsFolder, PayloadUnreadable: if one of the two cannot be read.
+        SettingsUnreadable: if one of the two does not parse.
+        BaselineDoesNotFail: if the command passes.
+    """
+    if len(options.files) != 1:
+        raise BadUsage(
+            f"`--towards {defaults}` is for one file, not for {len(options.files)}",
+            hint="name the configuration alone; shrink the others in a command of their own",
+        )
+    _refuse_what_makes_smaller(defaults, options.wishes)
+    (shown,) = options.files
+    folder = Path(request.cwd or bench.project.folder)
+    configuration = read_payload(folder / shown, shown)
+    base = read_payload(folder / defaults, defaults, may_be_empty=True)
+    _check(shown, shown, configuration)
+    _check(defaults, shown, base)
+    if not changes_towards(configuration, base, name=shown):
+        raise BadUsage(
+            f"`{shown}` does not differ from `{defaults}` in any setting",
+            hint="so none of them brings the failure: leave out `--towards` to make the file smaller",
+        )
+    return shrink(bench, request, replace(options, defaults=base))
+
+
+def _refuse_what_makes_smaller(defaults: str, wishes: Wishes) -> None:
+    objective = wishes.objective if wishes.objective in MEASURES else ""
+    named = [f"--keep {pattern}" for pattern in wishes.keep]
+    named += [f"--objective {objective}"] if objective else []
+    if named:
+        raise BadUsage(
+            f"`{named[0]}` says which smaller file is wanted, and `--towards {defaults}` asks for"
+            " the fewest settings",
+            hint=f"leave out `{named[0]}`, or `--towards`",
+        )
+
+
+def _check(shown: str, name: str, content: bytes) -> None:
+    kind = document_kind_of(name)
+    try:
+        data_of(kind, content)
+    except UnreadableError as error:
+        assert kind is not None, "lines are always read"
+        raise SettingsUnreadable(
+            f"`{shown}` is not {kind.name}: {error}",
+            hint="repair it, or give both files a name that ends in `.txt`, to compare their lines",
+        ) from error

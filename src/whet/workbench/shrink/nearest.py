@@ -1,0 +1,142 @@
+"""The nearest payload, or the nearest argument, with which a command passes."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from dataclasses import replace as replaced
+from pathlib import Path
+
+from whet.core.clue import Placing
+from whet.core.trial import PayloadBinding, Trial
+from whet.evidence.provenance.wording import cut as shortened
+from whet.reduction.variants import Cut, Units, cuts, units_of
+from whet.workbench.files.named_files import first_argument
+from whet.workbench.trials.bench import Workbench
+
+_MOST_BYTES = 1 << 20
+_MOST_VALUES = 12
+_INTEGER = re.compile(r"(?P<before>(?:--?[\w-]+=)?)(?P<number>\d{1,9})")
+
+Passes = Callable[[Trial], bool]
+"""Whether a trial passes; one that may not be run any more does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A trial that passes, and differs little from one that fails.
+
+    Attributes:
+        trial: the one that passes.
+        says: how it differs.
+        path: the file in which it differs; empty: it is an argument.
+        line: the line there.
+    """
+
+    trial: Trial
+    says: str
+    path: str = ""
+    line: int = 0
+
+
+def near_payloads(bench: Workbench, trial: Trial, passes: Passes, at: Placing) -> Iterator[Near]:
+    """Yield the nearest payload with which a command passes, of each that it has.
+
+    Args:
+        bench: the workbench.
+        trial: what fails.
+        passes: whether a trial passes.
+        at: says where a line is.
+    """
+    for position, bound in enumerate(trial.payloads):
+        content = bench.shelf.payload_of(bound.digest)
+        if bound.folder or not isinstance(content, bytes) or len(content) > _MOST_BYTES:
+            continue
+
+        def on(data: bytes, position: int = position) -> Trial:
+            return trial.with_payload(bench.shelf.keep(data), position)
+
+        for units in units_of(content, bound.name):
+            found = _smallest(units, lambda data: passes(on(data)))
+            if found is not None:
+                yield _near(units, found, bound, on, passes, at)
+                break
+
+
+def _smallest(units: Units, passes: Callable[[bytes], bool]) -> Cut | None:
+    """Return the smallest cut without which a payload passes."""
+    search = cuts(len(units.spans))
+    try:
+        asked = next(search)
+        while True:
+            asked = search.send(passes(units.without(asked)))
+    except StopIteration as ended:
+        found: Cut | None = ended.value
+        return found
+
+
+def _near(
+    units: Units,
+    cut: Cut,
+    bound: PayloadBinding,
+    on: Callable[[bytes], Trial],
+    passes: Passes,
+    at: Placing,
+) -> Near:
+    """Return the payload with one other value, where that passes too, else that without the cut."""
+    path = _path_of(bound)
+    first, behind = cut
+    for unit, left in zip(range(first, behind), (_MOST_VALUES, 0), strict=False):
+        for tried, (span, text) in enumerate(units.others(unit)):
+            if tried >= left:
+                break
+            variant = on(units.with_value(span, text))
+            if passes(variant):
+                there = _shown(units.payload[span[0] : span[1]])
+                line = units.line(span[0])
+                says = f"with {_shown(text)} in the place of {there} at {at(path, line)}"
+                return Near(variant, says, path, line)
+    start = units.spans[first][0]
+    line = units.line(start)
+    own = _shown(units.payload[start : units.spans[first][1]])
+    more = f" and the {behind - first - 1} after it" if behind - first > 1 else ""
+    says = f"without {at(path, line)} ({own}){more}"
+    return Near(on(units.without(cut)), says, path, line)
+
+
+def _path_of(bound: PayloadBinding) -> str:
+    return str(Path(bound.beside, bound.name)) if bound.beside else bound.text or bound.name
+
+
+def _shown(data: bytes) -> str:
+    return f"`{shortened(' '.join(data.decode('utf-8', 'backslashreplace').split()))}`"
+
+
+def near_arguments(trial: Trial, passes: Passes) -> Iterator[Near]:
+    """Yield the command with one other number, or without one of its options.
+
+    Args:
+        trial: what fails.
+        passes: whether a trial passes.
+    """
+    words, bound = trial.command, {p.argument for each in trial.payloads for p in each.places}
+    cwd = Path(trial.cwd)
+    for index in range(first_argument(words, cwd), len(words)):
+        if index in bound or (cwd / words[index]).exists():
+            continue
+        for word in _like(words[index]):
+            command = (*words[:index], *([word] if word else []), *words[index + 1 :])
+            variant = replaced(trial, command=command)
+            if passes(variant):
+                how = f"with `{word}` in the place of" if word else "without"
+                yield Near(variant, f"{how} `{words[index]}`")
+                break
+
+
+def _like(word: str) -> list[str]:
+    """Return words that may stand in the place of another one; empty: none."""
+    found = _INTEGER.fullmatch(word)
+    if found is None:
+        return [""] if word.startswith("--") and "=" not in word else []
+    number = int(found["number"])
+    tried = dict.fromkeys([number - 1, number + 1, number // 2, 1, 2, 0, number // 10, number * 2])
+    return [f"{found['before']}{each}" for each in tried if each != number and each >= 0]

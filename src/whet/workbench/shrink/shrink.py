@@ -1,0 +1,276 @@
+"""`whet shrink`: the smallest file that still fails the same way."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from whet.core.budget import Budget, StopReason
+from whet.core.errors import BadUsage
+from whet.core.oracle import BadIf, Oracle, SameFailure
+from whet.core.trial import STDIN_EMPTY, Trial
+from whet.execution.warm_search import WarmSearch
+from whet.reduction.reducer import reducer_of
+from whet.reduction.validity import lost_header, validity_of
+from whet.workbench.files.copies import Running, reproduce_on_copies
+from whet.workbench.files.results import result_path
+from whet.workbench.shrink.also_found import OtherFailures
+from whet.workbench.shrink.dearness import SECONDS
+from whet.workbench.shrink.earlier_good import earlier_good
+from whet.workbench.shrink.good_data import good_data
+from whet.workbench.shrink.resuming import Wanted, best_so_far
+from whet.workbench.shrink.shrink_search import ShrinkSearch
+from whet.workbench.shrink.shrinking import Guard, Payload, Shrinking
+from whet.workbench.shrink.wishes import DEFAULT_FLOOR, Wishes
+from whet.workbench.trials.bench import Place, Workbench
+from whet.workbench.trials.investigation import ShrunkPayload
+from whet.workbench.trials.payload import bind_payloads, read_folder, read_payload
+from whet.workbench.trials.reproduce import Baseline, with_patience
+from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.search_rows import search_recorder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShrinkOptions:
+    """How to shrink.
+
+    Attributes:
+        files: the payloads, as the user named them.
+        result: where the smaller payload goes; empty: beside the original.
+        budget: when to stop.
+        jobs: trials at once; None: all cores.
+        cold: run each trial from its start.
+        defaults: what the one file is brought nearer to; None: nothing.
+        wishes: what is asked of the result.
+    """
+
+    files: tuple[str, ...]
+    result: str = ""
+    budget: Budget = field(default_factory=Budget)
+    jobs: int | None = None
+    cold: bool = False
+    defaults: bytes | None = None
+    wishes: Wishes = field(default_factory=Wishes)
+
+
+def shrink(
+    bench: Workbench, request: TrialRequest, options: ShrinkOptions
+) -> tuple[ShrunkPayload, ...]:
+    """Make the payloads of a command smaller, one after the other.
+
+    Raises:
+        BadUsage, CannotWrite: if a result would be lost, or cannot be written.
+        PayloadMissing, PayloadEmpty, PayloadTooLarge, PayloadUnreadable,
+        PayloadNotInCommand: if a file or folder cannot be shrunk.
+        BadUsage: if what is asked of the result cannot be had.
+        BaselineDoesNotFail: if the command passes.
+        CopyFailsOtherwise: if it does not fail on a copy of the files as it does on them.
+    """
+    options.wishes.check(request.measures)
+    # The script of another reducer finds the files in the folder that it starts in.
+    is_home = bool(request.judging.interesting) and not request.command
+    request = script_on_file(request, options.files)
+    typed = trial = bench.build_trial(request)
+    payloads = read_all(bench, request, options.files, options.result)
+    for payload in payloads:
+        options.wishes.preference(payload.data)  # what cannot be had is said before a run
+    trial = bench.for_search(trial, places_of(payloads))
+    trial = bind_all(bench, trial, request, payloads, is_home=is_home)
+    start = trial
+    investigation = bench.notebook.begin_investigation(verb="shrink", trial=start)
+
+    record = search_recorder(bench, request, verb="shrink", investigation=investigation)
+    files = [payload.path for payload in payloads]
+    running = Running(judging=request.judging, record=record)
+    copied = reproduce_on_copies(bench, trial, files, running)
+    trial, baseline = copied.trial, copied.baseline
+    guard, place = earlier_good(bench, typed, trial, baseline, files, record) or (None, None)
+    results: list[ShrunkPayload] = []
+    for position, payload in enumerate(payloads):
+        shrunk = shrink_one(
+            bench, trial, position, payload, baseline, record, options=options, start=start,
+            guard=guard, place=place,
+        )  # fmt: skip
+        results.append(shrunk)
+        trial = trial.with_payload(bench.shelf.keep(shrunk.content), position)
+        if shrunk.stopped is StopReason.INTERRUPTED:
+            break
+    bench.notebook.end_investigation(
+        investigation, results[-1].stopped, {"payloads": [result.result for result in results]}
+    )
+    return tuple(results)
+
+
+def script_on_file(request: TrialRequest, files: tuple[str, ...]) -> TrialRequest:
+    """Let a script that judges take the files as its arguments when no command is given."""
+    if not request.judging.script or request.command:
+        return request
+    if request.judging.interesting:
+        _refuse_namesakes(files)
+        _refuse_what_cannot_run(request)
+    return replace(request, command=files)
+
+
+def _refuse_namesakes(files: Sequence[str]) -> None:
+    names = [Path(file).name for file in files]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadUsage(
+                f"more than one file is called `{name}`, and the script finds them by name",
+                hint="shrink them one after the other, or give them names of their own",
+            )
+
+
+def _refuse_what_cannot_run(request: TrialRequest) -> None:
+    script = Path(request.cwd or ".", request.judging.interesting)
+    if script.is_file() and not os.access(script, os.X_OK):
+        raise BadUsage(
+            f"`{request.judging.interesting}` may not be executed",
+            hint=f"make it a program: `chmod +x {request.judging.interesting}`",
+        )
+
+
+def read_all(
+    bench: Workbench, request: TrialRequest, files: Sequence[str], output: str = ""
+) -> list[Payload]:
+    """Read the payloads and decide where the smaller ones go, before anything is run."""
+    payloads: list[Payload] = []
+    for shown in files:
+        path = Path(os.path.abspath(Path(request.cwd or bench.project.folder, shown)))
+        is_folder = path.is_dir()
+        data = read_folder(path, shown) if is_folder else read_payload(path, shown)
+        taken = {payload.result for payload in payloads}
+        is_alone = len(files) == 1
+        target = result_path(bench, path, output, taken=taken, is_alone=is_alone)
+        payloads.append(
+            Payload(shown=shown, path=path, result=target, data=data, is_folder=is_folder)
+        )
+    return payloads
+
+
+def places_of(payloads: list[Payload]) -> list[Path]:
+    """Return where the payloads and their results lie."""
+    return [path for payload in payloads for path in (payload.path, payload.result)]
+
+
+def bind_all(
+    bench: Workbench,
+    trial: Trial,
+    request: TrialRequest,
+    payloads: list[Payload],
+    *,
+    is_home: bool = False,
+) -> Trial:
+    """Return the trial with each payload bound to its place in the command.
+
+    Args:
+        bench: the workbench.
+        trial: the command.
+        request: what the user asked for.
+        payloads: what is varied.
+        is_home: whether the command starts where the payloads lie.
+    """
+    files = [(payload.shown, bench.shelf.keep(payload.data)) for payload in payloads]
+    bindings = bind_payloads(trial.command, Path(trial.cwd), files, stdin=request.stdin)
+    bindings = tuple(replace(binding, is_home=is_home) for binding in bindings)
+    reads = any(binding.argument is None for binding in bindings)
+    return replace(trial, payloads=bindings, stdin=STDIN_EMPTY if reads else trial.stdin)
+
+
+def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own lifetime
+    bench: Workbench,
+    trial: Trial,
+    position: int,
+    payload: Payload,
+    baseline: Baseline,
+    record: Callable[[Trial], int],
+    *,
+    options: ShrinkOptions,
+    guard: Guard | None = None,
+    place: Place | None = None,
+    start: Trial | None = None,
+) -> ShrunkPayload:
+    """Make one payload smaller; the best result is on disk at every moment.
+
+    Raises:
+        BadUsage: if what is asked of the result cannot be had.
+    """
+    wishes = options.wishes
+    preference = wishes.preference(payload.data)
+    is_valid = None if payload.is_folder else validity_of(payload.data, payload.path.name)
+    adapts = trial.limits.wall_seconds is None
+    trial = with_patience(trial, baseline.reproduction.wall_seconds)
+    good = None
+    if isinstance(baseline.oracle, SameFailure):  # else the user says what counts
+        preference = replace(preference, is_valid=is_valid)
+        if not payload.is_folder and options.defaults is None:
+            with bench.executor(record, place=place) as executor:
+                good = good_data(bench, trial, position, payload.path, baseline, executor)
+            preference = replace(preference, shows_nothing=None if good is None else good.holds)
+    oracle = wishes.judged_by(held_to_site(baseline, trial), baseline)
+    work = Shrinking(bench, trial, position, payload, oracle, guard=guard)
+    work.others = OtherFailures(original=baseline.outcome.failure, is_valid=is_valid)
+    work.adapts = adapts
+    floor = wishes.floor(baseline)
+    # The best towards defaults is not the smallest: the notebook answers the same questions.
+    if wishes.resume and start is not None and options.defaults is None:
+        problem = reducer_of(payload.data, name=payload.path.name, preference=preference).problem
+        wanted = Wanted(oracle=oracle, problem=problem, floor=floor or DEFAULT_FLOOR)
+        work.resume_from(best_so_far(bench, wanted, start=start, now=trial, position=position))
+    why_cold = "`--cold`" if options.cold else why_not_warm(baseline, trial, wishes, floor)
+    warm = None
+    if not why_cold:
+        warm = WarmSearch(bench.belongings, position=position, judge=oracle.judge)
+    search = ShrinkSearch(
+        bench=bench, work=work, oracle=oracle, repeats=baseline.repeats, floor=floor,
+        record=record, place=place, jobs=options.jobs or bench.jobs, budget=options.budget,
+        warm=warm, why_cold=why_cold, preference=preference, pretty=wishes.pretty,
+        is_asked_for_rate=wishes.rate_at_least is not None, defaults=options.defaults,
+    )  # fmt: skip
+    result = search.run()
+    return replace(
+        result,
+        is_refused=is_valid is not None and not is_valid(result.content),
+        lost_header=lost_header(payload.data, result.content, payload.path.name),
+        good_file="" if good is None else good.label,
+        not_excluded="" if guard is not None else _not_excluded(baseline, oracle),
+    )
+
+
+def _not_excluded(baseline: Baseline, oracle: Oracle) -> str:
+    """Return what a result may show instead, where nothing that passes was there to compare with."""
+    failure = baseline.outcome.failure
+    if not isinstance(oracle, SameFailure) or failure is None:
+        return ""  # the user says what counts
+    if oracle.site is None:
+        return "another bug with the same message"
+    is_assertion = failure.signature.exception.endswith("AssertionError")
+    if is_assertion and oracle.site.sign is None:
+        return "another value at the same assert"
+    return "an older bug in the same place"
+
+
+def why_not_warm(baseline: Baseline, trial: Trial, wishes: Wishes, floor: float) -> str:
+    """Return why no trial of a search may run on from a frozen copy; empty if it may."""
+    if floor:
+        return "it fails only sometimes: how often is measured from the start"
+    oracle = baseline.oracle
+    weighs = isinstance(oracle, BadIf) and oracle.condition.weighs_resources
+    if weighs or wishes.objective == SECONDS:
+        return "it is judged by time or memory"
+    if any(payload.is_home for payload in trial.payloads):
+        return "the script starts in the folder of the file, which is a new one each time"
+    return ""
+
+
+def held_to_site(baseline: Baseline, trial: Trial) -> Oracle:
+    """Return the oracle that also holds on to the exact place of the failure.
+
+    In a shrink the code stays as it is, unless it is the payload itself, whose frames no site has.
+    """
+    oracle, failure = baseline.oracle, baseline.outcome.failure
+    if not isinstance(oracle, SameFailure) or failure is None or failure.place is None:
+        return oracle
+    if Path(failure.place.path).name in {payload.name for payload in trial.payloads}:
+        return oracle
+    return replace(oracle, site=failure.site)

@@ -1,0 +1,155 @@
+"""`whet shrink --arguments` and `--environment`: the smallest command that still fails the same way."""
+
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from whet.core.errors import BadUsage
+from whet.core.trial import Trial
+from whet.desk.one_liner import quote_word
+from whet.execution.warm_search import WarmSearch
+from whet.host.trial.clean_environment import clean_environment
+from whet.host.trial.kept_environment import environment_to_keep
+from whet.host.trial.secret import masked_words
+from whet.reduction.commands.arguments import Words, reduce_arguments
+from whet.reduction.commands.variables import Variables, as_variables, reduce_variables
+from whet.workbench.files.named_files import first_argument
+from whet.workbench.files.reproducer import line_for
+from whet.workbench.shrink.shrink import held_to_site, why_not_warm
+from whet.workbench.shrink.wishes import Wishes
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.command_search import CommandOptions, CommandSearch, ShrunkCommand
+from whet.workbench.trials.reproduce import Baseline, reproduce, with_patience
+from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.search_rows import search_recorder
+
+
+def shrink_arguments(
+    bench: Workbench, request: TrialRequest, options: CommandOptions
+) -> ShrunkCommand:
+    """Find the fewest and plainest arguments with which a command still fails the same way.
+
+    Raises:
+        BadUsage: if the command has none.
+        BaselineDoesNotFail: if it passes.
+    """
+    trial = bench.for_search(bench.build_trial(request))
+    first = first_argument(trial.command, Path(trial.cwd))
+    if request.judging.script:
+        first = 1 + first_argument(trial.command[1:], Path(trial.cwd))
+    if first >= len(trial.command):
+        raise BadUsage(
+            f"`{' '.join(masked_words(trial.command))}` has no arguments behind the program",
+            hint="there is nothing to leave out; `whet shrink FILE -- …` makes a file smaller",
+        )
+    recorded = RecordedSearch(bench, request, trial)
+    baseline = reproduce(bench, trial, request.judging, recorded.record)
+    patient = with_patience(trial, baseline.reproduction.wall_seconds)
+    oracle = held_to_site(baseline, trial)
+    why_cold = why_cold_arguments(baseline, trial, options)
+    search: CommandSearch[Words] = CommandSearch(
+        bench=bench, oracle=oracle, repeats=baseline.repeats,
+        record=recorded.record, options=options, best=trial.command,
+        begin=lambda command: reduce_arguments(command, first),
+        as_trial=lambda command: replace(patient, command=command),
+        label=lambda command: f"{len(command) - first} words", why_cold=why_cold,
+        warm=None if why_cold
+        else WarmSearch(bench.belongings, judge=oracle.judge, first_word=first),
+    )  # fmt: skip
+    stopped = search.run()
+    smaller = replace(trial, command=search.best)
+    return recorded.ended(ShrunkCommand(
+        what="arguments", before=len(trial.command) - first, kept=search.best[first:],
+        line=line_for(bench, smaller), trial=smaller, stopped=stopped, trials=search.trials,
+        cached=search.cached, wall_seconds=search.wall_seconds,
+        remark="" if len(search.best) > first
+        else "the failure depends on none of them",
+        warm=search.warm_runs, cold_because=search.cold_because,
+    ))  # fmt: skip
+
+
+def shrink_environment(
+    bench: Workbench, request: TrialRequest, options: CommandOptions
+) -> ShrunkCommand:
+    """Find the fewest and plainest variables with which a command still fails the same way.
+
+    Raises:
+        BadUsage: if there are none.
+        BaselineDoesNotFail: if it passes.
+    """
+    inherited = {
+        name: value for name, value in bench.environment.items() if not name.startswith("WHET_")
+    }
+    whole = {**inherited, **request.environment}
+    if not whole:
+        raise BadUsage("the environment is empty", hint="there is nothing to leave out")
+    trial = _named_by_path(bench.for_search(bench.build_trial(request)), whole)
+    shown = environment_to_keep(whole, state=bench.project.state)
+    secret = {name for name, value in whole.items() if shown.get(name, value) != value}
+    recorded = RecordedSearch(bench, request, trial)
+    baseline = reproduce(bench, trial, request.judging, recorded.record)
+    patient = with_patience(trial, baseline.reproduction.wall_seconds)
+    search: CommandSearch[Variables] = CommandSearch(
+        bench=bench, oracle=held_to_site(baseline, trial), repeats=baseline.repeats,
+        record=recorded.record, options=options, best=as_variables(whole),
+        begin=lambda variables: reduce_variables(dict(variables), clean_environment(), secret),
+        as_trial=lambda variables: _in_environment(patient, dict(variables), inherited),
+        label=lambda variables: f"{len(variables)} variables",
+    )  # fmt: skip
+    stopped = search.run()
+    kept = dict(search.best)
+    smaller = _in_environment(trial, kept, inherited)
+    # A secret stays in the shell that it stands in.
+    words = [
+        f'{name}="${name}"' if name in secret else quote_word(f"{name}={value}")
+        for name, value in kept.items()
+    ]
+    bare = replace(smaller, environment={}, unset=())
+    return recorded.ended(ShrunkCommand(
+        what="variables", before=len(whole),
+        kept=tuple(
+            f"{name}={shown[name] if name in secret else value}" for name, value in kept.items()
+        ),
+        line=line_for(bench, bare, prefix=("env", "-i", *words)), trial=smaller, stopped=stopped,
+        trials=search.trials, cached=search.cached, wall_seconds=search.wall_seconds,
+        remark="" if kept else "the failure depends on none of them",
+    ))  # fmt: skip
+
+
+def why_cold_arguments(baseline: Baseline, trial: Trial, options: CommandOptions) -> str:
+    """Return why no trial of other arguments may run on from a frozen copy; empty if it may."""
+    wishes = Wishes()
+    is_cold = "`--cold`" if options.cold else ""
+    return is_cold or why_not_warm(baseline, trial, wishes, wishes.floor(baseline))
+
+
+def _named_by_path(trial: Trial, environment: dict[str, str]) -> Trial:
+    """Return the trial with its program by a whole path: it is found without `PATH` then."""
+    program, *words = trial.command
+    found = shutil.which(program, path=environment.get("PATH")) if os.sep not in program else None
+    return trial if found is None else replace(trial, command=(os.path.abspath(found), *words))
+
+
+def _in_environment(trial: Trial, kept: dict[str, str], inherited: dict[str, str]) -> Trial:
+    return replace(
+        trial,
+        environment={name: value for name, value in kept.items() if inherited.get(name) != value},
+        unset=tuple(sorted(name for name in inherited if name not in kept)),
+    )
+
+
+class RecordedSearch:
+    """A search in the notebook: its trials, why it ended, what it found."""
+
+    def __init__(self, bench: Workbench, request: TrialRequest, trial: Trial) -> None:
+        self._bench = bench
+        self._number = bench.notebook.begin_investigation(verb="shrink", trial=trial)
+        self.record = search_recorder(bench, request, verb="shrink", investigation=self._number)
+
+    def ended(self, result: ShrunkCommand) -> ShrunkCommand:
+        """Write down what was found."""
+        self._bench.notebook.end_investigation(
+            self._number, result.stopped, {result.what: list(result.kept), "line": result.line}
+        )
+        return result

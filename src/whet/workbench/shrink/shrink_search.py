@@ -1,0 +1,377 @@
+"""The search for a smaller payload: warm where that can be, and its result proven cold."""
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+
+from whet.core.budget import Budget, StopReason
+from whet.core.event import Notice
+from whet.core.oracle import Oracle
+from whet.core.quantity import shown_bytes
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.execution.caching import CachingExecutor
+from whet.execution.warm_search import WarmSearch
+from whet.reduction.catalogue import kinds_of, pretty_of
+from whet.reduction.edit import first_that_fails
+from whet.reduction.passing import neighbours
+from whet.reduction.preference import Preference
+from whet.reduction.problem import Reduced
+from whet.reduction.reducer import Reducer, reducer_of
+from whet.reduction.settings.towards import changes_towards, reduce_towards
+from whet.reduction.statistics import Reduction
+from whet.workbench.shrink.shrinking import Shrinking
+from whet.workbench.shrink.wishes import DEFAULT_FLOOR
+from whet.workbench.trials.bench import Place, RecordedExecutor, Workbench
+from whet.workbench.trials.driver import HOLDS_NO_MORE, Driver, Ended, announce, stop_reason_of
+from whet.workbench.trials.investigation import ShrunkPayload
+
+_MORE_RUNS = 9
+"""So often what did not fail when it was confirmed is run again before it is called flaky or not."""
+
+_RUNS_IN_DOUBT = 5
+
+_EMPTY, _OTHER = b"", b"0\n"
+"""What fails on both of these fails on anything."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ShrinkSearch:
+    """One search for a smaller payload.
+
+    Attributes:
+        bench: the workbench.
+        work: the payload.
+        oracle: says what an outcome proves.
+        repeats: how often each candidate is run.
+        record: writes the row of a trial before it starts.
+        place: wraps what runs a trial.
+        jobs: trials at once.
+        budget: when to stop.
+        warm: runs trials on from a frozen copy; None: each runs from its start.
+        why_cold: why each runs from its start.
+        defaults: the document that a configuration is brought nearer to; None: it is made smaller.
+        floor: a candidate that fails more rarely than this does not count; 0: it always fails.
+        is_asked_for_rate: the user named that floor.
+        preference: what decides between candidates before they are run.
+        pretty: lay the result out in the end.
+    """
+
+    bench: Workbench
+    work: Shrinking
+    oracle: Oracle
+    repeats: int
+    record: Callable[[Trial], int]
+    place: Place | None
+    jobs: int
+    budget: Budget
+    warm: WarmSearch | None
+    why_cold: str = ""
+    defaults: bytes | None = None
+    floor: float = 0.0
+    is_asked_for_rate: bool = False
+    preference: Preference = field(default_factory=Preference)
+    pretty: bool = False
+    _trials: int = 0
+    _cached: int = 0
+    _wall_seconds: float = 0.0
+    _reducer: Reducer | None = None
+    _nearest: bytes | None = None
+    _minimal_over: tuple[str, ...] = ()
+    _is_laid_out: bool = False
+
+    def run(self) -> ShrunkPayload:
+        """Search, prove the result, and search on from the start where it is not as it seemed."""
+        with ExitStack() as cut_short:  # by an error, or by a signal that ends whet
+            cut_short.callback(self._say_what_stays)
+            result = self._searched()
+            cut_short.pop_all()
+        return result
+
+    def _searched(self) -> ShrunkPayload:
+        is_confirmed = False
+        try:
+            reason = self._search(self.warm, cached=not self.floor)
+            if reason is not StopReason.INTERRUPTED and not self._is_confirmed():
+                reason = self._search(None, cached=False)
+            is_confirmed = reason is not StopReason.INTERRUPTED
+            if reason in {StopReason.MINIMAL, StopReason.RARER}:
+                self._confirm_nearest()
+                self._lay_out()
+        except KeyboardInterrupt:
+            reason = StopReason.INTERRUPTED
+        if not is_confirmed and not self.work.is_proven:
+            self._say("the result was not run from the start yet; the same command does that")
+        announce(self.bench.emit, self._ended(), reason)
+        return self._result(reason)
+
+    def _search(self, warm: WarmSearch | None, *, cached: bool) -> StopReason:
+        """Search from the best payload on."""
+        work, payload = self.work, self.work.payload
+        self._reducer = reducer_of(
+            work.best,
+            name=payload.path.name,
+            preference=self.preference,
+            may_grow=True,
+        )
+        self._reducer.size_of = payload.size_of
+        self._minimal_over = ()
+        with self.bench.executor(
+            self.record,
+            jobs=self.jobs,
+            cached=cached,
+            place=self.place,
+            perform=warm,
+        ) as executor:
+            driver = self._driver(executor)
+            if self._is_trivial(driver):
+                return StopReason.TRIVIAL
+            search = (
+                self._reducer.reduce()
+                if self.defaults is None
+                else reduce_towards(work.best, self.defaults, name=payload.path.name)
+            )
+            ended: Ended[Reduction] = driver.run(search, work.ask, work.found_bad)
+            self._count(ended)
+            if ended.result is not None:
+                self._minimal_over = ended.result.minimal_over
+            if self._is_read_as_text:
+                self._nearest = self._reducer.problem.passing.nearest_to(work.best)
+                if ended.stopped is None and not self._nearest and work.best:
+                    self._look_beside(executor)
+            if isinstance(executor, CachingExecutor):
+                self._cached += executor.hits
+        is_flaky = self.floor > 0 or self.repeats > 1
+        return stop_reason_of(ended, StopReason.RARER if is_flaky else StopReason.MINIMAL)
+
+    @property
+    def _is_read_as_text(self) -> bool:
+        """Whether one place more or less is a byte, and nothing is brought nearer to defaults."""
+        payload = self.work.payload
+        return (
+            self.defaults is None
+            and not payload.is_folder
+            and kinds_of(payload.data, name=payload.path.name)[0].is_text
+        )
+
+    def _look_beside(self, executor: RecordedExecutor) -> None:
+        """Look for something that passes and differs in one place: an empty file tells little."""
+        driver = self._driver(executor)
+        driver.told = _inverted
+        search = first_that_fails(neighbours(self.work.best))
+        ended: Ended[bytes | None] = driver.run(search, self.work.question_of)
+        self._count(ended)
+        if ended.result is not None:
+            self._nearest = ended.result
+
+    def _is_trivial(self, driver: Driver) -> bool:
+        """Whether it fails on nothing at all and on something else: then there is no search."""
+        is_bound = self.preference.keep or self.preference.shows_nothing is not None
+        if is_bound or self.work.accepted or not self._is_read_as_text:
+            return False
+        started = driver.clock()
+        try:
+            fails = all(
+                driver.ask(self.work.question_of(data)) is Verdict.BAD for data in (_EMPTY, _OTHER)
+            )
+        except KeyboardInterrupt:
+            return False  # the search hears of it with its first candidate
+        self._trials += driver.trials
+        self._wall_seconds += driver.clock() - started
+        if fails:
+            self.work.found_bad(Reduced(_EMPTY, "leave nothing"))
+        return fails
+
+    def _is_confirmed(self) -> bool:
+        """Run the result once more, from the start; go back to what holds if it does not fail."""
+        if self.floor and self.work.is_proven:
+            return True  # each payload was accepted after many runs
+        with self.bench.executor(self.record, place=self.place) as executor:
+            driver = self._driver(executor)
+            driver.jobs, driver.floor, driver.repeats = 1, 0.0, 1
+            best = self.work.question_of(self.work.best, " from the start")
+            # What came otherwise in a copy may have come so by chance.
+            is_doubtful = self.warm is not None and bool(self.warm.distrusted)
+            wanted = _RUNS_IN_DOUBT if is_doubtful else 1
+            bad = 0
+            while bad < wanted and driver.ask(best) is Verdict.BAD:
+                bad += 1
+            if bad == wanted:
+                self._trials += 0 if self.work.is_proven else driver.trials
+                return True
+            if self.work.guard is None:
+                bad += [driver.ask(best) for _ in range(_MORE_RUNS)].count(Verdict.BAD)
+            if bad:
+                self._turn_flaky(driver, bad, driver.trials)
+            else:
+                self._go_back(driver)
+            self._trials += driver.trials
+        return False
+
+    def _turn_flaky(self, driver: Driver, bad: int, runs: int) -> None:
+        """Note that it fails only sometimes, and go back to what fails often enough."""
+        self.floor = self.floor or DEFAULT_FLOOR
+        self.repeats = max(self.repeats, _MORE_RUNS)
+        self.why_cold = "it fails only sometimes: how often is measured from the start"
+        driver.floor, driver.repeats = self.floor, self.repeats
+        work = self.work
+        work.go_back_to(self._last_that_fails(driver, " again"))
+        self._say(
+            f"flaky: the result failed in {bad} of {runs} runs; back to"
+            f" {shown_bytes(len(work.best))}, and each candidate is now run until it is clear that"
+            f" it fails in {self.floor:.0%} of its runs or more"
+        )
+
+    def _go_back(self, driver: Driver) -> None:
+        """Go back to the last that fails from the start, as the original does."""
+        work = self.work
+        if work.is_proven:
+            # The result may rest on memory alone, and the world may have changed in a way that
+            # no key counts: a server, or a file that the command does not name.
+            self._say(HOLDS_NO_MORE)
+            work.go_back_to(self._last_that_fails(driver, " again"))
+            return
+        work.go_back_to(self._last_that_fails(driver, " from the start"))
+        self._say(
+            "what was found fails only in a frozen copy, not when the program runs from its start:"
+            f" back to the last file that does, {len(work.best)} bytes, and on without copies"
+        )
+        self.why_cold = "the result was another one when it was run from the start"
+
+    def _last_that_fails(self, driver: Driver, remark: str) -> int:
+        """Return how many of the accepted payloads there are up to the last that fails now."""
+        work = self.work
+        accepted = tuple(work.accepted)
+
+        def fails(steps: int) -> bool:
+            digest = accepted[steps - 1]
+            size = len(work.content_of(digest))
+            return driver.ask(work.question(digest, size, remark)) is Verdict.BAD
+
+        try:
+            return last_that(fails, len(accepted))
+        except KeyboardInterrupt:
+            return 0
+
+    def _confirm_nearest(self) -> None:
+        """Run what passes beside the result from the start too, if it came from a copy."""
+        if self._nearest is None or self.warm is None or not self.warm.warm_runs:
+            return
+        if self._ask_from_start(self._nearest) is not Verdict.GOOD:
+            self._nearest = None
+
+    def _lay_out(self) -> None:
+        """Write the result as it reads best, if it still fails so."""
+        work, name = self.work, self.work.payload.path.name
+        pretty = pretty_of(work.best, name)
+        is_asked = bool(self.preference.objective)
+        if not self.pretty or pretty is None or is_asked or not self.preference.allows(pretty):
+            return
+        if self._ask_from_start(pretty) is not Verdict.BAD:
+            return
+        work.put_prettily(pretty)
+        self._is_laid_out = True
+        passing = None if self._nearest is None else pretty_of(self._nearest, name)
+        if passing is not None and self._ask_from_start(passing) is Verdict.GOOD:
+            self._nearest = passing
+
+    def _ask_from_start(self, data: bytes) -> Verdict:
+        with self.bench.executor(self.record, place=self.place) as executor:
+            driver = self._driver(executor)
+            verdict = driver.ask(self.work.question_of(data, " from the start"))
+            self._trials += driver.trials
+        return verdict
+
+    def _driver(self, executor: RecordedExecutor) -> Driver:
+        left = self.budget
+        if left.wall_seconds is not None:
+            left = replace(left, wall_seconds=max(0.0, left.wall_seconds - self._wall_seconds))
+        if left.trials is not None:
+            left = replace(left, trials=max(0, left.trials - self._trials))
+        return Driver(
+            executor=executor,
+            oracle=self.oracle,
+            emit=self.work.observe,
+            budget=left,
+            jobs=self.jobs,
+            repeats=self.repeats,
+            floor=self.floor,
+            judged=lambda number, verdict: self.bench.notebook.judge(
+                number, self.oracle.description, verdict, None
+            ),
+        )
+
+    def _count(self, ended: Ended[Reduction] | Ended[bytes | None]) -> None:
+        self._trials += ended.trials
+        self._wall_seconds += ended.wall_seconds
+
+    def _ended(self) -> Ended[None]:
+        return Ended(
+            result=None,
+            stopped=None,
+            trials=self._trials - self._cached,
+            wall_seconds=self._wall_seconds,
+        )
+
+    def _say_what_stays(self) -> None:
+        """Name the result on disk, which whoever reads the error that follows may not expect."""
+        before, *written = [shown_bytes(size.bytes) for size in self.work.sizes]
+        result = self.work.payload.result
+        if written and os.path.lexists(result):  # each is noted when it stands on disk
+            self._say(f"the best so far stays in `{result}`: {before} → {written[-1]}")
+
+    def _say(self, text: str) -> None:
+        self.bench.emit(Notice(text=text))
+
+    def _result(self, reason: StopReason) -> ShrunkPayload:
+        work, payload = self.work, self.work.payload
+        if work.best == payload.data or not os.path.lexists(payload.result):
+            work.write_best()  # there was none yet, or the program has removed it
+        reasons = "" if self.warm is None else "; ".join(self.warm.reasons)
+        return ShrunkPayload(
+            original=payload.shown,
+            result=str(payload.result),
+            before_bytes=payload.size_of(payload.data),
+            content=work.best,
+            stopped=reason,
+            trials=self._trials - self._cached,
+            cached=self._cached,
+            wall_seconds=self._wall_seconds,
+            guarded_by="" if work.guard is None else work.guard.label,
+            also_found=work.others.worth_reading,
+            warm=0 if self.warm is None else self.warm.warm_runs,
+            cold_because=self.why_cold or reasons,
+            files=payload.files_of(work.best) if payload.is_folder else None,
+            changes=None
+            if self.defaults is None
+            else changes_towards(work.best, self.defaults, name=payload.path.name),
+            nearest_passing=self._nearest,
+            passes=() if self._reducer is None else self._reducer.so_far().passes,
+            sizes=tuple(work.sizes),
+            rate_at_least=self.floor,
+            minimal_over=self._minimal_over if reason is StopReason.MINIMAL else (),
+            is_laid_out=self._is_laid_out,
+        )
+
+
+def _inverted(verdict: Verdict) -> Verdict:
+    """Return what a search for something that passes is told."""
+    return Verdict.BAD if verdict is Verdict.GOOD else Verdict.GOOD
+
+
+def last_that(holds: Callable[[int], bool], count: int) -> int:
+    """Return the last step up to which something holds, by halves.
+
+    Args:
+        holds: is true of all steps up to one; of 0 it is.
+        count: the first step of which it is known that it does not hold.
+    """
+    low, high = 0, count
+    while high - low > 1:
+        middle = (low + high) // 2
+        if holds(middle):
+            low = middle
+        else:
+            high = middle
+    return low

@@ -1,0 +1,255 @@
+"""`whet shrink --tests`: which tests, in which order, make one fail that may pass alone."""
+
+import difflib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from whet.core.budget import StopReason
+from whet.core.errors import BadUsage, BaselineDoesNotFail
+from whet.core.event import Notice
+from whet.core.outcome import Outcome
+from whet.core.trial import Trial
+from whet.evidence.told_tests import TestFails, collected_tests, exception_told, failed_tests
+from whet.host.trial.secret import masked_words
+from whet.reduction.commands.selection import Tests, reduce_tests
+from whet.search.proposal import Search
+from whet.workbench.files.reproducer import line_for
+from whet.workbench.shrink.pytest_command import (
+    PytestCommand,
+    read_pytest_command,
+    without_memory,
+    words_for,
+)
+from whet.workbench.shrink.shrink_command import RecordedSearch
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.command_search import CommandOptions, CommandSearch, ShrunkCommand
+from whet.workbench.trials.reproduce import Baseline, reproduce, with_patience
+from whet.workbench.trials.request import TrialRequest
+
+_SEED = re.compile(rb"(?:random seed: |--randomly-seed=)(\d+)")
+_SIDE_BY_SIDE = re.compile(rb"(?m)bringing up nodes|\d+ workers? \[|^(?:\[gw0\]|gw0 [\[I])")
+_SUMMARY = ("-rfE",)
+
+
+def shrink_tests(
+    bench: Workbench, request: TrialRequest, named: str, options: CommandOptions
+) -> ShrunkCommand:
+    """Find the fewest tests before one with which it fails.
+
+    Args:
+        bench: the workbench.
+        request: the pytest command.
+        named: the test that fails, as pytest shows it, or its end; empty: the first that fails.
+        options: how to search.
+
+    Raises:
+        BadUsage: if the command is no pytest, or there is no such test.
+        BaselineDoesNotFail: if no test fails, or not that one.
+    """
+    trial = bench.for_search(bench.build_trial(request))
+    read_pytest_command(trial.command, Path(trial.cwd))
+    recorded = RecordedSearch(bench, request, trial)
+    baseline = reproduce(bench, trial, request.judging, recorded.record, attempts=1)
+    fewest = fewest_tests(bench, trial, baseline, recorded.record, named, options)
+    search = fewest.search
+    return recorded.ended(ShrunkCommand(
+        what="tests", before=len(fewest.collected), kept=fewest.kept,
+        line=line_for(bench, fewest.trial), trial=fewest.trial, stopped=fewest.stopped,
+        trials=search.trials, cached=search.cached, wall_seconds=search.wall_seconds,
+        remark=_remark(fewest.failing, search.best),
+    ))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FewestTests:
+    """The fewest tests with which one fails.
+
+    Attributes:
+        command: the pytest command that runs chosen tests.
+        collected: all tests, in order.
+        failing: the one that fails.
+        oracle: judges whether it does.
+        search: how they were found.
+        stopped: why the search ended.
+        trial: runs those that are left.
+    """
+
+    command: PytestCommand
+    collected: Tests
+    failing: str
+    oracle: TestFails
+    search: CommandSearch[Tests]
+    stopped: StopReason
+    trial: Trial
+
+    @property
+    def kept(self) -> Tests:
+        """Return those that are left."""
+        return self.search.best or self.collected
+
+
+def fewest_tests(
+    bench: Workbench,
+    trial: Trial,
+    baseline: Baseline,
+    record: Callable[[Trial], int],
+    named: str,
+    options: CommandOptions,
+) -> FewestTests:
+    """Find the fewest tests before one with which it fails, of a pytest command seen to fail.
+
+    Raises:
+        BadUsage: if the command is no pytest, or there is no such test.
+        BaselineDoesNotFail: if no test fails, or not that one.
+    """
+    command = read_pytest_command(trial.command, Path(trial.cwd))
+    pytest = _Pytest(bench, trial, command, record)
+    collected, failing, oracle = pytest.find(baseline.outcome, named)
+    patient = with_patience(trial, baseline.reproduction.wall_seconds)
+    found: list[Tests | None] = []
+
+    def as_trial(tests: Tests) -> Trial:
+        return replace(patient, command=pytest.command.on(tests))
+
+    def begin(_: Tests) -> Search[Tests, None]:
+        found.append((yield from reduce_tests(collected, failing)))
+
+    search: CommandSearch[Tests] = CommandSearch(
+        bench=bench, oracle=oracle, repeats=1, record=record, options=options,
+        best=(), begin=begin, as_trial=as_trial,
+        label=lambda tests: f"{len(tests)} tests",
+    )  # fmt: skip
+    stopped = search.run()
+    if found and found[-1] is None:
+        raise BaselineDoesNotFail(
+            f"`{failing}` fails in `{' '.join(masked_words(trial.command))}`, but not when all tests are named"
+            " one by one in that order",
+            hint="the failure depends on more than which tests run, such as chance or time:"
+            " `whet run` it a few times",
+        )
+    return FewestTests(
+        command=pytest.command, collected=collected, failing=failing, oracle=oracle,
+        search=search, stopped=stopped,
+        trial=replace(as_trial(search.best or collected), limits=trial.limits),
+    )  # fmt: skip
+
+
+def _remark(failing: str, best: Tests) -> str:
+    if not best:
+        return ""
+    return f"`{failing}` fails alone" if len(best) == 1 else f"alone, `{failing}` does not fail"
+
+
+class _Pytest:
+    """The user's own pytest, asked which tests there are."""
+
+    def __init__(
+        self,
+        bench: Workbench,
+        trial: Trial,
+        command: PytestCommand,
+        record: Callable[[Trial], int],
+    ) -> None:
+        self.command = command
+        self._bench = bench
+        self._trial = trial
+        self._record = record
+
+    def find(self, outcome: Outcome, named: str) -> tuple[Tests, str, TestFails]:
+        """Return all tests in order, the one that fails, and what judges whether it does."""
+        whole, collected = self._as_it_ran(outcome)
+        if not collected:
+            raise BadUsage(
+                f"pytest collects no tests for `{' '.join(masked_words(self._trial.command))}`",
+                hint="look at what it says: `whet show`",
+            )
+        failed = failed_tests(outcome, collected)
+        if not failed:  # its summary is turned off
+            outcome = self._run((*whole, *_SUMMARY))
+            failed = failed_tests(outcome, collected)
+            self.command = _with(self.command, _SUMMARY)
+        failing = _chosen(named, collected, tuple(failed))
+        if failing not in failed:
+            raise BaselineDoesNotFail(
+                f"`{failing}` does not fail in `{' '.join(masked_words(self._trial.command))}`",
+                hint=f"these do: {', '.join(failed) or 'none'}",
+            )
+        self._warn_of_others(failing, tuple(failed))
+        self._settle(outcome, failing)
+        return collected, failing, TestFails(failing, exception_told(failed[failing]))
+
+    def _as_it_ran(self, outcome: Outcome) -> tuple[tuple[str, ...], Tests]:
+        """Return the command that runs the tests in the order of a run, and them in that order."""
+        whole = without_memory(self._trial.command)
+        if seed := outcome.stdout.search(_SEED):
+            seeded = (*whole, f"--randomly-seed={seed.decode()}")
+        elif self._may_be_shuffled():  # `-q` hides the seed; the cache of pytest keeps it
+            seeded = (*whole, "--randomly-seed=last")
+        else:
+            return whole, self._collect(whole)
+        collected = self._collect(seeded)
+        return (seeded, collected) if collected else (whole, self._collect(whole))
+
+    def _may_be_shuffled(self) -> bool:
+        return self._trial_sees("pytest-randomly") and "no:randomly" not in self.command.options
+
+    def _settle(self, outcome: Outcome, failing: str) -> None:
+        """Have tests run one after the other in the order of the words; check that they do."""
+        if self._may_be_shuffled():
+            self.command = _with(self.command, ("-p", "no:randomly"))
+        if outcome.stdout.search(_SIDE_BY_SIDE) is not None:
+            self.command = _with(self.command, ("-n0",))
+        alone = self.command.on((failing,))
+        chosen = self._collect(alone)
+        if chosen != (failing,):
+            raise BadUsage(
+                f"`{' '.join(alone)}` collects {len(chosen)} tests, not that one",
+                hint="write each option with its value as one word: `--option=value`",
+            )
+
+    def _trial_sees(self, package: str) -> bool:
+        packages = self._bench.notebook.environment(self._trial.surroundings.packages_digest)
+        return package in packages
+
+    def _collect(self, command: Sequence[str]) -> Tests:
+        """Return the tests as seen from where pytest starts: so its summary names them too."""
+        names = collected_tests(self._run((*command, "--collect-only", "--verbosity=-1")))
+        return words_for(names, Path(self._trial.cwd))
+
+    def _run(self, command: tuple[str, ...]) -> Outcome:
+        with self._bench.executor(self._record) as executor:
+            return executor.submit(replace(self._trial, command=command)).result()
+
+    def _warn_of_others(self, failing: str, failed: Tests) -> None:
+        others = [each for each in failed if each != failing]
+        if others:
+            self._bench.emit(Notice(
+                text=f"of {len(failed)} tests that fail, this is about `{failing}`; name another:"
+                f" `whet shrink --tests '{others[0]}' -- …`"
+            ))  # fmt: skip
+
+
+def _with(command: PytestCommand, options: Sequence[str]) -> PytestCommand:
+    return replace(command, options=(*command.options, *options))
+
+
+def _chosen(named: str, collected: Tests, failed: Tests) -> str:
+    if not named:
+        if failed:
+            return failed[0]
+        raise BaselineDoesNotFail(
+            "pytest fails, but does not say that a test does",
+            hint="look at what it says: `whet show`",
+        )
+    fitting = [
+        each for each in collected if each == named or each.endswith((f"/{named}", f"::{named}"))
+    ]
+    if not fitting:
+        near = difflib.get_close_matches(named, collected, n=1, cutoff=0.3)
+        raise BadUsage(
+            f"pytest collects no test `{named}`",
+            hint=f"the nearest is `{near[0]}`" if near else f"the first is `{collected[0]}`",
+        )
+    return next((each for each in fitting if each in failed), fitting[0])

@@ -1,0 +1,278 @@
+"""One payload on its way to a smaller one: what was accepted, and what is on disk."""
+
+import stat
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+
+from whet.core.errors import CannotWrite, DiskFull
+from whet.core.event import Event, Notice, PassStarted, PayloadReduced, TrialFinished
+from whet.core.oracle import Interesting, Oracle, SameFailure
+from whet.core.outcome import Outcome
+from whet.core.quantity import shown_bytes
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.host.code.folders import replace_folder
+from whet.reduction.formats.archives.tar_archive import parse_tar
+from whet.reduction.problem import Reduced
+from whet.workbench.files.results import result_error
+from whet.workbench.shrink.also_found import OtherFailures
+from whet.workbench.shrink.dearness import NoDearer
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.driver import Question
+from whet.workbench.trials.investigation import Size
+from whet.workbench.trials.reproduce import patience
+
+_ANYBODY = 0o666  # less the umask
+_LAST_FEW = 5
+"""The time limit follows so many of the last accepted payloads: a smaller one takes less."""
+
+_FALLS_BY = 4
+"""A new limit makes new keys and new frozen copies, so it has to be worth that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """A version on which a candidate must pass to count.
+
+    Attributes:
+        label: the last good version.
+        on_good_side: makes of a trial the same one on the last good version.
+    """
+
+    label: str
+    on_good_side: Callable[[Trial], Trial]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Payload:
+    """A file to be made smaller.
+
+    Attributes:
+        shown: its name as the user wrote it.
+        path: where it lies.
+        result: where the smaller one goes.
+        data: what it holds; of a folder, packed.
+        is_folder: it is a folder.
+    """
+
+    shown: str
+    path: Path
+    result: Path
+    data: bytes
+    is_folder: bool = False
+
+    def size_of(self, content: bytes) -> int:
+        """Return how many bytes stand in its file or files when it holds ``content``."""
+        return sum(map(len, self.files_of(content).values())) if self.is_folder else len(content)
+
+    def files_of(self, content: bytes) -> dict[str, bytes]:
+        """Return what stands in each file of a folder when it holds ``content``."""
+        archive = parse_tar(content)
+        assert archive is not None, "a folder travels as an archive"
+        return {
+            member.path.decode("utf-8", "backslashreplace"): member.packed
+            for member in archive.members
+        }
+
+
+class Shrinking:
+    """The state of one shrink: the best payload so far, how it was come by, and what slipped.
+
+    Attributes:
+        payload: what is made smaller.
+        guard: the version on which a candidate must pass; None: there is none.
+        best: the smallest payload that counts.
+        accepted: digests of the payloads that were accepted, in order.
+        others: other failures that were met.
+        sizes: how large the best was, and when.
+        adapts: the limit of time follows what the accepted payloads take.
+    """
+
+    def __init__(
+        self,
+        bench: Workbench,
+        trial: Trial,
+        position: int,
+        payload: Payload,
+        oracle: Oracle,
+        *,
+        guard: Guard | None,
+    ) -> None:
+        self.payload = payload
+        self.guard = guard
+        self.best = payload.data
+        self.accepted: list[str] = []
+        self.others = OtherFailures(original=None)
+        self.sizes = [Size(seconds=0.0, bytes=payload.size_of(payload.data))]
+        self._bench = bench
+        self._trial = trial
+        self._position = position
+        self._oracle = oracle
+        self.adapts = False
+        self._came_warm: set[str] = set()
+        self._last_bad: Outcome | None = None
+        self._took: list[float] = []
+        self._started = time.monotonic()
+        self._pass = ""
+
+    @property
+    def best_trial(self) -> Trial:
+        """The trial on the smallest payload so far."""
+        return self._trial.with_payload(self._bench.shelf.hold(self.best), self._position)
+
+    def resume_from(self, best: bytes | None) -> None:
+        """Go on from what an earlier search found; None: it found nothing."""
+        if best is None:
+            self._bench.emit(
+                Notice(
+                    text=f"nothing to resume: no earlier shrink of `{self.payload.shown}` with"
+                    " this command, code and files got anywhere; it starts from the file"
+                )
+            )
+            return
+        before, now = map(self.payload.size_of, (self.payload.data, best))
+        sizes = f"{shown_bytes(before)} → {shown_bytes(now)}"
+        self._bench.emit(Notice(text=f"resumed from the best of an earlier shrink: {sizes}"))
+        self.found_bad(Reduced(best, "an earlier shrink"))
+        self._came_warm.add(self.accepted[-1])  # it is run from the start before it is told
+
+    def ask(self, candidate: Reduced) -> Question:
+        """Return what must be run to judge a candidate."""
+        if candidate.by_pass != self._pass:
+            self._pass = candidate.by_pass
+            self._bench.emit(
+                PassStarted(name=self._pass, best_bytes=self.payload.size_of(self.best))
+            )
+        return self.question(self._bench.shelf.hold(candidate.data), len(candidate.data))
+
+    def question(self, digest: str, size_bytes: int, remark: str = "") -> Question:
+        """Return what must be run to judge the payload of a digest."""
+        trial = self._trial.with_payload(digest, self._position)
+        return Question(
+            trial=trial,
+            guard=None if self.guard is None else self.guard.on_good_side(trial),
+            label=f"{size_bytes} bytes{remark}",
+        )
+
+    def question_of(self, data: bytes, remark: str = "") -> Question:
+        """Return what must be run to judge a payload."""
+        return self.question(self._bench.shelf.hold(data), len(data), remark)
+
+    def observe(self, event: Event) -> None:
+        """Keep what slipped to another failure and what came warm, and pass the event on."""
+        if isinstance(event, TrialFinished):
+            if event.outcome.resumed_from:
+                self._came_warm.add(event.trial.payloads[self._position].digest)
+            if event.verdict is Verdict.BAD:
+                self._last_bad = event.outcome
+            if event.verdict is Verdict.SKIP:
+                self._keep_other(event)
+        self._bench.emit(event)
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the best payload was seen to fail in runs from the start."""
+        return not self.accepted or self.accepted[-1] not in self._came_warm
+
+    def content_of(self, digest: str) -> bytes:
+        """Return an accepted payload."""
+        data = self._bench.shelf.payload_of(digest)
+        return data if isinstance(data, bytes) else data.read_bytes()
+
+    def go_back_to(self, steps: int) -> None:
+        """Take back all that was accepted but the first ``steps``; what is left is proven."""
+        del self.accepted[steps:]
+        self.best = self.content_of(self.accepted[-1]) if steps else self.payload.data
+        self._came_warm.clear()
+        self.write_best()
+        self._note_size()
+
+    def write_best(self) -> None:
+        """Put the best payload so far on disk, whole; its folder is made anew where it has gone.
+
+        Raises:
+            DiskFull, CannotWrite: if that cannot be; what stood there is as it was.
+        """
+        result, belongings = self.payload.result, self._bench.belongings
+        try:
+            result.parent.mkdir(parents=True, exist_ok=True)
+            if self.payload.is_folder:
+                replace_folder(result, self.best, belongings)
+            else:
+                belongings.write_file(result, self.best, mode=_mode_of(self.payload.path))
+        except (OSError, DiskFull, CannotWrite) as error:
+            raise result_error(error, result) from error
+
+    def _keep_other(self, event: TrialFinished) -> None:
+        """Note what else an outcome shows, and keep its payload so that it can be run again."""
+        outcome, failure = event.outcome, event.outcome.failure
+        oracle = self._oracle.inner if isinstance(self._oracle, NoDearer) else self._oracle
+        data = self.content_of(event.trial.payloads[self._position].digest)
+        if isinstance(oracle, Interesting) and oracle.is_also(outcome):
+            assert outcome.exit_code is not None
+            is_kept = self.others.exited(outcome.exit_code, data, event.number)
+        elif failure is None or not isinstance(oracle, SameFailure):
+            return
+        elif oracle.judge(outcome) is Verdict.BAD:
+            return  # it fails on the good side too, or costs more
+        else:
+            is_kept = self.others.met(failure, data, event.number)
+        if is_kept:
+            self._bench.shelf.keep(data)
+
+    def found_bad(self, candidate: Reduced) -> None:
+        """Put a smaller payload on disk; what is only on the way to one is no result."""
+        if candidate.is_step:
+            return
+        before = self.payload.size_of(self.best)
+        self.best = candidate.data
+        self.accepted.append(self._bench.shelf.keep(candidate.data))
+        self.write_best()
+        self._note_size()
+        self._learn()
+        self._bench.emit(
+            PayloadReduced(
+                before_bytes=before,
+                after_bytes=self.payload.size_of(candidate.data),
+                by_pass=candidate.by_pass,
+                content=candidate.data,
+            )
+        )
+
+    def put_prettily(self, data: bytes) -> None:
+        """Put the same on disk as it reads best, which may be longer."""
+        self.best = data
+        self.accepted.append(self._bench.shelf.keep(data))
+        self.write_best()
+
+    def _note_size(self) -> None:
+        seconds = time.monotonic() - self._started
+        self.sizes.append(Size(seconds=seconds, bytes=self.payload.size_of(self.best)))
+
+    def _learn(self) -> None:
+        """Lower the limits to what the best payload needs: of time, and of what must not rise."""
+        outcome, self._last_bad = self._last_bad, None
+        if outcome is None:
+            return
+        if isinstance(self._oracle, NoDearer):
+            self._oracle.lower_to(outcome)
+        limit = self._trial.limits.wall_seconds
+        if not self.adapts or limit is None or outcome.resumed_from:
+            return
+        self._took = [*self._took, outcome.wall_seconds][-_LAST_FEW:]
+        wanted = patience(median(self._took))
+        if wanted * _FALLS_BY <= limit:
+            limits = replace(self._trial.limits, wall_seconds=wanted)
+            self._trial = replace(self._trial, limits=limits)
+
+
+def _mode_of(path: Path) -> int:
+    """Return who may do what with a payload: the result is run as it is, and is as private."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:  # the program has removed it
+        return _ANYBODY
+    return mode & 0o777 if stat.S_ISREG(mode) else _ANYBODY

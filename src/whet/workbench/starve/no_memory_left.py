@@ -1,0 +1,117 @@
+"""A failure for want of memory that no limit of whet's brought: who grew, and how to have it at once.
+
+A program that runs for hours until the memory of the machine is out cannot be searched. Under the least
+limit of address space at which it still fails in the same way it fails as soon as it has come to the place.
+The address space, not the memory: the program gets the same error as before (`MemoryError`,
+`std::bad_alloc`), where a control group would kill it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from whet.core.budget import Budget
+from whet.core.failure import Failure, FailureKind
+from whet.core.limits import Limits, shown_size
+from whet.core.oracle import Oracle
+from whet.core.outcome import Outcome
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.evidence.room_met import is_about_gpus
+from whet.host.files.memory import memory_left
+from whet.workbench.starve.starve import RATIONED, FindOptions, Rationing
+from whet.workbench.trials.bench import Workbench
+
+_SHARES = (1 / 8, 1 / 4, 1 / 2)  # of what the program grew by
+_ENOUGH_SECONDS = 1.0
+_MOST_SHARE = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class _StillFails:
+    """GOOD means that it fails as before: what a search for the least amount looks for.
+
+    Attributes:
+        oracle: what BAD means to the investigation.
+    """
+
+    oracle: Oracle
+
+    @property
+    def description(self) -> str:
+        """What BAD means here."""
+        return f"not the failure in question ({self.oracle.description})"
+
+    def judge(self, outcome: Outcome, /) -> Verdict:
+        """Say what ``outcome`` proves."""
+        return Verdict.GOOD if self.oracle.judge(outcome) is Verdict.BAD else Verdict.BAD
+
+
+def is_out_of_memory(failure: Failure, outcome: Outcome) -> bool:
+    """Whether a command failed for want of the machine's own memory, not of a GPU's or a limit's."""
+    if failure.limit:
+        return False
+    if failure.kind is FailureKind.OUT_OF_MEMORY:
+        return not is_about_gpus(failure.summary)
+    # The kernel kills without a word; whoever holds nearly all that there is was its choice.
+    was_killed = failure.signature.signal == "SIGKILL"
+    return was_killed and outcome.peak_rss_bytes > _MOST_SHARE * memory_left().total_bytes
+
+
+def grown_words(outcome: Outcome) -> str:
+    """Return which process grew, and to what, in a sentence."""
+    there = f"there are {shown_size(memory_left().total_bytes)} here"
+    use = outcome.resources
+    if use is None or not use.largest:
+        return f"it held {shown_size(outcome.peak_rss_bytes)} at most; {there}"
+    largest, others = use.largest[0], len(use.largest) - 1
+    beside = f", beside {others} smaller one{'s' * (others > 1)}" if others else ""
+    # What is asked for at once and refused was never held.
+    held = max(largest.peak_bytes, outcome.peak_rss_bytes if not others else 0)
+    return f"{largest.name} (pid {largest.pid}) grew to {shown_size(held)}{beside}; {there}"
+
+
+def is_quick(outcome: Outcome) -> bool:
+    """Whether it fails so soon that a limit would not help."""
+    return outcome.wall_seconds < _ENOUGH_SECONDS
+
+
+def limits_to_fail_at_once(
+    bench: Workbench,
+    trial: Trial,
+    outcome: Outcome,
+    oracle: Oracle,
+    record: Callable[[Trial], int],
+    *,
+    budget: Budget,
+) -> tuple[Limits, Outcome] | None:
+    """Return limits under which a command fails as before, sooner, and how; None: there are none.
+
+    Args:
+        bench: the workbench.
+        trial: without a limit of memory.
+        outcome: what it did.
+        oracle: what BAD means.
+        record: writes the row of a trial.
+        budget: when to stop.
+    """
+    rationed = RATIONED["address-space"]
+    most = max(outcome.peak_rss_bytes, 64 * int(rationed.step))
+    rationing = Rationing(
+        bench=bench,
+        trial=trial,
+        rationed=rationed,
+        oracle=_StillFails(oracle),
+        record=record,
+        options=FindOptions(name="address-space", budget=budget),
+    )
+    top = round(most / rationed.step)
+    least = rationing.least_up_to(2 * top)
+    if least is None:
+        return None
+    # At the very least it may fail before it has read a thing: some of what it needs is left to it.
+    for share in _SHARES:
+        steps = least + max(1, round((top - least) * share))
+        found = rationing.enough(steps)
+        if found is not None:
+            return rationed.limits(trial.limits, steps), found
+    return None

@@ -1,0 +1,437 @@
+"""`whet starve`: a command under limits, and the least of something with which it succeeds."""
+
+import os
+import resource
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from whet.core.budget import Budget, StopReason
+from whet.core.errors import NeverSucceeds
+from whet.core.event import Event, TrialFinished
+from whet.core.executor import Executor
+from whet.core.limits import Limits, shown_size
+from whet.core.oracle import Oracle
+from whet.core.outcome import Outcome
+from whet.core.room import Disk, Room
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.host.files.memory import memory_left
+from whet.host.limits.room_plan import temporary_folder
+from whet.search.proposal import Search
+from whet.search.threshold import Threshold, least_amount
+from whet.workbench.trials.bench import Workbench, oracle_of
+from whet.workbench.trials.driver import Driver, Question, announce, stop_reason_of
+from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.search_rows import search_recorder
+
+_MEMORY_STEP_BYTES = 64 << 10
+_DISK_STEP_BYTES = 4 << 10
+_SPACE_STEP_BYTES = 1 << 20
+_GPU_STEP_BYTES = 2 << 20  # what the driver hands out
+_ROUGH = 0.1  # of an amount that gets a margin anyway
+_DISK_GUESS_BYTES = 1 << 20
+_SILENT_SECONDS = 3.0
+_CPU_STEP = 0.05
+_MOST_FILES = 65_536
+_MOST_PROCESSES = 32_768
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rationed:
+    """Something of which a command may be given less and less.
+
+    Attributes:
+        name: as its option is called.
+        field: of `Limits` that holds it.
+        step: in what units it is searched.
+        least: the least that is tried, in steps.
+        most: the most that there is, in steps.
+        precision: how near the answer has to be, as a share of it.
+        guess: where to start after a run without the limit, in steps.
+    """
+
+    name: str
+    field: str
+    step: float
+    least: int
+    most: Callable[[], int]
+    precision: float
+    guess: Callable[[Outcome], int]
+
+    def limits(self, limits: Limits, steps: int) -> Limits:
+        """Return ``limits`` with so much of it."""
+        amount = self.amount(steps)
+        if self.field == "disk_bytes":
+            disk = Disk(path=temporary_folder(os.environ), size_bytes=int(amount))
+            return replace(limits, room=replace(limits.room or Room(), disks=(disk,)))
+        if self.field == "gpu_memory_bytes":
+            room = replace(limits.room or Room(), gpu_memory_bytes=int(amount))
+            return replace(limits, room=room)
+        whole = amount if self.field == "cpus" else int(amount)
+        return Limits.from_json({**limits.to_json(), self.field: whole})
+
+    def amount(self, steps: int) -> float:
+        """Return how much so many steps are."""
+        return round(steps * self.step, 6)
+
+    def shown(self, steps: int) -> str:
+        """Return an amount in words."""
+        amount = self.amount(steps)
+        return shown_size(amount) if self.field.endswith("_bytes") else f"{amount:g}"
+
+
+def _processors() -> int:
+    return round(len(os.sched_getaffinity(0)) / _CPU_STEP)
+
+
+def _gpu_steps() -> int:
+    from whet.host.limits.gpu_caps import largest_gpu_bytes
+
+    return largest_gpu_bytes(os.environ) // _GPU_STEP_BYTES
+
+
+RATIONED: Mapping[str, Rationed] = {
+    each.name: each
+    for each in (
+        Rationed(
+            name="memory",
+            field="memory_bytes",
+            step=_MEMORY_STEP_BYTES,
+            least=(1 << 20) // _MEMORY_STEP_BYTES,
+            most=lambda: memory_left().total_bytes // _MEMORY_STEP_BYTES,
+            precision=0.01,
+            guess=lambda outcome: outcome.peak_rss_bytes // _MEMORY_STEP_BYTES,
+        ),
+        Rationed(
+            name="address-space",
+            field="address_space_bytes",
+            step=_SPACE_STEP_BYTES,
+            least=1,
+            most=lambda: memory_left().total_bytes // _SPACE_STEP_BYTES,
+            precision=_ROUGH,
+            guess=lambda outcome: outcome.peak_rss_bytes // _SPACE_STEP_BYTES,
+        ),
+        Rationed(
+            name="files",
+            field="files",
+            step=1,
+            least=3,
+            most=lambda: min(resource.getrlimit(resource.RLIMIT_NOFILE)[1], _MOST_FILES),
+            precision=0.0,
+            guess=lambda _: 16,
+        ),
+        Rationed(
+            name="processes",
+            field="processes",
+            step=1,
+            least=1,
+            most=lambda: _MOST_PROCESSES,
+            precision=0.0,
+            guess=lambda outcome: max(1, len(outcome.processes)),
+        ),
+        Rationed(
+            name="disk",
+            field="disk_bytes",
+            step=_DISK_STEP_BYTES,
+            least=1,
+            most=lambda: memory_left().available_bytes // _DISK_STEP_BYTES,
+            precision=0.01,
+            guess=lambda _: _DISK_GUESS_BYTES // _DISK_STEP_BYTES,
+        ),
+        Rationed(
+            name="gpu",
+            field="gpu_memory_bytes",
+            step=_GPU_STEP_BYTES,
+            least=1,
+            most=_gpu_steps,
+            precision=0.01,
+            guess=lambda _: _gpu_steps() // 4,
+        ),
+        Rationed(
+            name="cpus",
+            field="cpus",
+            step=_CPU_STEP,
+            least=1,
+            most=_processors,
+            precision=0.05,
+            guess=lambda _: _processors(),
+        ),
+    )
+}
+"""What `--find` knows. Whoever adds a limit that may be searched adds a line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rung:
+    """One amount that was tried.
+
+    Attributes:
+        amount: how much, in bytes or pieces.
+        shown: the same in words.
+        verdict: whether it was enough.
+        wall_seconds: the median of its runs.
+        trial: number of the last one.
+        failure: how it failed, in a line; empty: it did not.
+    """
+
+    amount: float
+    shown: str
+    verdict: Verdict
+    wall_seconds: float
+    trial: int | None
+    failure: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeastAmount:
+    """The least of something with which a command succeeds.
+
+    Attributes:
+        name: of what.
+        least_good: the least that was enough, in words; None: nothing was.
+        most_bad: the most that was not; None: nothing was too little.
+        rungs: all that was tried, the least first.
+        free: how long it took without the limit, in seconds; 0: it was not run so.
+        limited_by: how it was enforced.
+        stopped: why the search ended.
+        trials: how many were run.
+        wall_seconds: how long it took.
+    """
+
+    name: str
+    least_good: str | None
+    most_bad: str | None
+    rungs: tuple[Rung, ...]
+    free: float
+    limited_by: tuple[str, ...]
+    stopped: StopReason
+    trials: int
+    wall_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindOptions:
+    """How to search.
+
+    Attributes:
+        name: of what.
+        repeats: how often each amount has to succeed.
+        budget: when to stop.
+    """
+
+    name: str
+    repeats: int = 1
+    budget: Budget = field(default_factory=Budget)
+
+
+def find_least(bench: Workbench, request: TrialRequest, options: FindOptions) -> LeastAmount:
+    """Find the least of something with which the command succeeds.
+
+    Raises:
+        NeverSucceeds: if it fails without that limit too.
+    """
+    rationed = RATIONED[options.name]
+    trial = bench.build_trial(request)
+    investigation = bench.notebook.begin_investigation(verb="starve", trial=trial)
+
+    record = search_recorder(bench, request, verb="starve", investigation=investigation)
+    ration = Rationing(
+        bench=bench,
+        trial=trial,
+        rationed=rationed,
+        oracle=oracle_of(request.judging),
+        record=record,
+        options=options,
+    )
+    found = ration.from_enough()
+    facts = {"least_good": found.least_good, "most_bad": found.most_bad}
+    bench.notebook.end_investigation(investigation, found.stopped, facts)
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rationing:
+    """A search for the least of something with which a trial succeeds.
+
+    Attributes:
+        bench: the workbench.
+        trial: with the limits that hold all the while.
+        rationed: what is searched.
+        oracle: says whether it succeeds.
+        record: writes the row of a trial.
+        options: how to search.
+    """
+
+    bench: Workbench
+    trial: Trial
+    rationed: Rationed
+    oracle: Oracle
+    record: Callable[[Trial], int]
+    options: FindOptions
+
+    def from_enough(self) -> LeastAmount:
+        """Search from a run without the limit on.
+
+        Raises:
+            NeverSucceeds: if that fails too.
+        """
+        rationed = self.rationed
+        with self.bench.executor(self.record) as executor:
+            watch = _Watch(self.bench.emit, rationed)
+            driver = self._driver(executor, watch)
+            free = driver.submit(self.trial)
+            label = f"without a limit of {rationed.name}"
+            if driver.settle(self.trial, free, label) is not Verdict.GOOD:
+                raise _never(free.result(), rationed)
+            search = least_amount(
+                least=rationed.least,
+                most=rationed.most(),
+                guess=rationed.guess(free.result()),
+                precision=rationed.precision,
+            )
+            found = self._giving_up(free.result()).search_on(driver, watch, search)
+        return replace(found, free=free.result().wall_seconds, trials=found.trials + 1)
+
+    def _giving_up(self, free: Outcome) -> "Rationing":
+        """Return this search with runs that are given up when they wait for ever.
+
+        A program that cannot start its last thread leaves the others waiting. How long it may be
+        silent is told by how long it takes when it has enough.
+        """
+        limits = self.trial.limits
+        if self.trial.hang_seconds is not None or limits.wall_seconds is not None:
+            return self
+        silent = max(_SILENT_SECONDS, 2 * free.wall_seconds)
+        return replace(self, trial=replace(self.trial, hang_seconds=silent, hangs_if_idle=True))
+
+    def from_too_little(self, most_steps: int) -> LeastAmount:
+        """Search upwards from the trial's own limit, which is too little, to so much."""
+        amount: float = getattr(self.trial.limits, self.rationed.field)
+        steps = round(amount / self.rationed.step)
+        with self.bench.executor(self.record) as executor:
+            watch = _Watch(self.bench.emit, self.rationed)
+            search = least_amount(
+                least=steps + 1,
+                most=max(most_steps, steps + 1),
+                guess=2 * steps,
+                precision=self.rationed.precision,
+            )
+            return self.search_on(self._driver(executor, watch), watch, search)
+
+    def least_up_to(self, most_steps: int) -> int | None:
+        """Search upwards from an eighth of so much, downwards if that is enough; None: nothing is."""
+        with self.bench.executor(self.record) as executor:
+            watch = _Watch(self.bench.emit, self.rationed)
+            search = least_amount(
+                least=self.rationed.least,
+                most=most_steps,
+                guess=most_steps // 8,
+                precision=self.rationed.precision,
+            )
+            ended = self._driver(executor, watch).run(search, self._ask)
+            announce(self.bench.emit, ended, stop_reason_of(ended, StopReason.THRESHOLD))
+            return (ended.result or watch.threshold()).least_good
+
+    def enough(self, steps: int) -> Outcome | None:
+        """Return what the trial does with so much; None: it is not enough."""
+        with self.bench.executor(self.record) as executor:
+            driver = self._driver(executor, _Watch(self.bench.emit, self.rationed))
+            trial = replace(
+                self.trial, limits=self.rationed.limits(self.trial.limits, max(steps, 1))
+            )
+            label = f"{self.rationed.name} {self.rationed.shown(steps)}"
+            running = driver.submit(trial)
+            is_good = driver.settle(trial, running, label) is Verdict.GOOD
+            return running.result() if is_good else None
+
+    def _driver(self, executor: Executor, watch: "_Watch") -> Driver:
+        return Driver(
+            executor=executor,
+            oracle=self.oracle,
+            emit=watch.observe,
+            budget=self.options.budget,
+            repeats=self.options.repeats,
+            judged=lambda number, verdict: self.bench.notebook.judge(
+                number, self.oracle.description, verdict, None
+            ),
+        )
+
+    def _ask(self, steps: int) -> Question:
+        limits = self.rationed.limits(self.trial.limits, steps)
+        label = f"{self.rationed.name} {self.rationed.shown(steps)}"
+        return Question(trial=replace(self.trial, limits=limits), label=label)
+
+    def search_on(
+        self, driver: Driver, watch: "_Watch", search: Search[int, Threshold]
+    ) -> LeastAmount:
+        """Run a search to its end, and return what it has found."""
+        ended = driver.run(search, self._ask)
+        reason = stop_reason_of(ended, StopReason.THRESHOLD)
+        announce(self.bench.emit, ended, reason)
+        found = ended.result or watch.threshold()
+        shown = self.rationed.shown
+        return LeastAmount(
+            name=self.rationed.name,
+            least_good=None if found.least_good is None else shown(found.least_good),
+            most_bad=None if found.most_bad is None else shown(found.most_bad),
+            rungs=watch.rungs(),
+            free=0.0,
+            limited_by=watch.limited_by,
+            stopped=reason,
+            trials=ended.trials,
+            wall_seconds=ended.wall_seconds,
+        )
+
+
+def _never(outcome: Outcome, rationed: Rationed) -> NeverSucceeds:
+    failure = "" if outcome.failure is None else f": {outcome.failure.summary}"
+    return NeverSucceeds(
+        f"the command fails with all the {rationed.name} that there is too{failure}",
+        hint=f"mend that first, or leave out what else limits it; then `--find {rationed.name}`",
+    )
+
+
+class _Watch:
+    """Listens to the search and keeps what each amount did."""
+
+    def __init__(self, emit: Callable[[Event], None], rationed: Rationed) -> None:
+        self._emit = emit
+        self._rationed = rationed
+        self._seen: dict[float, list[TrialFinished]] = {}
+        self.limited_by: tuple[str, ...] = ()
+
+    def observe(self, event: Event) -> None:
+        """Keep the outcome and pass the event on."""
+        if isinstance(event, TrialFinished):
+            amount: float | None = getattr(event.trial.limits, self._rationed.field)
+            if amount is not None and event.label.startswith(f"{self._rationed.name} "):
+                self._seen.setdefault(amount, []).append(event)
+                self.limited_by = event.outcome.limited_by
+        self._emit(event)
+
+    def rungs(self) -> tuple[Rung, ...]:
+        """Return what was tried, the least amount first."""
+        return tuple(self._rung(amount, self._seen[amount]) for amount in sorted(self._seen))
+
+    def _rung(self, amount: float, events: list[TrialFinished]) -> Rung:
+        failed = [each for each in events if each.verdict is not Verdict.GOOD]
+        last = (failed or events)[-1]
+        seconds = sorted(each.outcome.wall_seconds for each in events)
+        failure = last.outcome.failure
+        return Rung(
+            amount=amount,
+            shown=self._rationed.shown(round(amount / self._rationed.step)),
+            verdict=last.verdict,
+            wall_seconds=seconds[len(seconds) // 2],
+            trial=last.number,
+            failure="" if failure is None else failure.summary,
+        )
+
+    def threshold(self) -> Threshold:
+        """Return what is known when the search was stopped before its end."""
+        steps = [(round(each.amount / self._rationed.step), each.verdict) for each in self.rungs()]
+        good = [amount for amount, verdict in steps if verdict is Verdict.GOOD]
+        bad = [amount for amount, verdict in steps if verdict is not Verdict.GOOD]
+        return Threshold(
+            least_good=min(good, default=None), most_bad=max(bad, default=None), tested=()
+        )

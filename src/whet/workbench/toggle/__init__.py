@@ -1,0 +1,1 @@
+"""`whet toggle` and `whet repeat --amplify`: switches turned one after another."""

@@ -1,0 +1,499 @@
+"""`whet repeat --amplify`: what makes a failure more frequent that comes only sometimes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+
+from whet.core.budget import Budget, StopReason
+from whet.core.event import Event, Notice, SearchStopped, StepFinished, StepStarted, TrialFinished
+from whet.core.evidence import TOGGLES
+from whet.core.oracle import AnyFailure, Oracle
+from whet.core.outcome import Outcome
+from whet.core.quantity import shown_count
+from whet.core.record import integer, texts
+from whet.core.toggle import Toggle
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.host.limits.rr import keep_one_recording
+from whet.search.amplification import ERROR, Amplification, AmplificationSearch, Amplified
+from whet.search.failure_rates import Runs
+from whet.search.narrowing import ENOUGH, narrowed
+from whet.search.proposal import Search
+from whet.search.rates import wilson
+from whet.search.round import Round
+from whet.workbench.toggle.amplified import AS_IT_IS, AmplifyReport, Tried, switch_names
+from whet.workbench.toggle.amplifiers import (
+    RECORDINGS,
+    RR,
+    SLEEPS,
+    go_together,
+    hash_seed,
+    refusal,
+    sleeps_at,
+)
+from whet.workbench.toggle.toggle import refuse_impossible, took, turned_on
+from whet.workbench.toggle.toggles import chosen, known_toggles
+from whet.workbench.trials.bench import RecordedExecutor, Workbench, oracle_of
+from whet.workbench.trials.driver import Driver, Question
+from whet.workbench.trials.repeated import Ran, Repeated
+from whet.workbench.trials.reproduce import reference_of, with_patience
+from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.search_rows import search_recorder
+
+FIRST_RUNS = 10
+_MOST_SEEDS = 2
+_MOST_LINES, _MOST_PLACES = 256, 16
+_PLACE_ROUNDS = 24
+_SEED, _HASH_SEED = "PYTHONHASHSEED", "hash-seed"
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AmplifyOptions:
+    """How to look.
+
+    Attributes:
+        first_runs: runs of the command as it is, before anything is turned.
+        names: the switches to try; empty: all that amplify, and what the command suggests.
+        error: chance that anything is named which raises nothing; half of it is for lines.
+        budget: when to stop.
+        jobs: runs at once; more than one is a load of its own.
+    """
+
+    first_runs: int = FIRST_RUNS
+    names: tuple[str, ...] = ()
+    error: float = ERROR
+    budget: Budget = field(default_factory=Budget)
+    jobs: int = 1
+
+
+def amplify(bench: Workbench, request: TrialRequest, options: AmplifyOptions) -> AmplifyReport:
+    """Look for what makes a failure more frequent; Ctrl-C and the budget end it early."""
+    trial = bench.build_trial(request)
+    bench.tasks = replace(bench.tasks, reads_signs=True)
+    investigation = bench.notebook.begin_investigation(verb="repeat", trial=trial)
+
+    record = search_recorder(bench, request, verb="repeat", investigation=investigation)
+    with bench.executor(record, jobs=options.jobs) as executor:
+        search = _Search(bench, executor, trial, options)
+        report = search.run(request)
+    bench.emit(
+        SearchStopped(reason=report.stopped, trials=report.trials, wall_seconds=report.wall_seconds)
+    )
+    kept = report.kept
+    facts = {"raises": [each.name for each in report.tried if each.raises]}
+    bench.notebook.end_investigation(
+        investigation, report.stopped, {**facts, "kept": None if kept is None else kept.trial}
+    )
+    return report
+
+
+class _Search:
+    """The runs of one call."""
+
+    def __init__(
+        self, bench: Workbench, executor: RecordedExecutor, trial: Trial, options: AmplifyOptions
+    ) -> None:
+        self._bench = bench
+        self._executor = executor
+        self._trial = trial
+        self._options = options
+        self._oracle: Oracle = AnyFailure()
+        self._seen: dict[str, list[Ran]] = {}
+        self._notices: set[str] = set()
+        self._trials = 0
+        self._wall_seconds = 0.0
+        self._title = ""
+        self._usual_seconds = 0.0
+        self._stopped = StopReason.MEASURED
+        known = known_toggles(bench.settings.toggles)
+        named = tuple(each for each in options.names if each != _HASH_SEED)
+        self._general = (
+            [each for each in known.values() if each.amplifies and not options.names]
+            if not named
+            else list(chosen(named, known))
+        )
+        if named:
+            refuse_impossible(bench, self._general)
+        else:
+            self._general = [each for each in self._general if self._can_turn(each)]
+
+    def _can_turn(self, toggle: Toggle) -> bool:
+        why = refusal(toggle, self._bench.project.state)
+        if why:
+            self._bench.emit(Notice(text=f"not tried: {toggle.name}: {why}"))
+        return not why
+
+    def run(self, request: TrialRequest) -> AmplifyReport:
+        summary, before = self._first_runs(request)
+        found: Amplification[Toggle] = Amplification(as_it_is=before, tried=(), run_off=())
+        unread: tuple[Toggle, ...] = ()
+        places: tuple[Tried, ...] = ()
+        if before.passed and self._goes_on:
+            toggles, unread = self._candidates()
+            found = self._race(toggles, before, go_together)
+        run_off = tuple(map(self._tried, found.run_off))
+        raising = [each.arm[0].name for each in found.tried if each.raises]
+        if self._goes_on and self._sleeps_help(raising):
+            places, best = self._places(found.as_it_is)
+            run_off = tuple(sorted((*run_off, *best), key=lambda each: -_surely(each.runs)))
+        return AmplifyReport(
+            summary=summary or self._first_failure(),
+            as_it_is=found.as_it_is,
+            tried=tuple(map(self._tried, found.tried)),
+            unread=tuple(each.name for each in unread),
+            run_off=run_off,
+            places=places,
+            error=self._options.error,
+            stopped=self._stopped,
+            trials=self._trials,
+            wall_seconds=self._wall_seconds,
+        )
+
+    @property
+    def _goes_on(self) -> bool:
+        return self._stopped is StopReason.MEASURED
+
+    # ---- as it is ----
+
+    def _first_runs(self, request: TrialRequest) -> tuple[str, Runs]:
+        """Run it as it is, each time with a hash seed of its own that is known."""
+        self._begin("As it is", "how often it fails before anything is turned")
+        repeated = Repeated(
+            executor=self._executor,
+            oracle=oracle_of(request.judging),
+            trial=lambda runs: self._seeded(runs, len(runs) + 1),
+            jobs=1,
+            budget=self._left,
+            told=lambda runs: self._told(runs[-1], self._trial, f"{AS_IT_IS} {len(runs)}"),
+        )
+        stopped = repeated.run(lambda verdicts: self._options.first_runs - len(verdicts))
+        self._account(len(repeated.runs), repeated.wall_seconds, stopped)
+        pairs = [(each.number, each.outcome) for each in repeated.runs]
+        reference = reference_of(request.judging, pairs)
+        self._oracle = oracle_of(request.judging, reference)
+        runs = self._judged_anew(repeated.runs)
+        if repeated.runs:
+            self._usual_seconds = median(each.outcome.wall_seconds for each in repeated.runs)
+            self._trial = with_patience(self._trial, self._usual_seconds)
+        failure = None if reference is None else reference.failure
+        self._end(f"failed in {runs.failed} of {runs.total} runs")
+        if reference is None and runs.total:
+            self._bench.emit(
+                Notice(text="it has not failed yet: whatever fails is taken for the failure")
+            )
+        return "" if failure is None else failure.summary, runs
+
+    def _seeded(self, runs: Sequence[Ran], seed: int) -> Trial:
+        # Python takes a seed by chance; so does this, and knows it if the run fails.
+        trial = self._trial
+        if runs:
+            trial = with_patience(trial, runs[0].outcome.wall_seconds)
+        if _SEED in self._bench.environment or _SEED in trial.environment:
+            return trial
+        return replace(trial, environment={**trial.environment, _SEED: str(seed)})
+
+    def _judged_anew(self, runs: Sequence[Ran]) -> Runs:
+        counted = Runs()
+        self._seen[AS_IT_IS] = []
+        for ran in runs:
+            verdict = self._oracle.judge(ran.outcome)
+            self._note(ran.number, verdict)
+            self._seen[AS_IT_IS].append(replace(ran, verdict=verdict))
+            if verdict is not Verdict.SKIP:
+                counted = counted.plus(failed=verdict is Verdict.BAD)
+        return counted
+
+    # ---- what there is to turn ----
+
+    def _candidates(self) -> tuple[tuple[Toggle, ...], tuple[Toggle, ...]]:
+        """Return what to try, and what nothing in the program reads: each is turned once."""
+        general = self._general
+        if not general:
+            return tuple(self._seeds()), ()
+        self._begin("Look", f"which of {len(general)} switches the program reads at all")
+        arms = tuple((each.name,) for each in general)
+        self._drive(_once(arms), _named({each.name: each for each in general}))
+        unread = tuple(each for each in general if self._took((each,)) is False)
+        usable = [each for each in general if each not in unread and (each.name in self._seen)]
+        self._end(f"it reads {len(usable)}")
+        return (*usable, *self._suspects(), *self._seeds()), unread
+
+    def _suspects(self) -> list[Toggle]:
+        """Return sleeps in the functions that several threads run, or else in the one that fails."""
+        if all(each.name != SLEEPS for each in self._general):
+            return []
+        found: list[Toggle] = []
+        shared = self._told_places(SLEEPS, "shared:")
+        if shared:
+            does = "random sleeps in the functions that several threads run"
+            found.append(sleeps_at("threads", shared, does))
+        places = {
+            f"{_escaped(place.path)}:{place.function}"
+            for ran in self._seen[AS_IT_IS]
+            if ran.verdict is Verdict.BAD
+            and ran.outcome.failure is not None
+            and (place := ran.outcome.failure.place) is not None
+            and place.in_user_code
+        }
+        if places and places != set(shared) and found == []:
+            does = "random sleeps in the function that fails"
+            found.append(sleeps_at("failing", tuple(sorted(places)), does))
+        return found
+
+    def _seeds(self) -> list[Toggle]:
+        """Return the hash seeds under which it has failed."""
+        failed = [
+            number
+            for number, ran in enumerate(self._seen[AS_IT_IS], 1)
+            if ran.verdict is Verdict.BAD
+        ]
+        if self._options.names and _HASH_SEED not in self._options.names:
+            return []
+        if _SEED in self._bench.environment or _SEED in self._trial.environment:
+            return []
+        return [hash_seed(seed) for seed in failed[:_MOST_SEEDS]]
+
+    def _sleeps_help(self, raising: Sequence[str]) -> bool:
+        """Whether to look where to sleep: it helps, or nothing does and several run at once."""
+        if raising:
+            return any(SLEEPS in name for name in raising)
+        return bool(self._told_places(SLEEPS, "shared:")) or any(
+            _processes(ran.outcome) > 1 for ran in self._seen.get(SLEEPS, [])
+        )
+
+    # ---- which of it raises the rate ----
+
+    def _race(
+        self,
+        toggles: Sequence[Toggle],
+        before: Runs,
+        fit: Callable[[Toggle, Toggle], bool],
+    ) -> Amplification[Toggle]:
+        reason = (
+            f"{len(toggles)} switches beside the command as it is, until it is clear which help"
+        )
+        self._begin("Amplify", reason)
+        by_name = {each.name: each for each in toggles}
+        search = AmplificationSearch(
+            tuple(by_name),
+            before=before,
+            error=self._options.error / 2,
+            go_together=lambda one, other: fit(by_name[one], by_name[other]),
+        )
+        self._drive(search.search(), _named(by_name))
+        found = _with_toggles(search.result(), by_name)
+        raising = [each.arm[0].name for each in found.tried if each.raises]
+        nothing = "not proved of any of them" if self._goes_on else "it was stopped"
+        self._end(f"more frequent with {', '.join(raising)}" if raising else nothing)
+        return found
+
+    def _places(self, before: Runs) -> tuple[tuple[Tried, ...], tuple[Tried, ...]]:
+        """Return the lines at which a sleep alone raises the rate, and their run-off."""
+        lines = self._told_places(SLEEPS, "slept:")
+        shared = set(self._told_places(SLEEPS, "shared:"))
+        if shared:  # a line of a function that several threads run is likelier
+            files = {each.rpartition(":")[0] for each in shared}
+            lines = tuple(sorted(lines, key=lambda each: each.rpartition(":")[0] not in files))
+        lines = self._likely(lines[:_MOST_LINES], before)
+        toggles = [
+            sleeps_at(_short(line), (line,), "random sleeps in this line alone")
+            for line in lines[:_MOST_PLACES]
+        ]
+        if not toggles or not self._goes_on:
+            return (), ()
+        self._begin("Where", f"a sleep in one line alone, at {shown_count(len(toggles), 'line')}")
+        by_name = {each.name: each for each in toggles}
+        search = AmplificationSearch(
+            tuple(by_name),
+            before=before,
+            error=self._options.error / 2,
+            most_rounds=_PLACE_ROUNDS,
+            go_together=lambda _one, _other: False,
+        )
+        self._drive(search.search(), _named(by_name))
+        found = _with_toggles(search.result(), by_name)
+        raising = [self._tried(each) for each in found.tried if each.raises]
+        raising.sort(key=lambda each: -each.runs.failed / max(each.runs.total, 1))
+        self._end(f"{len(raising)} of them" if raising else "none of them alone")
+        return tuple(raising), tuple(map(self._tried, found.run_off))
+
+    def _likely(self, lines: Sequence[str], before: Runs) -> tuple[str, ...]:
+        """Return the few lines of many at which a sleep may help, by sleeping at half of them at a time."""
+        if len(lines) <= ENOUGH:
+            return tuple(lines)
+        self._begin("Narrow", f"sleeps in half of {len(lines)} lines at a time")
+        lines = sorted(lines, key=_by_number)
+        left: list[str] = []
+
+        def search() -> Search[tuple[str, ...], None]:
+            left.extend((yield from narrowed(lines, before)))
+
+        self._drive(search(), lambda part: (_sleeps_in(part),))
+        self._end(f"{shown_count(len(left), 'line')} left" if left else "it was stopped")
+        return tuple(left) if len(left) < len(lines) else tuple(lines)
+
+    def _drive(
+        self,
+        search: Search[tuple[str, ...], object],
+        turned_by: Callable[[tuple[str, ...]], tuple[Toggle, ...]],
+    ) -> None:
+        def ask(arm: tuple[str, ...]) -> Question:
+            toggles = turned_by(arm)
+            trial = turned_on(self._bench, self._trial, toggles)
+            return Question(trial=trial, label=switch_names(toggles))
+
+        driver = Driver(
+            executor=self._executor,
+            oracle=self._oracle,
+            emit=self._emit,
+            budget=self._left,
+            jobs=self._options.jobs,
+            judged=self._note,
+        )
+        ended = driver.run(search, ask)
+        self._account(ended.trials, ended.wall_seconds, ended.stopped)
+
+    # ---- what is known ----
+
+    def _first_failure(self) -> str:
+        """Return the failure that was seen first, in a line; empty: none was."""
+        failed = [
+            (ran.number, ran.outcome.failure.summary)
+            for runs in self._seen.values()
+            for ran in runs
+            if ran.verdict is Verdict.BAD and ran.outcome.failure is not None
+        ]
+        return min(failed, default=(0, ""))[1]
+
+    def _emit(self, event: Event) -> None:
+        if isinstance(event, Notice):
+            if event.text in self._notices:
+                return  # what cannot be run cannot be run each time
+            self._notices.add(event.text)
+        if isinstance(event, TrialFinished):
+            assert event.number is not None
+            ran = Ran(number=event.number, outcome=event.outcome, verdict=event.verdict)
+            self._seen.setdefault(event.label, []).append(ran)
+            if RR in event.label:
+                is_wanted = event.verdict is Verdict.BAD
+                keep_one_recording(self._bench.project.state / RECORDINGS, is_wanted=is_wanted)
+        self._bench.emit(event)
+
+    def _told(self, ran: Ran, trial: Trial, label: str) -> None:
+        self._bench.emit(
+            TrialFinished(
+                number=ran.number, trial=trial, outcome=ran.outcome, verdict=ran.verdict,
+                label=label,
+            )
+        )  # fmt: skip
+
+    def _note(self, number: int, verdict: Verdict) -> None:
+        self._bench.notebook.judge(number, self._oracle.description, verdict, None)
+
+    def _tried(self, each: Amplified[Toggle]) -> Tried:
+        runs = self._seen.get(switch_names(each.arm), [])
+        seconds = [ran.outcome.wall_seconds for ran in runs]
+        failed = [ran.number for ran in runs if ran.verdict is Verdict.BAD]
+        usual = self._usual_seconds
+        return Tried(
+            toggles=each.arm,
+            runs=each.runs,
+            raises=each.raises,
+            took=self._took(each.arm),
+            slowdown=median(seconds) / usual if seconds and usual else None,
+            trial=failed[-1] if failed else None,
+        )
+
+    def _took(self, toggles: Sequence[Toggle]) -> bool | None:
+        outcomes = [ran.outcome for ran in self._seen.get(switch_names(toggles), [])]
+        answers = {took(each, outcomes) for each in toggles} if outcomes else {None}
+        return False if False in answers else None if None in answers else True
+
+    def _told_places(self, name: str, prefix: str) -> tuple[str, ...]:
+        told: dict[str, None] = {}
+        for ran in self._seen.get(name, []):
+            for sign in _signs(ran.outcome):
+                if sign.startswith(prefix):
+                    told[sign.removeprefix(prefix)] = None
+        return tuple(told)
+
+    @property
+    def _left(self) -> Budget:
+        return self._options.budget.less(self._wall_seconds, self._trials)
+
+    def _account(self, trials: int, wall_seconds: float, stopped: StopReason | None) -> None:
+        self._trials += trials
+        self._wall_seconds += wall_seconds
+        if stopped is not None:
+            self._stopped = stopped
+
+    def _begin(self, title: str, reason: str) -> None:
+        self._title = title
+        self._bench.emit(StepStarted(title=title, reason=reason))
+
+    def _end(self, result: str) -> None:
+        self._bench.emit(StepFinished(title=self._title, result=result))
+
+
+def _named(by_name: Mapping[str, Toggle]) -> Callable[[tuple[str, ...]], tuple[Toggle, ...]]:
+    return lambda arm: tuple(by_name[name] for name in arm)
+
+
+def _sleeps_in(lines: tuple[str, ...]) -> Toggle:
+    name = f"{_short(lines[0])}-{lines[-1].rpartition(':')[2]}"
+    return sleeps_at(name, lines, f"random sleeps in {shown_count(len(lines), 'line')}")
+
+
+def _by_number(line: str) -> tuple[str, int]:
+    path, _, number = line.rpartition(":")
+    return path, int(number) if number.isdigit() else 0
+
+
+def _once(arms: Sequence[tuple[str, ...]]) -> Search[tuple[str, ...], None]:
+    """Run each once."""
+    yield Round(arms)
+
+
+def _with_toggles(
+    found: Amplification[str], by_name: Mapping[str, Toggle]
+) -> Amplification[Toggle]:
+    """Return the same with switches in place of their names."""
+
+    def named(all_of_them: Sequence[Amplified[str]]) -> tuple[Amplified[Toggle], ...]:
+        return tuple(
+            Amplified(
+                arm=tuple(by_name[name] for name in each.arm),
+                runs=each.runs,
+                raises=each.raises,
+                evidence=each.evidence,
+            )
+            for each in all_of_them
+        )
+
+    return Amplification(
+        as_it_is=found.as_it_is, tried=named(found.tried), run_off=named(found.run_off)
+    )
+
+
+def _signs(outcome: Outcome) -> tuple[str, ...]:
+    return next((texts(e.detail, "signs") for e in outcome.evidence if e.kind == TOGGLES), ())
+
+
+def _processes(outcome: Outcome) -> int:
+    """Return how many processes have told anything."""
+    return next((integer(e.detail, "processes") for e in outcome.evidence if e.kind == TOGGLES), 0)
+
+
+def _escaped(path: str) -> str:
+    """Return a path as the agent writes it."""
+    return path.encode("ascii", "backslashreplace").decode("ascii")
+
+
+def _surely(runs: Runs) -> float:
+    return wilson(runs.failed, runs.total, CONFIDENCE).low
+
+
+def _short(place: str) -> str:
+    """Return ``counter.py:12`` of a whole path."""
+    return place.rpartition("/")[2]

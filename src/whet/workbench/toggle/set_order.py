@@ -1,0 +1,111 @@
+"""Whether a failure that comes only sometimes hangs on the order of sets: Python's hash seed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from whet.core.trial import Trial
+from whet.host.inspect.presence import pythons_in
+from whet.search.rates import passes_to_be_sure
+from whet.workbench.toggle.amplifiers import hash_seed
+from whet.workbench.toggle.toggle import Effect, Turned, turn_each
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.reproduce import Baseline
+
+SEED = "PYTHONHASHSEED"
+_MISSED, _WRONG = 0.05, 0.01
+_MOST_SEEDS, _MOST_RUNS = 40, 12
+_MOST_SECONDS = 120.0
+_LEAST_RUNS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldOrder:
+    """A seed with which it fails each time, and one with which it passes each time.
+
+    Attributes:
+        failing: the seed with which it fails.
+        failing_runs: in so many runs, each time.
+        passing: the seed with which it passes.
+        passing_runs: in so many runs, each time.
+    """
+
+    failing: int
+    failing_runs: int
+    passing: int
+    passing_runs: int
+
+    @property
+    def says(self) -> str:
+        """Both, in a sentence."""
+        return (
+            f"with `{SEED}={self.failing}` it fails each time ({self.failing_runs} of"
+            f" {self.failing_runs} runs), with `{SEED}={self.passing}` it passes each time"
+            f" ({self.passing_runs} of {self.passing_runs}): it hangs on the order of a set,"
+            " which is another one in each run"
+        )
+
+
+def held_order(
+    bench: Workbench, trial: Trial, baseline: Baseline, record: Callable[[Trial], int]
+) -> HeldOrder | None:
+    """Look for a seed that fails each time and one that passes each time; None: there are none.
+
+    The chance to claim it of a failure that has nothing to do with the order is 1 in 100; that to miss a
+    seed that fails is 5 in 100.
+    """
+    rate = baseline.reproduction.rate
+
+    def tried(seed: int) -> Turned:
+        return turn_each(bench, trial, baseline, record, (hash_seed(seed),), repeats=1)[0]
+
+    found = _one_of_each(tried, _seeds(rate))
+    if found is None:
+        return None
+    failing, passing = found
+    failing_runs, passing_runs = _sure(rate), _sure(1 - rate)
+    if not all(tried(failing).failures for _ in range(failing_runs)):
+        return None
+    if not all(tried(passing).effect is Effect.GONE for _ in range(passing_runs)):
+        return None
+    return HeldOrder(
+        failing=failing, failing_runs=failing_runs, passing=passing, passing_runs=passing_runs
+    )
+
+
+def can_tell(bench: Workbench, trial: Trial, baseline: Baseline) -> bool:
+    """Whether it may be looked for: it is flaky, in Python, no seed is set, and it takes no longer than this."""
+    done = baseline.reproduction
+    if SEED in bench.environment or SEED in trial.environment or not 0 < done.rate < 1:
+        return False
+    runs = _seeds(done.rate) + _sure(done.rate) + _sure(1 - done.rate)
+    is_python = bool(trial.surroundings.interpreter or pythons_in(baseline.outcome.evidence))
+    return is_python and runs * done.wall_seconds < _MOST_SECONDS
+
+
+def _seeds(rate: float) -> int:
+    """Return how many seeds to try, so that one that fails and one that passes are among them."""
+    rarer = min(rate, 1 - rate)
+    return min(passes_to_be_sure(rarer, 1 - _MISSED) or _MOST_SEEDS, _MOST_SEEDS)
+
+
+def _one_of_each(tried: Callable[[int], Turned], most: int) -> tuple[int, int] | None:
+    failing: int | None = None
+    passing: int | None = None
+    for seed in range(1, most + 1):
+        turned = tried(seed)
+        if turned.failures:
+            failing = failing or seed
+        elif turned.effect is Effect.GONE:
+            passing = passing or seed
+        if failing is not None and passing is not None:
+            return failing, passing
+    return None
+
+
+def _sure(rate: float) -> int:
+    """Return how many runs that all come out so are no chance, at that rate.
+
+    One of the two rates is a half at the most, for which 7 runs are enough.
+    """
+    runs = passes_to_be_sure(1 - rate, 1 - _WRONG) or _MOST_RUNS
+    return min(max(_LEAST_RUNS, runs), _MOST_RUNS)

@@ -1,0 +1,432 @@
+"""`whet toggle`: what becomes of a failure when one switch is turned, or several."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from statistics import median
+
+from whet.core.budget import Budget, StopReason
+from whet.core.errors import BadUsage
+from whet.core.event import Notice, TrialFinished
+from whet.core.evidence import TOGGLES
+from whet.core.failure import Failure, FailureKind
+from whet.core.outcome import Outcome
+from whet.core.record import texts
+from whet.core.room import Room
+from whet.core.toggle import Toggle, together
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.host.limits.rr import TRACES_VARIABLE
+from whet.host.trial.agent_tasks import TOGGLES_VARIABLE
+from whet.search.delta import Kept, minimize
+from whet.search.rendering import rendering
+from whet.workbench.toggle.amplifiers import RECORDINGS, refusal
+from whet.workbench.trials.bench import RecordedExecutor, Workbench
+from whet.workbench.trials.command_search import CommandOptions, CommandSearch
+from whet.workbench.trials.driver import as_it_is
+from whet.workbench.trials.investigation import Reproduction
+from whet.workbench.trials.reproduce import Baseline, reproduce, with_patience
+from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.search_rows import search_recorder
+
+_SAYS_LITTLE = frozenset(
+    {FailureKind.SIGNAL, FailureKind.EXIT, FailureKind.TIMEOUT, FailureKind.OUT_OF_MEMORY}
+)
+
+
+class Effect(Enum):
+    """What became of the failure, in the words shown."""
+
+    GONE = "gone"
+    CLEARER = "clearer"
+    DIFFERENT = "different"
+    RARER = "rarer"
+    SAME = "same"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turned:
+    """A switch that was turned, and what came of it.
+
+    Attributes:
+        toggle: the switch.
+        effect: what became of the failure.
+        took: whether the program has read it; None: that is not known.
+        slowdown: median wall time over that without it.
+        failures: in how many runs it still failed the same way.
+        runs: how many there were.
+        trial: one of them: of those that fail, if any does.
+        summary: what that did, in a line.
+    """
+
+    toggle: Toggle
+    effect: Effect
+    took: bool | None
+    slowdown: float
+    failures: int
+    runs: int
+    trial: int
+    summary: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnedTogether:
+    """A set of switches that a search has found.
+
+    Attributes:
+        toggles: those that are turned.
+        left_out: those of the candidates that are not.
+        trial: the number of a trial with them; None: it is an earlier one.
+        stopped: why the search ended.
+        holds: it is as it was asked for: with these the failure is the same, or another.
+    """
+
+    toggles: tuple[Toggle, ...]
+    left_out: tuple[Toggle, ...]
+    trial: int | None
+    stopped: StopReason
+    holds: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToggleReport:
+    """What turning switches has shown.
+
+    Attributes:
+        reproduction: how often the command fails as it is.
+        summary: how, in a line.
+        turned: each switch by itself.
+        smallest: fewest switches that change the failure; None: not asked for.
+        simplest: most simplifying switches under which it is the same; None: not asked for.
+    """
+
+    reproduction: Reproduction
+    summary: str
+    turned: tuple[Turned, ...] = ()
+    smallest: TurnedTogether | None = None
+    simplest: TurnedTogether | None = None
+
+    @property
+    def stopped(self) -> StopReason:
+        """Why the last search ended."""
+        found = self.simplest or self.smallest
+        return StopReason.MINIMAL if found is None else found.stopped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToggleOptions:
+    """What to turn.
+
+    Attributes:
+        toggles: the switches.
+        finds_smallest: look for the fewest that change the failure.
+        simplifies: look for the most simplifying ones that leave it as it is.
+        repeats: runs of each; None: as many as the failure's rate asks for.
+        budget: when to stop.
+        jobs: trials at once in the two searches.
+    """
+
+    toggles: tuple[Toggle, ...]
+    finds_smallest: bool = False
+    simplifies: bool = False
+    repeats: int | None = None
+    budget: Budget = field(default_factory=Budget)
+    jobs: int | None = None
+
+
+def toggle(bench: Workbench, request: TrialRequest, options: ToggleOptions) -> ToggleReport:
+    """Turn switches one by one, or look for a set of them.
+
+    Raises:
+        BaselineDoesNotFail: if the command passes as it is.
+    """
+    refuse_impossible(bench, options.toggles)
+    trial = bench.build_trial(request)
+    bench.tasks = replace(bench.tasks, reads_signs=True)
+    number = bench.notebook.begin_investigation(verb="toggle", trial=trial)
+
+    record = search_recorder(bench, request, verb="toggle", investigation=number)
+    baseline = reproduce(bench, trial, request.judging, record)
+    turning = _Turning(bench, trial, baseline, record, options)
+    failure = baseline.outcome.failure
+    report = ToggleReport(
+        reproduction=baseline.reproduction, summary="" if failure is None else failure.summary
+    )
+    if options.simplifies:
+        report = replace(report, simplest=turning.simplest())
+    elif options.finds_smallest:
+        report = replace(report, smallest=turning.smallest())
+    else:
+        report = replace(report, turned=turning.one_by_one())
+    bench.notebook.end_investigation(number, report.stopped, _result(report))
+    return report
+
+
+def turn_each(
+    bench: Workbench,
+    trial: Trial,
+    baseline: Baseline,
+    record: Callable[[Trial], int],
+    toggles: tuple[Toggle, ...],
+    *,
+    repeats: int | None = None,
+) -> tuple[Turned, ...]:
+    """Turn switches one by one, for a failure that is known already."""
+    tasks, bench.tasks = bench.tasks, replace(bench.tasks, reads_signs=True)
+    try:
+        options = ToggleOptions(toggles=toggles, repeats=repeats)
+        return _Turning(bench, trial, baseline, record, options).one_by_one()
+    finally:
+        bench.tasks = tasks
+
+
+def turned_on(bench: Workbench, trial: Trial, toggles: Sequence[Toggle]) -> Trial:
+    """Return the trial with switches turned, as the agent and the program read them."""
+    variables, inside = together(toggles)
+    # Those of a trial that was amplified (`--like`) stay turned.
+    before = filter(None, trial.environment.get(TOGGLES_VARIABLE, "").split(","))
+    asked = {**variables, TOGGLES_VARIABLE: ",".join(dict.fromkeys([*before, *inside]))}
+    limits = trial.limits
+    for each in toggles:
+        if each.room is not None:
+            room = bench.settled((limits.room or Room()).beside(each.room))
+            limits = replace(limits, room=room)
+    wrapper = [word for each in toggles for word in each.wrapper]
+    if wrapper:
+        asked[TRACES_VARIABLE] = str(bench.project.state / RECORDINGS)
+    environment = {**trial.environment, **asked}
+    command = (*wrapper, *trial.command)
+    return replace(trial, command=command, environment=environment, limits=limits)
+
+
+def refuse_impossible(bench: Workbench, toggles: Sequence[Toggle]) -> None:
+    """Refuse switches that cannot be turned on this machine.
+
+    Raises:
+        BadUsage: if there is one.
+    """
+    for each in toggles:
+        why = refusal(each, bench.project.state)
+        if why:
+            raise BadUsage(f"`{each.name}` cannot be turned: {why}", hint="leave it away")
+
+
+class _Turning:
+    """The trials of one call."""
+
+    def __init__(
+        self,
+        bench: Workbench,
+        trial: Trial,
+        baseline: Baseline,
+        record: Callable[[Trial], int],
+        options: ToggleOptions,
+    ) -> None:
+        self._bench = bench
+        self._baseline = baseline
+        self._trial = with_patience(trial, baseline.reproduction.wall_seconds)
+        self._write = record
+        self._numbers: dict[str, int] = {}
+        self._options = options
+        self._repeats = options.repeats or baseline.repeats
+
+    def _record(self, starting: Trial) -> int:
+        number = self._write(starting)
+        self._numbers[starting.key] = number
+        return number
+
+    # ---- one by one ----
+
+    def one_by_one(self) -> tuple[Turned, ...]:
+        # One after the other: how long each takes is part of the answer.
+        with self._bench.executor(self._record) as executor:
+            return tuple(self._turn(executor, each) for each in self._options.toggles)
+
+    def _turn(self, executor: RecordedExecutor, each: Toggle) -> Turned:
+        runs: list[tuple[int, Outcome]] = []
+        asked = turned_on(self._bench, self._trial, (each,))
+        while len(runs) < self._repeats:
+            future = executor.submit(asked)
+            outcome = future.result()
+            assert future.number is not None
+            runs.append((future.number, outcome))
+            self._tell(future.number, asked, outcome, each.name)
+            if self._options.repeats is None and outcome.failure is not None:
+                break  # that it still fails is known; it may fail otherwise
+        return self._answer(each, runs)
+
+    def _tell(self, number: int, asked: Trial, outcome: Outcome, label: str) -> None:
+        oracle = self._baseline.oracle
+        verdict = oracle.judge(outcome)
+        self._bench.notebook.judge(number, oracle.description, verdict, None)
+        self._bench.emit(
+            TrialFinished(number=number, trial=asked, outcome=outcome, verdict=verdict, label=label)
+        )
+
+    def _answer(self, each: Toggle, runs: Sequence[tuple[int, Outcome]]) -> Turned:
+        oracle = self._baseline.oracle
+        verdicts = [oracle.judge(outcome) for _, outcome in runs]
+        failures = verdicts.count(Verdict.BAD)
+        number, shown = next(
+            (run for run in runs if oracle.judge(run[1]) is not Verdict.GOOD), runs[-1]
+        )
+        usual = self._baseline.reproduction.wall_seconds
+        seconds = median(outcome.wall_seconds for _, outcome in runs)
+        return Turned(
+            toggle=each,
+            effect=self._effect(verdicts, [outcome for _, outcome in runs]),
+            took=took(each, [outcome for _, outcome in runs]),
+            slowdown=seconds / usual if usual else 1.0,
+            failures=failures,
+            runs=len(runs),
+            trial=number,
+            summary=_words(shown),
+        )
+
+    def _effect(self, verdicts: Sequence[Verdict], outcomes: Sequence[Outcome]) -> Effect:
+        others = [
+            outcome.failure
+            for outcome, verdict in zip(outcomes, verdicts, strict=True)
+            if verdict is Verdict.SKIP and outcome.failure is not None
+        ]
+        if Verdict.BAD in verdicts:
+            rate = verdicts.count(Verdict.BAD) / len(verdicts)
+            is_rarer = len(verdicts) > 1 and rate < self._baseline.reproduction.rate / 2
+            return Effect.RARER if is_rarer else Effect.SAME
+        if not others:
+            return Effect.GONE
+        is_clearer = tells_more(self._baseline.outcome.failure, others[0])
+        return Effect.CLEARER if is_clearer else Effect.DIFFERENT
+
+    # ---- sets of them ----
+
+    def smallest(self) -> TurnedTogether:
+        """Look for the fewest switches that change the failure."""
+        toggles = tuple(each for each in self._options.toggles if not each.only_tells)
+        search = self._search(lambda kept: kept, toggles, _changed)
+        if not self._is(search, toggles, Verdict.BAD):
+            return self._nothing(toggles)
+        stopped = search.run()
+        return self._found(search.best, toggles, stopped)
+
+    def simplest(self) -> TurnedTogether:
+        """Look for the most simplifying switches under which the failure is the same."""
+        toggles = tuple(each for each in self._options.toggles if each.simplifies)
+
+        def others(left_out: tuple[Toggle, ...]) -> tuple[Toggle, ...]:
+            return tuple(each for each in toggles if each not in left_out)
+
+        search = self._search(others, toggles, as_it_is)
+        stopped = search.run()
+        return self._found(others(search.best), toggles, stopped)
+
+    def _search(
+        self,
+        turned: Callable[[tuple[Toggle, ...]], tuple[Toggle, ...]],
+        toggles: tuple[Toggle, ...],
+        told: Callable[[Verdict], Verdict],
+    ) -> CommandSearch[tuple[Toggle, ...]]:
+        """Return the search for a smallest set; `turned` says which switches it stands for."""
+
+        def chosen(kept: Kept) -> tuple[Toggle, ...]:
+            return tuple(toggles[index] for index in kept.elements())
+
+        return CommandSearch(
+            bench=self._bench, oracle=self._baseline.oracle, repeats=self._repeats,
+            record=self._record, best=toggles, told=told,
+            options=CommandOptions(budget=self._options.budget, jobs=self._options.jobs),
+            begin=lambda start: rendering(minimize(len(toggles)), chosen, start),
+            as_trial=lambda candidate: turned_on(self._bench, self._trial, turned(candidate)),
+            label=lambda candidate: ", ".join(each.name for each in turned(candidate)) or "none",
+        )  # fmt: skip
+
+    def _is(
+        self,
+        search: CommandSearch[tuple[Toggle, ...]],
+        toggles: tuple[Toggle, ...],
+        wanted: Verdict,
+    ) -> bool:
+        """Whether all switches together come out as wanted, in each of the runs that it takes."""
+        with self._bench.executor(self._record) as executor:
+            asked = search.as_trial(toggles)
+            for _ in range(self._repeats):
+                future = executor.submit(asked)
+                outcome = future.result()
+                assert future.number is not None
+                self._tell(future.number, asked, outcome, "all of them")
+                if search.told(self._baseline.oracle.judge(outcome)) is not wanted:
+                    return False
+        return True
+
+    def _nothing(self, toggles: tuple[Toggle, ...]) -> TurnedTogether:
+        self._bench.emit(Notice(text="with all of them together it fails the same way"))
+        return TurnedTogether(
+            toggles=(), left_out=toggles, trial=None, stopped=StopReason.MINIMAL, holds=False
+        )
+
+    def _found(
+        self, turned: tuple[Toggle, ...], toggles: tuple[Toggle, ...], stopped: StopReason
+    ) -> TurnedTogether:
+        asked = turned_on(self._bench, self._trial, turned)
+        return TurnedTogether(
+            toggles=turned,
+            left_out=tuple(each for each in toggles if each not in turned),
+            trial=self._numbers.get(asked.key),
+            stopped=stopped,
+        )
+
+
+def tells_more(before: Failure | None, now: Failure) -> bool:
+    """Whether a failure tells more than it did: an exception for a crash, a line for none.
+
+    The same exception from another line counts: a switch that makes things happen in order
+    moves an error to where it belongs.
+    """
+    if before is None:
+        return False
+    says_more = before.kind in _SAYS_LITTLE and now.kind not in _SAYS_LITTLE
+    has_place = not _own_place(before) and bool(_own_place(now))
+    is_moved = (
+        before.signature.exception == now.signature.exception != ""
+        and _own_place(before) != _own_place(now) != ""
+    )
+    return says_more or has_place or is_moved
+
+
+def _own_place(failure: Failure) -> str:
+    place = failure.place
+    return f"{place.path}:{place.line}" if place is not None and place.in_user_code else ""
+
+
+def _changed(verdict: Verdict) -> Verdict:
+    """Turn "it fails the same way" into what a search for a change leaves alone."""
+    return Verdict.GOOD if verdict is Verdict.BAD else Verdict.BAD
+
+
+def took(each: Toggle, outcomes: Sequence[Outcome]) -> bool | None:
+    """Return whether a program has read a switch in one of the runs; None: that is not known."""
+    told = [_told(each, outcome) for outcome in outcomes]
+    return True if True in told else (None if None in told else False)
+
+
+def _told(each: Toggle, outcome: Outcome) -> bool | None:
+    seen = next((found for found in outcome.evidence if found.kind == TOGGLES), None)
+    if seen is None:
+        return None
+    return each.took(texts(seen.detail, "signs"), is_all=bool(seen.detail.get("ended")))
+
+
+def _words(outcome: Outcome) -> str:
+    failure = outcome.failure
+    if failure is None:
+        return f"exit {outcome.shell_exit_code}"
+    place = failure.place
+    at = "" if place is None else f" at {place.path.rpartition('/')[2]}:{place.line}"
+    return f"{failure.summary}{at}"
+
+
+def _result(report: ToggleReport) -> dict[str, object]:
+    found = report.smallest or report.simplest
+    if found is not None:
+        return {"toggles": [each.name for each in found.toggles]}
+    return {each.toggle.name: each.effect.value for each in report.turned}

@@ -1,0 +1,140 @@
+"""Which switch makes a failure go, come elsewhere, or say more: those that its symptom asks for."""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+
+from whet.core.clue import Clue, Placing, Sureness
+from whet.core.failure import FailureKind
+from whet.core.trial import Trial
+from whet.evidence.not_a_number import WHY as WHY_NUMBERS
+from whet.evidence.not_a_number import forward_call
+from whet.workbench.toggle.toggle import Effect, Turned, turn_each
+from whet.workbench.toggle.toggles import chosen, known_toggles
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.reproduce import Baseline
+
+_CUDA = re.compile(r"\bCUDA\b|\bcu(?:BLAS|DNN|FFT)\b|device-side assert|\bHIP error", re.IGNORECASE)
+_LAST_BYTES = 8000
+_SIGNALS = ("debug-malloc",)
+_REPEATS, _CHANCE = 8, 0.05
+_OF_CHANCE = (Effect.GONE, Effect.RARER)
+_ANOMALY = "torch-anomaly"
+_WHY_CUDA = "a GPU tells of an error late, on another line: in step it tells at once"
+_SAID = {
+    Effect.GONE: "it does not fail",
+    Effect.RARER: "it fails less often",
+    Effect.DIFFERENT: "it fails in another way",
+    Effect.CLEARER: "it says more",
+}
+
+
+def toggle_clues(
+    bench: Workbench,
+    trial: Trial,
+    baseline: Baseline,
+    record: Callable[[Trial], int],
+    *,
+    is_explained: bool,
+    libraries: Collection[str] | None,
+) -> list[Clue]:
+    """Return what became of a failure when the switches for its symptom were turned.
+
+    Args:
+        bench: the workbench.
+        trial: what fails.
+        baseline: how.
+        record: writes the row of a trial.
+        is_explained: something points at a line already: what helps to guess is left out.
+        libraries: where a number that is none is the matter, whose it may be: ``torch``, ``jax``;
+            None: it is not.
+    """
+    asked = dict(_asked(baseline, is_explained=is_explained, libraries=libraries))
+    if not asked:
+        return []
+    toggles = chosen(list(asked), known_toggles(bench.settings.toggles))
+    repeats = None if baseline.reproduction.is_deterministic else _REPEATS
+    turned = turn_each(bench, trial, baseline, record, toggles, repeats=repeats)
+    clues = [
+        _placed(_clue(each, asked[each.toggle.name], said), each, bench, Placing(trial.cwd))
+        for each in turned
+        if (said := _said(each, baseline.reproduction.rate))
+    ]
+    return [*clues, *_of_no_gpu([each for each in turned if asked[each.toggle.name] == _WHY_CUDA])]
+
+
+def _placed(clue: Clue, turned: Turned, bench: Workbench, at: Placing) -> Clue:
+    """Return the clue with the line of the forward call, where anomaly mode has told one."""
+    if turned.toggle.name != _ANOMALY:
+        return clue
+    outcome = bench.notebook.trial(turned.trial).outcome
+    written = b"" if outcome is None else outcome.stderr.tail(_LAST_BYTES)
+    line = forward_call(written.decode("utf-8", "replace"))
+    if line is None:
+        return clue
+    where = f"{at(line.path, line.number)} in `{line.function}`"
+    says = f"the gradient went wrong in the forward call at {where}: {clue.says}"
+    return replace(clue, says=says, path=line.path, line=line.number)
+
+
+def _of_no_gpu(turned: Sequence[Turned]) -> list[Clue]:
+    """Return that no switch of CUDA's was read; what is said of none would look as if none was tried."""
+    if not turned or any(each.took is not False for each in turned):
+        return []
+    names = " ".join(each.toggle.name for each in turned)
+    return [
+        Clue(
+            says=f"nothing in the program has loaded CUDA on this machine, so that {names.replace(' ', ' and ')}"
+            f" could not be tried; where there is a GPU: `whet toggle {names}`",
+            why=_WHY_CUDA,
+        )
+    ]
+
+
+def _asked(
+    baseline: Baseline, *, is_explained: bool, libraries: Collection[str] | None
+) -> Iterator[tuple[str, str]]:
+    """Yield the switches that may tell something, and why."""
+    failure = baseline.outcome.failure
+    said = "" if failure is None else failure.summary
+    written = baseline.outcome.stderr.tail(_LAST_BYTES).decode("utf-8", "replace")
+    if _CUDA.search(said):
+        yield from ((name, _WHY_CUDA) for name in ("cuda-sync", "cpu"))
+    if libraries is not None:
+        if "torch" in libraries or "torch" in written:
+            yield _ANOMALY, WHY_NUMBERS
+        if "jax" in libraries or "jax" in written:
+            yield "jax-debug-nans", WHY_NUMBERS
+    if is_explained:
+        return
+    if not baseline.reproduction.is_deterministic:
+        why = "what it fails with only sometimes may be order"
+        yield from ((name, why) for name in ("hash-seed", "one-thread"))
+    if failure is not None and failure.kind is FailureKind.SIGNAL:
+        yield from ((name, "memory may have been spoilt before") for name in _SIGNALS)
+
+
+def _said(turned: Turned, rate: float) -> str:
+    """Return what a switch has changed, in words; empty: nothing, or it may be chance."""
+    if turned.took is False:
+        return ""
+    if turned.effect is Effect.SAME:
+        is_sure = turned.failures == turned.runs > 1 and rate**turned.runs < _CHANCE
+        return "it fails each time" if is_sure else ""
+    is_chance = turned.effect in _OF_CHANCE and (1 - rate) ** turned.runs >= _CHANCE
+    return "" if is_chance else _SAID[turned.effect]
+
+
+def _clue(turned: Turned, why: str, said: str) -> Clue:
+    told = "" if turned.effect is Effect.GONE else f": {turned.summary}"
+    slow = ", which only slows it down" if turned.toggle.only_slows and not told else ""
+    return Clue(
+        says=f"with `{turned.toggle.name}` ({turned.toggle.does}) {said}{told}"
+        f" ({turned.failures} of {turned.runs} runs fail the same way{slow};"
+        f" `whet toggle {turned.toggle.name}`)",
+        why=why,
+        sureness=Sureness.SHOWN
+        if turned.effect is Effect.GONE and not turned.toggle.only_slows
+        else Sureness.POSSIBLE,
+        trials=(turned.trial,),
+    )

@@ -1,0 +1,244 @@
+"""The toggles that whet knows: what makes a failure come in order, come at once, or tell more.
+
+Sources: the manuals of Python (`python --help-env`), of CUDA, PyTorch, JAX, NCCL, OpenMP and glibc.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from whet.core.errors import BadSetting, BadUsage
+from whet.core.record import JsonObject, MalformedRecordError, boolean, text, text_map, texts
+from whet.core.toggle import Toggle
+from whet.workbench.toggle.amplifiers import AMPLIFIERS
+
+_AT_START = "when Python starts"
+_POOLS = (
+    "library:libgomp",
+    "library:libiomp",
+    "library:libomp",
+    "library:libmkl",
+    "library:libopen",
+)
+_CUDA = ("library:libcuda.so",)
+
+_ALL = (
+    Toggle(
+        name="cuda-sync",
+        does="each CUDA kernel is waited for: an error is raised where it happens",
+        read="when CUDA's context is made",
+        variables={"CUDA_LAUNCH_BLOCKING": "1"},
+        signs=_CUDA, simplifies=True, only_slows=True,
+    ),
+    Toggle(
+        name="cpu",
+        does="no GPU is in sight: the same on the processor, with Python's own errors",
+        read="when CUDA, ROCm or JAX looks for devices",
+        variables={"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"},
+        signs=(*_CUDA, "module:torch", "module:jax", "module:tensorflow", "module:cupy"),
+        simplifies=True,
+    ),
+    Toggle(
+        name="no-cuda-cache",
+        does="PyTorch frees GPU memory at once: a stale pointer fails where it is used",
+        read="when PyTorch first asks for GPU memory",
+        variables={"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"},
+        signs=_CUDA, only_slows=True,
+    ),
+    Toggle(
+        name="torch-anomaly",
+        does="PyTorch names the forward call whose gradient went wrong",
+        read="when torch has been imported",
+        inside=("torch-anomaly",), signs=("inside:torch-anomaly",),
+    ),
+    Toggle(
+        name="torch-deterministic",
+        does="PyTorch takes deterministic algorithms, and refuses those that have none",
+        read="when torch has been imported",
+        variables={"CUBLAS_WORKSPACE_CONFIG": ":4096:8"},
+        inside=("torch-deterministic",), signs=("inside:torch-deterministic",), simplifies=True,
+    ),
+    Toggle(
+        name="no-compile",
+        does="torch.compile leaves functions as they are",
+        read="when torch._dynamo is imported",
+        variables={"TORCHDYNAMO_DISABLE": "1", "TORCH_COMPILE_DISABLE": "1"},
+        signs=("module:torch._dynamo",), simplifies=True,
+    ),
+    Toggle(
+        name="no-workers",
+        does="PyTorch's DataLoader loads in this process (num_workers=0)",
+        read="when a DataLoader is made",
+        inside=("no-workers",), signs=("inside:no-workers",), simplifies=True,
+    ),
+    Toggle(
+        name="one-process",
+        does="pools have one process, and distributed programs one rank (WORLD_SIZE=1)",
+        read="when a pool or a process group is made",
+        variables={
+            "WORLD_SIZE": "1", "RANK": "0", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1",
+            "PET_NPROC_PER_NODE": "1", "PET_NNODES": "1", "LOKY_MAX_CPU_COUNT": "1",
+        },
+        inside=("one-process",),
+        signs=(
+            "inside:one-process", "module:torch.distributed.distributed_c10d", "module:joblib",
+        ),
+        simplifies=True,
+    ),
+    Toggle(
+        name="one-thread",
+        does="OpenMP, MKL, OpenBLAS, Rayon and thread pools have one thread",
+        read="when each library is loaded",
+        variables=dict.fromkeys(
+            (
+                "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS",
+                "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "BLIS_NUM_THREADS",
+                "RAYON_NUM_THREADS", "POLARS_MAX_THREADS", "TBB_NUM_THREADS",
+            ),
+            "1",
+        ),
+        inside=("one-thread",),
+        signs=("inside:one-thread", *_POOLS, "module:polars", "module:tokenizers"),
+        simplifies=True,
+    ),
+    Toggle(
+        name="no-tokenizer-threads",
+        does="Hugging Face's tokenizers work in one thread",
+        read="when tokenizers is used",
+        variables={"TOKENIZERS_PARALLELISM": "false"},
+        signs=("module:tokenizers",), simplifies=True,
+    ),
+    Toggle(
+        name="hash-seed",
+        does="sets of texts have the same order in each run",
+        read=_AT_START,
+        variables={"PYTHONHASHSEED": "0"}, simplifies=True,
+    ),
+    Toggle(
+        name="asyncio-debug",
+        does="asyncio names coroutines that nobody awaited, slow callbacks, calls from wrong threads",
+        read="when an event loop is made",
+        variables={"PYTHONASYNCIODEBUG": "1"},
+        signs=("module:asyncio",), only_slows=True,
+    ),
+    Toggle(
+        name="dev-mode",
+        does="Python warns of files left open, checks its memory, and says where it crashed",
+        read=_AT_START,
+        variables={"PYTHONDEVMODE": "1"}, signs=("flag:dev_mode",),
+    ),
+    Toggle(
+        name="import-times",
+        does="Python tells each import and how long it took",
+        read=_AT_START,
+        variables={"PYTHONPROFILEIMPORTTIME": "1"}, only_tells=True,
+    ),
+    Toggle(
+        name="debug-malloc",
+        does="Python's memory is checked at each end: overruns are found when it is freed",
+        read=_AT_START,
+        variables={"PYTHONMALLOC": "debug"},
+    ),
+    Toggle(
+        name="perturb-malloc",
+        does="glibc fills memory that is handed out and freed: what is not set shows",
+        read="when the program starts",
+        variables={"MALLOC_PERTURB_": "165"},
+    ),
+    Toggle(
+        name="jax-no-jit",
+        does="JAX runs functions step by step, in Python",
+        read="when jax is imported",
+        variables={"JAX_DISABLE_JIT": "1"},
+        signs=("module:jax",), simplifies=True,
+    ),
+    Toggle(
+        name="jax-debug-nans",
+        does="JAX raises where the first NaN is made",
+        read="when jax is imported",
+        variables={"JAX_DEBUG_NANS": "True"}, signs=("module:jax",),
+    ),
+    Toggle(
+        name="nccl-log",
+        does="NCCL tells what it connects and why it fails",
+        read="when NCCL is loaded",
+        variables={"NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT,COLL"},
+        signs=("library:libnccl",), only_tells=True,
+    ),
+    Toggle(
+        name="distributed-log",
+        does="torch.distributed checks that all ranks call the same, and tells what it does",
+        read="when torch.distributed is imported",
+        variables={
+            "TORCH_DISTRIBUTED_DEBUG": "DETAIL", "TORCH_CPP_LOG_LEVEL": "INFO",
+            "TORCH_SHOW_CPP_STACKTRACES": "1",
+        },
+        signs=("module:torch.distributed.distributed_c10d",),
+    ),
+)  # fmt: skip
+
+
+def known_toggles(own: Mapping[str, JsonObject] | None = None) -> dict[str, Toggle]:
+    """Return all toggles by name; one of the user's own takes the place of whet's.
+
+    Args:
+        own: those of the settings, as they are written there.
+
+    Raises:
+        BadSetting: if one of them cannot be read.
+    """
+    added = {name: _toggle_of(name, data) for name, data in (own or {}).items()}
+    return {**{each.name: each for each in (*_ALL, *AMPLIFIERS)}, **added}
+
+
+def _toggle_of(name: str, data: JsonObject) -> Toggle:
+    try:
+        _check_words(data)
+        return Toggle(
+            name=name,
+            does=text(data, "does", "a switch of your own"),
+            variables=text_map(data, "variables"),
+            signs=texts(data, "signs") if "signs" in data else (),
+            simplifies=boolean(data, "simplifies") if "simplifies" in data else False,
+            amplifies=boolean(data, "amplifies") if "amplifies" in data else False,
+        )
+    except MalformedRecordError as error:
+        raise BadSetting(
+            f"`[toggles.{name}]` cannot be read: {error}",
+            hint='it has `variables = { NAME = "VALUE" }`, and if you like `does`, `signs`,'
+            " `simplifies` and `amplifies`",
+        ) from error
+
+
+def _check_words(data: JsonObject) -> None:
+    """Refuse words that say nothing.
+
+    Raises:
+        MalformedRecordError: if there are any.
+    """
+    for word in set(data) - {"does", "variables", "signs", "simplifies", "amplifies"}:
+        raise MalformedRecordError(f"`{word}` is not known")
+
+
+def chosen(
+    names: Sequence[str], known: Mapping[str, Toggle], not_agreed: Collection[str] = ()
+) -> tuple[Toggle, ...]:
+    """Return the toggles of these names; without one, all but those that only amplify.
+
+    Raises:
+        BadUsage: if there is none of a name, or the user has not agreed to it.
+    """
+    for name in names:
+        if name in not_agreed:
+            raise BadUsage(
+                f"`{name}` is a switch of this project, and you have not agreed to it yet",
+                hint="`whet settings` shows what it sets, `whet settings --agree` lets whet use it",
+            )
+        if name not in known:
+            import difflib
+
+            near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+            hint = f"did you mean {', '.join(f'`{each}`' for each in near)}? " if near else ""
+            raise BadUsage(
+                f"there is no toggle `{name}`", hint=f"{hint}`whet toggle --list` shows all"
+            )
+    named = tuple(known[name] for name in dict.fromkeys(names))
+    return named or tuple(each for each in known.values() if not each.amplifies)

@@ -1,0 +1,449 @@
+"""The workbench: one project's notebook, executors and belongings, put together."""
+
+import os
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from whet.agent.site.whet_state.secret import obey
+from whet.core.errors import BadUsage, EmptyCommand, FolderNotFound
+from whet.core.event import Notice
+from whet.core.executor import Executor
+from whet.core.limits import Limits
+from whet.core.oracle import AnyFailure, BadIf, Interesting, Oracle, SameFailure, ScriptVerdict
+from whet.core.outcome import Outcome
+from whet.core.output import BytesOutput, Output, digest_of
+from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Trial
+from whet.evidence.classify import classify
+from whet.execution.caching import CachingExecutor
+from whet.execution.cold import ColdExecutor
+from whet.execution.deadline import DeadlineExecutor
+from whet.execution.recording import RecordingExecutor
+from whet.host.code.editing import unsaved_below
+from whet.host.code.project import STATE_FOLDER, Project, Settings, load_settings
+from whet.host.code.snapshots import take_snapshot
+from whet.host.files.claims import Claims
+from whet.host.files.user_key import user_key
+from whet.host.process.belongings import Belongings
+from whet.host.process.console import Console
+from whet.host.process.ending import cleaning_up
+from whet.host.process.object_store import own_folder
+from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
+from whet.host.trial.capture import Capture
+from whet.host.trial.surroundings import look_around
+from whet.host.trial.veil import know_trial, know_variables
+from whet.notebook.notebook import FILE_NAME, Notebook
+from whet.workbench.trials.request import Judging, TrialRequest
+
+if TYPE_CHECKING:  # not loaded for a single trial: `whet run` must start at once
+    from whet.core.condition import Condition
+    from whet.core.event import Event, Observer
+    from whet.core.limits import Limits
+    from whet.core.room import Room
+    from whet.execution.cold import Observe, Perform
+    from whet.workbench.trials.placing import PlacingExecutor
+
+
+def silent(_event: "Event") -> None:
+    """Listen to nothing."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Shelf:
+    """Payloads of candidates on trial, in memory; those that prove something go to the notebook.
+
+    A search tries thousands of payloads of which all but a few pass. Keeping each of them
+    would fill the disk with what anybody can make again from the next larger one.
+    """
+
+    notebook: Notebook
+    _held: dict[str, bytes] = field(default_factory=dict[str, bytes])
+
+    def hold(self, data: bytes) -> str:
+        """Make ``data`` available to trials and return its digest."""
+        digest = digest_of(data)
+        self._held[digest] = data
+        return digest
+
+    def keep(self, data: bytes) -> str:
+        """Store ``data`` for good and return its digest."""
+        return self.notebook.blobs.put_bytes(data)
+
+    def release(self, digest: str) -> None:
+        """Drop what is no longer on trial."""
+        self._held.pop(digest, None)
+
+    def payload_of(self, digest: str) -> bytes | Path:
+        """Return a payload by its digest."""
+        held = self._held.get(digest)
+        return self.notebook.blobs.read(digest) if held is None else held
+
+
+Place: TypeAlias = Callable[[Executor], "PlacingExecutor"]
+"""Wraps what runs a trial, so that it runs in a checkout or an environment of its own."""
+
+RecordedExecutor: TypeAlias = RecordingExecutor | CachingExecutor | DeadlineExecutor
+"""An executor whose futures know the number of their trial."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Workbench:
+    """What every use case works with.
+
+    Attributes:
+        project: where the state lives.
+        settings: flag > environment > project > user.
+        notebook: every trial ever run.
+        belongings: what whet made on the machine.
+        environment: what trials inherit.
+        shelf: payloads on trial.
+        emit: tells the observers.
+        notes: what could not be kept or observed.
+        recalled: what came of a trial, as others than searches know it; None: nobody does.
+        observe: says where it is to be noted what a trial looks at; None: nowhere.
+        roots: folders other than a trial's own in which the project stands.
+        claims: the places of results, which no other whet may write to meanwhile.
+        tasks: what the agents in the programs are to observe.
+        has_warned: of changes that an editor holds.
+        deadline: when no trial runs any more, in seconds of `time.monotonic`; None: there is none.
+    """
+
+    project: Project
+    settings: Settings
+    notebook: Notebook
+    belongings: Belongings
+    environment: Mapping[str, str]
+    shelf: Shelf
+    emit: "Callable[[Event], None]" = silent
+    notes: list[str] = field(default_factory=list[str])
+    observe: "Observe | None" = None
+    recalled: Callable[[Trial], Outcome | None] | None = None
+    roots: tuple[str, ...] = ()
+    tasks: AgentTasks = NO_TASKS
+    has_warned: bool = False
+    deadline: float | None = None
+    claims: Claims = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Claim no place yet."""
+        self.claims = Claims(self.project.state / "claims")
+
+    @property
+    def foreign(self) -> str:
+        """What is to be said of trials that lie in the project; empty: there are none."""
+        path = self.project.root / STATE_FOLDER / FILE_NAME
+        return _FOREIGN.format(folder=STATE_FOLDER) if os.path.lexists(path) else ""
+
+    @property
+    def jobs(self) -> int:
+        """How many trials a search runs at once."""
+        return self.settings.jobs or os.cpu_count() or 1
+
+    @contextmanager
+    def executor(
+        self,
+        record: Callable[[Trial], int],
+        *,
+        jobs: int = 1,
+        console: Console | None = None,
+        cached: bool = False,
+        place: Place | None = None,
+        perform: "Perform | None" = None,
+    ) -> Generator[RecordedExecutor, None, None]:
+        """Put an executor together: recording, around a cache if asked, around a place.
+
+        Args:
+            record: writes the row of a trial before it starts and returns its number.
+            jobs: how many trials run at once.
+            console: where the program's output goes live, or None.
+            cached: answer a trial that was run before from the notebook.
+            place: wraps what runs a trial in its checkout or its environment.
+            perform: runs each program in a way of its own, from a frozen copy for one. Without
+                it no outcome that came so is believed either.
+        """
+        with ColdExecutor(
+            classify=partial(classify, roots=self.roots) if self.roots else classify,
+            payload_of=self.shelf.payload_of,
+            keep=self._keep,
+            belongings=self.belongings,
+            scratch=self.project.state / "scratch",
+            environment=self.environment,
+            jobs=jobs,
+            console=console,
+            pycache=self.project.state / "pycache",
+            perform=perform,
+            observe=self.observe,
+            keep_looks=self.notebook.blobs.put_bytes,
+            tasks=self.tasks,
+        ) as cold:
+            placing = None if place is None else place(cold)
+            recording = RecordingExecutor(placing or cold, record, self._finish)
+            known = self._known_cold if perform is None else self._known
+            try:
+                whole = CachingExecutor(recording, known) if cached else recording
+                yield whole if self.deadline is None else DeadlineExecutor(whole, self.deadline)
+            finally:
+                if placing is not None:
+                    with cleaning_up():
+                        placing.close()
+
+    def _keep(self, capture: Capture) -> Output:
+        if capture.file is not None:
+            return self.notebook.blobs.keep(capture.file, capture.digest)
+        self.notebook.blobs.put_bytes(capture.data)
+        return BytesOutput(capture.data)
+
+    def _finish(self, number: int, _trial: Trial, outcome: Outcome) -> None:
+        self.notebook.finish(number, outcome)
+
+    def _known(self, trial: Trial) -> Outcome | None:
+        return self.notebook.outcome_for(trial)
+
+    def _known_cold(self, trial: Trial) -> Outcome | None:
+        outcome = None if self.recalled is None else self.recalled(trial)
+        outcome = outcome or self._known(trial)
+        return None if outcome is None or outcome.resumed_from else outcome
+
+    def build_trial(self, request: TrialRequest, *, live: bool = False) -> Trial:
+        """Return the trial that the user asked for, with the code and surroundings of now.
+
+        Args:
+            request: what the user asked for.
+            live: standard input is what whet was given, unless a file is named.
+
+        Raises:
+            EmptyCommand: if there is nothing to run.
+            FolderNotFound: if the folder to start in does not exist.
+            BadCondition: if `--bad-if` cannot be read.
+        """
+        cwd = Path(os.path.abspath(request.cwd or self.project.folder))
+        if not cwd.is_dir():
+            raise FolderNotFound(f"`{cwd}` is not a folder", hint="check `--cwd`")
+        command = command_of(request)
+        condition_of(request)
+        snapshot = take_snapshot(
+            cwd,
+            state=self.project.state,
+            keep_untracked_below_bytes=self.settings.keep_untracked_below_bytes,
+        )
+        self.notes.extend(snapshot.notes)
+        self._warn_of_unsaved()
+        overridden = {**self.environment, **request.environment}
+        limits = self._settled(self._limits(request), overridden)
+        seen = look_around(command, cwd, overridden, state=self.project.state)
+        self.notebook.save_environment(seen.environment)
+        self.notebook.save_environment(seen.packages)
+        trial = Trial(
+            command=command,
+            cwd=str(cwd),
+            environment=dict(request.environment),
+            stdin=self._stdin(request, cwd, live=live),
+            reset=request.reset,
+            code=snapshot.code,
+            limits=replace(
+                limits,
+                wall_seconds=request.timeout_seconds or self.settings.timeout_seconds,
+            ),
+            hang_seconds=request.hang_seconds,
+            hangs_if_idle=request.hangs_if_idle,
+            measures=dict(request.measures),
+            surroundings=seen.surroundings,
+        )
+        know_trial(trial)
+        if trial.limits.starve:
+            from whet.workbench.trials.least_for_python import check_python_starts
+
+            check_python_starts(self, trial)
+        return trial
+
+    def _warn_of_unsaved(self) -> None:
+        """Tell once of changes that are in an editor and in no file: they will not run."""
+        if self.has_warned:
+            return
+        self.has_warned = True
+        for path in unsaved_below(self.project.root):
+            shown = os.path.relpath(path, self.project.folder)
+            note = f"an editor holds changes to `{shown}` that are not saved: they do not run"
+            self.notes.append(note)
+            self.emit(Notice(text=note))
+
+    def _limits(self, request: TrialRequest) -> Limits:
+        if not request.limit_set and not request.limits.starve:
+            return request.limits
+        from whet.workbench.trials.limit_sets import limits_asked
+
+        return limits_asked(request.limits, request.limit_set, self.settings.limits)
+
+    def _settled(self, limits: "Limits", environment: Mapping[str, str]) -> "Limits":
+        """Return the limits with a room whose paths are absolute and there."""
+        if limits.room is None:
+            return limits
+        return replace(limits, room=self.settled(limits.room, environment))
+
+    def settled(self, room: "Room", environment: Mapping[str, str] | None = None) -> "Room":
+        """Return a room with absolute paths, of this project."""
+        from whet.workbench.trials.rooms import settle_room
+
+        root, folder = str(self.project.root), str(self.project.folder)
+        overridden = self.environment if environment is None else environment
+        return settle_room(room, project=root, cwd=folder, environment=overridden)
+
+    def for_search(self, trial: Trial, left_out: Sequence[Path] = ()) -> Trial:
+        """Return the trial as a search runs it: its key counts every file that may decide.
+
+        A search is answered from the notebook, so that a file which no snapshot holds must
+        count, and what an earlier search left beside the code must not.
+
+        Args:
+            trial: what was asked for.
+            left_out: the search's payloads and the files that it writes.
+        """
+        from whet.host.code.search_stamp import code_without, stamp_of_files
+
+        own = (*left_out, self.project.state, *(Path(each) for each in [own_folder()] if each))
+        digest = stamp_of_files(trial, self.project.root, self.environment, own)
+        code = None if trial.code is None else code_without(trial.code, own)
+        surroundings = replace(trial.surroundings, files_digest=digest)
+        return replace(trial, code=code, surroundings=surroundings)
+
+    def _stdin(self, request: TrialRequest, cwd: Path, *, live: bool) -> str:
+        if not request.stdin:
+            return STDIN_INHERITED if live else STDIN_EMPTY
+        from whet.workbench.trials.payload import read_payload
+
+        return self.shelf.keep(read_payload(cwd / request.stdin, request.stdin, may_be_empty=True))
+
+
+_FOREIGN = (
+    "`{folder}` in this project holds trials of somebody else or of an older whet: they are left alone"
+    " (`whet notebook adopt {folder}` shows them and takes them over)"
+)
+
+
+@contextmanager
+def open_workbench(
+    environment: Mapping[str, str] | None = None, observer: "Observer | None" = None
+) -> Generator[Workbench, None, None]:
+    """Open the current folder's project; what whet made is removed at the end.
+
+    Raises:
+        CannotWrite: if the project's state can be written nowhere.
+        DiskFull: if there is no space for it.
+        BadSetting: if a setting is wrong.
+    """
+    inherited = dict(os.environ) if environment is None else dict(environment)
+    project = Project.find(Path.cwd(), inherited)
+    is_new = not (project.state / FILE_NAME).exists()
+    project.prepare()
+    Claims(project.state / "claims").sweep()
+    belongings = Belongings(project.state / "made")
+    belongings.sweep()
+    settings = load_settings(project, inherited)
+    notebook = Notebook.open(project.state, partial(user_key, inherited))
+    obey(settings.secrets, settings.not_secrets)
+    know_variables(inherited)
+    bench = Workbench(
+        project=project,
+        settings=settings,
+        notebook=notebook,
+        belongings=belongings,
+        environment=inherited,
+        shelf=Shelf(notebook=notebook),
+        emit=_emitter(observer),
+    )
+    try:
+        if is_new and bench.foreign:
+            bench.notes.append(bench.foreign)
+            bench.emit(Notice(text=bench.foreign))
+        yield bench
+    finally:
+        with cleaning_up():
+            bench.claims.give_back_all()
+            belongings.discard_all()
+            notebook.close()
+
+
+def _emitter(observer: "Observer | None") -> "Callable[[Event], None]":
+    """Return what tells ``observer``; one that raises is dropped and the work goes on.
+
+    Raises:
+        BrokenPipeError: where it writes to a reader that has gone.
+    """
+    listening = [] if observer is None else [observer]
+
+    def emit(event: "Event") -> None:
+        for listener in tuple(listening):
+            try:
+                listener(event)
+            except BrokenPipeError:
+                raise  # whoever read it has gone: nobody wants the rest
+            except Exception:
+                import logging
+
+                logging.getLogger("whet").exception("an observer failed and was dropped")
+                listening.remove(listener)
+
+    return emit
+
+
+def command_of(request: TrialRequest) -> tuple[str, ...]:
+    """Return the command that is run: a script that judges stands before the user's command.
+
+    Raises:
+        EmptyCommand: if there is none.
+    """
+    script = request.judging.script
+    if script:
+        path = Path(request.cwd or ".", script)
+        # A bare name is looked up on PATH unless a file of that name stands here.
+        found = os.path.abspath(path) if path.exists() else script
+        return (found, *request.command)
+    if not request.command or not request.command[0]:
+        raise EmptyCommand(
+            "there is no command to run" if not request.command else "the command's name is empty",
+            hint="write it behind all else, after `--`: `… -- python train.py`",
+        )
+    return request.command
+
+
+def condition_of(request: TrialRequest) -> "Condition | None":
+    """Return what `--bad-if` says.
+
+    Raises:
+        BadCondition: if it cannot be read.
+        BadUsage: if it needs a number that nothing measures.
+    """
+    if not request.judging.bad_if:
+        return None
+    from whet.core.condition import Condition
+
+    condition = Condition.parse(request.judging.bad_if)
+    for name in sorted(condition.names - set(request.measures)):
+        raise BadUsage(
+            f"nothing measures `{name}` in `--bad-if '{condition.text}'`",
+            hint=f"say how the program prints it: `--measure '{name}=REGEX'`",
+        )
+    return condition
+
+
+def oracle_of(judging: Judging, reference: Outcome | None = None) -> Oracle:
+    """Return what judges the trials of a request.
+
+    Args:
+        judging: what the user said.
+        reference: the failure to look for when the user said nothing.
+    """
+    if judging.bad_if:
+        from whet.core.condition import Condition
+
+        return BadIf(Condition.parse(judging.bad_if))
+    if judging.oracle:
+        return ScriptVerdict()
+    if judging.interesting:
+        return Interesting(judging.also_interesting)
+    if reference is not None and reference.signature is not None:
+        return SameFailure(reference.signature)
+    return AnyFailure()

@@ -1,0 +1,108 @@
+"""Limits by name, and limits that make sense: what a request asks for, on this machine."""
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import fields, replace
+
+from whet.core.errors import BadSetting, LimitMakesNoSense
+from whet.core.limits import Limits, size_bytes, speed_bytes
+from whet.core.room import Disk, Room
+from whet.host.files.memory import memory_left
+from whet.workbench.trials.sensible_limits import check_limits
+
+_DISKS = frozenset({"disk", "disk-free", "inodes"})
+_NO_AMOUNTS = frozenset({"room", "spares_command"})
+
+SETS: Mapping[str, Mapping[str, str]] = {
+    "laptop": {"memory": "8G", "cpus": "4", "files": "1024"},
+    "full-tmp": {"disk-free": "1M"},
+    "tiny-container": {"memory": "512M", "cpus": "1", "files": "1024", "processes": "256"},
+}
+"""Named sets: what each option would be given."""
+
+
+def limits_asked(
+    asked: Limits, name: str, own: Mapping[str, Mapping[str, object]] | None = None
+) -> Limits:
+    """Return the limits of a request: its own over those of a named set.
+
+    A set says how small a machine is: where this one is smaller still, its limit does nothing.
+
+    Args:
+        asked: what the options say.
+        name: of a set; empty: none.
+        own: sets from the settings.
+
+    Raises:
+        LimitMakesNoSense: if there is no such set, or an option asks for more than there is.
+        BadSetting: if a set of the user's own has something that is no limit.
+    """
+    total, processors = memory_left().total_bytes, len(os.sched_getaffinity(0))
+    check_limits(asked, total, processors)
+    if not name:
+        return asked
+    sets = {**SETS, **(own or {})}
+    if name not in sets:
+        raise LimitMakesNoSense(
+            f"there is no set of limits called `{name}`",
+            hint=f"there are {', '.join(f'`{each}`' for each in sorted(sets))}; "
+            "own ones go into `[limits.NAME]` of `whet.toml`",
+        )
+    limits = Limits()
+    for option, words in sets[name].items():
+        if option in _DISKS:
+            limits = replace(limits, room=_with_disk(name, option, words, limits.room or Room()))
+            continue
+        limits = Limits.from_json({**limits.to_json(), **_field(name, option, words)})
+    if (limits.memory_bytes or 0) > total:
+        limits = replace(limits, memory_bytes=None)
+    if (limits.memory_high_bytes or 0) > total:
+        limits = replace(limits, memory_high_bytes=None)
+    if (limits.cpus or 0) > processors:
+        limits = replace(limits, cpus=None)
+    if limits.room is not None and asked.room is not None:
+        own_room = replace(asked.room, disks=asked.room.disks or limits.room.disks)
+        asked = replace(asked, room=own_room)
+    own_values = {each: value for each, value in asked.to_json().items() if value is not None}
+    return Limits.from_json({**limits.to_json(), **own_values})
+
+
+def _text(words: object) -> str:
+    return str(words) if isinstance(words, str | int | float) else ""
+
+
+def _with_disk(name: str, option: str, words: object, room: Room) -> Room:
+    text = _text(words)
+    size, _, path = text.partition(":")
+    amount = int(size) if option == "inodes" and size.isdigit() else size_bytes(size)
+    if not amount:
+        raise BadSetting(
+            f"`{option} = {text or type(words).__name__}` in the set of limits `{name}` is no limit",
+            hint='write it as the option: `disk-free = "1M:/tmp"`',
+        )
+    disk = Disk(path=path, size_bytes=amount, is_rest=option == "disk-free")
+    if option == "inodes":
+        disk = Disk(path=path, inodes=amount)
+    return replace(room, disks=(*room.disks, disk))
+
+
+def _field(name: str, option: str, words: object) -> dict[str, int | float]:
+    plain = option.replace("-", "_")
+    kinds = {each.name for each in fields(Limits) if each.name not in _NO_AMOUNTS}
+    text = _text(words)
+    if f"{plain}_bytes" in kinds:
+        size = speed_bytes(text) if plain == "slow_disk" else size_bytes(text)
+        if size is not None and size > 0:
+            return {f"{plain}_bytes": size}
+    elif plain in kinds:
+        try:
+            number = float(text)
+        except ValueError:
+            number = 0.0
+        if 0 < number < math.inf:
+            return {plain: number if plain == "cpus" else int(number)}
+    raise BadSetting(
+        f"`{option} = {words!r}` in the set of limits `{name}` is no limit",
+        hint='write it as the option: `memory = "2G"`, `files = 64`',
+    )

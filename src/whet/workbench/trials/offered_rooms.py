@@ -1,0 +1,38 @@
+"""Offers a clean room where the inputs of a command are seen to change while it runs."""
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from whet.core.event import Notice
+from whet.core.trial import Trial
+from whet.workbench.trials.bench import Workbench
+
+_SHOWN = 3
+
+
+@contextmanager
+def offering_clean_rooms(bench: Workbench, trial: Trial) -> Generator[None, None, None]:
+    """Tell, after the runs in this context, that a run starts from what the one before has left.
+
+    Args:
+        bench: the workbench.
+        trial: what is run, more than once.
+    """
+    room = trial.limits.room
+    if room is not None and room.is_clean:
+        yield
+        return
+    from whet.host.trial.inputs import Inputs
+
+    inputs = Inputs.of(trial, bench.environment, [bench.project.state])
+    yield
+    written = inputs.written()
+    if written:
+        more = f" and {len(written) - _SHOWN} more" if len(written) > _SHOWN else ""
+        names = ", ".join(f"`{os.path.relpath(path, trial.cwd)}`" for path in written[:_SHOWN])
+        text = (
+            f"what the command starts from changed while it ran ({names}{more}): if the command"
+            " wrote it, no run is like the one before; with `--clean` each starts from the same files"
+        )
+        bench.emit(Notice(text=text))

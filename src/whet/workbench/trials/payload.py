@@ -1,0 +1,221 @@
+"""Finding the payload in the command, and reading it."""
+
+import os
+import re
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from whet.core.errors import (
+    BadUsage,
+    PayloadEmpty,
+    PayloadIsFolder,
+    PayloadMissing,
+    PayloadNotInCommand,
+    PayloadUnreadable,
+)
+from whet.core.trial import PayloadBinding, PayloadPlace, put_path
+from whet.host.code.folders import pack_folder
+from whet.host.files.files import fitting_name
+
+PLACEHOLDER = "{}"
+
+_BETWEEN_PATHS = re.compile(r"[\s'\"=:,;()<>|&@\[\]]+")
+
+
+def read_payload(path: Path, shown: str, *, may_be_empty: bool = False) -> bytes:
+    """Return what the payload holds.
+
+    Args:
+        path: the file.
+        shown: its name as the user wrote it.
+        may_be_empty: whether an empty one is fine.
+
+    Raises:
+        PayloadMissing, PayloadIsFolder, PayloadUnreadable, PayloadEmpty: as they say.
+    """
+    try:
+        if not stat.S_ISREG(mode := path.stat().st_mode) and not stat.S_ISDIR(mode):
+            raise PayloadUnreadable(
+                f"`{shown}` is no file but a pipe, a socket or a device",
+                hint=f"write what comes out of it to a file first: `cat {shown} > data`",
+            )
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise PayloadMissing(
+            f"`{shown}` does not exist", hint=f"`ls {_nearest(path)}` shows what is there"
+        ) from error
+    except IsADirectoryError as error:
+        raise PayloadIsFolder(
+            f"`{shown}` is a folder, not a file to be read",
+            hint=f"name one file in it: `ls {shown}`",
+        ) from error
+    except OSError as error:
+        raise PayloadUnreadable(
+            f"`{shown}` cannot be read: {error.strerror}", hint=f"`ls -l {shown}` shows who may"
+        ) from error
+    if not data and not may_be_empty:
+        raise PayloadEmpty(f"`{shown}` is empty", hint="name the file that the failure needs")
+    return data
+
+
+def read_folder(path: Path, shown: str) -> bytes:
+    """Return what a folder holds, packed.
+
+    Args:
+        path: the folder.
+        shown: its name as the user wrote it.
+
+    Raises:
+        PayloadTooLarge, PayloadUnreadable, PayloadMissing, PayloadEmpty: as they say.
+    """
+    data = pack_folder(path, shown)
+    if not data.strip(b"\0"):
+        raise PayloadEmpty(
+            f"`{shown}` is an empty folder", hint="name the one that the failure needs"
+        )
+    return data
+
+
+def bind_payloads(
+    command: tuple[str, ...], cwd: Path, files: Sequence[tuple[str, str]], *, stdin: str = ""
+) -> tuple[PayloadBinding, ...]:
+    """Return where each file stands in ``command``: every place of it.
+
+    The arguments that are the file, however it is written, and standard input come first; then
+    `--input=FILE`; then a `{}`, in the order of the files where more than one has none of its
+    own; last a path inside of an argument, as in a shell's text.
+
+    Args:
+        command: the argument vector.
+        cwd: where it runs.
+        files: each one's name as the user wrote it, and its digest.
+        stdin: the file that the command reads, if one is named.
+
+    Raises:
+        BadUsage: if a file is named twice, or `{}` stands for it is not clear which.
+        PayloadNotInCommand: if one stands nowhere.
+    """
+    _refuse_twins([shown for shown, _ in files], cwd)
+    found = {shown: _named(command, cwd, shown) for shown, _ in files}
+    reads = {shown: bool(stdin) and is_same_file(cwd / stdin, cwd / shown) for shown, _ in files}
+    nameless = [shown for shown, _ in files if not found[shown] and not reads[shown]]
+    found.update(_marked(command, nameless))
+    for shown in nameless:
+        found[shown] = found[shown] or _inside(command, cwd, shown)
+        if not found[shown]:
+            raise PayloadNotInCommand(
+                f"`{shown}` does not stand in the command `{' '.join(command)}`",
+                hint="write `{}` where the file's name belongs, or `--stdin FILE`",
+            )
+    return tuple(
+        _binding(Path(os.path.abspath(cwd / shown)), digest, found[shown], reads_stdin=reads[shown])
+        for shown, digest in files
+    )
+
+
+def _binding(
+    path: Path, digest: str, places: Sequence[PayloadPlace], *, reads_stdin: bool
+) -> PayloadBinding:
+    name, folder = path.name, str(path.parent) if path.is_dir() else ""
+    if reads_stdin:
+        return PayloadBinding(argument=None, text="", name=name, digest=digest, more=tuple(places))
+    first, *others = places
+    return PayloadBinding(
+        argument=first.argument,
+        text=first.text,
+        name=name,
+        digest=digest,
+        more=tuple(others),
+        folder=folder,
+    )
+
+
+def _refuse_twins(files: Sequence[str], cwd: Path) -> None:
+    for number, shown in enumerate(files):
+        for other in files[:number]:
+            if is_same_file(cwd / other, cwd / shown):
+                raise BadUsage(
+                    f"`{other}` and `{shown}` are one file",
+                    hint="name it once: it is varied everywhere",
+                )
+
+
+def _named(command: tuple[str, ...], cwd: Path, shown: str) -> list[PayloadPlace]:
+    """Return the arguments that are the file, or that are `--option=FILE`."""
+    path = cwd / shown
+    places: list[PayloadPlace] = []
+    for index, word in enumerate(command):
+        value = word.partition("=")[2]
+        if word == shown or is_same_file(cwd / word, path):
+            places.append(PayloadPlace(argument=index, text=word))
+        elif value and (value == shown or is_same_file(cwd / value, path)):
+            places.append(PayloadPlace(argument=index, text=value))
+        elif path.is_dir() and (text := _way_into(word, cwd, path) or _way_into(value, cwd, path)):
+            places.append(PayloadPlace(argument=index, text=text))
+    return places
+
+
+def _way_into(word: str, cwd: Path, folder: Path) -> str:
+    """Return what of a path names a folder that it leads into, as in `data/a.txt`; or nothing."""
+    ends = [match.end() for match in re.finditer("/", word)]
+    ways = (word[:end] for end in ends if end < len(word))
+    return next((way for way in ways if is_same_file(cwd / way, folder)), "")
+
+
+def _marked(command: tuple[str, ...], files: Sequence[str]) -> dict[str, list[PayloadPlace]]:
+    """Return the `{}` of each file; those in the middle of a word count where there are no others.
+
+    A program's text may hold a `{}` of its own.
+    """
+    marks = [index for index, word in enumerate(command) if word.endswith(PLACEHOLDER)]
+    plain = [index for index in marks if command[index] == PLACEHOLDER or "=" in command[index]]
+    marks = plain or [index for index, word in enumerate(command) if PLACEHOLDER in word]
+    places = [PayloadPlace(argument=index, text=PLACEHOLDER) for index in marks]
+    if len(files) <= 1:
+        return dict.fromkeys(files, places)
+    if places and len(places) != len(files):
+        raise BadUsage(
+            f"{len(places)} arguments hold `{{}}`, for {len(files)} files:"
+            f" {', '.join(f'`{shown}`' for shown in files)}",
+            hint="write one argument with `{}` for each, in the order of the files",
+        )
+    return {shown: places[number : number + 1] for number, shown in enumerate(files)}
+
+
+def _inside(command: tuple[str, ...], cwd: Path, shown: str) -> list[PayloadPlace]:
+    """Return the paths inside of arguments that are the file, as in the text of `sh -c`."""
+    path = cwd / shown
+    places: list[PayloadPlace] = []
+    for index, word in enumerate(command):
+        texts = {
+            text for text in _BETWEEN_PATHS.split(word) if text and is_same_file(cwd / text, path)
+        }
+        if put_path(word, shown, "") != word:
+            texts.add(shown)
+        if path.is_dir():
+            texts |= {_way_into(text, cwd, path) for text in _BETWEEN_PATHS.split(word)} - {""}
+        places += [PayloadPlace(argument=index, text=text) for text in sorted(texts)]
+    return places
+
+
+def shrunk_path(original: Path) -> Path:
+    """Return the path beside ``original`` where its smaller version goes."""
+    return path_called(original, "shrunk")
+
+
+def path_called(original: Path, word: str) -> Path:
+    """Return the path beside ``original`` of a version that is called by a word: `a.fails.json`."""
+    return original.with_name(fitting_name(original.stem, f".{word}{original.suffix}"))
+
+
+def is_same_file(one: Path, other: Path) -> bool:
+    """Whether both are one file, by any name or link."""
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):
+        return False
+
+
+def _nearest(path: Path) -> Path:
+    return next((parent for parent in path.parents if parent.is_dir()), Path("/"))

@@ -1,0 +1,204 @@
+"""Running the command as it is, several times: does it fail, and always the same way?"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+from whet.core.budget import OutOfTimeError, StopReason
+from whet.core.errors import BaselineDoesNotFail
+from whet.core.event import TrialFinished
+from whet.core.oracle import AnyFailure, Interesting, Oracle
+from whet.core.outcome import Outcome
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.evidence.told_apart import told_apart
+from whet.host.trial.secret import masked_words
+from whet.search.rates import passes_to_be_sure
+from whet.workbench.trials.bench import Place, Workbench, oracle_of
+from whet.workbench.trials.investigation import Reproduction
+from whet.workbench.trials.offered_rooms import offering_clean_rooms
+from whet.workbench.trials.repeated import Ran, Repeated
+from whet.workbench.trials.request import Judging
+
+FEW, MANY, FEW_WHERE_SLOW = 3, 10, 2
+"""So often a command is run; more often if the first few runs do not agree."""
+
+_MISSED = 0.01
+"""Chance with which a candidate that fails sometimes may be taken for one that never does."""
+
+_MOST_REPEATS = 20
+
+_PATIENCE = 10
+"""A run may take so many times as long as those before it until it counts as hanging."""
+
+_LEAST_SECONDS = 4.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """What the command does unchanged.
+
+    Attributes:
+        outcome: the first one that was BAD.
+        oracle: judges all later trials.
+        reproduction: how often it failed.
+        repeats: how often a candidate must be tried before it counts as not failing.
+    """
+
+    outcome: Outcome
+    oracle: Oracle
+    reproduction: Reproduction
+    repeats: int
+
+
+def reproduce(
+    bench: Workbench,
+    trial: Trial,
+    judging: Judging,
+    record: Callable[[Trial], int],
+    *,
+    attempts: int = FEW,
+    place: Place | None = None,
+) -> Baseline:
+    """Run ``trial`` several times and say how often it fails the same way.
+
+    Raises:
+        BaselineDoesNotFail: if it never fails.
+    """
+
+    def more(verdicts: Sequence[Verdict]) -> int:
+        if trial.hang_seconds is not None and len(verdicts) < FEW_WHERE_SLOW <= attempts:
+            return FEW_WHERE_SLOW - len(verdicts)
+        if len(verdicts) == FEW_WHERE_SLOW and all(r.outcome.hung_seconds for r in repeated.runs):
+            return 0  # most of the time that a hang takes is spent on being sure of it
+        if len(verdicts) == attempts < MANY and _disagree(judging, _pairs(repeated.runs)):
+            return MANY - attempts
+        return attempts - len(verdicts)
+
+    with bench.executor(record, place=place) as executor:
+        repeated = Repeated(
+            executor=executor,
+            oracle=oracle_of(judging),
+            # One that hangs now and then must not hang the first look at it.
+            trial=lambda runs: (
+                with_patience(trial, runs[0].outcome.wall_seconds) if runs else trial
+            ),
+        )
+        with offering_clean_rooms(bench, trial):
+            stopped = repeated.run(more)
+        if stopped is StopReason.INTERRUPTED:
+            raise KeyboardInterrupt
+        if stopped is StopReason.OUT_OF_TIME and not repeated.runs:
+            raise OutOfTimeError
+    runs = _pairs(repeated.runs)
+    first = reference_of(judging, runs)
+    if first is None:
+        raise _does_not_fail(trial, runs, oracle_of(judging))
+    oracle = oracle_of(judging, first)
+    return _baseline(bench, trial, oracle, first, runs)
+
+
+def patience(wall_seconds: float) -> float:
+    """Return the limit of time for another run of something that takes so long.
+
+    It is a power of two: a slightly faster or slower run then gives the same limit, and a search
+    that is resumed runs nothing again of what has met it.
+    """
+    seconds = max(_LEAST_SECONDS, _PATIENCE * wall_seconds)
+    return float(2.0 ** math.ceil(math.log2(seconds)))
+
+
+def with_patience(trial: Trial, wall_seconds: float) -> Trial:
+    """Return the trial with a limit of time, if it has none, so that a run that hangs ends."""
+    if trial.limits.wall_seconds is not None:
+        return trial
+    limits = replace(trial.limits, wall_seconds=patience(wall_seconds))
+    return replace(trial, limits=limits)
+
+
+def _pairs(runs: Sequence[Ran]) -> list[tuple[int, Outcome]]:
+    return [(each.number, each.outcome) for each in runs]
+
+
+def _disagree(judging: Judging, runs: list[tuple[int, Outcome]]) -> bool:
+    first = reference_of(judging, runs)
+    if first is None:
+        return False
+    oracle = oracle_of(judging, first)
+    return any(oracle.judge(outcome) is not Verdict.BAD for _, outcome in runs)
+
+
+def reference_of(judging: Judging, runs: list[tuple[int, Outcome]]) -> Outcome | None:
+    """Return the reference: of the failures that were seen, one of the most frequent."""
+    any_bad = oracle_of(judging)
+    bad = [outcome for _, outcome in runs if any_bad.judge(outcome) is Verdict.BAD]
+    if not bad:
+        return None
+    if not isinstance(any_bad, AnyFailure):
+        return bad[0]
+    (most_frequent, _), *_ = Counter(outcome.signature for outcome in bad).most_common(1)
+    return next(outcome for outcome in bad if outcome.signature == most_frequent)
+
+
+def _baseline(
+    bench: Workbench,
+    trial: Trial,
+    oracle: Oracle,
+    first: Outcome,
+    runs: list[tuple[int, Outcome]],
+) -> Baseline:
+    others: list[str] = []
+    same = 0
+    for number, outcome in runs:
+        verdict = oracle.judge(outcome)
+        bench.notebook.judge(number, oracle.description, verdict, None)
+        bench.emit(TrialFinished(number=number, trial=trial, outcome=outcome, verdict=verdict))
+        same += verdict is Verdict.BAD
+        if verdict is not Verdict.BAD:
+            others.append(
+                "passes" if outcome.failure is None else told_apart(outcome.failure, first.failure)
+            )
+    reproduction = Reproduction(
+        attempts=len(runs),
+        same_failures=same,
+        other_failures=tuple(dict.fromkeys(others)),
+        wall_seconds=median(outcome.wall_seconds for _, outcome in runs),
+        peak_rss_bytes=int(median(outcome.peak_rss_bytes for _, outcome in runs)),
+        exit_code=first.shell_exit_code,
+        trials=tuple(number for number, _ in runs),
+    )
+    return Baseline(
+        outcome=first,
+        oracle=oracle,
+        reproduction=reproduction,
+        repeats=repeats_for(reproduction.rate),
+    )
+
+
+def repeats_for(rate: float) -> int:
+    """Return how often to try before "never fails" is wrong in one case of a hundred at most."""
+    return min(passes_to_be_sure(rate, 1 - _MISSED) or _MOST_REPEATS, _MOST_REPEATS)
+
+
+def _does_not_fail(
+    trial: Trial, runs: list[tuple[int, Outcome]], oracle: Oracle
+) -> BaselineDoesNotFail:
+    number, outcome = runs[-1]
+    if isinstance(oracle, Interesting):
+        return BaselineDoesNotFail(
+            f"`{trial.command[0]}` does not call the file interesting as it is: it exits"
+            f" {outcome.shell_exit_code}, not 0",
+            hint=f"`whet show {number}` shows what it printed; it runs in a folder that holds"
+            " nothing but a copy of the file, so name all else by whole paths",
+        )
+    times = "" if len(runs) == 1 else f" in each of {len(runs)} runs"
+    code = outcome.shell_exit_code
+    shown = " ".join(masked_words(trial.command))
+    return BaselineDoesNotFail(
+        f"`{shown[:200]}` does not fail: it exits {code}{times}",
+        hint=f"`whet show {number}` shows what it printed; if it is wrong all the same, say what"
+        " bad means: `--bad-if 'stdout ~ NaN'`, `--bad-if 'seconds > 2'`; if it fails now and then:"
+        " `whet repeat --amplify -- COMMAND`",
+    )

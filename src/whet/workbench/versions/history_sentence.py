@@ -1,0 +1,74 @@
+"""What a search over versions found, in words."""
+
+from whet.bisection.odds import shown_chance
+from whet.core.budget import StopReason
+from whet.core.quantity import shown_count
+from whet.workbench.trials.investigation import (
+    NoisySearch,
+    VersionSearch,
+)
+
+_SHOWN_SUSPECTS = 8
+
+
+def history_sentence(search: VersionSearch) -> str:
+    """Return what a search over versions found, in a sentence."""
+    if search.stopped is StopReason.NO_GOOD_VERSION:
+        why = f" ({search.hint})" if search.hint else ""
+        return f"no {search.old_term} {search.kind} of {search.subject} was found{why}"
+    if search.noisy is not None and (search.first_bad is not None or search.suspects):
+        return _noisy_sentence(search, search.noisy)
+    if search.first_bad is not None:
+        return (
+            f"{search.subject} {search.first_bad} is the first {search.new_term} {search.kind}"
+            f" ({search.good} is the last {search.old_term} one;"
+            f" {shown_count(len(search.tested), 'version')} tested of {search.between + 2})"
+            f"{_likeness(search)}"
+        )
+    if not search.suspects:
+        return (
+            f"no {search.old_term} {search.kind} of {search.subject} was found yet:"
+            f" {search.stopped.value}"
+        )
+    more = len(search.suspects) - _SHOWN_SUSPECTS
+    named = ", ".join(search.suspects[:_SHOWN_SUSPECTS]) + (f" and {more} more" if more > 0 else "")
+    return f"one of {named} is the first {search.new_term} {search.kind}: {search.stopped.value}"
+
+
+def _likeness(search: VersionSearch) -> str:
+    """Return by what the first bad version counts as one that fails like the end."""
+    if not search.likeness:
+        return ""
+    ways = "; then ".join(search.likeness)
+    return f"; judged {search.new_term.upper()} by likeness: {ways}"
+
+
+def next_of_history(search: VersionSearch) -> str:
+    """Return what to do about the version that brought the failure; empty if it is not known."""
+    if search.first_bad is None:
+        return ""
+    if search.kind == "release":
+        return (
+            f"Read what {search.subject} {search.first_bad} changed; until it is mended,"
+            f" `{search.subject}=={search.good}` does not have this failure."
+        )
+    return f"Look at the change: `git show {search.first_bad}`."
+
+
+def _noisy_sentence(search: VersionSearch, noisy: NoisySearch) -> str:
+    runs = shown_count(noisy.runs, "run")
+    if search.first_bad is None:
+        likely = ", ".join(search.suspects[:_SHOWN_SUSPECTS])
+        more = len(search.suspects) - _SHOWN_SUSPECTS
+        also = f" and {more} more" if more > 0 else ""
+        return (
+            f"with {shown_chance(noisy.confidence)} probability one of {likely}{also} is the first"
+            f" {search.new_term} {search.kind}, after {runs}: {search.stopped.value}"
+        )
+    edge = "; both sides of the edge were run again" if noisy.is_edge_tested else ""
+    return (
+        f"{search.subject} {search.first_bad} is the first {search.new_term} {search.kind} with"
+        f" {shown_chance(noisy.probability)} probability ({search.good} is the last"
+        f" {search.old_term} one; {runs}, {shown_count(len(search.tested), 'version')} tested of"
+        f" {search.between + 2}{edge})"
+    )

@@ -1,0 +1,154 @@
+"""What a search among failures that come only sometimes has found, to be shown."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from whet.bisection.odds import Odds, odds_picture
+from whet.bisection.terms import Terms
+from whet.core.budget import StopReason
+from whet.core.oracle import Oracle
+from whet.core.verdict import Verdict
+from whet.search.failure_rates import Runs
+from whet.search.noisy_bisection import NoisyBisection, NoisyResult
+from whet.workbench.trials.driver import Ended
+from whet.workbench.trials.investigation import NoisySearch, Suspect, TestedVersion, VersionSearch
+from whet.workbench.versions.noisy_ends import MeasuredEnds
+from whet.workbench.versions.versions import Versions
+
+_RUNNERS_UP = 5
+_NOT_WORTH_A_WORD = 0.0005
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """What is kept of a version: a trial that shows it, if one was run, and what came."""
+
+    trial: int | None
+    remark: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoisyAnswer:
+    """Puts an answer together.
+
+    Attributes:
+        versions: where it was searched.
+        terms: what the sides are called.
+        confidence: how likely the answer had to be.
+        ends: both ends, measured.
+        oracle: what judged.
+        noted: what is kept of each version, by label.
+    """
+
+    versions: Versions
+    terms: Terms
+    confidence: float
+    ends: MeasuredEnds
+    oracle: Oracle
+    noted: Mapping[str, Noted]
+
+    def found(
+        self,
+        bisection: NoisyBisection[str],
+        result: NoisyResult[str],
+        reason: StopReason,
+        ended: Ended[NoisyResult[str]],
+        plan: str,
+    ) -> VersionSearch:
+        """Return what was found, also by a search that was stopped early."""
+        label, first_bad = self.versions.label, result.first_bad
+        return replace(
+            self.nothing(reason, ended),
+            good=label(result.last_good or self.versions.old or ""),
+            first_bad=None if first_bad is None else label(first_bad),
+            first_bad_description="" if first_bad is None else self.versions.details(first_bad),
+            suspects=tuple(map(label, result.suspects)),
+            between=len(result.ranking) - 1,
+            tested=self._tested(result),
+            picture=self._picture(bisection, result),
+            noisy=self._how_sure(result, plan),
+        )
+
+    def nothing(self, reason: StopReason, ended: Ended[object]) -> VersionSearch:
+        """Return that nothing was found."""
+        return VersionSearch(
+            kind=self.versions.kind,
+            subject=self.versions.subject,
+            old_term=self.terms.old,
+            new_term=self.terms.new,
+            good="",
+            bad=self.versions.label(self.versions.new),
+            first_bad=None,
+            stopped=reason,
+            trials=ended.trials + self.ends.count,
+            wall_seconds=ended.wall_seconds,
+        )
+
+    def _tested(self, result: NoisyResult[str]) -> tuple[TestedVersion, ...]:
+        label = self.versions.label
+        ends = (self.versions.new, self.versions.old or "")
+        runs = {each: self.ends.counted(each, self.oracle) for each in ends}
+        for version, more in result.runs.items():
+            known = runs.get(version, Runs())
+            runs[version] = Runs(known.failed + more.failed, known.passed + more.passed)
+        named = self.versions.describe([*runs, *result.skipped])
+        tested = [
+            TestedVersion(
+                label=label(version),
+                verdict=self.terms.for_search(Verdict.BAD if done.failed else Verdict.GOOD),
+                trial=self._number(version),
+                description=named.get(version, ""),
+                remark=f"{done.failed} of {done.total} runs {self.terms.new}",
+            )
+            for version, done in runs.items()
+        ]
+        return (*tested, *(self._skipped(each, named.get(each, "")) for each in result.skipped))
+
+    def _skipped(self, version: str, description: str) -> TestedVersion:
+        label = self.versions.label(version)
+        return TestedVersion(
+            label=label, verdict=Verdict.SKIP, trial=self._number(version),
+            description=description, remark=self.noted[label].remark if label in self.noted else "",
+        )  # fmt: skip
+
+    def _number(self, version: str) -> int | None:
+        runs = self.ends.runs.get(version)
+        if runs:
+            return runs[-1].number
+        noted = self.noted.get(self.versions.label(version))
+        return None if noted is None else noted.trial
+
+    def _picture(self, bisection: NoisyBisection[str], result: NoisyResult[str]) -> str:
+        odds = Odds(
+            probability=bisection.posterior(),
+            runs=result.runs,
+            skipped=frozenset(result.skipped),
+            first_bad=result.first_bad,
+            word=self.terms.new,
+        )
+        named = self.versions.describe(list(odds.probability))
+        label = self.versions.label
+        return odds_picture(odds, lambda version: f"{label(version)} {named.get(version, '')}")
+
+    def _how_sure(self, result: NoisyResult[str], plan: str) -> NoisySearch:
+        likely = [each for each in result.ranking[: _RUNNERS_UP + 1] if each[1] > _NOT_WORTH_A_WORD]
+        named = self.versions.describe([version for version, _ in likely])
+        runners_up = [
+            Suspect(
+                label=self.versions.label(version),
+                description=named.get(version, ""),
+                probability=probability,
+            )
+            for version, probability in likely
+            if version != result.first_bad
+        ]
+        return NoisySearch(
+            plan=plan,
+            confidence=self.confidence,
+            probability=result.probability,
+            runners_up=tuple(runners_up[:_RUNNERS_UP]),
+            fails_if_bad=result.fails_if_bad,
+            fails_if_good=result.fails_if_good,
+            is_edge_tested=result.is_edge_tested,
+            runs=self.ends.count + sum(each.total for each in result.runs.values()),
+        )

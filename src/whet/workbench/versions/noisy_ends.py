@@ -1,0 +1,255 @@
+"""The two ends of a search where the failure comes only sometimes: how often does each fail?"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NoReturn
+
+from whet.bisection.terms import FIXED, Terms
+from whet.core.budget import Budget, StopReason
+from whet.core.errors import EndMisjudged
+from whet.core.event import Notice, TrialFinished
+from whet.core.oracle import Oracle
+from whet.core.verdict import Verdict
+from whet.search.failure_rates import Runs
+from whet.search.rates import chance_of_no_difference, passes_to_be_sure
+from whet.workbench.trials.bench import RecordedExecutor, oracle_of
+from whet.workbench.trials.repeated import Ran, Repeated
+from whet.workbench.trials.reproduce import reference_of
+from whet.workbench.versions.ends import turned_round
+from whet.workbench.versions.versions import VersionHunt
+
+WRONG_END = 0.01
+"""Chance with which a bad version is taken for a good end."""
+
+_LEAST_RUNS, _MOST_RUNS = 10, 60
+_FAILURES = 3
+"""So often a flaky end must have failed until its rate is known well enough to plan with."""
+
+_LOOK_ALIKE = 0.05
+"""Ends that would look so different by chance with more than this are run more often."""
+
+
+@dataclass(slots=True, kw_only=True)
+class MeasuredEnds:
+    """The two ends, run as often as it takes to see how often they fail.
+
+    Attributes:
+        hunt: the search whose ends they are.
+        jobs: runs at once.
+        runs: of each end, those of before included.
+        wall_seconds: how long they took.
+    """
+
+    hunt: VersionHunt
+    jobs: int
+    runs: dict[str, list[Ran]] = field(default_factory=dict[str, list[Ran]])
+    wall_seconds: float = 0.0
+
+    @property
+    def count(self) -> int:
+        """How many runs there were."""
+        return sum(map(len, self.runs.values()))
+
+    @property
+    def budget_left(self) -> Budget:
+        """What the ends leave of the search's budget."""
+        return self.hunt.budget.less(self.wall_seconds, self.count)
+
+    @property
+    def failing(self) -> str:
+        """The end that should fail."""
+        versions, terms = self.hunt.versions, self.hunt.terms
+        return versions.old if terms.is_fix and versions.old is not None else versions.new
+
+    def is_flaky(self, first_runs: int) -> bool:
+        """Run the failing end some times; the hunt's own run is the last of ``first_runs``."""
+        if first_runs <= 1:
+            return False
+        hunt, place = self.hunt, self.hunt.versions.place
+        with hunt.bench.executor(hunt.record, jobs=self.jobs, place=place) as executor:
+            runs = self._measure(executor, self.failing, partial(_up_to, first_runs - 1))
+        verdicts = {each.verdict for each in runs}
+        return Verdict.BAD in verdicts and Verdict.GOOD in verdicts
+
+    def fails_sometimes(self, runs: int) -> bool:
+        """Run each end so often again: whether one that may fail does, after it passed."""
+        hunt, place = self.hunt, self.hunt.versions.place
+        ends = [self.failing]
+        if not self._are_words_given and hunt.versions.old is not None:
+            ends.append(hunt.versions.old)
+        with hunt.bench.executor(hunt.record, jobs=self.jobs, place=place) as executor:
+            return any(
+                each.verdict is Verdict.BAD
+                for end in ends
+                for each in self._measure(executor, end, partial(_up_to, runs))
+            )
+
+    @property
+    def _are_words_given(self) -> bool:
+        """Whether somebody said which of the ends fails, or it is known."""
+        terms = self.hunt.terms
+        return self.hunt.oracle is not None or (terms is not FIXED and terms != Terms())
+
+    def settle_terms(self, executor: RecordedExecutor) -> None:
+        """See which end fails more often, where nobody said so, or what was said is not so."""
+        terms, old, new = self.hunt.terms, self.hunt.versions.old, self.hunt.versions.new
+        if old is None or (terms.old_verdict is not None and self._are_words_given):
+            return
+        failing = self._first_failures(executor, self.failing)
+        if terms.old_verdict is not None and failing:
+            return
+        failed = {self.failing: failing}
+        for version in (old, new):
+            if version not in failed:
+                failed[version] = self._first_failures(executor, version)
+        is_fix = failed[old] > failed[new]
+        if terms.old_verdict is None:
+            self.hunt.terms = terms.settled_by(Verdict.BAD if is_fix else Verdict.GOOD)
+        elif any(failed.values()) and is_fix != terms.is_fix:
+            fails, passes = (old, new) if is_fix else (new, old)
+            self.hunt.terms = FIXED if is_fix else Terms()
+            self.hunt.bench.emit(
+                Notice(text=turned_round(self.hunt.versions.label, fails, passes, is_fix=is_fix))
+            )
+
+    def _first_failures(self, executor: RecordedExecutor, version: str) -> int:
+        runs = self._measure(executor, version, partial(_up_to, _LEAST_RUNS))
+        return sum(each.verdict is Verdict.BAD for each in runs)
+
+    def reference(self, executor: RecordedExecutor) -> Oracle:
+        """Measure the end that should fail; its most frequent failure is what is looked for.
+
+        Raises:
+            EndMisjudged: if it never fails so.
+        """
+        hunt, failing = self.hunt, self.failing
+
+        def more(verdicts: Sequence[Verdict]) -> int:
+            count, failed = len(verdicts), verdicts.count(Verdict.BAD)
+            if count < _LEAST_RUNS:
+                return _LEAST_RUNS - count
+            return min(self.jobs, _MOST_RUNS - count) if failed < _FAILURES else 0
+
+        runs = self._measure(executor, failing, more)
+        pairs = [(each.number, each.outcome) for each in runs]
+        oracle = hunt.oracle or oracle_of(hunt.judging, reference_of(hunt.judging, pairs))
+        for each in runs:
+            self._judge(oracle, each.number, oracle.judge(each.outcome))
+        if not self._failures(failing, oracle):
+            self._refuse(failing, f"passes in each of {len(runs)} runs")
+        return oracle
+
+    def confirm(self, executor: RecordedExecutor, oracle: Oracle) -> None:
+        """Measure the other end so often that it is not taken for good by chance.
+
+        Raises:
+            EndMisjudged: if it fails as often.
+        """
+        versions, failing = self.hunt.versions, self.failing
+        other = versions.old if failing == versions.new else versions.new
+        assert other is not None
+        rate = self._failures(failing, oracle) / len(self.runs[failing])
+        wanted = passes_to_be_sure(rate, 1 - WRONG_END) or _LEAST_RUNS
+        wanted = min(max(wanted, _LEAST_RUNS), _MOST_RUNS)
+        runs = self._measure(executor, other, partial(_up_to, wanted), oracle)
+        while not self._differ(oracle):
+            before = self.count
+            for each in (failing, other):
+                most = min(len(self.runs[each]) + _LEAST_RUNS, _MOST_RUNS)
+                self._measure(executor, each, partial(_up_to, most), oracle)
+            if self.count == before:
+                if len(runs) < _MOST_RUNS:
+                    return  # the budget is spent, which the search will say
+                failed = self._failures(other, oracle)
+                did = f"fails in {failed} of {len(runs)} runs, the other end no more often"
+                self._refuse(other, did)
+
+    def counted(self, version: str, oracle: Oracle) -> Runs:
+        """Return how the runs of an end were told: as bad are those of the new kind."""
+        terms = self.hunt.terms
+        told = [terms.for_search(oracle.judge(each.outcome)) for each in self.runs.get(version, [])]
+        return Runs(told.count(Verdict.BAD), told.count(Verdict.GOOD))
+
+    def in_words(self, version: str, oracle: Oracle) -> str:
+        """Return how often an end failed."""
+        failed = self._failures(version, oracle)
+        return (
+            f"`{self.hunt.versions.label(version)}` in {failed} of {len(self.runs[version])} runs"
+        )
+
+    def _failures(self, version: str, oracle: Oracle) -> int:
+        runs = self.runs.get(version, [])
+        return sum(oracle.judge(each.outcome) is Verdict.BAD for each in runs)
+
+    def _differ(self, oracle: Oracle) -> bool:
+        """Whether the new end is told BAD clearly more often than the old one."""
+        versions = self.hunt.versions
+        old, new = (self.counted(each, oracle) for each in (versions.old or "", versions.new))
+        alike = chance_of_no_difference((new.failed, new.total), (old.failed, old.total))
+        return alike <= _LOOK_ALIKE
+
+    def _measure(
+        self,
+        executor: RecordedExecutor,
+        version: str,
+        more: Callable[[Sequence[Verdict]], int],
+        oracle: Oracle | None = None,
+    ) -> list[Ran]:
+        """Run an end until ``more`` wants no more runs, at least once whatever the budget says."""
+        hunt = self.hunt
+        trial = hunt.versions.on(hunt.trial, version)
+        used = oracle or hunt.oracle or oracle_of(hunt.judging)
+        before = self.runs.setdefault(version, [])
+        for wanted in (partial(_up_to, 1), more):
+            repeated = Repeated(
+                executor=executor,
+                oracle=used,
+                trial=lambda _: trial,
+                jobs=self.jobs,
+                budget=self.budget_left if before else Budget(),
+                judged=partial(self._judge, used),
+            )
+            known = [each.verdict for each in before]
+            stopped = repeated.run(partial(_counting, wanted, known))
+            self.wall_seconds += repeated.wall_seconds
+            for each in repeated.runs:
+                before.append(each)
+                self._tell(version, each, len(before))
+            if stopped is StopReason.INTERRUPTED:
+                raise KeyboardInterrupt
+        return before
+
+    def _judge(self, oracle: Oracle, number: int, verdict: Verdict) -> None:
+        self.hunt.bench.notebook.judge(number, oracle.description, verdict, None)
+
+    def _tell(self, version: str, run: Ran, count: int) -> None:
+        versions = self.hunt.versions
+        self.hunt.bench.emit(
+            TrialFinished(
+                number=run.number,
+                trial=versions.on(self.hunt.trial, version),
+                outcome=run.outcome,
+                verdict=run.verdict,
+                label=f"{versions.label(version)}, run {count}",
+            )
+        )
+
+    def _refuse(self, version: str, did: str) -> NoReturn:
+        terms, versions = self.hunt.terms, self.hunt.versions
+        word = terms.new if version == versions.new else terms.old
+        last = self.runs[version][-1].number
+        raise EndMisjudged(
+            f"`{versions.label(version)}` was said to be {word}, but it {did}",
+            hint=f"`whet show {last}` shows its last output; name another end",
+        )
+
+
+def _up_to(most: int, verdicts: Sequence[Verdict]) -> int:
+    return most - len(verdicts)
+
+
+def _counting(
+    wanted: Callable[[Sequence[Verdict]], int], known: list[Verdict], verdicts: Sequence[Verdict]
+) -> int:
+    return wanted([*known, *verdicts])

@@ -1,0 +1,334 @@
+"""The search for the first bad version where a bad version does not fail each time.
+
+Both ends are measured first; then the plan is said: how often it fails, how many runs that will
+take, and the chance of a wrong answer. Each run on the way is weighed (`NoisyBisection`).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+
+from whet.bisection.terms import Terms
+from whet.core.budget import StopReason
+from whet.core.errors import EndMisjudged
+from whet.core.event import Event, Notice, SuspicionChanged, TrialFinished
+from whet.core.oracle import Oracle
+from whet.core.quantity import shown_count
+from whet.core.verdict import Verdict
+from whet.search.failure_rates import FailureRates
+from whet.search.noisy_bisection import NoisyBisection, NoisyResult
+from whet.search.noisy_plan import expected_runs
+from whet.search.proposal import Search
+from whet.search.rates import passes_to_be_sure
+from whet.search.stretches import line_of_odds
+from whet.search.walk_back import WalkBackResult, walk_back
+from whet.workbench.trials.bench import RecordedExecutor
+from whet.workbench.trials.driver import Driver, Ended, Question, announce, stop_reason_of
+from whet.workbench.versions.noisy_answer import NoisyAnswer, Noted
+from whet.workbench.versions.noisy_ends import WRONG_END, MeasuredEnds
+from whet.workbench.versions.versions import FirstBad, VersionHunt, Versions
+
+CONFIDENCE = 0.95
+
+FIRST_RUNS = 1
+"""So often the failing end is run before the search; at its end the answer is looked at again."""
+
+_IF_IT_PASSES = 2
+"""So often each end is run again if the one that should fail passes."""
+
+_MOST_RECALLED = 5000
+"""Of more suspects looking each up costs more than the runs that it may save."""
+
+_WORTH_A_WORD = 0.02
+_QUICK_SECONDS = 0.5
+"""Runs that take less differ by chance more than by what they run."""
+
+_WHOLE = "`--first-parent` is left out: where runs are weighed the whole graph is searched at once"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """What is known and wanted of a failure that may come only sometimes.
+
+    Attributes:
+        confidence: how likely the answer must be.
+        first_runs: how often the failing end is run before the search.
+        failures: how often it was run before, and failed each time.
+        fails_if_bad: how often a bad version fails, if that is known.
+        fails_if_good: how often a good version fails, if that is known.
+        is_certain: it is known to come only sometimes.
+    """
+
+    confidence: float = CONFIDENCE
+    first_runs: int = FIRST_RUNS
+    failures: int = 0
+    fails_if_bad: float | None = None
+    fails_if_good: float | None = None
+    is_certain: bool = False
+
+    @property
+    def are_rates_known(self) -> bool:
+        """Whether nothing is left to be estimated."""
+        return self.fails_if_bad is not None and self.fails_if_good is not None
+
+
+def find_first_bad(hunt: VersionHunt, noise: Noise, *, jobs: int = 1) -> FirstBad:
+    """Search the first bad version, weighing runs if a version does not always do the same.
+
+    A failure is taken for one that always comes until a run shows the opposite: one of the
+    ends, or one of those by which the answer is looked at again.
+
+    Args:
+        hunt: the search as it is where a version fails always or never.
+        noise: what is known of how often it fails.
+        jobs: runs at once, of a search that weighs them.
+
+    Raises:
+        EndMisjudged, EndsReversed: if an end is not what it was said to be.
+    """
+    measured = MeasuredEnds(hunt=hunt, jobs=jobs)
+    noisy = _NoisyHunt(hunt=hunt, noise=noise, ends=measured, jobs=jobs)
+    if noise.is_certain or measured.is_flaky(noise.first_runs):
+        return noisy.run()
+    hunt.failures = noise.failures + noise.first_runs - 1
+    asked = hunt.versions, hunt.terms
+    try:
+        found = hunt.run()
+    except EndMisjudged:
+        if not (hunt.is_failing_end_good and measured.fails_sometimes(_IF_IT_PASSES)):
+            raise
+    else:
+        if not found.did_both:
+            return found
+        text = f"`{found.did_both}` was run again and did not do the same: flaky"
+        hunt.bench.emit(Notice(text=f"{text}; each run is weighed from here on"))
+    # What was concluded on the way may be wrong; the runs themselves count.
+    versions, hunt.terms = asked
+    hunt.versions = replace(versions, remarks=())
+    return noisy.run()
+
+
+@dataclass(slots=True, kw_only=True)
+class _NoisyHunt:
+    """One search that weighs runs."""
+
+    hunt: VersionHunt
+    noise: Noise
+    ends: MeasuredEnds
+    jobs: int
+    _noted: dict[str, Noted] = field(default_factory=dict[str, Noted])
+    _times: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+
+    @property
+    def versions(self) -> Versions:
+        return self.hunt.versions
+
+    @property
+    def terms(self) -> Terms:
+        return self.hunt.terms
+
+    def run(self) -> FirstBad:
+        hunt = self.hunt
+        for remark in self.versions.remarks:
+            hunt.bench.emit(Notice(text=remark))
+        place = self.versions.place
+        with hunt.bench.executor(hunt.record, jobs=self.jobs, place=place) as executor:
+            self.ends.settle_terms(executor)
+            oracle = self.ends.reference(executor)
+            if self.versions.old is None:
+                walked = self._walk_back(executor, oracle)
+                if self.versions.old is None:
+                    return self._nothing_good(oracle, walked)
+            self.ends.confirm(executor, oracle)
+            bisection = self._bisection(oracle)
+            self._recall(bisection, oracle)
+            plan = self._plan(bisection, oracle)
+            hunt.bench.emit(Notice(text=plan))
+            driver = self._driver(executor, oracle)
+            ended = driver.run(self._narrated(bisection), self._ask)
+        result = ended.result or bisection.result()
+        reason = stop_reason_of(ended, result.stopped)
+        announce(hunt.bench.emit, ended, reason)
+        answer = self._answer(oracle)
+        return FirstBad(
+            search=answer.found(bisection, result, reason, ended, plan),
+            oracle=oracle,
+            last_good=result.last_good,
+            first_bad=result.first_bad,
+        )
+
+    def _answer(self, oracle: Oracle) -> NoisyAnswer:
+        return NoisyAnswer(
+            versions=self.versions, terms=self.terms, confidence=self.noise.confidence,
+            ends=self.ends, oracle=oracle, noted=self._noted,
+        )  # fmt: skip
+
+    def _nothing_good(self, oracle: Oracle, walked: Ended[WalkBackResult]) -> FirstBad:
+        reason = stop_reason_of(walked, StopReason.NO_GOOD_VERSION)
+        announce(self.hunt.bench.emit, walked, reason)
+        search = replace(self._answer(oracle).nothing(reason, walked), hint=self.versions.deeper())
+        return FirstBad(search=search, oracle=oracle, last_good=None, first_bad=None)
+
+    def _walk_back(self, executor: RecordedExecutor, oracle: Oracle) -> Ended[WalkBackResult]:
+        """Look for an old end; a version that never fails in so many runs is one."""
+        runs = self.ends.counted(self.versions.new, oracle)
+        line, landmarks = self.versions.line()
+        driver = self._driver(executor, oracle)
+        driver.repeats = passes_to_be_sure(runs.failed / runs.total, 1 - WRONG_END) or 1
+        ended = driver.run(
+            walk_back(len(line) - 1, landmarks), lambda distance: self._ask(line[distance])
+        )
+        if ended.result is not None and ended.result.good is not None:
+            self.hunt.versions = replace(self.versions, old=line[ended.result.good])
+        return ended
+
+    # ---- the search ----
+
+    def _bisection(self, oracle: Oracle) -> NoisyBisection[str]:
+        old, new = self.versions.old, self.versions.new
+        assert old is not None
+        noise = self.noise
+        if_bad, if_good = noise.fails_if_bad, noise.fails_if_good
+        if self.terms.is_fix:  # the new kind is the one that passes
+            if_bad, if_good = _other(if_good), _other(if_bad)
+        between = self.versions.bisection
+        if self.versions.whole is not None:
+            # What is likely enough to be a merge alone is less likely to be one commit of it.
+            between = self.versions.whole
+            self.hunt.bench.emit(Notice(text=_WHOLE))
+        return NoisyBisection(
+            between(old, new).lineage,
+            rates=FailureRates.of(if_bad, if_good),
+            ends=(self.ends.counted(new, oracle), self.ends.counted(old, oracle)),
+            confidence=noise.confidence,
+            at_once=self.jobs,
+            seconds=self._seconds,
+        )
+
+    def _seconds(self, version: str) -> float:
+        """Return how long a version's run takes, as far as runs have shown.
+
+        As a power of two: who is run next must not follow from a machine that is a little busier.
+        """
+        known = self._times.get(self.versions.label(version))
+        times = known or [each for some in self._times.values() for each in some]
+        return 2.0 ** round(math.log2(max(median(times), _QUICK_SECONDS))) if times else 1.0
+
+    def _recall(self, bisection: NoisyBisection[str], oracle: Oracle) -> None:
+        """Count the runs of earlier searches of the same trial, one that was stopped for one.
+
+        The ends are run anew, and so are both sides of the edge before the search ends.
+        """
+        suspects = [each for each in bisection.posterior() if each != self.versions.new]
+        if len(suspects) > _MOST_RECALLED:
+            return
+        known: list[tuple[str, Verdict]] = []
+        for version in suspects:
+            trial = self.versions.on(self.hunt.trial, version)
+            known += [
+                (version, self.terms.for_search(oracle.judge(outcome)))
+                for outcome in self.hunt.bench.notebook.outcomes_for(trial)
+            ]
+        if known:
+            versions, verdicts = zip(*known, strict=True)
+            bisection.tell(versions, verdicts)
+            runs = shown_count(len(known), "earlier run")
+            self.hunt.bench.emit(Notice(text=f"{runs} of these versions count too"))
+
+    def _driver(self, executor: RecordedExecutor, oracle: Oracle) -> Driver:
+        hunt = self.hunt
+        return Driver(
+            executor=executor,
+            oracle=oracle,
+            emit=self._observe,
+            budget=self.ends.budget_left,
+            jobs=self.jobs,
+            judged=lambda number, verdict: hunt.bench.notebook.judge(
+                number, oracle.description, verdict, None
+            ),
+            told=self.terms.for_search,
+        )
+
+    def _ask(self, version: str) -> Question:
+        trial = self.versions.on(self.hunt.trial, version)
+        return Question(trial=trial, label=self.versions.label(version))
+
+    def _observe(self, event: Event) -> None:
+        """Keep of each version a trial that says most of it, a failing one if there is one."""
+        if isinstance(event, TrialFinished) and event.number is not None:
+            failure = event.outcome.failure
+            self._times.setdefault(event.label, []).append(event.outcome.wall_seconds)
+            if event.verdict is not Verdict.GOOD or event.label not in self._noted:
+                did = "passes" if failure is None else failure.summary
+                self._noted[event.label] = Noted(trial=event.number, remark=did)
+        elif isinstance(event, Notice):
+            label, skipped, why = event.text.partition(": skipped: ")
+            if skipped:
+                self._noted[label] = Noted(trial=None, remark=why)
+        self.hunt.bench.emit(event)
+
+    def _narrated(self, bisection: NoisyBisection[str]) -> Search[str, NoisyResult[str]]:
+        """Pass the search on and tell after each batch who is suspected."""
+        search = bisection.search()
+        try:
+            batch = next(search)
+            while True:
+                verdicts = yield batch
+                asked = tuple(batch)
+                try:
+                    batch = search.send(verdicts)
+                finally:
+                    self._tell(bisection, asked, verdicts)
+        except StopIteration as end:
+            result: NoisyResult[str] = end.value
+            return result
+
+    def _tell(
+        self, bisection: NoisyBisection[str], asked: Sequence[str], told: Sequence[Verdict]
+    ) -> None:
+        suspect, probability = bisection.likeliest()
+        self.hunt.bench.emit(
+            SuspicionChanged(
+                tested=tuple(
+                    (self.versions.label(version), self.terms.for_search(verdict))
+                    for version, verdict in zip(asked, told, strict=True)
+                ),
+                suspect=self.versions.label(suspect),
+                probability=probability,
+                runs_left=self._runs_left(bisection),
+                line=line_of_odds(bisection, {self.versions.new: Verdict.BAD}),
+            )
+        )
+
+    def _runs_left(self, bisection: NoisyBisection[str]) -> int:
+        return expected_runs(
+            bisection.entropy_bits,
+            bisection.rates,
+            self.noise.confidence,
+            are_rates_known=self.noise.are_rates_known,
+        )
+
+    def _plan(self, bisection: NoisyBisection[str], oracle: Oracle) -> str:
+        """Return what is said before it begins."""
+        terms = self.terms
+        ends = [
+            self.ends.in_words(each, oracle)
+            for each in (self.versions.new, self.versions.old or "")
+        ]
+        if_bad, if_good = bisection.rates
+        failing, passing = terms.new, terms.old
+        if terms.is_fix:  # the new kind is the one that passes
+            if_bad, if_good, failing, passing = 1 - if_good, 1 - if_bad, passing, failing
+        also = f" and {if_good:.0%} of {passing} ones" if if_good >= _WORTH_A_WORD else ""
+        sure = 100 * self.noise.confidence
+        return (
+            f"flaky: it fails on {ends[0]}, on {ends[1]};"
+            f" fails in about {if_bad:.0%} of {failing} runs{also};"
+            f" about {shown_count(self._runs_left(bisection), 'run')} to {sure:.4g} % confidence;"
+            f" chance of a wrong answer ≤ {100 - sure:.2g} %"
+        )
+
+
+def _other(share: float | None) -> float | None:
+    return None if share is None else 1 - share

@@ -1,0 +1,278 @@
+"""The releases of a package as versions to search."""
+
+import os
+import platform
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from whet.bisection.picture import outline, picture
+from whet.bisection.releases import Release, ReleaseHistory, ReleaseLine, releases_of
+from whet.bisection.terms import Terms
+from whet.core.errors import UnknownRelease
+from whet.core.executor import Executor
+from whet.core.trial import Trial
+from whet.host.python.environments import (
+    PYTHON,
+    Beside,
+    PackageEnvironment,
+    PackageEnvironments,
+    default_place,
+)
+from whet.host.python.index_settings import IndexSettings
+from whet.host.python.installed_packages import python_at
+from whet.host.python.interpreters import Search
+from whet.host.python.package_index import Listing, PackageIndex
+from whet.host.python.python_interpreter import PythonFacts, python_for
+from whet.host.trial.surroundings import packages_of
+from whet.search.bisection import Bisection
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.placing import PlacingExecutor
+from whet.workbench.versions.versions import Versions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environments:
+    """Runs trials with other releases, in Python environments of whet's own.
+
+    Attributes:
+        environments: makes them, once each.
+        bench: the workbench.
+        as_of: for each version the moment whose dependencies it gets; empty: today's.
+        pythons: where each Python is, by version, for trials that are run on several.
+        beside: the packages of the command's own Python, which stay as they are; None: they are
+            not seen.
+    """
+
+    environments: PackageEnvironments
+    bench: Workbench
+    as_of: Mapping[str, str] = field(default_factory=dict[str, str])
+    pythons: Mapping[str, str] = field(default_factory=dict[str, str])
+    beside: Beside | None = None
+
+    def place(self, executor: Executor) -> PlacingExecutor:
+        """Wrap what runs a trial, so that it runs in the environment of its releases."""
+        return PlacingExecutor(inner=executor, prepare=self.prepare)
+
+    def on_python(self, version: str) -> PackageEnvironments:
+        """Return what makes environments of a Python; no version: of the command's own."""
+        if not version:
+            return self.environments
+        return replace(self.environments, python=PythonFacts.ask(self.pythons[version]))
+
+    def folder_of(self, package: str, version: str) -> Path:
+        """Return where the files of a release are, by itself."""
+        moment = self.as_of.get(version, "")
+        made = self.environments.environment_for(
+            {package: version}, as_of=moment, beside=self.beside
+        )
+        return made.packages
+
+    @contextmanager
+    def prepare(self, trial: Trial) -> Generator[Trial, None, None]:
+        """Give the trial that runs in the environment of its releases."""
+        if not trial.packages:
+            yield trial
+            return
+        pins = dict(trial.packages)
+        makes = self.on_python(pins.pop(PYTHON, ""))
+        moments = [self.as_of.get(version, "") for version in pins.values()]
+        found = makes.environment_for(pins, as_of=max(moments, default=""), beside=self.beside)
+        inherited = {**self.bench.environment, **trial.environment}
+        command, overrides = found.command_in(trial.command, inherited.get("PATH", ""))
+        if self.beside is not None:
+            # What the user added comes before all that is installed, but for the release itself.
+            if own := inherited.get("PYTHONPATH", ""):
+                overrides["PYTHONPATH"] = os.pathsep.join([str(found.packages), own])
+                trial = replace(trial, environment={**trial.environment, **overrides})
+            command = self._on_its_python(command, trial, inherited, found)
+        yield replace(
+            trial,
+            command=command,
+            environment={**overrides, **trial.environment, "PATH": overrides["PATH"]},
+            packages={},
+        )
+
+    def _on_its_python(
+        self,
+        command: tuple[str, ...],
+        trial: Trial,
+        inherited: Mapping[str, str],
+        found: PackageEnvironment,
+    ) -> tuple[str, ...]:
+        """Return the command; a script of the command's own Python, such as `pytest`, runs on this one."""
+        search = Search(cwd=trial.cwd, environment=inherited)
+        is_of_python = command == trial.command and bool(search.python_of(command[:1]))
+        script = search.script_of(command[0]) if is_of_python else ""
+        return (str(found.python), script, *command[1:]) if script else command
+
+
+def releases(  # noqa: PLR0913 - the options of one search
+    bench: Workbench,
+    trial: Trial,
+    package: str,
+    good: str,
+    bad: str,
+    *,
+    with_prereleases: bool = False,
+    as_of_release: bool = False,
+    terms: Terms | None = None,
+    compiles: bool = True,
+) -> Versions:
+    """Return the releases from ``good`` to ``bad``.
+
+    Without a good one those before ``bad``; without a bad one up to what is installed, or the
+    newest.
+
+    Raises:
+        UnknownPackage, UnknownRelease, IndexUnreachable, SameEnds, EndsReversed: as they say.
+    """
+    inherited = {**bench.environment, **trial.environment}
+    python = PythonFacts.ask(python_for(trial.command, inherited, Path(trial.cwd)))
+    listing = PackageIndex.configured(inherited).listing(package)
+    known = {release.version: release for release in releases_of(listing, python)}
+    installed = _present(bench, trial, package)
+    bad = bad or installed or _newest(listing, known)
+    line = ReleaseLine.before(listing, bad, python=python, with_prereleases=with_prereleases)
+
+    def history(from_old: str, to_new: str) -> ReleaseHistory:
+        return ReleaseHistory.between(
+            listing, from_old, to_new,
+            python=python, with_prereleases=with_prereleases, terms=terms,
+        )  # fmt: skip
+
+    named = history(good, bad) if good else None
+    latest = {each.version: each.latest_upload for each in known.values()}
+    environments = environments_for(bench, inherited, python, latest if as_of_release else {})
+    if not compiles:
+        made = replace(environments.environments, compiles=False)
+        environments = replace(environments, environments=made)
+    if installed and not as_of_release:
+        environments = replace(environments, beside=_beside(bench, trial, inherited))
+
+    def drawn(state: Bisection[str], used: Terms) -> str:
+        rows = outline(state.standings(), first_bad=state.result().first_bad)
+        return picture(rows, lambda version: str(known.get(version, version)), terms=used)
+
+    def older() -> tuple[Sequence[str], frozenset[int]]:
+        return [each.version for each in line.releases], line.milestones
+
+    return Versions(
+        kind="release",
+        subject=package,
+        old=None if named is None else named.good,
+        new=line.releases[0].version,
+        label=lambda version: version,
+        describe=lambda versions: {
+            version: known[version].uploaded[:10] for version in versions if version in known
+        },
+        details=lambda version: _details(known.get(version)),
+        on=lambda each, version: replace(each, packages={**each.packages, package: version}),
+        place=environments.place,
+        bisection=lambda old, new: history(old, new).bisection(),
+        line=older,
+        picture=drawn,
+        remarks=(*hidden_by(trial, package), *(() if named is None else named.remarks)),
+        installed=installed if environments.beside is not None else "",
+        folder=lambda version: environments.folder_of(package, version),
+    )
+
+
+def newer_releases(bench: Workbench, trial: Trial, package: str, than: str) -> Sequence[str]:
+    """Return the releases after one that can be installed, oldest first; no pre-releases.
+
+    Raises:
+        UnknownPackage, IndexUnreachable: as they say.
+    """
+    inherited = {**bench.environment, **trial.environment}
+    python = PythonFacts.ask(python_for(trial.command, inherited, Path(trial.cwd)))
+    listed = releases_of(PackageIndex.configured(inherited).listing(package), python)
+    later = Release(version=than).order
+    return [
+        each.version
+        for each in listed
+        if each.order > later and not each.problem and not each.order.is_prerelease
+    ]
+
+
+def environments_for(
+    bench: Workbench,
+    inherited: Mapping[str, str],
+    python: PythonFacts,
+    as_of: Mapping[str, str] | None = None,
+) -> Environments:
+    """Return what runs trials with other releases.
+
+    Args:
+        bench: the workbench.
+        inherited: what the trials and the installing tools inherit.
+        python: the Python that they run on.
+        as_of: for each version the moment whose dependencies it gets.
+    """
+    return Environments(
+        environments=PackageEnvironments(
+            place=default_place(),
+            python=python,
+            settings=IndexSettings.configured(inherited),
+            environment=inherited,
+        ),
+        bench=bench,
+        as_of=as_of or {},
+    )
+
+
+def _beside(bench: Workbench, trial: Trial, inherited: Mapping[str, str]) -> Beside | None:
+    """Return the packages of the command's own Python."""
+    cwd, state = Path(trial.cwd), bench.project.state
+    path = Search(cwd=trial.cwd, environment=inherited).python_of(trial.command)
+    own = python_at(path, state=state) if path else None
+    if own is None:
+        return None
+    return Beside(
+        folders=tuple(own.site_folders(inherited)),
+        versions=packages_of(trial.command, cwd, inherited, state=state),
+    )
+
+
+def hidden_by(trial: Trial, package: str) -> tuple[str, ...]:
+    """Return a warning if a folder holds the package itself: it may be all that is imported.
+
+    `python -m` and `python -c` look there first, a script looks beside itself.
+    """
+    name = package.replace("-", "_").replace(".", "_").lower()
+    program = next((word for word in trial.command[1:] if not word.startswith("-")), "")
+    folders = dict.fromkeys([Path(trial.cwd), Path(trial.cwd, program).parent])
+    found = [path for folder in folders for path in (folder / name, folder / f"{name}.py")]
+    return tuple(
+        f"`{path}` may hide the releases of {package}: every version then does the same;"
+        " start elsewhere with `--cwd`"
+        for path in found
+        if path.is_file() or (path / "__init__.py").is_file()
+    )
+
+
+def _present(bench: Workbench, trial: Trial, package: str) -> str:
+    """Return the version that the command's Python sees, or nothing."""
+    environment = {**bench.environment, **trial.environment}
+    found = packages_of(trial.command, Path(trial.cwd), environment, state=bench.project.state)
+    wanted = package.lower().replace("_", "-").replace(".", "-")
+    present = {name.lower().replace("_", "-").replace(".", "-"): v for name, v in found.items()}
+    return present.get(wanted, "")
+
+
+def _newest(listing: Listing, known: dict[str, Release]) -> str:
+    whole = [each for each in known.values() if not each.problem and not each.order.is_prerelease]
+    if not whole:
+        raise UnknownRelease(
+            f"{listing.package} has no release that can be installed on Python"
+            f" {platform.python_version()}",
+            hint="run whet with another Python, or search the package's repository",
+        )
+    return whole[-1].version
+
+
+def _details(release: Release | None) -> str:
+    if release is None or not release.uploaded:
+        return ""
+    return f"{release.version}, released {release.uploaded[:10]}"

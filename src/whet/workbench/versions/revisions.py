@@ -1,0 +1,266 @@
+"""The commits of a repository as versions to search."""
+
+import os
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from whet.bisection.commits import describe, summaries
+from whet.bisection.equal_trees import EqualTrees
+from whet.bisection.names import deeper, resolve
+from whet.bisection.picture import Shown, outline, picture
+from whet.bisection.replay import BisectLog
+from whet.bisection.revisions import RevisionHistory, RevisionLine, inside_of
+from whet.bisection.shown_diff import shown_diff
+from whet.bisection.terms import Terms
+from whet.core.event import Notice
+from whet.core.executor import Executor
+from whet.core.outcome import Outcome
+from whet.core.shell_words import joined, quoted
+from whet.core.trial import CodeState, Trial
+from whet.desk.one_liner import ask_for, reset_step
+from whet.host.code.git_trees import GitTrees
+from whet.host.code.relocation import Relocation
+from whet.host.code.worktrees import Worktrees
+from whet.host.process.git import Repository
+from whet.host.trial.secret import for_shell
+from whet.search.bisection import Bisection
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.placing import PlacingExecutor
+from whet.workbench.versions.setups import Setup, Setups
+from whet.workbench.versions.versions import Versions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkouts:
+    """Runs trials on other revisions, in working trees of whet's own.
+
+    Attributes:
+        worktrees: the slots.
+        bench: the workbench.
+        setups: what is done in them first.
+        editable: folders of the user's tree from which the command's Python imports packages,
+            whatever folder it starts in.
+        equal: is told what was looked up of a checkout to place a trial there; None: nobody is.
+        said: what was said of a checkout, once for all.
+    """
+
+    worktrees: Worktrees
+    bench: Workbench
+    setups: Setups
+    editable: tuple[str, ...] = ()
+    equal: EqualTrees | None = None
+    said: set[str] = field(default_factory=set[str])
+
+    def place(self, executor: Executor) -> PlacingExecutor:
+        """Return what runs each trial in a checkout of its revision."""
+        placing: PlacingExecutor = PlacingExecutor(
+            inner=executor, prepare=lambda trial: self.prepare(trial, placing.perform)
+        )
+        return placing
+
+    def observe(self, trial: Trial) -> tuple[str, str] | None:
+        """Return the checkout that a placed trial runs in, and git's own folder of it."""
+        if trial.code is None or not Path(trial.code.repository, ".git").is_file():
+            return None
+        return trial.code.repository, self.worktrees.git_folder
+
+    @contextmanager
+    def prepare(
+        self, trial: Trial, perform: Callable[[Trial], Outcome]
+    ) -> Generator[Trial, None, None]:
+        """Give the trial that runs in a checkout of its revision."""
+        if trial.revision is None:
+            yield trial
+            return
+        commit = trial.revision
+        slot = self.worktrees.checkout(commit, self.setups.state_of(commit))
+        for note in self.worktrees.notes_on(slot):
+            if note not in self.said:
+                self.said.add(note)
+                self.bench.emit(Notice(text=note))
+        try:
+            relocation = self.worktrees.relocation(slot)
+            placed = relocation.placed(trial, self.bench.environment)
+            if self.editable:
+                known = {**self.bench.environment, **placed.environment}.get("PYTHONPATH", "")
+                own = [str(relocation.folder(Path(each))) for each in self.editable]
+                path = os.pathsep.join(filter(None, [*own, known]))
+                placed = replace(placed, environment={**placed.environment, "PYTHONPATH": path})
+            if self.equal is not None:
+                self.equal.named.update(relocation.looked_up)
+            yield replace(
+                self.setups.prepare(slot, placed, commit, perform),
+                revision=None,
+                setup="",
+                # Files are named from the top of the checkout, as from that of the user's tree.
+                code=CodeState(repository=str(slot), commit=commit, tree=commit),
+            )
+        finally:
+            self.worktrees.give_back(slot)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevisionOptions:
+    """What a search over commits heeds.
+
+    Attributes:
+        paths: only commits that touch these.
+        is_line: search by first parents, and then in the merge that was found.
+        setup: what is done in each checkout first.
+        editable: folders of the user's tree that the command's Python imports packages from.
+    """
+
+    paths: tuple[str, ...] = ()
+    is_line: bool = False
+    setup: Setup = field(default_factory=Setup)
+    editable: tuple[str, ...] = ()
+
+
+def revisions(
+    bench: Workbench,
+    repository: Repository,
+    good: str,
+    bad: str,
+    *,
+    options: RevisionOptions | None = None,
+    terms: Terms | None = None,
+) -> Versions:
+    """Return the commits from ``good`` to ``bad``; without a good one those before ``bad``.
+
+    Args:
+        bench: the workbench.
+        repository: where they are.
+        good: the old end, as git names it; empty: find one.
+        bad: the new end.
+        options: what else to heed.
+        terms: what the ends are called.
+
+    Raises:
+        UnknownRevision, SameEnds, EndsReversed, NotAnAncestor, NothingBetween: as they say.
+    """
+    options = options or RevisionOptions()
+    folder = bench.project.folder
+    commits = _Commits(
+        repository=repository,
+        options=options,
+        terms=terms,
+        folder=folder if folder.is_relative_to(repository.top) else None,
+        new=resolve(repository, bad),
+    )
+    # One that was run before the search began is checked first, before a worktree is made.
+    history = commits.between(good, bad) if good else None
+    setup = options.setup
+    setup.check(repository.top, bench.environment)
+    setup_text = setup.text(repository.top)
+    worktrees = Worktrees(repository, bench.belongings, bench.project.state / "worktrees")
+    setups = Setups(worktrees=worktrees, setup=setup, environment=bench.environment)
+    # What a setup leaves in a checkout is in no tree: nothing is concluded across it.
+    equal = None if setup_text else EqualTrees(GitTrees(repository))
+    checkouts = Checkouts(
+        worktrees=worktrees, bench=bench, setups=setups, editable=options.editable, equal=equal
+    )
+    return Versions(
+        kind="commit",
+        subject=repository.top.name,
+        old=None if history is None else history.good,
+        new=commits.new,
+        label=lambda commit: commit[:10],
+        describe=commits.in_lines,
+        details=lambda commit: str(describe(repository, commit, main_line=commits.new)),
+        on=lambda trial, commit: replace(trial, revision=commit, setup=setup_text),
+        place=checkouts.place,
+        bisection=lambda old, new: (history or commits.between(old, new)).bisection(),
+        line=commits.line,
+        picture=commits.picture,
+        remarks=() if history is None or not history.remark else (history.remark,),
+        deeper=partial(deeper, repository),
+        inside=commits.inside,
+        diff=partial(shown_diff, repository),
+        again=partial(_again, repository, setup),
+        log=commits.log,
+        equal=equal,
+        observe=checkouts.observe,
+        whole=(lambda old, new: commits.graph(old, new).bisection()) if options.is_line else None,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Commits:
+    """The commits of a repository, as one search sees them."""
+
+    repository: Repository
+    options: RevisionOptions
+    terms: Terms | None
+    folder: Path | None
+    new: str
+
+    def graph(self, old: str, new: str) -> RevisionHistory:
+        return RevisionHistory.between(
+            self.repository, old, new,
+            paths=self.options.paths, folder=self.folder, terms=self.terms,
+        )  # fmt: skip
+
+    def between(self, old: str, new: str) -> RevisionHistory:
+        found = self.graph(old, new)
+        return found.line(folder=self.folder) if self.options.is_line else found
+
+    def line(self) -> tuple[Sequence[str], frozenset[int]]:
+        found = RevisionLine.before(
+            self.repository, self.new, paths=self.options.paths, folder=self.folder
+        )
+        return found.commits, found.tagged
+
+    def inside(self, commit: str) -> Bisection[str] | None:
+        """Return the search in a merge that a search by first parents has found."""
+        within = inside_of(self.repository, commit, self.options.paths, self.folder)
+        if within is None or not self.options.is_line:
+            return None
+        return within.bisection()
+
+    def picture(self, state: Bisection[str], used: Terms) -> str:
+        rows = outline(state.standings(), first_bad=state.result().first_bad)
+        shown = (row.version for row in rows if isinstance(row, Shown))
+        known = summaries(self.repository, shown)
+        return picture(rows, lambda commit: str(known[commit]), terms=used)
+
+    def log(self, old: str, new: str, state: Bisection[str], used: Terms) -> str:
+        named = [old, new, *dict(state.tested), *state.suspects]
+        known = summaries(self.repository, named)
+        is_inside_a_merge = self.repository.ask("rev-parse", f"{new}^1").text == old
+        log = BisectLog(
+            old=old,
+            new=new,
+            tested=state.tested,
+            terms=used,
+            title=lambda commit: known[commit].subject,
+            paths=self.options.paths,
+            is_line=self.options.is_line and not is_inside_a_merge,
+            first_bad=state.result().first_bad,
+        )
+        return str(log)
+
+    def in_lines(self, commits: Sequence[str]) -> Mapping[str, str]:
+        known = summaries(self.repository, commits)
+        return {commit: f"{known[commit].date[:10]} {known[commit].subject}" for commit in commits}
+
+
+def _again(repository: Repository, setup: Setup, trial: Trial) -> str:
+    """Return a line that checks the trial's commit out and runs its command there."""
+    trial, secrets = for_shell(trial)
+    commit = (trial.revision or "")[:10]
+    top = repository.top
+    place = top.with_name(f"{top.name}-{commit}")
+    inside = Relocation(repository=repository, place=place).folder(Path(trial.cwd))
+    shown = quoted(str(place))
+    steps = [
+        *map(ask_for, secrets),
+        f"git -C {quoted(str(top))} worktree add --detach {shown} {commit}",
+    ]
+    if setup.command:
+        steps += [f"cd {shown}", setup.command]
+    variables = [f"{name}={quoted(value)}" for name, value in trial.environment.items()]
+    steps += [f"cd {quoted(str(inside))}", *map(reset_step, trial.reset)]
+    return " && ".join([*steps, " ".join([*variables, joined(trial.limits.around(trial.command))])])

@@ -1,0 +1,599 @@
+"""The search for the first bad version, whatever the versions are."""
+
+import sys
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+from whet.bisection.equal_trees import EqualTrees
+from whet.bisection.terms import Terms
+from whet.core.budget import Budget, StopReason
+from whet.core.event import Event, HistoryNarrowed, Notice
+from whet.core.executor import Executor
+from whet.core.oracle import Oracle
+from whet.core.outcome import Outcome
+from whet.core.quantity import shown_count
+from whet.core.trial import Trial
+from whet.core.verdict import Verdict
+from whet.execution.cold import Observe
+from whet.search.answering import answering
+from whet.search.bisection import Bisection, BisectionResult
+from whet.search.proposal import Search
+from whet.search.second_look import SecondLook, second_look
+from whet.search.stretches import line_of_bisection
+from whet.search.version_graph import only
+from whet.search.walk_back import WalkBackResult, walk_back
+from whet.search.what_matters import bisect_what_matters
+from whet.workbench.trials.bench import Place, RecordedExecutor, Workbench
+from whet.workbench.trials.driver import (
+    HOLDS_NO_MORE,
+    Driver,
+    Ended,
+    Question,
+    announce,
+    stop_reason_of,
+)
+from whet.workbench.trials.investigation import LookedAgain, VersionSearch
+from whet.workbench.trials.placing import PlacingExecutor
+from whet.workbench.trials.request import Judging
+from whet.workbench.versions.ends import Ahead, Ends
+from whet.workbench.versions.graded import LikeFailure, graded
+from whet.workbench.versions.judged_alike import JudgedAlike
+from whet.workbench.versions.unlike import Unlike
+from whet.workbench.versions.version_watch import VersionWatch, places_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Versions:
+    """The versions of something, as a search over them needs it.
+
+    Attributes:
+        kind: ``commit`` or ``release``.
+        subject: the repository's folder or the package's name.
+        old: the old end; None: walk back until there is one.
+        new: the new end.
+        label: a version in a word.
+        describe: versions, each in a line.
+        details: a version in lines of text.
+        on: the trial that runs on a version.
+        place: wraps an executor so that it makes a place for each version.
+        bisection: the search between an old and a new end.
+        line: the new end and those before it, newest first, and which of them to prefer.
+        picture: what is left, as lines of text.
+        remarks: what is to be said beforehand, such as which versions are left out and why.
+        deeper: says how to get at older ones that are missing, or nothing.
+        inside: the search in what the first bad version brought in, if it is made of others.
+        diff: what a version changed, first in files of these paths.
+        again: a line for a shell that runs a trial on its version.
+        log: the search between an old and a new end as `git bisect replay` reads it.
+        equal: tells which versions equal a tested one in all that it read; None: unknown.
+        observe: says where it is to be noted what a trial looks at.
+        recalled: what came of a trial by itself, where that is remembered; None: nothing is.
+        whole: the search between two ends if ``bisection`` groups versions (`inside`); None: it doesn't.
+        installed: the version that the command itself finds; a trial on it must do the same.
+        folder: where the files of a version are; None: they are not kept.
+    """
+
+    kind: str
+    subject: str
+    old: str | None
+    new: str
+    label: Callable[[str], str]
+    describe: Callable[[Sequence[str]], Mapping[str, str]]
+    details: Callable[[str], str]
+    on: Callable[[Trial, str], Trial]
+    place: Place
+    bisection: Callable[[str, str], Bisection[str]]
+    line: Callable[[], tuple[Sequence[str], frozenset[int]]]
+    picture: Callable[[Bisection[str], Terms], str]
+    remarks: tuple[str, ...] = ()
+    deeper: Callable[[], str] = str
+    inside: Callable[[str], Bisection[str] | None] = lambda _: None
+    diff: Callable[[str, Collection[str]], str] = lambda _version, _paths: ""
+    again: Callable[[Trial], str] = lambda _: ""
+    log: Callable[[str, str, Bisection[str], Terms], str] = lambda _old, _new, _state, _terms: ""
+    equal: EqualTrees | None = None
+    observe: Observe | None = None
+    recalled: Callable[[Trial], Outcome | None] | None = None
+    whole: Callable[[str, str], Bisection[str]] | None = None
+    installed: str = ""
+    folder: Callable[[str], Path] | None = None
+
+
+MOST_WEIGHED = 20_000
+"""Among more versions it costs more to weigh what was seen than the runs that it may save."""
+
+_Found: TypeAlias = tuple[Bisection[str], Ended[BisectionResult[str]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstBad:
+    """What a search over versions found.
+
+    Attributes:
+        search: the answer, to be shown.
+        oracle: what judged, with the reference failure in it.
+        last_good: the last good version's id, or None.
+        first_bad: the first bad version's id, or None.
+        did_both: what was run twice and did not do the same, in a word; empty: nothing.
+    """
+
+    search: VersionSearch
+    oracle: Oracle
+    last_good: str | None
+    first_bad: str | None
+    did_both: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class VersionHunt:
+    """One search over versions under way.
+
+    Attributes:
+        bench: the workbench.
+        trial: what is run on each version.
+        judging: what BAD means.
+        versions: where to search.
+        record: writes the row of a trial before it starts.
+        terms: what the sides are called.
+        budget: when to stop.
+        oracle: what judges, if a reference failure is known already.
+        repeats: how often a version is tried before it counts as not failing.
+        overlaps: two trials may run at once: the old end is checked beside the first steps.
+        jobs: how many versions are tested at once.
+        failures: how often it was run before on what fails, and failed each time; None: the
+            answer is not looked at again (`second_look`).
+    """
+
+    bench: Workbench
+    trial: Trial
+    judging: Judging
+    versions: Versions
+    record: Callable[[Trial], int]
+    terms: Terms
+    budget: Budget
+    oracle: Oracle | None = None
+    repeats: int = 1
+    overlaps: bool = False
+    jobs: int = 1
+    failures: int | None = None
+    _alike: JudgedAlike | None = None
+    _checked: Ends | None = None
+
+    @property
+    def is_failing_end_good(self) -> bool:
+        """Whether the end that should fail was run and has passed."""
+        return self._checked is not None and self._checked.is_failing_one_good
+
+    def run(self) -> FirstBad:
+        """Check both ends, and search between them.
+
+        Raises:
+            EndMisjudged, EndsReversed: if an end is not what it was said to be.
+        """
+        for remark in self.versions.remarks:
+            self.bench.emit(Notice(text=remark))
+        alike = self._alike = self._begin_alike()
+        watch = VersionWatch(self.bench.emit, self.versions.subject, self.versions.describe, alike)
+        rooms = threading.Semaphore(self.jobs)
+
+        def place(executor: Executor) -> PlacingExecutor:
+            return replace(self.versions.place(executor), rooms=rooms)
+
+        bench = replace(
+            self.bench,
+            observe=None if alike is None else alike.observe,
+            recalled=self.versions.recalled,
+        )
+        # The ends always run; between them a version that was run before is not run again.
+        with (
+            bench.executor(self.record, place=place) as for_ends,
+            bench.executor(
+                self.record, jobs=self.jobs, cached=self.repeats == 1, place=place
+            ) as between,
+        ):
+            ends = self._checked = self._ends(for_ends, watch)
+            ends.start()
+            ahead = Ahead(inner=between)
+            asked, old = self.versions, self.versions.old
+            bisection = None if old is None else self.versions.bisection(old, self.versions.new)
+            if bisection is not None and self.overlaps and alike is None:
+                self._start_first(bisection, ahead)
+            same = ends.reference()
+            if not self.overlaps:
+                ends.confirm(same)
+            self.terms = ends.terms
+            confirm = partial(self._confirm, ends, same)
+            oracle = graded(same, ends.failing)
+            found = self._between(ahead, oracle, watch, confirm, bisection)
+            if isinstance(found, tuple) and not self._holds(found, for_ends, oracle, watch):
+                self.bench.emit(Notice(text=HOLDS_NO_MORE))
+                watch.forget_recalled()
+                self._alike = None
+                self.versions = asked
+                found = self._between(for_ends, oracle, watch, lambda _: None, None)
+            looked = self._look_again(found, asked, for_ends, oracle, watch)
+        if isinstance(found, Ended):
+            return self._nothing_good(oracle, found, watch)
+        bisection, ended = found
+        whole = self.versions.whole
+        old = self.versions.old
+        if old is not None and (whole is not None or self.versions.new != asked.new):
+            # Those tested on the way back lie between the ends too, and those inside a merge.
+            count = (whole or self.versions.bisection)(old, asked.new).started_with - 1
+        else:
+            count = bisection.started_with - 1
+        again = looked or Ended(result=None, stopped=None, trials=0, wall_seconds=0.0)
+        return self._found(bisection, ended, again, watch, oracle, between=count)
+
+    def _found(
+        self,
+        bisection: Bisection[str],
+        ended: Ended[BisectionResult[str]],
+        again: Ended[SecondLook[str]],
+        watch: VersionWatch,
+        oracle: Oracle,
+        *,
+        between: int,
+    ) -> FirstBad:
+        """Put the answer together, of the search and of the second look at it."""
+        result = ended.result or bisection.result()
+        reason = stop_reason_of(
+            replace(ended, stopped=ended.stopped or again.stopped), result.stopped
+        )
+        spent = ended.wall_seconds + again.wall_seconds
+        looked = again.result
+        differed = None if looked is None else looked.differed
+        if differed is None:
+            announce(
+                self.bench.emit,
+                replace(ended, trials=ended.trials + again.trials, wall_seconds=spent),
+                reason,
+            )
+        search = self._answer(bisection, result, reason, watch, oracle)
+        return FirstBad(
+            search=replace(
+                search,
+                between=between,
+                wall_seconds=spent,
+                trials=search.trials + again.trials,
+                looked_again=None
+                if looked is None or result.first_bad is None
+                else LookedAgain(runs=looked.runs, doubts=looked.doubts),
+            ),
+            oracle=oracle,
+            last_good=result.last_good,
+            first_bad=result.first_bad,
+            did_both="" if differed is None else self.versions.label(differed),
+        )
+
+    def _begin_alike(self) -> JudgedAlike | None:
+        """Return what concludes from one version to another; None: what comes is chance.
+
+        In a room it is not the machine's files that a trial looks at, and `--fail` holds its calls.
+        """
+        is_seen = self.repeats == 1 and self.trial.limits.room is None
+        if self.versions.equal is None or self.versions.observe is None or not is_seen:
+            return None
+
+        def told(verdict: Verdict) -> Verdict:
+            return self.terms.for_search(verdict)  # the terms may be settled by the ends
+
+        return JudgedAlike(
+            trees=self.versions.equal,
+            read=self.bench.notebook.blobs.read,
+            told=told,
+            observed_at=self.versions.observe,
+        )
+
+    def _driver(self, executor: Executor, oracle: Oracle, emit: Callable[[Event], None]) -> Driver:
+        return Driver(
+            executor=executor,
+            oracle=oracle,
+            emit=emit,
+            budget=self.budget,
+            jobs=self.jobs,
+            repeats=self.repeats,
+            judged=lambda number, verdict: self.bench.notebook.judge(
+                number, oracle.description, verdict, None
+            ),
+            told=self.terms.for_search,
+        )
+
+    def _ask(self, version: str) -> Question:
+        return Question(
+            trial=self.versions.on(self.trial, version), label=self.versions.label(version)
+        )
+
+    # ---- the ends ----
+
+    def _ends(self, executor: RecordedExecutor, watch: VersionWatch) -> Ends:
+        return Ends(
+            bench=self.bench,
+            executor=executor,
+            judging=self.judging,
+            old=self.versions.old,
+            new=self.versions.new,
+            on=partial(self.versions.on, self.trial),
+            label=self.versions.label,
+            emit=watch.observe,
+            terms=self.terms,
+            oracle=self.oracle,
+        )
+
+    def _start_first(self, bisection: Bisection[str], ahead: Ahead) -> None:
+        """Start the first versions to test, one fewer than may run: an end runs beside them."""
+        for version in bisection.questions(self.jobs)[: max(1, self.jobs - 1)]:
+            ahead.start(self._ask(version).trial)
+
+    def _confirm(self, ends: Ends, oracle: Oracle, steps: int) -> None:
+        """Refuse wrong ends before more than two versions are tested in vain."""
+        if ends.is_ready or steps > 1:
+            ends.confirm(oracle)
+
+    # ---- the search ----
+
+    def _between(
+        self,
+        executor: Executor,
+        oracle: Oracle,
+        watch: VersionWatch,
+        confirm: Callable[[int], None],
+        bisection: Bisection[str] | None,
+    ) -> _Found | Ended[WalkBackResult]:
+        """Search between the ends, found by walking back if need be; else how that ended."""
+        driver = self._driver(executor, oracle, watch.observe)
+        walked = None if self.versions.old else self._walk_back(driver)
+        old = self.versions.old
+        if walked is not None:
+            if old is None:
+                return walked
+            driver.budget = self.budget.less(walked.wall_seconds, walked.trials)
+        assert old is not None
+        bisection = bisection or self.versions.bisection(old, self.versions.new)
+        ended = driver.run(self._narrated(bisection, confirm, watch, oracle), self._ask)
+        found = None if ended.result is None else ended.result.first_bad
+        inner = None if found is None else self.versions.inside(found)
+        if found is not None and inner is not None and inner.started_with > 1:
+            bisection, ended = self._into(driver, found, inner, ended, watch)
+        spent = 0.0 if walked is None else walked.wall_seconds
+        return bisection, replace(ended, wall_seconds=spent + ended.wall_seconds)
+
+    def _into(
+        self,
+        driver: Driver,
+        version: str,
+        inner: Bisection[str],
+        so_far: Ended[BisectionResult[str]],
+        watch: VersionWatch,
+    ) -> _Found:
+        """Search on in what ``version`` brought in."""
+        count = shown_count(inner.started_with, self.versions.kind)
+        label = self.versions.label(version)
+        self.bench.emit(Notice(text=f"{label} brought in {count}: the search goes on among them"))
+        driver.budget = self.budget.less(so_far.wall_seconds, so_far.trials)
+        search = self._narrated(inner, lambda _: None, watch, driver.oracle)
+        ended = driver.run(search, self._ask)
+        return inner, replace(
+            ended,
+            trials=so_far.trials + ended.trials,
+            wall_seconds=so_far.wall_seconds + ended.wall_seconds,
+        )
+
+    def _holds(
+        self, found: _Found, executor: RecordedExecutor, oracle: Oracle, watch: VersionWatch
+    ) -> bool:
+        """Run the two versions that the answer rests on, where only the notebook knew them.
+
+        The world may have changed in a way that no trial's key counts.
+        """
+        bisection, ended = found
+        if ended.stopped is StopReason.INTERRUPTED:
+            return True
+        result = ended.result or bisection.result()
+        driver = self._driver(executor, oracle, watch.observe)
+        for version, verdict in ((result.last_good, Verdict.GOOD), (result.first_bad, Verdict.BAD)):
+            if version is None or not self._is_to_be_seen(version, watch):
+                continue
+            question = self._ask(version)
+            told = driver.settle(question.trial, driver.submit(question.trial), question.label)
+            if self.terms.for_search(told) is not verdict:
+                return False
+        return True
+
+    def _look_again(
+        self,
+        found: _Found | Ended[WalkBackResult],
+        asked: Versions,
+        executor: RecordedExecutor,
+        oracle: Oracle,
+        watch: VersionWatch,
+    ) -> Ended[SecondLook[str]] | None:
+        """Run again what the answer rests on."""
+        old, failures = self.versions.old, self.failures
+        if isinstance(found, Ended) or found[1].stopped or old is None or failures is None:
+            return None
+        between = self.versions.whole or self.versions.bisection
+        lineage = between(old, asked.new).lineage
+        if asked.old is None:  # that it is good was never said: it has passed once
+            lineage = {**lineage, old: ()}
+        if len(lineage) > MOST_WEIGHED:
+            return None
+        label, terms = self.versions.label, self.terms
+        told, remembered = (
+            {
+                each: terms.for_search(did[label(each)])
+                for each in (old, *lineage)
+                if label(each) in did
+            }
+            for did in (watch.judged(by_a_run=True), watch.judged(by_a_run=False))
+        )
+        if self._alike is not None:
+            suspects = self._alike.that_matter(lineage)
+            lineage = only(lineage, {*suspects, *told, *remembered, found[0].suspects[0]})
+        driver = self._driver(executor, oracle, watch.observe)
+        driver.budget = self.budget.less(found[1].wall_seconds, found[1].trials)
+        search = second_look(
+            lineage, told,
+            remembered=remembered, is_fix=terms.is_fix, failures=failures, at_once=self.jobs,
+        )  # fmt: skip
+        return driver.run(search, self._ask)
+
+    def _is_to_be_seen(self, version: str, watch: VersionWatch) -> bool:
+        """Whether the answer rests on a version that this search has not run."""
+        is_concluded = self._alike is not None and version in self._alike.concluded
+        label = self.versions.label(version)
+        return watch.is_from_memory(label) or (is_concluded and label not in watch.seen)
+
+    def _walk_back(self, driver: Driver) -> Ended[WalkBackResult]:
+        """Look for a good version before the new end; it becomes the old end."""
+        line, landmarks = self.versions.line()
+        follows = None if self._alike is None else self._alike.follows
+        search = walk_back(len(line) - 1, landmarks, self.jobs if follows is None else 1)
+        if follows is not None:
+            search = answering(search, lambda at: follows([line[at]]).get(line[at]))
+        ended = driver.run(search, lambda distance: self._ask(line[distance]), None)
+        result = ended.result
+        if result is not None and result.good is not None:
+            # What was bad on the way is a nearer new end than the first one.
+            self.versions = replace(self.versions, old=line[result.good], new=line[result.bad])
+        return ended
+
+    def _narrated(
+        self,
+        bisection: Bisection[str],
+        confirm: Callable[[int], None],
+        watch: VersionWatch,
+        oracle: Oracle,
+    ) -> Search[str, BisectionResult[str]]:
+        """Pass the search on and tell after each step what is left."""
+        alike, width = self._alike, self.jobs
+        unlike = self._unlike(bisection, watch, oracle)
+        search = (
+            bisection.search(width)
+            if alike is None
+            else bisect_what_matters(bisection, alike, width)
+        )
+        try:
+            batch = next(search)
+            while True:
+                verdicts = yield batch
+                known = len(bisection.tested)
+                confirm(known + len(verdicts))
+                if unlike is not None:
+                    verdicts = unlike.learnt(batch, verdicts)
+                try:
+                    batch = search.send(verdicts)
+                finally:
+                    self._tell_of(bisection, known)
+                if unlike is not None and unlike.is_in_vain:
+                    search.close()
+                    return bisection.result()
+        except StopIteration as end:
+            confirm(sys.maxsize)
+            result: BisectionResult[str] = end.value
+            return result
+
+    def _unlike(
+        self, bisection: Bisection[str], watch: VersionWatch, oracle: Oracle
+    ) -> Unlike | None:
+        if not isinstance(oracle, LikeFailure):
+            return None
+        return Unlike(
+            oracle=oracle, watch=watch, bisection=bisection, label=self.versions.label,
+            told=self.terms.for_search, emit=self.bench.emit, may_decide=not self.terms.is_fix,
+        )  # fmt: skip
+
+    def _tell_of(self, bisection: Bisection[str], known: int) -> None:
+        """Tell what was learned after the first ``known`` tests, and what does not go together."""
+        line = line_of_bisection(bisection)
+        for version, told in bisection.tested[known:]:
+            self.bench.emit(
+                HistoryNarrowed(
+                    label=self.versions.label(version),
+                    verdict=self.terms.for_search(told),
+                    remaining=bisection.remaining,
+                    steps_left=bisection.steps_left(self.jobs),
+                    line=line,
+                )
+            )
+        for bad, good in dict.fromkeys(bisection.contradictions):
+            text = (
+                f"{self.versions.label(good)} is {self.terms.old} though"
+                f" {self.versions.label(bad)} before it is {self.terms.new}:"
+                " the change came more than once, or the command does not always do the same"
+            )
+            self.bench.emit(Notice(text=text))
+        bisection.contradictions.clear()
+
+    def _answer(
+        self,
+        bisection: Bisection[str],
+        result: BisectionResult[str],
+        reason: StopReason,
+        watch: VersionWatch,
+        oracle: Oracle,
+    ) -> VersionSearch:
+        label = self.versions.label
+        found = result.first_bad
+        showed = None if found is None else self._showed(found, watch)
+        return VersionSearch(
+            kind=self.versions.kind,
+            subject=self.versions.subject,
+            old_term=self.terms.old,
+            new_term=self.terms.new,
+            good=label(result.last_good or self.versions.old or ""),
+            bad=label(self.versions.new),
+            first_bad=None if found is None else label(found),
+            first_bad_description="" if found is None else self.versions.details(found),
+            suspects=tuple(label(version) for version in result.suspects),
+            tested=watch.tested(),
+            stopped=reason,
+            picture=self.versions.picture(bisection, self.terms),
+            trials=len(watch.seen),
+            diff="" if found is None else self._diff(found, watch),
+            again="" if found is None else self.versions.again(self._ask(found).trial),
+            log=self.versions.log(
+                bisection.old_end or "", bisection.new_end, bisection, self.terms
+            ),
+            places=places_of(bisection, label),
+            place_count=bisection.version_count,
+            concluded=0 if self._alike is None else len(watch.not_run(self._alike.concluded)),
+            likeness=oracle.ways(showed)
+            if isinstance(oracle, LikeFailure) and showed is not None
+            else (),
+        )
+
+    def _showed(self, version: str, watch: VersionWatch) -> Outcome | None:
+        """Return what a version showed, or the one that it was concluded from."""
+        concluded = {} if self._alike is None else self._alike.concluded
+        return watch.outcomes.get(version) or watch.outcomes.get(concluded.get(version, ""))
+
+    def _diff(self, version: str, watch: VersionWatch) -> str:
+        """Return what a version changed, first in what the failure or the command names."""
+        return self.versions.diff(version, (*watch.failing_files, *self.trial.command))
+
+    def _nothing_good(
+        self, oracle: Oracle, walked: Ended[WalkBackResult], watch: VersionWatch
+    ) -> FirstBad:
+        announce(
+            self.bench.emit, walked, reason := stop_reason_of(walked, StopReason.NO_GOOD_VERSION)
+        )
+        search = VersionSearch(
+            kind=self.versions.kind,
+            subject=self.versions.subject,
+            old_term=self.terms.old,
+            new_term=self.terms.new,
+            good="",
+            bad=self.versions.label(self.versions.new),
+            first_bad=None,
+            tested=watch.tested(),
+            stopped=reason,
+            hint=self.versions.deeper(),
+            trials=len(watch.seen),
+            wall_seconds=walked.wall_seconds,
+        )
+        return FirstBad(search=search, oracle=oracle, last_good=None, first_bad=None)
