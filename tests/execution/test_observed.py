@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from crossed import crossed
-from laboratory import spawners
+from laboratory import guardians, spawners
 from workshop import SLOW, Workshop
 
 from whet.core.trial import ResetStep, Trial
@@ -291,7 +291,7 @@ def test_a_death_of_whoever_answers_is_said_and_nothing_is_left(
 ) -> None:
     workshop.write({"main.py": "print('up', flush=True)\nimport os\nwhile True: os.stat('main.py')\n"})  # fmt: skip
     trial = Trial(command=(sys.executable, "main.py"), cwd=str(workshop.folder))
-    while not spawners():
+    while not 0 < len(guardians()) == len(spawners()):
         pass
     before = {*spawners()}
     future = workshop.warm.submit(trial)
