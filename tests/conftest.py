@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from whet.host.kernel import mounts
+from whet.host.trial import veil
 
 DEBIAN_PACKAGES = {
     "gdb": "gdb",
@@ -91,6 +92,12 @@ def _hang_ups_are_heard() -> None:
 
 
 _KEPT = {"GIT_SSL_CAINFO"}
+
+
+@pytest.fixture(autouse=True)
+def _secrets_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the secrets of earlier tests: those of a process are masked in all that it says."""
+    monkeypatch.setattr(veil, "_veil", type(veil._veil)())
 
 
 @pytest.fixture(autouse=True)

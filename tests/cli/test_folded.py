@@ -123,7 +123,7 @@ def test_an_empty_notebook_is_said_by_every_verb_and_stays_empty(recorded: Whet)
     for words in (["run", *FAILS], ["log"], ["show"], ["notebook"], ["settings"], ["again"]):
         said = recorded(*words)
         assert said.code == 65
-        assert f"`{path}` is empty, and no notebook" in said.stderr
+        assert f"`{path}` is empty, not a notebook" in said.stderr
         assert f"mv {path}*" in said.stderr
         assert path.read_bytes() == b""
         assert what_lies_beside(recorded) == set()

@@ -1,6 +1,7 @@
 """Whatever a secret looks like: no verb that shows a trial shows it."""
 
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from whet_command import Said, Whet
@@ -54,7 +56,7 @@ values = st.text(characters, min_size=8, max_size=24).filter(
         len(set(text)) > 4
         and text.strip() == text
         and not text.startswith("-")
-        and not text.replace("_", "").isalpha()  # one such as `resumed_` is in whet's own words
+        and not re.fullmatch(r"(?=.{,15}$)[A-Za-z][a-z]+([_.-][a-z]*)?", text)  # a word, as below
     )
 )
 
@@ -116,3 +118,25 @@ def test_no_verb_shows_a_secret_of_a_trial(
             for each in secrets
             if each.encode() in held or json.dumps(each)[1:-1].encode() in held
         ]
+
+
+@pytest.mark.parametrize("word", ["postgres", "change_me", "development"])
+def test_a_secret_that_is_a_plain_word_is_masked_in_its_place_and_spoils_no_other_sentence(
+    whet: Whet, word: str
+) -> None:
+    whet.write("app.py", f"print('{word} is up')\nraise KeyError('{word}')\n")
+    variables = {"POSTGRES_PASSWORD": word}
+
+    said = whet(
+        "run", "--env", f"API_TOKEN={word}", "--", sys.executable, "app.py", f"--password={word}",
+        environment=variables,
+    )  # fmt: skip
+
+    assert f"KeyError: '{word}' at app.py:2" in said.stderr
+    shown = whet("show", environment=variables).stdout
+    assert f"KeyError: '{word}'" in shown
+    assert f"password={word}" not in shown
+    assert f"API_TOKEN={word}" not in shown
+    assert f"{word} is up" in whet("show", "--output", environment=variables).stdout
+    stored = json.loads(whet("show", "--json", environment=variables).stdout)
+    assert word not in json.dumps(stored["spec"])

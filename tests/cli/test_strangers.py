@@ -1,11 +1,13 @@
 """A clone may bring anything along: whet runs, removes, writes and believes none of it."""
 
+import hashlib
 import json
 import os
 import shutil
 import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -240,3 +242,46 @@ def test_a_blob_that_does_not_hold_what_its_name_says_stays_behind(whet: Whet, h
     held = [path.read_bytes() for path in kept.rglob("*") if path.is_file()]
     assert b"bye!!\n" not in held
     assert b"thesis.md" not in held
+
+
+@pytest.mark.parametrize(
+    ("statement", "verbs"),
+    [
+        ("""UPDATE outcome SET outcome = '{"exit_code": "three"}'""", ("show", "log", "secrets")),
+        ("""UPDATE trial SET trial = '{"command": 7}'""", ("show", "log", "again", "post-mortem")),
+        ("""INSERT OR REPLACE INTO resource_use VALUES (1, 1, 1, '{"seconds": 5}')""", ("show",)),
+    ],
+)
+def test_what_is_kept_with_a_trial_and_cannot_be_read_is_said_to_be_damaged(
+    whet: Whet, statement: str, verbs: tuple[str, ...]
+) -> None:
+    whet("run", "--locals", "--", sys.executable, "-c", "1/0")
+    with closing(sqlite3.connect(whet.state / "notebook.db")) as notebook:
+        kept = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        for (name,) in notebook.execute(kept).fetchall():
+            notebook.execute(f"DROP TRIGGER {name}")
+        notebook.execute(statement)
+        notebook.commit()
+
+    for verb in verbs:
+        said = whet(verb)
+        assert said.code == 65, (verb, said)
+        assert "whet explain notebook-damaged" in said.stderr
+
+
+def test_observations_that_cannot_be_read_are_said_to_be_damaged(whet: Whet) -> None:
+    whet("run", "--locals", "--", sys.executable, "-c", "1/0")
+    odd = b"[7]"
+    digest = hashlib.sha256(odd).hexdigest()
+    (whet.state / "blobs" / digest[:2]).mkdir(exist_ok=True)
+    (whet.state / "blobs" / digest[:2] / digest[2:]).write_bytes(odd)
+    with closing(sqlite3.connect(whet.state / "notebook.db")) as notebook:
+        notebook.execute("DROP TRIGGER evidence_stays")
+        found = notebook.execute("UPDATE evidence SET blob = ? WHERE kind = 'failures'", [digest])
+        assert found.rowcount == 1
+        notebook.commit()
+
+    for verb in ("show", "post-mortem"):
+        said = whet(verb)
+        assert said.code == 65, (verb, said)
+        assert "can't read something that it keeps with a trial" in said.stderr

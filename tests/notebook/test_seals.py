@@ -1,5 +1,6 @@
 """A notebook finds trials by their secrets and does not hold one."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,7 +40,8 @@ def test_a_trial_comes_back_whole_and_what_is_shown_of_it_is_masked(
 
     assert entry.trial == trial
     assert entry.note in {f"{note}{secret}", _as_stored(f"{note}{secret}")}
-    assert secret not in veiled(f"{note} {secret}")
+    is_word = re.fullmatch(r"(?=.{,15}$)[A-Za-z][a-z]+([_.-][a-z]*)?", secret) is not None
+    assert (secret in veiled(f"{note} {secret}")) == is_word
 
 
 def _as_stored(text: str) -> str:

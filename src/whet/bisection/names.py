@@ -41,7 +41,7 @@ def ends_of(words: tuple[str, ...]) -> tuple[str, str]:
     """
     if len(words) == 1 and (span := _RANGE.match(words[0])):
         return span["old"], span["new"] or "HEAD"
-    if len(words) > 2 or not all(words):  # noqa: PLR2004 - two ends
+    if words[2:] or not all(words):
         raise BadUsage(
             f"`{' '.join(words)}` does not name one or two ends",
             hint="write `whet bisect [GOOD] [BAD] -- COMMAND`; the command stands behind `--`",

@@ -154,8 +154,8 @@ def _unreadable(error: Exception) -> WhetError | None:
     if not isinstance(error, MalformedRecordError):
         return None
     return NotebookDamaged(
-        f"something that is kept with a trial cannot be read: {error}",
-        hint="run the trial anew: `whet again`; `whet notebook` names the folder that holds it",
+        f"whet can't read something that it keeps with a trial: {error}",
+        hint="run the trial again (`whet again`); `whet notebook` names the folder",
     )
 
 

@@ -164,7 +164,7 @@ class Diagnosis:
         summary = f"killed by {name}"
         if name == "SIGKILL":
             was_full = any(note.startswith(FULL_GROUP) for note in self._outcome.notes)
-            why = " (the kernel does so when memory runs out: `dmesg` shows it)"
+            why = " (by another process, or by the kernel when memory runs out: `dmesg` shows that)"
             summary += f", as {FULL_GROUP}" if was_full else why
         crash = read_foreign_crash(self._stderr)
         return Failure(

@@ -96,7 +96,7 @@ def damaged(path: Path, why: str) -> NotebookDamaged:
 
 def _stranger(path: Path, what: str) -> NotebookDamaged:
     return NotebookDamaged(
-        f"`{path}` {what}, and no notebook",
+        f"`{path}` {what}, not a notebook",
         hint=f"bring the notebook back, or move that away to start a new one: {moved_away(path)}",
     )
 

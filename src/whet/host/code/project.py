@@ -270,8 +270,8 @@ def _tables_in(data: JsonObject, name: str, source: str) -> dict[str, JsonObject
 def _list_in(data: JsonObject, name: str, source: str, *, is_theirs: bool) -> tuple[str, ...]:
     if is_theirs and name == "not_secrets":  # a project may come from anybody
         raise BadSetting(
-            f"`not_secrets` in {source}: a project may not say what is no secret of yours",
-            hint="write it into your own `settings.toml` of whet, or leave it out",
+            f"`not_secrets` in {source}: only your own settings can make exceptions",
+            hint="move it into your own `settings.toml`, or remove it",
         )
     try:
         return texts(data, name)

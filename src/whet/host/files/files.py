@@ -88,7 +88,7 @@ def content_of(path: str | bytes | Path, *, most_bytes: int = _MOST_BYTES) -> by
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file", os.fsdecode(path))
+            raise OSError(errno.EINVAL, "not a regular file", os.fsdecode(path))
         if status.st_size > most_bytes:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), os.fsdecode(path))
         return file.read(most_bytes)

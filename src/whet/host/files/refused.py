@@ -62,8 +62,8 @@ def _of_folder() -> WhetError | None:
         os.getcwd()
     except OSError as error:
         return FolderNotFound(
-            f"the current folder is gone, so whet cannot go on: {error.strerror}",
-            hint='once it is back, enter it anew (`cd "$PWD"`); the trials so far are kept',
+            f"the current folder is gone, so whet can't continue: {error.strerror}",
+            hint='once it is back, enter it again (`cd "$PWD"`); whet has kept the trials so far',
         )
     return None
 

@@ -120,7 +120,7 @@ def _answer(
         if seen == _LOOKS:
             process.kill()
             stdout, _ = process.communicate()
-            return stdout, b"it waits for a named pipe among the files, which nobody writes to"
+            return stdout, b"it waits for a named pipe that no process writes to"
 
 
 def _opens_a_pipe(pid: int) -> bool:

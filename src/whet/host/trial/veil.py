@@ -1,7 +1,8 @@
 """The secrets that this whet has come to know: nothing that it shows or keeps in clear holds one.
 
-A value is known once a trial is built, read or about to start that has it. What is shorter than
-eight characters is masked where it stands and is not looked for elsewhere.
+A value is known once whet builds, reads or starts a trial that has it. One that is shorter than eight
+characters, or a plain word such as `postgres`, is masked in its place and not looked for elsewhere:
+other sentences hold such words, and `KeyError: '<secret>'` helps nobody.
 """
 
 import json
@@ -10,12 +11,14 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from whet.agent.site.whet_state.secret import MASK, secret_spans, why_secret
+from whet.agent.site.whet_state.secret import LISTED, MASK, secret_spans, why_secret
 from whet.core.trial import Trial
 from whet.host.trial.kept_environment import changes_by_itself
 from whet.host.trial.secret import SEALED, masked_marks, secrets_of
 
-LEAST_LOOKED_FOR = 8
+_LEAST_LOOKED_FOR = 8
+_MOST_OF_A_WORD = 15
+_WORD = re.compile(r"[A-Za-z][a-z]+(?:[_.-][a-z]*)?")
 _LEAST_OF_A_LINE = 16
 _MARKDOWN = re.compile(r"[\\`*_\[\]<>|#]")
 
@@ -46,7 +49,7 @@ class _Veil:
     def know(self, values: Mapping[str, Origin]) -> None:
         is_new = False
         for value, origin in values.items():
-            if len(value) >= LEAST_LOOKED_FOR and not (value in self.known and not origin.place):
+            if _is_looked_for(value, origin) and not (value in self.known and not origin.place):
                 is_new = is_new or value not in self.known
                 self.known = {**self.known, value: origin}
         if not is_new:
@@ -56,6 +59,11 @@ class _Veil:
         self.text = re.compile("|".join(map(re.escape, words)))
         encoded = [word.encode("utf-8", "surrogateescape") for word in words if _is_text(word)]
         self.data = re.compile(b"|".join(map(re.escape, encoded)))
+
+
+def _is_looked_for(value: str, origin: Origin) -> bool:
+    is_word = len(value) <= _MOST_OF_A_WORD and _WORD.fullmatch(value) and origin.why != LISTED
+    return len(value) >= _LEAST_LOOKED_FOR and not is_word
 
 
 _veil = _Veil()
