@@ -26,7 +26,7 @@ def test_a_program_deep_in_a_tree_needs_its_files_around_it(whet: Whet, *, in_gi
     said = deep("investigate", "--", PYTHON, "main.py", "in.txt")
 
     assert said.code == 0, said.stderr
-    assert "it needs the files around it" in said.stderr
+    assert "whose files it needs" in said.stderr
 
 
 def test_what_is_measured_is_measured_again(whet: Whet) -> None:

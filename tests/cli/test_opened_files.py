@@ -70,4 +70,4 @@ def test_what_is_too_large_to_be_handed_over_stays_where_it_is(project: Whet) ->
     project.write("data/prices.json", f"[2, 3{' ' * (1 << 17)}]")
     said = project("investigate", "--", PYTHON, "main.py")
 
-    assert "it needs the files around it" in said.stderr
+    assert "whose files it needs" in said.stderr

@@ -133,7 +133,7 @@ def make_reproducer(
                 f"in an empty folder{f' with {files} of yours' if files else ''}"
                 f"{_named_by_whole_path(recipe)}"
                 if names_only
-                else f"it needs the files around it, so it starts in `{trial.cwd}`"
+                else f"in `{trial.cwd}`, whose files it needs,"
             )
             return _reproducer(line, folder, where, tried, times)
         failure = baseline.outcome.failure
@@ -194,7 +194,7 @@ def index_to_name(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _run(times: int) -> str:
-    return "run once more" if times == 1 else f"run up to {times} times"
+    return "it ran once more" if times == 1 else f"it ran up to {times} times"
 
 
 def _reproducer(line: str, folder: Path, where: str, tried: Outcome, times: int) -> Reproducer:
@@ -202,7 +202,7 @@ def _reproducer(line: str, folder: Path, where: str, tried: Outcome, times: int)
         line=_shown(line, folder),
         script=str(folder / SCRIPT),
         is_verified=True,
-        remark=f"{_run(times)}, {where}, it failed in the same way.",
+        remark=f"{_run(times)} {where} and failed the same way.",
         wall_seconds=tried.wall_seconds,
     )
 

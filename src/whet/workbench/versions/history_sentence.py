@@ -49,7 +49,7 @@ def next_of_history(search: VersionSearch) -> str:
         return ""
     if search.kind == "release":
         return (
-            f"Read what {search.subject} {search.first_bad} changed; until it is mended,"
+            f"Read what {search.subject} {search.first_bad} changed; until it is fixed,"
             f" `{search.subject}=={search.good}` does not have this failure."
         )
     return f"Look at the change: `git show {search.first_bad}`."
