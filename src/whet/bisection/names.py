@@ -41,13 +41,19 @@ def ends_of(words: tuple[str, ...]) -> tuple[str, str]:
     """
     if len(words) == 1 and (span := _RANGE.match(words[0])):
         return span["old"], span["new"] or "HEAD"
-    if words[2:] or not all(words):
-        raise BadUsage(
-            f"`{' '.join(words)}` does not name one or two ends",
-            hint="write `whet bisect [GOOD] [BAD] -- COMMAND`; the command stands behind `--`",
-        )
-    old, new = (*words, "HEAD", "HEAD")[:2]
-    return ("", "HEAD") if old == new == "HEAD" and len(words) < len((old, new)) else (old, new)
+    match words if all(words) else None:
+        case () | ("HEAD",):
+            return "", "HEAD"
+        case (old,):
+            return old, "HEAD"
+        case (old, new):
+            return old, new
+        case _:
+            pass
+    raise BadUsage(
+        f"`{' '.join(words)}` does not name one or two ends",
+        hint="write `whet bisect [GOOD] [BAD] -- COMMAND`; the command follows `--`",
+    )
 
 
 def resolve(repository: Repository, name: str) -> str:
