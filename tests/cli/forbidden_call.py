@@ -19,8 +19,9 @@ _THIRD_ARGUMENT, _TEMPORARY = 32, 0x400000
 
 
 def main(call: str, error: str, *words: str) -> None:
-    """Forbid the call and become the command."""
-    program = [(_LOAD, 0, 0, 0), (_EQUAL, 1, 0, NUMBERS[call]), (_RETURN, 0, 0, _ALLOW)]
+    """Forbid the call, by name or number, and become the command."""
+    number = NUMBERS[call] if call in NUMBERS else int(call)
+    program = [(_LOAD, 0, 0, 0), (_EQUAL, 1, 0, number), (_RETURN, 0, 0, _ALLOW)]
     if call == "O_TMPFILE":
         program += [(_LOAD, 0, 0, _THIRD_ARGUMENT), (_AND, 0, 0, _TEMPORARY)]
         program += [(_EQUAL, 1, 0, _TEMPORARY), (_RETURN, 0, 0, _ALLOW)]

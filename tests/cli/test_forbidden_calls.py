@@ -68,3 +68,19 @@ def test_without_a_system_call_the_answer_is_the_same_or_says_what_is_missing(
     else:
         expected = {"run": "ValueError", "repeat": '"failed": 2', "bisect": bad}
         assert expected[verb] in done.stdout.decode(), said
+
+
+def test_a_folder_that_cannot_be_made_for_want_of_memory_is_no_question_of_where_it_lies(
+    whet: Whet,
+) -> None:
+    making_a_folder = "83"
+
+    done = subprocess.run(
+        [PYTHON, str(FORBID), making_a_folder, "ENOMEM", PYTHON, "-m", "whet", "run", "--", "true"],
+        cwd=whet.folder, env={**os.environ, **whet.environment}, capture_output=True, text=True,
+        check=False, timeout=60,
+    )  # fmt: skip
+
+    assert done.returncode
+    assert "no more memory" in done.stderr
+    assert "WHET_DIR" not in done.stderr

@@ -16,6 +16,7 @@ from whet.core.record import JsonObject, MalformedRecordError, record, texts
 from whet.core.shell_words import quoted
 from whet.core.toml import toml_data
 from whet.host.files.files import content_of, storage_error, sync, write_atomically
+from whet.host.files.refused import refused
 from whet.host.files.user_key import user_key
 from whet.host.files.user_state import is_private, user_state
 
@@ -105,8 +106,7 @@ class Project:
             for name in _SUBFOLDERS:
                 (self.state / name).mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
-            known = storage_error(error, self.state)
-            if not isinstance(known, OSError):
+            if (known := refused(error)) is not None:
                 raise known from error
             # A file in its place, say: whatever it is, the next step is the same.
             raise CannotWrite(

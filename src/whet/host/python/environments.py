@@ -24,10 +24,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from whet.core.errors import CannotWrite, ReleaseNotInstallable, WhetError
+from whet.core.errors import CannotWrite, ReleaseNotInstallable
 from whet.core.quantity import shown_count
 from whet.core.record import as_record, decoded, text
-from whet.host.files.files import lock_file, remove_tree, storage_error, write_atomically
+from whet.host.files.files import lock_file, remove_tree, write_atomically
+from whet.host.files.refused import refused
 from whet.host.process.tool import ToolResult, call_tool
 from whet.host.python.index_settings import IndexSettings, without_credentials
 from whet.host.python.interpreters import is_python
@@ -357,8 +358,7 @@ def _alone_in(home: Path) -> Generator[None]:
         home.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(home / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     except OSError as error:
-        known = storage_error(error, home)
-        if isinstance(known, WhetError):
+        if (known := refused(error)) is not None:
             raise known from error
         raise CannotWrite(
             f"cannot write `{home}`: {error.strerror}",
