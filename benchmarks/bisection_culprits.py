@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from whet.core.verdict import Verdict
-from whet.search.bisection import Bisection
+from whet.search.history.bisection import Bisection
 from whet.search.round import Round
 
 WORKERS = (1, 2, 4, 8)

@@ -26,7 +26,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from whet.core.looks import Looks
+from whet.core.observations.looks import Looks
 from whet.core.trial import Trial
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.request import TrialRequest

@@ -2,9 +2,9 @@
 
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.core.limits import LimitMet, Limits
+from whet.core.observations.resources import ProcessPeak, ResourceUse
 from whet.core.outcome import Outcome, ProcessExit
 from whet.core.output import BytesOutput
-from whet.core.resources import ProcessPeak, ResourceUse
 from whet.core.room import Disk, Fault, Room
 from whet.core.site import Site
 from whet.core.trial import (

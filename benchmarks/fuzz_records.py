@@ -18,14 +18,12 @@ from fuzz_mutator import Shape
 from fuzz_reader import Reader, placed, scratch
 
 import whet.agent
-from whet.core.clue import Placing
-from whet.core.evidence import CLOSER, PYTHONS, STACKS, SYSTEM_CALLS, Evidence
-from whet.core.looks import Looks
-from whet.core.output import BytesOutput, Output
-from whet.core.record import MalformedRecordError, as_record, decoded
-from whet.core.resources import ResourceUse, sparkline
-from whet.core.stack import ProcessStack, TaskStack, ThreadStack
-from whet.core.system_call import (
+from whet.core.observations.clue import Placing
+from whet.core.observations.evidence import CLOSER, PYTHONS, STACKS, SYSTEM_CALLS, Evidence
+from whet.core.observations.looks import Looks
+from whet.core.observations.resources import ResourceUse, sparkline
+from whet.core.observations.stack import ProcessStack, TaskStack, ThreadStack
+from whet.core.observations.system_call import (
     AddressUse,
     FailedCall,
     FileUse,
@@ -34,19 +32,19 @@ from whet.core.system_call import (
     PathFacts,
     SystemCalls,
 )
-from whet.evidence.closer_look import (
+from whet.core.output import BytesOutput, Output
+from whet.core.text.record import MalformedRecordError, as_record, decoded
+from whet.evidence.clues.closer_look import (
     descriptor_clues,
     foreign_clues,
     lock_clues,
     suspects_in,
     told_in,
 )
-from whet.evidence.kept_frames import traceback_of, user_depth
-from whet.evidence.kept_value import value_line
-from whet.evidence.not_a_number import holds_it, is_of_torch, number_clues
-from whet.evidence.probes import call_lines, hit_lines, place_line, probe_report
+from whet.evidence.clues.not_a_number import holds_it, is_of_torch, number_clues
+from whet.evidence.clues.probes import call_lines, hit_lines, place_line, probe_report
 from whet.evidence.provenance.recording import read_recording
-from whet.evidence.stack_groups import (
+from whet.evidence.stacks.stack_groups import (
     groups_of,
     headline,
     motion,
@@ -55,6 +53,8 @@ from whet.evidence.stack_groups import (
     task_groups,
     task_sentence,
 )
+from whet.evidence.variables.kept_frames import traceback_of, user_depth
+from whet.evidence.variables.kept_value import value_line
 from whet.host.code.snapshot_memory import Commit, Memory, SetAside, recall
 from whet.host.inspect.failures import read_failures
 from whet.host.inspect.presence import ended_in, name_of, pythons_in, read_pythons

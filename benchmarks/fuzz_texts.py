@@ -25,30 +25,30 @@ from whet.bisection.releases import releases_of
 from whet.bisection.shown_diff import shown_diff
 from whet.bisection.terms import Terms
 from whet.cli.console import say
-from whet.core.clue import Placing
-from whet.core.code_lines import functions_in, lambdas_in, lambdas_on, statement_at
 from whet.core.condition import Condition, duration_seconds
 from whet.core.expectation import Expectation
 from whet.core.limits import Limits, size_bytes, speed_bytes
+from whet.core.observations.clue import Placing
 from whet.core.oracle import AnyFailure
 from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput
 from whet.core.probe import changes_something, check_expression, parse_wishes, target_of, trace_wish
-from whet.core.record import JsonObject, MalformedRecordError, as_record, decoded
 from whet.core.room import Disk, Fault, Room
-from whet.core.shown_text import visible_line
+from whet.core.text.code_lines import functions_in, lambdas_in, lambdas_on, statement_at
+from whet.core.text.record import JsonObject, MalformedRecordError, as_record, decoded
+from whet.core.text.shown_text import visible_line
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.evidence.changed_functions import changed_functions
-from whet.evidence.classify import classify, headline
+from whet.evidence.calls.telling_calls import errors_of
+from whet.evidence.clues.changed_functions import changed_functions
+from whet.evidence.clues.not_a_number import forward_call
+from whet.evidence.clues.records_in import records_in, without
 from whet.evidence.experiments.repairs import repairs_of
 from whet.evidence.experiments.variations import deciding_lines, variations_of
-from whet.evidence.message import normalise
-from whet.evidence.not_a_number import forward_call
-from whet.evidence.records_in import records_in, without
-from whet.evidence.telling_calls import errors_of
-from whet.evidence.told_tests import collected_tests, failed_tests
-from whet.evidence.warned import warning_clues
+from whet.evidence.printed.told_tests import collected_tests, failed_tests
+from whet.evidence.printed.warned import warning_clues
+from whet.evidence.signature.classify import classify, headline
+from whet.evidence.signature.message import normalise
 from whet.host.code.git_trees import GitTrees
 from whet.host.code.project import Project, load_settings
 from whet.host.code.snapshots import take_snapshot

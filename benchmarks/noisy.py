@@ -22,9 +22,9 @@ from noisy_peers import bayesect, best_rule, install_bayesect
 from table import print_table
 
 from whet.core.verdict import Verdict
-from whet.search.failure_rates import FailureRates, Runs
-from whet.search.noisy_bisection import NoisyBisection
-from whet.search.version_graph import line_of
+from whet.search.flaky.failure_rates import FailureRates, Runs
+from whet.search.flaky.noisy_bisection import NoisyBisection
+from whet.search.history.version_graph import line_of
 
 END_RUNS = 10
 _SIGMAS = 2.326  # one-sided, 99 %

@@ -16,10 +16,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from table import print_table
 
 from whet.core.verdict import Verdict
-from whet.search.bisection import Bisection
+from whet.search.flaky.second_look import second_look
+from whet.search.history.bisection import Bisection
+from whet.search.history.version_graph import line_of
 from whet.search.proposal import run_search
-from whet.search.second_look import second_look
-from whet.search.version_graph import line_of
 
 RATES = (0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 

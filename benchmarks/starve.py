@@ -24,8 +24,8 @@ from whet.core.trial import Trial
 from whet.execution.cold import ColdExecutor
 from whet.host.limits import catalogue
 from whet.host.limits.ceiling import Ceiling
-from whet.host.limits.groups_v1 import GroupsV1
-from whet.host.limits.groups_v2 import GroupsV2
+from whet.host.limits.groups.groups_v1 import GroupsV1
+from whet.host.limits.groups.groups_v2 import GroupsV2
 from whet.host.limits.watchdog import Watchdog
 from whet.host.process.belongings import Belongings
 from whet.host.process.process_tree import children_of, cpu_ticks_of

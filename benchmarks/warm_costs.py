@@ -14,7 +14,7 @@ from table import in_turns, print_table
 from warm_programs import BYTES, CALLS, HOLDER, IMPORTS, MODELS, OBJECTS
 
 from whet.core.trial import Trial
-from whet.evidence.classify import classify
+from whet.evidence.signature.classify import classify
 from whet.execution.cold import ColdExecutor
 from whet.execution.warm import WarmRuns
 from whet.host.process.belongings import Belongings

@@ -26,7 +26,7 @@ from warm_costs import has
 from whet.core.outcome import Outcome
 from whet.core.trial import PayloadBinding, Trial
 from whet.core.verdict import Verdict
-from whet.evidence.classify import classify
+from whet.evidence.signature.classify import classify
 from whet.execution.cold import ColdExecutor
 from whet.execution.warm_search import WarmSearch
 from whet.host.process.belongings import Belongings

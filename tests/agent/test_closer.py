@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import whet.agent
-from whet.core.clue import Placing
-from whet.core.record import JsonObject, as_record, integer, records, text
-from whet.evidence.closer_look import line_of, lock_clues, told_in
+from whet.core.observations.clue import Placing
+from whet.core.text.record import JsonObject, as_record, integer, records, text
+from whet.evidence.clues.closer_look import line_of, lock_clues, told_in
 from whet.host.trial.closer import read_closer
 
 SITE = Path(whet.agent.__file__).parent / "site"

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import whet.agent
-from whet.core.record import as_record
-from whet.evidence.failure_text import error_words, failure_lines
-from whet.evidence.kept_failure import KeptFailure, kept_failures
+from whet.core.text.record import as_record
+from whet.evidence.variables.failure_text import error_words, failure_lines
+from whet.evidence.variables.kept_failure import KeptFailure, kept_failures
 from whet.host.inspect.failures import read_failures
 
 SITE = Path(whet.agent.__file__).parent / "site"

@@ -9,8 +9,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from test_closer import run, told
 
-from whet.core.clue import Placing
-from whet.evidence.not_a_number import number_clues
+from whet.core.observations.clue import Placing
+from whet.evidence.clues.not_a_number import number_clues
 
 PROGRAM = """\
 import asyncio, threading

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import whet.agent
-from whet.core.evidence import Evidence
-from whet.evidence.probes import ProbeReport, call_lines, hit_lines, place_line, probe_report
+from whet.core.observations.evidence import Evidence
+from whet.evidence.clues.probes import ProbeReport, call_lines, hit_lines, place_line, probe_report
 from whet.host.python.pythons import pythons_between
 from whet.host.trial.probe_reports import read_probes
 

@@ -11,14 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from whet.bisection.equal_trees import EqualTrees
-from whet.core.looks import READS_GIT, Looks
+from whet.core.observations.looks import READS_GIT, Looks
 from whet.core.verdict import Verdict
 from whet.host.code.git_trees import GitTrees
 from whet.host.process.git import Repository
-from whet.search.bisection import Bisection
+from whet.search.history.bisection import Bisection
+from whet.search.history.version_graph import line_of
+from whet.search.history.what_matters import bisect_what_matters
 from whet.search.proposal import run_search
-from whet.search.version_graph import line_of
-from whet.search.what_matters import bisect_what_matters
 
 PATHS = ("main", "a/x", "a/y", "a/b/z", "c/x", "d")
 FOLDERS = ("", "a", "a/b", "c")

@@ -7,7 +7,7 @@ import pytest
 from history_builder import build_history, descendants, random_parents, run_git
 
 from whet.core.verdict import Verdict
-from whet.search.bisection import bisect_graph
+from whet.search.history.bisection import bisect_graph
 from whet.search.proposal import run_search
 
 Tested = list[tuple[str, Verdict]]

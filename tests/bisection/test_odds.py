@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.bisection.odds import Odds, odds_picture, shown_chance
-from whet.search.failure_rates import Runs
+from whet.search.flaky.failure_rates import Runs
 
 
 def drawn(

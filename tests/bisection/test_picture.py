@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 from whet.bisection.picture import MAX_SKIPPED, MAX_SUSPECTS, outline, picture
 from whet.bisection.terms import Terms
 from whet.core.verdict import Verdict
-from whet.search.bisection import Bisection, Standing
+from whet.search.history.bisection import Bisection, Standing
+from whet.search.history.version_graph import line_of
 from whet.search.proposal import run_search
-from whet.search.version_graph import line_of
 
 
 def drawn(

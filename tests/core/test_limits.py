@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.core.limits import LimitMet, Limits, shown_share, shown_size, size_bytes
-from whet.core.resources import ProcessPeak, ResourceUse, sparkline
+from whet.core.observations.resources import ProcessPeak, ResourceUse, sparkline
 from whet.core.trial import Trial
 
 amounts = st.none() | st.integers(1, 1 << 50)

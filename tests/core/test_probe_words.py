@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import whet.core.probe
-from whet.core.code_lines import functions_in, statement_at
 from whet.core.errors import BadUsage
 from whet.core.probe import (
     Action,
@@ -20,9 +19,13 @@ from whet.core.probe import (
     target_of,
     trace_wish,
 )
+from whet.core.text.code_lines import functions_in, statement_at
 
-OWN = Path(whet.core.probe.__file__)
-SOURCES = [OWN.with_name(name) for name in ("code_lines.py", "evidence.py", "stack.py")]
+CORE = Path(whet.core.probe.__file__).parent
+SOURCES = [
+    CORE / "text" / "code_lines.py",
+    *(CORE / "observations" / name for name in ("evidence.py", "stack.py")),
+]
 
 targets = st.sampled_from(
     ["train.py:40", "pkg.mod:func", "a/b.py:Class.method", "func:return", "raise:ValueError"]

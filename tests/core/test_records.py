@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.core import record
 from whet.core.errors import WhetError, error_classes
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.core.limits import Limits
 from whet.core.outcome import Outcome, ProcessExit
 from whet.core.output import BytesOutput, Output, digest_of
-from whet.core.record import MalformedRecordError
 from whet.core.site import Site
+from whet.core.text import record
+from whet.core.text.record import MalformedRecordError
 from whet.core.trial import CodeState, PayloadBinding, ResetStep, Surroundings, Trial
 
 texts = st.text(max_size=8)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from whet.core.shell_words import joined, quoted
-from whet.core.shown_text import visible, visible_line
+from whet.core.text.shell_words import joined, quoted
+from whet.core.text.shown_text import visible, visible_line
 
 _HOSTILE = "a\x1b[2Jb\x9bc\u202ed\ne'f\\x1b\udc9bg\u2028 \t$(h)"
 _WORDS = st.text(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.core.failure import Frame
-from whet.core.system_call import (
+from whet.core.observations.system_call import (
     AddressUse,
     FailedCall,
     FileUse,

@@ -11,7 +11,7 @@ from whet.core.failure import Failure, FailureSignature
 from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput
 from whet.core.trial import Trial
-from whet.evidence.classify import classify
+from whet.evidence.signature.classify import classify
 
 SPECIMENS = Path(__file__).parents[2] / "specimens" / "failures"
 TRANSCRIPTS = Path(__file__).parent / "transcripts"

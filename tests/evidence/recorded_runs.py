@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 import whet.agent
-from whet.core.clue import Clue, Placing
-from whet.evidence.kept_failure import kept_failures
+from whet.core.observations.clue import Clue, Placing
 from whet.evidence.provenance.origin import Origin
 from whet.evidence.provenance.recording import Recording, read_recording
 from whet.evidence.provenance.source import Sources
+from whet.evidence.variables.kept_failure import kept_failures
 from whet.host.inspect.failures import read_failures
 from whet.host.trial.closer import read_steps
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.evidence.probes import Call, call_lines
+from whet.evidence.clues.probes import Call, call_lines
 
 
 def call(pid: int, number: int, caller: int) -> Call:

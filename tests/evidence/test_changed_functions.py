@@ -1,6 +1,6 @@
 import pytest
 
-from whet.evidence.changed_functions import changed_functions
+from whet.evidence.clues.changed_functions import changed_functions
 
 TEXT = """
 LIMIT = 3

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from whet.core.failure import FailureKind, FailureSignature
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
-from whet.evidence.classify import classify, headline
+from whet.evidence.signature.classify import classify, headline
 
 TRIAL = trial_of("python", "x.py", cwd=PROJECT)
 # What ended with an exception, by the program's name.
@@ -547,9 +547,9 @@ def test_classifying_a_success_imports_nothing_that_reads_tracebacks() -> None:
     script = (
         "import sys\n"
         "from whet.core.outcome import Outcome\nfrom whet.core.trial import Trial\n"
-        "from whet.evidence.classify import classify\n"
+        "from whet.evidence.signature.classify import classify\n"
         "classify(Trial(command=('true',), cwd='/'), Outcome())\n"
-        "sys.exit('whet.evidence.diagnosis' in sys.modules)\n"
+        "sys.exit('whet.evidence.signature.diagnosis' in sys.modules)\n"
     )
 
     assert run((sys.executable, "-c", script)).exit_code == 0

@@ -9,18 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.agent.site.whet_state.raised import capture
-from whet.core.clue import Clue, Placing, Sureness
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
-from whet.core.record import JsonObject
-from whet.evidence.closer_look import (
+from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.core.text.record import JsonObject
+from whet.evidence.clues.closer_look import (
     descriptor_clues,
     foreign_clues,
     lock_clues,
     suspects_in,
 )
-from whet.evidence.kept_failure import KeptFailure, kept_failures
-from whet.evidence.overriding import overriding_clues
-from whet.evidence.raised_before import raised_clues
+from whet.evidence.clues.overriding import overriding_clues
+from whet.evidence.clues.raised_before import raised_clues
+from whet.evidence.variables.kept_failure import KeptFailure, kept_failures
 
 AT = Placing("/p")
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import whet.agent
-from whet.core.clue import Placing
+from whet.core.observations.clue import Placing
 from whet.evidence.neighbour.divergence import Divergence, divergences
 from whet.evidence.neighbour.kinds import RESULT, odd_values
 from whet.evidence.neighbour.stretch import earlier_calls, stretch_of, within

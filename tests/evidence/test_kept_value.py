@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from whet.agent.site.whet_state.raised import as_json as written
 from whet.agent.site.whet_state.values import Reader
-from whet.evidence.kept_objects import Kept, rebuilt
-from whet.evidence.kept_value import value_line
+from whet.evidence.variables.kept_objects import Kept, rebuilt
+from whet.evidence.variables.kept_value import value_line
 
 PLAIN = st.recursive(
     st.none()

@@ -10,8 +10,8 @@ from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput
 from whet.core.room import Fault, Room
 from whet.core.trial import Trial
-from whet.evidence.classify import classify
-from whet.evidence.limit_met import unnamed_limits
+from whet.evidence.signature.classify import classify
+from whet.evidence.signature.limit_met import unnamed_limits
 
 ALL = Limits(
     memory_bytes=64 << 20,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.evidence.message import MESSAGE_CHARACTERS, normalise
+from whet.evidence.signature.message import MESSAGE_CHARACTERS, normalise
 
 words = st.sampled_from(["cannot", "read", "row", "of", "the table", "can't", "bad:", "(got"])
 hexadecimal = st.integers(0, 2**64).map(hex)

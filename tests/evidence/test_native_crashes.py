@@ -11,7 +11,7 @@ from failed_runs import SPECIMENS, outcome_of, run, trial_of
 
 from whet.core.failure import Failure, FailureKind
 from whet.core.outcome import Outcome
-from whet.evidence.classify import classify
+from whet.evidence.signature.classify import classify
 
 NATIVE = SPECIMENS / "native"
 # The C library writes its last words to the terminal, unless it is told otherwise.

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from whet.core.failure import Frame
 from whet.core.trial import CodeState, PayloadBinding, Trial
-from whet.evidence.ownership import Owner, Ownership, own
+from whet.evidence.signature.ownership import Owner, Ownership, own
 
 CWD = "/home/user/project"
 names = st.text("abcdef_", min_size=1, max_size=6)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from recorded_runs import clues, line_of, recorded
 
-from whet.core.clue import Sureness
+from whet.core.observations.clue import Sureness
 from whet.host.trial.closer import read_steps
 
 NONE_FROM_A_BRANCH = """\

@@ -6,7 +6,7 @@ import pytest
 from failed_runs import PROJECT, failure_of, transcript, trial_of
 
 from whet.core.failure import FailureSignature
-from whet.evidence.classify import classify
+from whet.evidence.signature.classify import classify
 
 VERSIONS = ("3.8", "3.10", "3.11", "3.12", "3.13")
 # The parser of 3.9 is another program than that of 3.8, and speaks another language.

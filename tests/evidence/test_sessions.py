@@ -10,7 +10,7 @@ import pytest
 from failed_runs import SPECIMENS, outcome_of, run, trial_of
 
 from whet.core.failure import Failure, FailureKind
-from whet.evidence.classify import classify
+from whet.evidence.signature.classify import classify
 
 SUITE = SPECIMENS / "suite"
 ENVIRONMENT = {

@@ -13,7 +13,7 @@ from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput
 from whet.core.trial import PayloadBinding, Trial
 from whet.core.verdict import Verdict
-from whet.evidence.classify import classify
+from whet.evidence.signature.classify import classify
 
 
 def outcome_of(folder: Path, program: str, *words: str) -> Outcome:

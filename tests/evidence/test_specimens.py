@@ -6,7 +6,7 @@ import pytest
 from failed_runs import failure_of, run, trial_of
 
 from whet.core.failure import FailureKind
-from whet.evidence.classify import classify, headline
+from whet.evidence.signature.classify import classify, headline
 
 EXCEPTION, EXIT = FailureKind.EXCEPTION, FailureKind.EXIT
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.core.failure import Frame
-from whet.core.stack import ProcessStack, TaskStack, ThreadStack
-from whet.evidence.stack_groups import (
+from whet.core.observations.stack import ProcessStack, TaskStack, ThreadStack
+from whet.evidence.stacks.stack_groups import (
     groups_of,
     headline,
     motion,

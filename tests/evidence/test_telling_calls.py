@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
-from whet.core.shown_text import visible_line
-from whet.core.system_call import FailedCall, OpenFiles, PathFacts
-from whet.evidence.call_words import error_words, failed_lines, failed_words
-from whet.evidence.telling_calls import errors_of, explains, ranked
-from whet.evidence.usual_calls import folded, is_usual, learnt, telling
+from whet.core.observations.system_call import FailedCall, OpenFiles, PathFacts
+from whet.core.text.shown_text import visible_line
+from whet.evidence.calls.call_words import error_words, failed_lines, failed_words
+from whet.evidence.calls.telling_calls import errors_of, explains, ranked
+from whet.evidence.calls.usual_calls import folded, is_usual, learnt, telling
 
 names = st.sampled_from(["a", "b7", "data.csv", "tmpabcd1234", "x.y"])
 folders = st.sampled_from(["/data", "/home/ada/.config", "/tmp/tmpx1y2z3w4"])

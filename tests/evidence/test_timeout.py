@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from whet.core.failure import FailureKind, FailureSignature, Frame
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
-from whet.evidence.classify import classify, headline
+from whet.evidence.signature.classify import classify, headline
 
 TRIAL = Trial(command=("python", "loop.py"), cwd=PROJECT)
 JSON = "/usr/lib/python3.11/json/decoder.py"

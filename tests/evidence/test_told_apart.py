@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
-from whet.evidence.told_apart import told_apart
+from whet.evidence.signature.told_apart import told_apart
 
 WANTED = Failure(
     signature=FailureSignature(kind=FailureKind.EXCEPTION, exception="MemoryError"),

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from whet.core.clue import Placing, Sureness
 from whet.core.failure import Frame
-from whet.core.stack import ProcessEnd, ProcessStack, TaskStack, ThreadStack
-from whet.evidence.waiting_processes import process_clues
+from whet.core.observations.clue import Placing, Sureness
+from whet.core.observations.stack import ProcessEnd, ProcessStack, TaskStack, ThreadStack
+from whet.evidence.stacks.waiting_processes import process_clues
 
 LIBRARY = "/usr/lib/python3.11/multiprocessing/"
 AT = Placing("/home/ada")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from recorded_runs import clues, line_of
 
-from whet.core.clue import Sureness
+from whet.core.observations.clue import Sureness
 
 PAST_INIT = """\
 class Client:

@@ -11,11 +11,11 @@ from laboratory import Laboratory
 from whet.core.limits import Limits
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
-from whet.evidence.classify import classify
+from whet.evidence.signature.classify import classify
 from whet.host.limits import catalogue
 from whet.host.limits.ceiling import Ceiling
-from whet.host.limits.groups_v1 import GroupsV1
-from whet.host.limits.groups_v2 import GroupsV2
+from whet.host.limits.groups.groups_v1 import GroupsV1
+from whet.host.limits.groups.groups_v2 import GroupsV2
 from whet.host.limits.watchdog import Watchdog
 
 MEBIBYTE = 1 << 20

@@ -14,7 +14,7 @@ from laboratory import Laboratory
 from whet.core.limits import Limits
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
-from whet.evidence.classify import classify
+from whet.evidence.signature.classify import classify
 from whet.execution.cold import ColdExecutor
 from whet.execution.early_look import EarlyLook
 from whet.execution.warm import Start, WarmRuns

@@ -12,7 +12,7 @@ from whet.core.failure import Failure, FailureKind
 from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput
 from whet.core.trial import Trial
-from whet.evidence.classify import classify
+from whet.evidence.signature.classify import classify
 
 pytestmark = [pytest.mark.ml, pytest.mark.slow]
 

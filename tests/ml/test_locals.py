@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import whet.agent
-from whet.core.record import JsonObject, as_record, records
-from whet.evidence.kept_value import value_line
+from whet.core.text.record import JsonObject, as_record, records
+from whet.evidence.variables.kept_value import value_line
 
 pytestmark = pytest.mark.ml
 

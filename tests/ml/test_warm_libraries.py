@@ -225,7 +225,7 @@ atexit.register(lambda: print("twice", torch.ops.mine.twice(torch.ones(2))))
 LEFT = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from whet_stage.exit import leave_registered
+from whet_stage.forking.exit import leave_registered
 import weakref, torch
 class Held: pass
 held = Held()

@@ -8,7 +8,7 @@ from record_builder import a_trial, failing, same
 
 from whet import __version__
 from whet.core.errors import NotebookTooNew
-from whet.core.resources import ResourceUse
+from whet.core.observations.resources import ResourceUse
 from whet.notebook.blobs import BlobStore
 from whet.notebook.database import Database
 from whet.notebook.migrations import MIGRATIONS, Migration, statements

@@ -14,8 +14,8 @@ from whet.reduction.commands.arguments import (
 )
 from whet.reduction.commands.selection import reduce_tests
 from whet.reduction.commands.variables import reduce_variables
-from whet.search.delta import minimize
 from whet.search.proposal import Search, run_search
+from whet.search.subsets.delta import minimize
 
 CandidateT = TypeVar("CandidateT", bound=Hashable)
 ResultT = TypeVar("ResultT")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from whet.core.verdict import Verdict
 from whet.reduction.between import Step
 from whet.reduction.two_sides import few_to_add, few_to_take_back
-from whet.search.hierarchy import Numbers, Path
 from whet.search.proposal import Search, run_search
+from whet.search.subsets.hierarchy import Numbers, Path
 
 Judge = Callable[[Numbers], Verdict]
 """Of the differences that are taken: BAD is that it fails."""

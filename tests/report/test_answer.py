@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from test_pages import BARE, FULL
 
 from whet.cli.verbs.investigate import show
-from whet.core.clue import Clue, Sureness, TrailStep
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
+from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.report.answer import answer_of
 from whet.report.facts import facts_of
 from whet.report.pages import html, markdown

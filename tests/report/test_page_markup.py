@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_pages import FULL, anything
 
-from whet.core.clue import Clue, Sureness
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
-from whet.core.shown_text import visible
+from whet.core.observations.clue import Clue, Sureness
+from whet.core.text.shown_text import visible
 from whet.core.verdict import Verdict
 from whet.report import markup
 from whet.report.answer import answer_of

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from whet.core.budget import StopReason
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
-from whet.core.shown_text import visible
+from whet.core.text.shown_text import visible
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.report.pages import html, markdown, report_files, shown_payload

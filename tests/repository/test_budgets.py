@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from .tree import ROOT, tracked
 MODULE_LINES = 600
 TEST_MODULE_LINES = 1000
 FUNCTION_LINES = 80
+FOLDER_FILES = 25
 PUBLIC_NAMES = 25
 
 RELAXATIONS = {
@@ -35,6 +37,12 @@ def test_no_module_is_longer_than_a_person_can_hold(path: Path) -> None:
     assert [
         f"{name}: {lines} lines" for name, lines in _functions(text) if lines > FUNCTION_LINES
     ] == []
+
+
+def test_a_newcomer_finds_a_file_by_the_names_of_few_others() -> None:
+    files = Counter(path.parent for path in tracked("src/*.py") if path.name != "__init__.py")
+
+    assert [str(folder) for folder, number in files.items() if number > FOLDER_FILES] == []
 
 
 def _functions(text: str) -> Iterator[tuple[str, int]]:

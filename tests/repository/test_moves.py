@@ -13,10 +13,10 @@ TESTS = Path(__file__).parents[1]
 MOVES = {
     "an error without a word: the values of the frames": (
         "agent/test_failures.py::test_the_values_of_the_failing_frames_are_kept",
-        "cli/test_post_mortem.py::test_show_tells_what_the_variables_held",
+        "cli/evidence/test_post_mortem.py::test_show_tells_what_the_variables_held",
     ),
     "an error without a word: a debugger, where it failed": (
-        "cli/test_post_mortem.py::test_pdb_opens_in_the_innermost_frame_of_the_user_and_walks_up",
+        "cli/evidence/test_post_mortem.py::test_pdb_opens_in_the_innermost_frame_of_the_user_and_walks_up",
     ),
     "a small tensor can be read, a large one is told in a line": (
         "ml/test_locals.py::test_a_tensor_is_one_line",
@@ -25,61 +25,61 @@ MOVES = {
         "endtoend/test_hidden_causes.py::test_the_line_of_a_hidden_cause_is_named",
     ),
     "a crash without a stack": (
-        "cli/test_toggle.py::test_a_crash_is_clearer_where_python_says_in_which_line",
-        "cli/test_stacks.py::test_a_core_file_tells_the_native_stack_and_python_s_or_why_not",
+        "cli/repeat/test_toggle.py::test_a_crash_is_clearer_where_python_says_in_which_line",
+        "cli/evidence/test_stacks.py::test_a_core_file_tells_the_native_stack_and_python_s_or_why_not",
     ),
     "a hang: attach to the process that hangs": (
-        "cli/test_stacks.py::test_a_running_process_is_found",
-        "host/test_spying.py::test_all_threads_are_seen_the_main_one_first",
+        "cli/evidence/test_stacks.py::test_a_running_process_is_found",
+        "host/looks/test_spying.py::test_all_threads_are_seen_the_main_one_first",
     ),
-    "a hang in C: gdb": ("host/test_spying.py::test_gdb_tells_of_what_is_no_python",),
+    "a hang in C: gdb": ("host/looks/test_spying.py::test_gdb_tells_of_what_is_no_python",),
     "a hang where nothing may be attached": (
-        "host/test_spying.py::test_where_ptrace_is_forbidden_the_agent_tells_all_threads",
+        "host/looks/test_spying.py::test_where_ptrace_is_forbidden_the_agent_tells_all_threads",
     ),
     "a hang of many ranks: which one stands elsewhere": (
-        "cli/test_stacks.py::test_a_stuck_rank_stands_apart_from_those_that_wait_for_it",
+        "cli/evidence/test_stacks.py::test_a_stuck_rank_stands_apart_from_those_that_wait_for_it",
         "ml/test_hidden_rank.py::test_the_line_of_a_stuck_rank_is_named",
     ),
     "a deadlock: who waits for whom": (
-        "cli/test_stacks.py::test_a_deadlock_of_two_locks_names_both_lines",
+        "cli/evidence/test_stacks.py::test_a_deadlock_of_two_locks_names_both_lines",
         "agent/test_closer.py::test_a_lock_that_is_never_given_back_is_told_while_the_program_hangs",
     ),
     "a hang that is waited for by nobody": (
-        "host/test_idleness.py::test_what_waits_without_an_end_is_stuck",
+        "host/processes/test_idleness.py::test_what_waits_without_an_end_is_stuck",
         "endtoend/test_hidden_causes.py::test_the_line_of_any_hidden_cause_is_named",
     ),
     "a race: look without stopping, then repeat": (
         "endtoend/test_hidden_causes.py::test_the_line_of_any_hidden_cause_is_named",
     ),
     "a race: take the disorder away": (
-        "cli/test_toggle.py::test_a_race_of_a_pool_is_gone_with_one_thread",
+        "cli/repeat/test_toggle.py::test_a_race_of_a_pool_is_gone_with_one_thread",
     ),
     "one process, one thread, one device": (
-        "cli/test_toggle.py::test_pools_of_processes_have_one_process",
-        "cli/test_toggle.py::test_the_most_simplifying_switches_under_which_it_still_fails_are_found",
+        "cli/repeat/test_toggle.py::test_pools_of_processes_have_one_process",
+        "cli/repeat/test_toggle.py::test_the_most_simplifying_switches_under_which_it_still_fails_are_found",
     ),
     "asynchronous things made synchronous": (
-        "cli/test_toggle.py::test_the_fewest_switches_that_change_a_failure_are_found",
+        "cli/repeat/test_toggle.py::test_the_fewest_switches_that_change_a_failure_are_found",
         "ml/test_torch_toggles.py::test_anomaly_mode_names_the_forward_call_of_a_gradient_that_is_no_number",
     ),
     "a switch that nothing reads has not taken": (
-        "cli/test_toggle.py::test_what_nothing_in_the_program_reads_did_not_take",
+        "cli/repeat/test_toggle.py::test_what_nothing_in_the_program_reads_did_not_take",
     ),
     "am I editing the right file: it ran, or it did not": (
-        "cli/test_where.py::test_a_module_that_is_never_loaded_says_so",
-        "cli/test_where.py::test_calls_are_counted_and_the_first_caller_is_named",
+        "cli/evidence/test_where.py::test_a_module_that_is_never_loaded_says_so",
+        "cli/evidence/test_where.py::test_calls_are_counted_and_the_first_caller_is_named",
     ),
     "am I editing the right file: the installed one, or mine": (
-        "cli/test_where.py::test_a_run_tells_that_another_copy_was_loaded",
-        "cli/test_where.py::test_an_editable_install_is_told_as_such",
+        "cli/evidence/test_where.py::test_a_run_tells_that_another_copy_was_loaded",
+        "cli/evidence/test_where.py::test_an_editable_install_is_told_as_such",
     ),
     "am I editing the right class": (
-        "cli/test_where.py::test_a_run_tells_that_an_override_ran_instead",
+        "cli/evidence/test_where.py::test_a_run_tells_that_an_override_ran_instead",
         "evidence/test_clues.py::test_the_override_that_leaves_out_what_sets_an_attribute_is_told",
     ),
     "every edit is saved before it is tried": (
-        "cli/test_late_saves.py::test_each_verb_tells_of_changes_that_an_editor_holds",
-        "cli/test_late_saves.py::test_a_file_that_was_saved_after_it_was_read_is_told",
+        "cli/loop/test_late_saves.py::test_each_verb_tells_of_changes_that_an_editor_holds",
+        "cli/loop/test_late_saves.py::test_a_file_that_was_saved_after_it_was_read_is_told",
     ),
     "no space left, and no word of which file": (
         "endtoend/test_hidden_causes.py::test_the_write_that_fills_a_disk_is_named_where_the_program_hides_it",
@@ -93,12 +93,12 @@ HIDDEN = "endtoend/test_hidden_causes.py"
 SYMPTOMS = {
     "any exception": (f"{HIDDEN}::test_the_line_of_a_hidden_cause_is_named",),
     "any warning that points at your code": (
-        "cli/test_warned.py::test_a_coroutine_that_was_never_awaited_is_the_cause",
-        "cli/test_warned.py::test_another_warning_is_possible_and_one_of_the_next_release_is_not_told",
+        "cli/investigate/test_warned.py::test_a_coroutine_that_was_never_awaited_is_the_cause",
+        "cli/investigate/test_warned.py::test_another_warning_is_possible_and_one_of_the_next_release_is_not_told",
     ),
     "a failure that comes each time, where no cause was seen": (
-        "cli/test_varied.py::test_the_change_with_which_a_command_passes_is_the_first_that_is_possible",
-        "cli/test_varied.py::test_a_changed_program_leaves_nothing_behind",
+        "cli/investigate/test_varied.py::test_the_change_with_which_a_command_passes_is_the_first_that_is_possible",
+        "cli/investigate/test_varied.py::test_a_changed_program_leaves_nothing_behind",
     ),
     "wrong import, wrong result of a module": (
         f"{HIDDEN}::test_the_line_of_a_hidden_cause_is_named",
@@ -107,7 +107,7 @@ SYMPTOMS = {
     "an error in a method": (f"{HIDDEN}::test_the_line_of_any_hidden_cause_is_named",),
     "segfault, abort": (f"{HIDDEN}::test_the_line_of_a_hidden_cause_is_named",),
     "files, space, rights, connections, or nothing said": (
-        "cli/test_syscalls.py::test_investigate_names_the_file_that_the_message_does_not",
+        "cli/evidence/test_syscalls.py::test_investigate_names_the_file_that_the_message_does_not",
     ),
     "nothing more: a hang": (
         f"{HIDDEN}::test_the_line_of_any_hidden_cause_is_named",
@@ -117,23 +117,23 @@ SYMPTOMS = {
         f"{HIDDEN}::test_the_write_that_fills_a_disk_is_named_where_the_program_hides_it",
     ),
     "out of memory": (
-        "cli/test_starve.py::test_an_investigation_finds_how_much_is_enough_and_shrinks_under_the_limit",
+        "cli/starve/test_starve.py::test_an_investigation_finds_how_much_is_enough_and_shrinks_under_the_limit",
     ),
     "too many open files": (f"{HIDDEN}::test_the_line_of_a_hidden_cause_is_named",),
     "a CUDA error": (
-        "cli/test_symptoms.py::test_what_a_gpu_would_tell_is_said_where_there_is_none",
+        "cli/investigate/test_symptoms.py::test_what_a_gpu_would_tell_is_said_where_there_is_none",
     ),
     "NaN, infinite numbers": (
-        "cli/test_symptoms.py::test_the_line_that_made_the_first_nan_is_named_with_what_it_was_made_of",
+        "cli/investigate/test_symptoms.py::test_the_line_that_made_the_first_nan_is_named_with_what_it_was_made_of",
         "ml/test_symptoms_torch.py::test_the_first_tensor_with_a_nan_and_the_forward_call_of_its_gradient_are_named",
     ),
     "fails only sometimes": (
         f"{HIDDEN}::test_the_line_of_any_hidden_cause_is_named",
         "workbench/test_set_order.py::test_the_seeds_with_which_it_fails_and_passes_each_time_are_told",
-        "cli/test_symptoms.py::test_what_hangs_on_the_order_of_a_set_is_held_by_its_seed_to_the_end",
+        "cli/investigate/test_symptoms.py::test_what_hangs_on_the_order_of_a_set_is_held_by_its_seed_to_the_end",
     ),
     "passes under a debugger": (
-        "cli/test_symptoms.py::test_what_works_under_a_tracer_is_told_with_who_asks_for_one",
+        "cli/investigate/test_symptoms.py::test_what_works_under_a_tracer_is_told_with_who_asks_for_one",
     ),
 }
 """The rows of `whet investigate` in the guide, each with tests that run a real program."""

@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 
 from whet.core.verdict import Verdict
-from whet.search.failure_rates import FailureRates, Runs
+from whet.search.flaky.failure_rates import FailureRates, Runs
 
 Graph = Mapping[int, Sequence[int]]
 

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.core.verdict import Verdict
-from whet.search.amplification import (
+from whet.search.flaky.amplification import (
     MOST_ROUNDS,
     Amplification,
     AmplificationSearch,
     Arm,
     evidence_of_pair,
 )
-from whet.search.failure_rates import Runs
+from whet.search.flaky.failure_rates import Runs
 from whet.search.proposal import run_search
 
 rates = st.floats(0.02, 0.98)

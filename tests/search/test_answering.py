@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from whet.core.verdict import Verdict
 from whet.search.answering import answering
 from whet.search.batch import LazyBatch
-from whet.search.delta import Kept, minimize
 from whet.search.proposal import Search, run_search
+from whet.search.subsets.delta import Kept, minimize
 
 verdicts = st.sampled_from(list(Verdict))
 

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from whet.core.budget import StopReason
 from whet.core.verdict import Verdict
-from whet.search.bisection import Bisection, Standing, bisect_graph, bisect_line
+from whet.search.history.bisection import Bisection, Standing, bisect_graph, bisect_line
+from whet.search.history.reach import weights
+from whet.search.history.version_graph import line_of
 from whet.search.proposal import run_search
-from whet.search.reach import weights
-from whet.search.version_graph import line_of
 
 Graph = dict[int, tuple[int, ...]]
 

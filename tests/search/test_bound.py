@@ -5,7 +5,7 @@ from collections.abc import Collection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.search.bound import bound_together
+from whet.search.subsets.bound import bound_together
 
 
 @given(

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.core.verdict import Verdict
-from whet.search.delta import Kept, minimize
 from whet.search.proposal import Search, run_search
+from whet.search.subsets.delta import Kept, minimize
 
 Chosen = tuple[int, ...]
 

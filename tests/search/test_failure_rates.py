@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.search.failure_rates import FailureRates, Runs
+from whet.search.flaky.failure_rates import FailureRates, Runs
 
 counts = st.builds(Runs, st.integers(0, 40), st.integers(0, 40))
 rates = st.floats(0.01, 0.99)

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.core.verdict import Verdict
-from whet.search.delta import Kept, minimize
-from whet.search.hierarchy import Numbers, Path, few_of, ranks_of
 from whet.search.proposal import run_search
+from whet.search.subsets.delta import Kept, minimize
+from whet.search.subsets.hierarchy import Numbers, Path, few_of, ranks_of
 
 PATHS = st.lists(
     st.lists(st.integers(0, 2), max_size=3), min_size=1, max_size=24

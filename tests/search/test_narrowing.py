@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.core.verdict import Verdict
-from whet.search.failure_rates import Runs
-from whet.search.narrowing import ENOUGH, narrowed
+from whet.search.flaky.failure_rates import Runs
+from whet.search.flaky.narrowing import ENOUGH, narrowed
 from whet.search.proposal import run_search
 
 NEVER = Runs(0, 10)

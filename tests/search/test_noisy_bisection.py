@@ -11,13 +11,13 @@ from noisy_oracles import before, entropy, graph_of, posterior_the_long_way, som
 
 from whet.core.budget import StopReason
 from whet.core.verdict import Verdict
-from whet.search.bisection import bisect_graph
-from whet.search.failure_rates import FailureRates, Runs
-from whet.search.noisy_bisection import NoisyBisection, NoisyResult
-from whet.search.noisy_plan import expected_runs
+from whet.search.flaky.failure_rates import FailureRates, Runs
+from whet.search.flaky.noisy_bisection import NoisyBisection, NoisyResult
+from whet.search.flaky.noisy_plan import expected_runs
+from whet.search.history.bisection import bisect_graph
+from whet.search.history.version_graph import line_of
 from whet.search.proposal import run_search
 from whet.search.round import Round
-from whet.search.version_graph import line_of
 
 seeds = st.integers(0, 2**32)
 runs_told = st.lists(

@@ -10,10 +10,10 @@ from test_bisection import Graph, after, before, graphs
 
 from whet.core.budget import StopReason
 from whet.core.verdict import Verdict
-from whet.search.bisection import Bisection, BisectionResult
+from whet.search.history.bisection import Bisection, BisectionResult
+from whet.search.history.version_graph import line_of
 from whet.search.proposal import run_search
 from whet.search.round import Round
-from whet.search.version_graph import line_of
 
 
 def bad_from(culprit: int, skipped: Collection[int] = ()) -> Callable[[int], Verdict]:

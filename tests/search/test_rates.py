@@ -7,8 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.core.verdict import Verdict
+from whet.search.flaky.rates import (
+    Enough,
+    chance_of_no_difference,
+    passes_to_be_sure,
+    repeating,
+    wilson,
+)
 from whet.search.proposal import run_search
-from whet.search.rates import Enough, chance_of_no_difference, passes_to_be_sure, repeating, wilson
 
 counts = st.integers(1, 400).flatmap(lambda runs: st.tuples(st.integers(0, runs), st.just(runs)))
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from whet.search.repeats import Repeats
+from whet.search.flaky.repeats import Repeats
 
 SAMPLES = 2000
 

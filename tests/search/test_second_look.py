@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from noisy_oracles import before, graph_of
 
 from whet.core.verdict import Verdict
-from whet.search.bisection import Bisection
+from whet.search.flaky.second_look import MOST_AGAIN, second_look
+from whet.search.history.bisection import Bisection
+from whet.search.history.version_graph import line_of, only
 from whet.search.proposal import run_search
-from whet.search.second_look import MOST_AGAIN, second_look
-from whet.search.version_graph import line_of, only
 
 seeds = st.integers(0, 2**32)
 

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.core.verdict import Verdict
-from whet.search.bisection import Bisection
-from whet.search.noisy_bisection import NoisyBisection
-from whet.search.stretches import COLUMNS, line_of_bisection, line_of_odds, stretches
-from whet.search.version_graph import line_of
+from whet.search.flaky.noisy_bisection import NoisyBisection
+from whet.search.flaky.stretches import COLUMNS, line_of_bisection, line_of_odds, stretches
+from whet.search.history.bisection import Bisection
+from whet.search.history.version_graph import line_of
 
 told = st.sampled_from([None, Verdict.GOOD, Verdict.BAD, Verdict.SKIP])
 

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.core.verdict import Verdict
+from whet.search.history.walk_back import walk_back
 from whet.search.proposal import run_search
-from whet.search.walk_back import walk_back
 
 
 @given(oldest=st.integers(1, 3000), width=st.integers(1, 5), data=st.data())

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whet.core.verdict import Verdict
-from whet.search.bisection import Bisection, BisectionResult
+from whet.search.history.bisection import Bisection, BisectionResult
+from whet.search.history.version_graph import line_of
+from whet.search.history.what_matters import bisect_what_matters, limited
 from whet.search.proposal import run_search
-from whet.search.version_graph import line_of
-from whet.search.what_matters import bisect_what_matters, limited
 
 
 @dataclass

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whet.bisection.equal_trees import EqualTrees
-from whet.core.looks import Looks
+from whet.core.observations.looks import Looks
 from whet.core.outcome import Outcome
 from whet.core.trial import ResetStep, Trial
 from whet.core.verdict import Verdict

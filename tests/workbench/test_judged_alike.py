@@ -7,7 +7,7 @@ import pytest
 from looking_programs import make_history
 
 from whet.bisection.equal_trees import EqualTrees
-from whet.core.looks import READS_GIT, Looks
+from whet.core.observations.looks import READS_GIT, Looks
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict

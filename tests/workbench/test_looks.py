@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from looking_programs import WAYS, Way, follows, make_history, run_on
 
-from whet.core.looks import READS_GIT, Looks
+from whet.core.observations.looks import READS_GIT, Looks
 from whet.host.kernel.seccomp import why_not
 from whet.workbench.trials.bench import Workbench, open_workbench
 

@@ -8,7 +8,12 @@ from whet.core.errors import BadUsage
 from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput
 from whet.core.verdict import Verdict
-from whet.evidence.told_tests import TestFails, collected_tests, exception_told, failed_tests
+from whet.evidence.printed.told_tests import (
+    TestFails,
+    collected_tests,
+    exception_told,
+    failed_tests,
+)
 from whet.workbench.shrink.pytest_command import read_pytest_command, without_memory, words_for
 
 

@@ -13,10 +13,10 @@ from whet.core.oracle import ScriptVerdict
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.search.bisection import Bisection, BisectionResult
+from whet.search.history.bisection import Bisection, BisectionResult
+from whet.search.history.version_graph import line_of
 from whet.search.proposal import Search
 from whet.search.round import Round
-from whet.search.version_graph import line_of
 from whet.workbench.trials.driver import Driver, Question
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from whet.core.clue import Clue, Placing
 from whet.core.failure import Frame
-from whet.evidence.kept_failure import KeptError, KeptFailure, KeptFrame
+from whet.core.observations.clue import Clue, Placing
+from whet.evidence.variables.kept_failure import KeptError, KeptFailure, KeptFrame
 from whet.workbench.inspect.wrong_files import wrong_file_clues
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from whet.core.shown_text import visible_line
+from whet.core.text.shown_text import visible_line
 from whet.host.process.git import Repository
 
 _SHOWN_FILES = 8

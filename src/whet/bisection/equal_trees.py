@@ -6,14 +6,14 @@ all counts: whether it is there, its kind and mode, what it holds, where the lin
 folder that was listed the names and kinds in it count. So does each `.gitattributes` on the
 way, which says how git writes a file out, and the commit of a submodule.
 
-This is never concluded from a run whose looks have a gap (`whet.core.looks`).
+This is never concluded from a run whose looks have a gap (`whet.core.observations.looks`).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from whet.core.looks import READS_GIT, Looks
+from whet.core.observations.looks import READS_GIT, Looks
 from whet.core.verdict import Verdict
 from whet.host.code.git_trees import FOLDER_MODE, GitTrees, TreeEntry
 

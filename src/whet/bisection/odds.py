@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic
 
-from whet.search.failure_rates import Runs
-from whet.search.version_graph import VersionT
+from whet.search.flaky.failure_rates import Runs
+from whet.search.history.version_graph import VersionT
 
 _LEAST_SHOWN = 0.01
 _LEAST_HUNDREDTHS = 0.1

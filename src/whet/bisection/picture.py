@@ -10,7 +10,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 from whet.bisection.terms import Terms
 from whet.core.verdict import Verdict
-from whet.search.bisection import Standing
+from whet.search.history.bisection import Standing
 
 VersionT = TypeVar("VersionT", bound=Hashable)
 

@@ -10,8 +10,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
 from whet.bisection.releases import supported_tags
-from whet.core.record import items_of, record_of
-from whet.core.toml import toml_data
+from whet.core.text.record import items_of, record_of
+from whet.core.text.toml import toml_data
 from whet.host.python.python_interpreter import PythonFacts
 
 _COMMENT = re.compile(r"(?:^|\s)#.*")

@@ -17,10 +17,10 @@ from whet.core.errors import EndsReversed, NothingBetween, SameEnds, UnknownRele
 from whet.host.python.index_page import IndexFile
 from whet.host.python.package_index import Listing
 from whet.host.python.python_interpreter import PythonFacts
-from whet.search.bisection import Bisection
+from whet.search.history.bisection import Bisection
+from whet.search.history.version_graph import line_of
+from whet.search.history.walk_back import WalkBackResult, walk_back
 from whet.search.proposal import Search
-from whet.search.version_graph import line_of
-from whet.search.walk_back import WalkBackResult, walk_back
 
 _SHOWN_NEAR = 3
 

@@ -15,9 +15,9 @@ from whet.core.errors import (
     SameEnds,
 )
 from whet.host.process.git import Repository
-from whet.search.bisection import Bisection
+from whet.search.history.bisection import Bisection
+from whet.search.history.walk_back import WalkBackResult, walk_back
 from whet.search.proposal import Search
-from whet.search.walk_back import WalkBackResult, walk_back
 
 _SHORT_ID = 10
 

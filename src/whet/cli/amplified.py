@@ -5,8 +5,8 @@ import sys
 from collections.abc import Iterator
 
 from whet.cli.console import styled
-from whet.core.quantity import shown_count
-from whet.search.failure_rates import Runs
+from whet.core.text.quantity import shown_count
+from whet.search.flaky.failure_rates import Runs
 from whet.workbench.toggle.amplified import AmplifyReport, Tried
 
 _MOST_PLACES = 3

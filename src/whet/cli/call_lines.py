@@ -4,9 +4,9 @@ import sys
 from collections.abc import Sequence
 
 from whet.cli.console import styled
-from whet.core.quantity import shown_count
-from whet.core.system_call import FileUse
-from whet.evidence.call_words import address_words, failed_lines, file_words, wait_words
+from whet.core.observations.system_call import FileUse
+from whet.core.text.quantity import shown_count
+from whet.evidence.calls.call_words import address_words, failed_lines, file_words, wait_words
 from whet.workbench.inspect.syscalls import CallReport
 
 _MOST_FAILED = 6

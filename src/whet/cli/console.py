@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from whet.core.errors import SOFTWARE, CannotWrite, InternalFault, WhetError
-from whet.core.shown_text import visible_line
+from whet.core.text.shown_text import visible_line
 from whet.core.verdict import Verdict
 from whet.host.trial.veil import veiled, veiled_data
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from whet.core.quantity import shown_bytes, shown_count, shown_seconds
+from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
 from whet.execution.ladder import Rung
 from whet.workbench.loop.loop import Cycle
 

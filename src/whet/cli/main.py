@@ -149,7 +149,7 @@ def run_cli(arguments: Sequence[str]) -> int:
 
 def _unreadable(error: Exception) -> WhetError | None:
     """Return the error to show for what is kept with a trial, by somebody else or an older whet."""
-    from whet.core.record import MalformedRecordError
+    from whet.core.text.record import MalformedRecordError
 
     if not isinstance(error, MalformedRecordError):
         return None

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from whet.cli.console import answer, styled
-from whet.evidence.probes import ProbeReport, call_lines, hit_lines, place_line
+from whet.evidence.clues.probes import ProbeReport, call_lines, hit_lines, place_line
 
 _MOST_LINES = 200
 

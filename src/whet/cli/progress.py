@@ -31,7 +31,7 @@ from whet.core.event import (
     SuspicionChanged,
     TrialFinished,
 )
-from whet.core.quantity import shown_bytes, shown_count, shown_seconds
+from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.verdict import Verdict
 from whet.host.trial.veil import veiled
 

@@ -1,7 +1,7 @@
 """What a trial used while it ran, as rows with a small picture."""
 
-from whet.core.quantity import shown_bytes, shown_count, shown_seconds
-from whet.core.resources import ResourceUse, sparkline
+from whet.core.observations.resources import ResourceUse, sparkline
+from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
 
 _WIDTH = 40
 _MOST_PROCESSES = 3

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from whet.core.event import HistoryNarrowed, Stretch, SuspicionChanged, TrialFinished
-from whet.core.quantity import shown_count, shown_seconds
-from whet.core.shown_text import visible_line
+from whet.core.text.quantity import shown_count, shown_seconds
+from whet.core.text.shown_text import visible_line
 from whet.core.verdict import Verdict
 
 if TYPE_CHECKING:

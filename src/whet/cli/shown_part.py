@@ -3,7 +3,7 @@
 import sys
 
 from whet.cli.console import answer, styled
-from whet.core.quantity import shown_count, shown_seconds
+from whet.core.text.quantity import shown_count, shown_seconds
 from whet.workbench.trials.changed_part import SmallestPart
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}

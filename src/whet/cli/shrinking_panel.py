@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from whet.core.event import PassStarted, PayloadReduced, TrialFinished
-from whet.core.quantity import shown_bytes, shown_count, shown_seconds
-from whet.core.shown_text import visible, visible_line
+from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
+from whet.core.text.shown_text import visible, visible_line
 from whet.report.wording import hex_dump, is_text
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from whet.cli.console import answer, answer_lines
 from whet.core.budget import StopReason
 from whet.core.difference import Change
-from whet.core.quantity import shown_bytes, shown_count, shown_seconds
-from whet.core.shown_text import visible
+from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
+from whet.core.text.shown_text import visible
 from whet.reduction.catalogue import readable
 from whet.reduction.statistics import PassStatistics
 from whet.report.difference import difference

@@ -4,7 +4,7 @@ import sys
 from itertools import groupby
 
 from whet.cli.console import verdict_word
-from whet.core.quantity import shown_count, shown_seconds
+from whet.core.text.quantity import shown_count, shown_seconds
 from whet.workbench.starve.starve import LeastAmount, Rung
 
 _BAR = 30

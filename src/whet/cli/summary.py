@@ -7,8 +7,8 @@ from typing import TextIO
 from whet.cli.console import styled, verdict_word
 from whet.core.failure import Failure
 from whet.core.outcome import Outcome
-from whet.core.quantity import shown_bytes, shown_seconds
-from whet.core.shell_words import joined
+from whet.core.text.quantity import shown_bytes, shown_seconds
+from whet.core.text.shell_words import joined
 from whet.host.trial.secret import masked_trial, masked_words
 from whet.host.trial.veil import veiled
 from whet.notebook.entry import Entry

@@ -10,7 +10,7 @@ from whet.core.errors import BadCondition, BadExpectation
 from whet.core.failure import FailureKind
 from whet.core.oracle import says_nothing
 from whet.core.outcome import Outcome
-from whet.core.quantity import bounded
+from whet.core.text.quantity import bounded
 from whet.core.verdict import Verdict
 
 _EXIT = re.compile(r"exit(?:\s+|\s*==?\s*)(\d+)")

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from whet.core.record import (
+from whet.core.site import Site
+from whet.core.text.record import (
     JsonObject,
     boolean,
     integer,
@@ -14,7 +15,6 @@ from whet.core.record import (
     text,
     texts,
 )
-from whet.core.site import Site
 
 
 class FailureKind(Enum):

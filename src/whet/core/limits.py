@@ -5,8 +5,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
-from whet.core.record import JsonObject, boolean, integer, number, optional_integer, record, text
 from whet.core.room import Room, compact_size
+from whet.core.text.record import (
+    JsonObject,
+    boolean,
+    integer,
+    number,
+    optional_integer,
+    record,
+    text,
+)
 
 FULL_GROUP = "the control group around whet was full"
 """How the note begins on a program that the kernel killed for want of memory that whet uses too."""

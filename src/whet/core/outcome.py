@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from whet.core.evidence import Evidence
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.core.limits import LimitMet
+from whet.core.observations.evidence import Evidence
+from whet.core.observations.resources import ResourceUse
 from whet.core.output import NO_OUTPUT, Output
-from whet.core.record import (
+from whet.core.text.record import (
     JsonObject,
     boolean,
     integer,
@@ -22,7 +23,6 @@ from whet.core.record import (
     text,
     texts,
 )
-from whet.core.resources import ResourceUse
 
 TIMEOUT_EXIT_CODE = 124  # that of coreutils' timeout
 
@@ -75,7 +75,7 @@ class Outcome:
         notes: what could not be observed, in sentences.
         resumed_from: place of the frozen copy that the command ran on from, such as
             ``train.py:31``; empty if it ran from its start. Times count from there.
-        looks: digest of what it looked at in its checkout (`whet.core.looks`); empty: not noted.
+        looks: digest of what it looked at in its checkout (`whet.core.observations.looks`); empty: not noted.
         limits_met: limits that stood in its way.
         limited_by: how its limits were enforced, such as ``memory 64 MiB by cgroup v1``.
         failure: the classified symptom, or None.

@@ -3,8 +3,16 @@
 import re
 from dataclasses import dataclass, fields, replace
 
-from whet.core.quantity import bounded
-from whet.core.record import JsonObject, boolean, integer, optional_integer, records, text, texts
+from whet.core.text.quantity import bounded
+from whet.core.text.record import (
+    JsonObject,
+    boolean,
+    integer,
+    optional_integer,
+    records,
+    text,
+    texts,
+)
 
 _FAULT = re.compile(r"(?P<call>[a-z_0-9]+):(?P<error>E[A-Z0-9]+)(?:(?P<how>[@%])(?P<count>\d+))?")
 

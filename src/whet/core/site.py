@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from whet.core.record import JsonObject, boolean, optional_integer, text, texts
+from whet.core.text.record import JsonObject, boolean, optional_integer, text, texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from whet.core.limits import Limits
-from whet.core.record import (
+from whet.core.text.record import (
     JsonObject,
     boolean,
     integer,

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 from whet.core.errors import BadCondition, HostFailure, WhetError
 from whet.core.failure import Failure, Frame
 from whet.core.limits import FULL_GROUP
-from whet.core.looks import Looks
+from whet.core.observations.looks import Looks
 from whet.core.outcome import Outcome
 from whet.core.output import Output
-from whet.core.quantity import shown_bytes
+from whet.core.text.quantity import shown_bytes
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, PayloadBinding, Trial
 from whet.execution.futures import TrialFuture
 from whet.host.files.file_times import Moment

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from whet.core.quantity import shown_bytes
+from whet.core.text.quantity import shown_bytes
 from whet.host.files.memory import MemoryLeft, memory_left
 from whet.host.process.process_tree import has_ended, own_bytes, resident_bytes
 from whet.host.trial.stage import Hindrance, Snapshot, Stage

@@ -35,7 +35,7 @@ MOST_LOST_SECONDS, _MOST_LOST_SHARE, _CHECKS_FOR_LOSS = 0.3, 0.5, 2
 _AWAITS = "awaits"
 """The kind of a snapshot that lies just before what is varied is seen: none is deeper."""
 
-ITS_ARGUMENTS = "its arguments"  # as of `whet_stage.words`
+ITS_ARGUMENTS = "its arguments"  # as of `whet_stage.watching.words`
 
 
 @dataclass(slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from whet.core.errors import (
     NotebookBusy,
     WhetError,
 )
-from whet.core.record import JsonObject
+from whet.core.text.record import JsonObject
 from whet.host.files.files import storage_error
 from whet.host.files.refused import limits_of_files
 from whet.notebook.migrations import MIGRATIONS, Migration, check_version, migrate

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from whet.core.outcome import Outcome
 from whet.core.output import Output
-from whet.core.record import (
+from whet.core.text.record import (
     JsonObject,
     MalformedRecordError,
     as_record,

@@ -8,10 +8,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from whet import __version__
-from whet.core.evidence import SECRETS, Evidence
+from whet.core.observations.evidence import SECRETS, Evidence
 from whet.core.outcome import Outcome
 from whet.core.output import digest_of
-from whet.core.record import decoded, text, text_map
+from whet.core.text.record import decoded, text, text_map
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.files.files import storage_error

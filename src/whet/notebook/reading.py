@@ -4,10 +4,11 @@ import json
 from collections.abc import Iterator, Sequence
 
 from whet.core.errors import UnknownTrial
-from whet.core.evidence import Evidence
+from whet.core.observations.evidence import Evidence
+from whet.core.observations.resources import ResourceUse
 from whet.core.outcome import Outcome
 from whet.core.output import digest_of
-from whet.core.record import (
+from whet.core.text.record import (
     JsonObject,
     MalformedRecordError,
     as_record,
@@ -16,7 +17,6 @@ from whet.core.record import (
     optional_text,
     text,
 )
-from whet.core.resources import ResourceUse
 from whet.core.trial import Trial
 from whet.host.trial.veil import know_trial
 from whet.notebook.blobs import BlobStore

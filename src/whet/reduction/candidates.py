@@ -7,8 +7,8 @@ from typing import TypeVar
 from whet.core.verdict import Verdict
 from whet.reduction.reducer import reduce_payload
 from whet.search.batch import LazyBatch
-from whet.search.delta import Kept, minimize
 from whet.search.proposal import Search
+from whet.search.subsets.delta import Kept, minimize
 
 CandidateT = TypeVar("CandidateT", bound=Hashable)
 _SHORT_NAME = re.compile(r"[A-Za-z][\w.-]{0,11}")
@@ -29,7 +29,7 @@ def keep_few(
         parts: all of them together fail.
         render: makes a candidate of those that are kept, in order.
         start: what is made of all.
-        ranks: which of them belong together (`whet.search.delta.minimize`).
+        ranks: which of them belong together (`whet.search.subsets.delta.minimize`).
     """
     best = start
     search = minimize(len(parts), ranks=ranks)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from whet.core.quantity import shown_bytes
+from whet.core.text.quantity import shown_bytes
 from whet.reduction.edit import first_that_fails
 from whet.reduction.formats.archives.archive import FILE, Archive, Codec, Member, Parse, files_in
 from whet.reduction.formats.archives.shown import NestedText, archive_text, content_text

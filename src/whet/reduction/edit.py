@@ -1,7 +1,7 @@
 """Edits of a payload, and the search for as many of them as the failure survives.
 
 A pass says what could be cut or replaced and where; the one delta debugging of
-`whet.search.delta` finds out what of it can be done at once. A candidate is the payload with
+`whet.search.subsets.delta` finds out what of it can be done at once. A candidate is the payload with
 some edits made, so that it costs a few slices, not a new rendering of a whole tree.
 """
 
@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 from whet.core.verdict import Verdict
 from whet.search.batch import LazyBatch
-from whet.search.delta import BATCH_WIDTH, Kept, minimize
 from whet.search.proposal import Search
+from whet.search.subsets.delta import BATCH_WIDTH, Kept, minimize
 
 BATCH_BYTES = 64 * 1024 * 1024
 """A batch holds the candidates that a driver has read: of large payloads, fewer."""

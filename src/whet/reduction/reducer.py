@@ -21,8 +21,8 @@ from whet.reduction.problem import Reduced, ReductionProblem
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 from whet.reduction.statistics import PassStatistics, Reduction, Turns
 from whet.search.batch import LazyBatch
-from whet.search.delta import BATCH_WIDTH
 from whet.search.proposal import Search
+from whet.search.subsets.delta import BATCH_WIDTH
 
 _PROBING, _WRITING = "probe the format", "write it again"
 _OPENING = (b"{", b"[", b"<")

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from whet.core.verdict import Verdict
 from whet.reduction.candidates import never_twice
-from whet.search.hierarchy import Numbers, Path, few_of
 from whet.search.proposal import Search
 from whet.search.rendering import rendering
+from whet.search.subsets.hierarchy import Numbers, Path, few_of
 
 _SINGLES = 2
 """So many suspects are taken back alone first: where the failure needs all, the first is enough."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from whet.core.clue import Clue, Placing, Sureness, TrailStep
-from whet.core.quantity import shown_bytes, shown_count
+from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
+from whet.core.text.quantity import shown_bytes, shown_count
 from whet.workbench.trials.investigation import Excerpt, Investigation
 
 NOT_FOUND = "Cause not found"

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from whet.core.quantity import shown_bytes, shown_seconds
-from whet.core.resources import ResourceUse
+from whet.core.observations.resources import ResourceUse
+from whet.core.text.quantity import shown_bytes, shown_seconds
 from whet.core.verdict import Verdict
 from whet.workbench.starve.starve import LeastAmount, Rung
 from whet.workbench.trials.investigation import Size

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from difflib import unified_diff
 
-from whet.core.shown_text import visible
+from whet.core.text.shown_text import visible
 from whet.reduction.catalogue import readable
 from whet.reduction.passing import differing
 from whet.report.wording import hex_dump, is_text

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from whet.core.quantity import shown_count
+from whet.core.text.quantity import shown_count
 from whet.workbench.trials.investigation import VersionPlace, VersionSearch
 
 _WIDTH, _LEFT, _RIGHT = 720, 24, 24

@@ -6,7 +6,7 @@ from itertools import starmap
 
 from markupsafe import Markup, escape
 
-from whet.core.shown_text import visible
+from whet.core.text.shown_text import visible
 from whet.report.answer import Answer
 from whet.report.wording import unbroken
 

@@ -6,9 +6,9 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from whet.core.quantity import shown_bytes, shown_count, shown_seconds
-from whet.core.resources import ResourceUse
-from whet.core.shown_text import visible
+from whet.core.observations.resources import ResourceUse
+from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
+from whet.core.text.shown_text import visible
 from whet.core.verdict import Verdict
 from whet.host.trial.veil import veiled
 from whet.report import markup

@@ -1,6 +1,6 @@
 """Text of programs and payloads, made harmless to show."""
 
-from whet.core.shown_text import visible
+from whet.core.text.shown_text import visible
 
 _BYTES_A_ROW = 16
 _PRINTABLE = range(0x20, 0x7F)  # ASCII

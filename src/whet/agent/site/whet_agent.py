@@ -191,7 +191,7 @@ def _sleep_in_true_time() -> None:
 
 def _debug(wish: str) -> None:
     before = set(sys.modules)
-    __import__("whet_stage.debugger").debugger.install(wish)
+    __import__("whet_stage.rewriting.debugger").rewriting.debugger.install(wish)
     for name in set(sys.modules) - before:
         del sys.modules[name]  # the program may have modules of these names
 

@@ -21,7 +21,7 @@ from whet.cli.progress import Progress
 from whet.cli.shown_part import show_part
 from whet.core.budget import Budget, StopReason
 from whet.core.errors import INCOMPLETE, BadUsage
-from whet.core.quantity import shown_count, shown_seconds
+from whet.core.text.quantity import shown_count, shown_seconds
 from whet.host.files.files import write_atomically
 from whet.report.facts import history_facts, part_facts
 from whet.report.history_line import history_line

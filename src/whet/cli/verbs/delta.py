@@ -17,7 +17,7 @@ from whet.cli.progress import Progress
 from whet.core.budget import Budget
 from whet.core.difference import Change
 from whet.core.errors import INCOMPLETE, BadUsage
-from whet.core.quantity import shown_count, shown_seconds
+from whet.core.text.quantity import shown_count, shown_seconds
 from whet.workbench.delta.delta import Delta, Side, delta
 from whet.workbench.delta.delta_cases import ARGUMENTS, ENVIRONMENT, cases_of
 from whet.workbench.trials.bench import open_workbench

@@ -15,8 +15,8 @@ from whet.cli.options import (
 from whet.cli.progress import Progress
 from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, ReproductionFailed
-from whet.core.quantity import shown_bytes, shown_seconds
-from whet.core.shown_text import visible
+from whet.core.text.quantity import shown_bytes, shown_seconds
+from whet.core.text.shown_text import visible
 from whet.report.answer import NOT_FOUND, Answer, Evidence, answer_of, shown_trials
 from whet.report.facts import facts_of
 from whet.report.pages import headline, report_files, shown_payload

@@ -18,7 +18,7 @@ from whet.cli.options import (
 )
 from whet.cli.summary import entry_json, failure_words
 from whet.core.errors import BadUsage, WhetError
-from whet.core.quantity import shown_seconds
+from whet.core.text.quantity import shown_seconds
 from whet.execution.ladder import MOST_SNAPSHOTS
 from whet.host.process.console import Console
 from whet.host.process.readers import interrupted_without_reader

@@ -9,7 +9,7 @@ import click
 from whet.cli.console import answer, answer_json, say
 from whet.cli.options import json_option
 from whet.core.errors import BadUsage
-from whet.core.quantity import shown_bytes, shown_count
+from whet.core.text.quantity import shown_bytes, shown_count
 from whet.host.code.kept_projects import KeptProject, kept_projects
 from whet.host.files.files import remove_tree
 from whet.notebook.notebook import FILE_NAME

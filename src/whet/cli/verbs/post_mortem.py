@@ -5,7 +5,7 @@ import click
 from whet.cli.console import answer, answer_json, say
 from whet.cli.options import json_option
 from whet.core.errors import BadUsage
-from whet.evidence.failure_text import error_words
+from whet.evidence.variables.failure_text import error_words
 from whet.workbench.inspect.post_mortem import Dead, dead_of, likeliest, look_at
 from whet.workbench.trials.bench import open_workbench
 

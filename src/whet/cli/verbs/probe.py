@@ -6,7 +6,7 @@ from whet.cli.console import answer_json, say
 from whet.cli.options import TrialCommand, json_option, trial_options, trial_request
 from whet.cli.summary import entry_json, run_line
 from whet.core.probe import parse_wishes
-from whet.evidence.probes import ProbeReport, place_line
+from whet.evidence.clues.probes import ProbeReport, place_line
 from whet.host.process.console import Console
 from whet.workbench.inspect.probe import Looking, Probed, notes_on, probe, settle
 from whet.workbench.trials.bench import open_workbench

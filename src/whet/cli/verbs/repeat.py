@@ -17,12 +17,12 @@ from whet.cli.options import (
 from whet.cli.progress import Progress
 from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, BadUsage
-from whet.core.quantity import shown_count, shown_seconds
-from whet.core.shell_words import joined
+from whet.core.text.quantity import shown_count, shown_seconds
+from whet.core.text.shell_words import joined
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.trial.secret import for_shell
-from whet.search.rates import Enough
+from whet.search.flaky.rates import Enough
 from whet.workbench.toggle.amplify import FIRST_RUNS, AmplifyOptions, amplify
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.repeat import (

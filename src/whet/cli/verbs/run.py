@@ -12,7 +12,7 @@ from whet.cli.options import (
 )
 from whet.cli.summary import entry_json, run_line
 from whet.core.errors import CannotWrite
-from whet.core.evidence import FAILURES, STACKS
+from whet.core.observations.evidence import FAILURES, STACKS
 from whet.host.process.console import Console
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.trials.bench import open_workbench

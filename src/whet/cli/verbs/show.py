@@ -9,15 +9,15 @@ from whet.cli.console import answer, answer_bytes, answer_json, answer_lines, st
 from whet.cli.options import json_option
 from whet.cli.resource_rows import resource_rows
 from whet.cli.summary import entry_json, expectation_words, failure_words, outcome_words
-from whet.core.evidence import FAILURES, PROBES, SYSTEM_CALLS, Evidence
+from whet.core.observations.evidence import FAILURES, PROBES, SYSTEM_CALLS, Evidence
+from whet.core.observations.resources import ResourceUse
 from whet.core.outcome import Outcome
 from whet.core.output import Output
-from whet.core.quantity import shown_bytes, shown_seconds
-from whet.core.record import as_record, decoded, records
-from whet.core.resources import ResourceUse
-from whet.core.shell_words import joined
+from whet.core.text.quantity import shown_bytes, shown_seconds
+from whet.core.text.record import as_record, decoded, records
+from whet.core.text.shell_words import joined
 from whet.core.trial import Trial
-from whet.evidence.limit_met import unnamed_limits
+from whet.evidence.signature.limit_met import unnamed_limits
 from whet.host.trial.secret import masked_trial
 from whet.host.trial.veil import veiled_data
 from whet.notebook.entry import Entry
@@ -98,8 +98,8 @@ def _show(
 
 def _failures(kept: Evidence, *, is_whole: bool) -> None:
     """Show what the frames of failures held, those of the first few processes or tests."""
-    from whet.evidence.failure_text import failure_lines
-    from whet.evidence.kept_failure import kept_failures
+    from whet.evidence.variables.failure_text import failure_lines
+    from whet.evidence.variables.kept_failure import kept_failures
 
     failures = kept_failures(kept.data)
     for failure in failures if is_whole else failures[:_SHOWN_FAILURES]:
@@ -136,14 +136,14 @@ def _calls_json(entry: Entry, kept: Sequence[Evidence]) -> dict[str, object] | N
 
 def _probes(kept: Evidence, number: int, *, is_whole: bool) -> None:
     from whet.cli.probed import show_probes
-    from whet.evidence.probes import probe_report
+    from whet.evidence.clues.probes import probe_report
 
     show_probes(probe_report(kept.data), number, is_whole=is_whole)
 
 
 def _probes_json(kept: Evidence) -> dict[str, object]:
     from whet.cli.verbs.probe import report_json
-    from whet.evidence.probes import probe_report
+    from whet.evidence.clues.probes import probe_report
 
     return report_json(probe_report(kept.data))
 

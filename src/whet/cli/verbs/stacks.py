@@ -9,9 +9,9 @@ from whet.cli.console import answer, answer_json, say, styled
 from whet.cli.options import json_option
 from whet.core.errors import BadUsage
 from whet.core.failure import Frame
-from whet.core.quantity import shown_count
-from whet.core.stack import ProcessStack
-from whet.evidence.stack_groups import (
+from whet.core.observations.stack import ProcessStack
+from whet.core.text.quantity import shown_count
+from whet.evidence.stacks.stack_groups import (
     StackGroup,
     motion,
     sentence,

@@ -17,7 +17,7 @@ from whet.cli.progress import Progress
 from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.event import Notice
-from whet.core.quantity import shown_count, shown_seconds
+from whet.core.text.quantity import shown_count, shown_seconds
 from whet.core.toggle import Toggle
 from whet.workbench.toggle.toggle import (
     Effect,

@@ -8,7 +8,7 @@ import click
 from whet.cli.console import answer, answer_json, say, styled
 from whet.cli.options import TrialCommand, json_option, trial_options, trial_request
 from whet.cli.summary import run_line
-from whet.core.record import JsonObject, optional_record, optional_text, text, texts
+from whet.core.text.record import JsonObject, optional_record, optional_text, text, texts
 from whet.host.process.console import Console
 from whet.workbench.inspect.where import (
     Ran,

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 
-from whet.core.code_lines import module_of
+from whet.core.text.code_lines import module_of
 from whet.evidence.experiments.single_changes import (
     KindOf,
     SingleChange,

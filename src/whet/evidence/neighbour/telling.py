@@ -3,7 +3,7 @@
 import ast
 from dataclasses import dataclass
 
-from whet.core.clue import Clue, Placing
+from whet.core.observations.clue import Clue, Placing
 from whet.evidence.neighbour.divergence import Divergence
 from whet.evidence.neighbour.kinds import RESULT, Odd
 from whet.evidence.provenance.recording import SCALAR, Recording

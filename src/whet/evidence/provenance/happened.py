@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whet.core.clue import TrailStep
-from whet.core.quantity import shown_count
+from whet.core.observations.clue import TrailStep
+from whet.core.text.quantity import shown_count
 from whet.evidence.provenance.control import Control
 from whet.evidence.provenance.missing import caught
 from whet.evidence.provenance.recording import SCALAR, Step

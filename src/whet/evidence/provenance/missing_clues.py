@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from whet.core.clue import Clue, Sureness
+from whet.core.observations.clue import Clue, Sureness
 from whet.evidence.provenance.control import Control, Decision
 from whet.evidence.provenance.missing import Dropped, Likewise, Missing, Removed
 from whet.evidence.provenance.recording import OBJECT, Value

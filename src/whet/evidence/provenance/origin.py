@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from whet.core.clue import Clue, Sureness, TrailStep
+from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.evidence.provenance.circumstances import Circumstances, Idle
 from whet.evidence.provenance.control import Control, Decision, filters_of
 from whet.evidence.provenance.ended import closed_before, kept_waiting

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from whet.core.record import as_record, decoded, item_at, items_of, row, rows, text, whole
+from whet.core.text.record import as_record, decoded, item_at, items_of, row, rows, text, whole
 
 SCALAR, CONTAINER, OBJECT, ARRAY = "scalar", "container", "object", "array"
 UNBOUND = -1

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from whet.core.code_lines import module_of
+from whet.core.text.code_lines import module_of
 from whet.evidence.provenance.recording import Code
 
 COMPREHENSIONS = {

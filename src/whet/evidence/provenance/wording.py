@@ -4,7 +4,7 @@ import ast
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from whet.core.clue import Clue, Placing, Sureness, TrailStep
+from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
 from whet.evidence.provenance.recording import SCALAR, Call, Raised, Recording, Value
 from whet.evidence.provenance.records import Record
 from whet.evidence.provenance.source import Comprehension, Sources

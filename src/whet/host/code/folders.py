@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whet.core.errors import PayloadMissing, PayloadTooLarge, PayloadUnreadable
-from whet.core.quantity import shown_bytes
+from whet.core.text.quantity import shown_bytes
 from whet.host.code.project import STATE_FOLDER
 from whet.host.files.files import path_of_part, remove_tree, storage_error
 from whet.host.process.belongings import Belongings

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from whet.core.errors import BadSetting, CannotWrite, StateNotOwned
-from whet.core.record import JsonObject, MalformedRecordError, record, texts
-from whet.core.shell_words import quoted
-from whet.core.toml import toml_data
+from whet.core.text.record import JsonObject, MalformedRecordError, record, texts
+from whet.core.text.shell_words import quoted
+from whet.core.text.toml import toml_data
 from whet.host.files.files import content_of, storage_error, sync, write_atomically
 from whet.host.files.refused import refused
 from whet.host.files.user_key import user_key

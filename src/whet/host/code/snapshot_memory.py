@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from whet.core.errors import WhetError
-from whet.core.record import (
+from whet.core.text.record import (
     JsonObject,
     MalformedRecordError,
     as_record,

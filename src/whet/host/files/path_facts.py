@@ -10,7 +10,7 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
-from whet.core.system_call import OpenFiles, PathFacts
+from whet.core.observations.system_call import OpenFiles, PathFacts
 from whet.host.files.file_systems import file_system_of
 
 _MOST_NAMES = 5000

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from whet.core.quantity import bounded
-from whet.core.stack import TaskStack
+from whet.core.observations.stack import TaskStack
+from whet.core.text.quantity import bounded
 from whet.host.inspect.stacks import agent_folder_of, is_listening, parse_report, unescaped
 
 TASKS_SIGNAL = 61

@@ -9,7 +9,7 @@ from types import FrameType
 from typing import NoReturn
 
 from whet.core.errors import NoSuchProcess, StackForbidden
-from whet.core.system_call import SystemCalls
+from whet.core.observations.system_call import SystemCalls
 from whet.host.inspect.call_groups import IsUsual
 from whet.host.inspect.follower import Follower
 from whet.host.inspect.stacks import agent_folder_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from whet.core.failure import Frame
-from whet.core.system_call import (
+from whet.core.observations.system_call import (
     AddressUse,
     FailedCall,
     FileUse,

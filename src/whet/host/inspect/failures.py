@@ -5,8 +5,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from whet.core.evidence import FAILURES, Evidence
-from whet.core.record import (
+from whet.core.observations.evidence import FAILURES, Evidence
+from whet.core.text.record import (
     JsonObject,
     MalformedRecordError,
     as_record,

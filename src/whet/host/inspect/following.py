@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from whet.core.evidence import SYSTEM_CALLS, Evidence
 from whet.core.limits import LimitMet
+from whet.core.observations.evidence import SYSTEM_CALLS, Evidence
 from whet.host.inspect.call_groups import Sieve
 from whet.host.inspect.followed_calls import filter_program
 from whet.host.inspect.follower import Follower

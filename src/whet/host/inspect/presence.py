@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from whet.core.evidence import PYTHONS, Evidence
-from whet.core.record import integer, records, text, texts
-from whet.core.stack import ProcessEnd
+from whet.core.observations.evidence import PYTHONS, Evidence
+from whet.core.observations.stack import ProcessEnd
+from whet.core.text.record import integer, records, text, texts
 from whet.host.inspect.stacks import is_user_code
 
 _SUFFIX = ".python"

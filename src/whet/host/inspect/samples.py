@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from whet.core.evidence import Evidence
 from whet.core.failure import Frame
+from whet.core.observations.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,10 +17,11 @@ from dataclasses import replace
 from pathlib import Path
 from subprocess import TimeoutExpired
 
-from whet.core.evidence import STACKS, Evidence
 from whet.core.failure import Frame
-from whet.core.quantity import bounded
-from whet.core.record import (
+from whet.core.observations.evidence import STACKS, Evidence
+from whet.core.observations.stack import ProcessStack, ThreadStack
+from whet.core.text.quantity import bounded
+from whet.core.text.record import (
     MalformedRecordError,
     as_record,
     boolean,
@@ -30,7 +31,6 @@ from whet.core.record import (
     optional_text,
     records,
 )
-from whet.core.stack import ProcessStack, ThreadStack
 from whet.host.inspect.asyncio_tasks import NO_ANSWER, NOT_TOLD, tasks_of
 from whet.host.inspect.presence import name_of
 from whet.host.inspect.stacks import (

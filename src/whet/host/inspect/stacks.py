@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.failure import Frame
-from whet.core.quantity import bounded
-from whet.core.record import (
+from whet.core.observations.stack import ThreadStack
+from whet.core.text.quantity import bounded
+from whet.core.text.record import (
     JsonObject,
     MalformedRecordError,
     as_record,
@@ -23,7 +24,6 @@ from whet.core.record import (
     records,
     text,
 )
-from whet.core.stack import ThreadStack
 from whet.host.inspect.samples import Stacks
 from whet.host.process.process_tree import descendants_of
 

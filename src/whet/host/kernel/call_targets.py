@@ -5,7 +5,7 @@ import socket
 import struct
 from contextlib import suppress
 
-from whet.core.quantity import shown_bytes
+from whet.core.text.quantity import shown_bytes
 
 AT_FDCWD = -100
 _PATH_BYTES = 4096

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from whet.core.limits import Limits
 from whet.host.limits.ceiling import Ceiling
-from whet.host.limits.groups_v1 import GroupsV1
-from whet.host.limits.groups_v2 import GroupsV2
+from whet.host.limits.groups.groups_v1 import GroupsV1
+from whet.host.limits.groups.groups_v2 import GroupsV2
 from whet.host.limits.processors import Affinity
 from whet.host.limits.rlimits import ResourceLimits
 from whet.host.limits.watchdog import Watchdog

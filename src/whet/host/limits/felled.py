@@ -4,7 +4,7 @@ import os
 
 from whet.core.failure import Frame
 from whet.core.limits import Limits, shown_share
-from whet.core.shown_text import visible_line
+from whet.core.text.shown_text import visible_line
 from whet.host.process.console import Console
 
 

@@ -15,7 +15,7 @@ def furnished(room: Room, program: Program, belongings: Belongings) -> Iterator[
         WhetError: if something cannot be had on this machine.
     """
     if room.needs_namespaces:
-        from whet.host.limits.rooms import prepare_room
+        from whet.host.limits.sandbox.rooms import prepare_room
 
         yield prepare_room(room, program)
     if room.clock:
@@ -27,15 +27,15 @@ def furnished(room: Room, program: Program, belongings: Belongings) -> Iterator[
 
         yield prepare_faults(room.faults, program)
     if room.gpus is not None:
-        from whet.host.limits.gpus import visible_gpus
+        from whet.host.limits.gpu.gpus import visible_gpus
 
         yield visible_gpus(room.gpus, program.environment)
     if room.gpu_memory_bytes is not None:
-        from whet.host.limits.gpu_caps import cap_memory
+        from whet.host.limits.gpu.gpu_caps import cap_memory
 
         yield cap_memory(room.gpu_memory_bytes, program.environment)
     if room.gpu_free:
-        from whet.host.limits.gpus import hold_memory
+        from whet.host.limits.gpu.gpus import hold_memory
 
         yield hold_memory(room.gpu_free, program.environment, belongings)
     if room.cpu_load:

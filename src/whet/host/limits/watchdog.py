@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from whet.core.limits import LimitMet, Limits, shown_size
 from whet.host.limits.ceiling import End, Plain
-from whet.host.limits.group_limits import met_in_groups
+from whet.host.limits.groups.group_limits import met_in_groups
 from whet.host.process.belongings import Belongings
 
 

@@ -19,7 +19,14 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from whet.core.errors import HostFailure
-from whet.core.record import JsonObject, MalformedRecordError, as_record, decoded, integer, text
+from whet.core.text.record import (
+    JsonObject,
+    MalformedRecordError,
+    as_record,
+    decoded,
+    integer,
+    text,
+)
 from whet.host.files.files import path_of_part, remove_tree, storage_error, write_atomically
 from whet.host.files.user_key import user_key
 from whet.host.process.process_identity import ProcessIdentity

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from whet.core.errors import NotARepository
-from whet.core.shell_words import quoted
+from whet.core.text.shell_words import quoted
 from whet.host.files.files import content_of
 from whet.host.process.object_store import VARIABLE, object_store
 from whet.host.process.tool import ToolMissingError, ToolResult, call_tool

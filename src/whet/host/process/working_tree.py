@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from whet.core.record import JsonObject, text, text_map, texts
+from whet.core.text.record import JsonObject, text, text_map, texts
 from whet.host.files.files import content_of
 from whet.host.process.git import (
     OWN_SCOPES,

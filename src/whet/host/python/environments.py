@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from whet.core.errors import CannotWrite, ReleaseNotInstallable
-from whet.core.quantity import shown_count
-from whet.core.record import as_record, decoded, text
+from whet.core.text.quantity import shown_count
+from whet.core.text.record import as_record, decoded, text
 from whet.host.files.files import lock_file, remove_tree, write_atomically
 from whet.host.files.refused import refused
 from whet.host.process.tool import ToolResult, call_tool

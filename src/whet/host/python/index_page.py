@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from urllib.parse import unquote, urljoin, urlsplit
 
-from whet.core.record import JsonObject, as_record, decoded, optional_text, records, text
+from whet.core.text.record import JsonObject, as_record, decoded, optional_text, records, text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from whet.core.record import JsonObject, as_record, boolean, record, records, text, texts
-from whet.core.toml import toml_data
+from whet.core.text.record import JsonObject, as_record, boolean, record, records, text, texts
+from whet.core.text.toml import toml_data
 
 PYPI = "https://pypi.org/simple"
 _PIP_SECTIONS = ("install", "index", "global")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whet.core.errors import WhetError
-from whet.core.record import JsonObject, MalformedRecordError, as_record, decoded, text, texts
+from whet.core.text.record import JsonObject, MalformedRecordError, as_record, decoded, text, texts
 from whet.host.files.files import write_atomically
 from whet.host.process.tool import ToolMissingError, call_tool
 

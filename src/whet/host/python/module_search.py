@@ -9,8 +9,8 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 
 from whet.core.errors import HostFailure
-from whet.core.evidence import COUNTS, Evidence
-from whet.core.record import JsonObject, MalformedRecordError, as_record, decoded, item_at
+from whet.core.observations.evidence import COUNTS, Evidence
+from whet.core.text.record import JsonObject, MalformedRecordError, as_record, decoded, item_at
 from whet.host.process.tool import ToolMissingError, call_tool
 from whet.host.python.interpreters import is_python
 from whet.host.python.python_interpreter import python_for

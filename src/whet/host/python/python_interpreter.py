@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.errors import CommandNotFound, HostFailure
-from whet.core.record import as_record, decoded, text
+from whet.core.text.record import as_record, decoded, text
 from whet.host.process.tool import ToolMissingError, call_tool
 from whet.host.python.interpreters import Search
 

@@ -7,7 +7,7 @@ import marshal
 import os
 import time
 
-from whet.agent.site.whet_stage.started import handed_on
+from whet.agent.site.whet_stage.hiding.started import handed_on
 from whet.host.process.process_tree import resident_bytes
 from whet.host.spawner.guardian import be_told_of_parents_end
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from whet.host.kernel.syscalls import Call
 
-READS_GIT = "reads git's own metadata"  # as of `whet.core.looks`
+READS_GIT = "reads git's own metadata"  # as of `whet.core.observations.looks`
 _AF_UNIX, _AF_NETLINK = 1, 16
 _INT = 1 << 32
 _MOST_LINKS = 40  # as the kernel

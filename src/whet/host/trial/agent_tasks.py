@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from whet.agent.site.whet_state.secret import VARIABLE as SECRETS_VARIABLE
 from whet.agent.site.whet_state.secret import listed_secrets
 from whet.core.errors import DiskFull
-from whet.core.evidence import Evidence
+from whet.core.observations.evidence import Evidence
 
 if TYPE_CHECKING:  # not loaded for a trial that nobody follows
     from whet.host.inspect.call_groups import Sieve

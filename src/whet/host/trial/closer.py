@@ -5,8 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from whet.agent.site.whet_state.secret import masked
-from whet.core.evidence import CLOSER, STEPS, Evidence
-from whet.core.record import JsonObject, MalformedRecordError, as_record, decoded, integer
+from whet.core.observations.evidence import CLOSER, STEPS, Evidence
+from whet.core.text.record import JsonObject, MalformedRecordError, as_record, decoded, integer
 
 _MOST_BYTES = 8 << 20
 _SLOT_BYTES = 1024

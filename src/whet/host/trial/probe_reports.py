@@ -4,8 +4,15 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from whet.core.evidence import PROBES, Evidence
-from whet.core.record import JsonObject, MalformedRecordError, as_record, decoded, number, records
+from whet.core.observations.evidence import PROBES, Evidence
+from whet.core.text.record import (
+    JsonObject,
+    MalformedRecordError,
+    as_record,
+    decoded,
+    number,
+    records,
+)
 
 _SUFFIX, _COUNTS = ".probes", ".probe-counts"
 _NUMBER_BYTES = 8

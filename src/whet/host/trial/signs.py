@@ -3,7 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
-from whet.core.evidence import TOGGLES, Evidence
+from whet.core.observations.evidence import TOGGLES, Evidence
 
 _SUFFIX = ".toggles"
 _END = "end"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from whet.core.errors import HostFailure, InternalFault, WhetError
 from whet.core.limits import Limits
+from whet.core.observations.resources import ProcessPeak, ResourceUse
 from whet.core.outcome import Outcome, ProcessExit
 from whet.core.output import Output
-from whet.core.resources import ProcessPeak, ResourceUse
 from whet.host.inspect.samples import Stacks
 from whet.host.limits.around import NOTHING_AROUND, Around
 from whet.host.limits.ceiling import End

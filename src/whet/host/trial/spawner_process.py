@@ -110,7 +110,7 @@ class SpawnerProcess:
         Where systemd does not do so after all, it is one as before.
         """
         from whet.host.kernel.control_groups import group_of_process
-        from whet.host.limits.user_scope import scope_prefix, settle_in_scope
+        from whet.host.limits.groups.user_scope import scope_prefix, settle_in_scope
 
         before = group_of_process(self.pid)
         self.close()

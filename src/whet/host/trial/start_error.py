@@ -94,7 +94,7 @@ def _around_error(stage: str, name: str, path: str, number: int) -> WhetError:
             f"the system calls of `{name}` cannot be followed: {os.strerror(number)} (ptrace)",
             hint="in a container: `--cap-add SYS_PTRACE`; does a debugger follow whet itself?",
         )
-    from whet.host.limits.room_error import room_error
+    from whet.host.limits.sandbox.room_error import room_error
 
     return room_error(path, number)
 

@@ -14,8 +14,8 @@ from whet.core.verdict import Verdict
 from whet.reduction.objects.atoms import atom, first_bad
 from whet.reduction.objects.tree import Leaf
 from whet.search.batch import LazyBatch
-from whet.search.delta import Kept, minimize
 from whet.search.proposal import Search
+from whet.search.subsets.delta import Kept, minimize
 
 GridSearch = Search["Grid", "Grid"]
 
@@ -300,16 +300,12 @@ def _converted(data: Any, name: str) -> Any:
 
 
 def grid_of(value: Any) -> Grid | None:
-    """Return the grid of an array, a table or a tensor; None if a value is none of these."""
+    """Return the grid of an array or a tensor; None if a value is neither."""
     library, name = type(value).__module__.partition(".")[0], type(value).__name__
     if library == "numpy" and name == "ndarray":
         return Array(value.copy()) if value.dtype.names is None else None
     if library == "torch" and name == "Tensor":
         return _tensor(value)
-    if library == "pandas" and name in {"DataFrame", "Series"}:
-        from whet.reduction.objects.tables import Table
-
-        return Table(value.copy(deep=True))
     return None
 
 

@@ -16,9 +16,9 @@ from whet.reduction.objects.tree import (
     without,
 )
 from whet.search.batch import LazyBatch
-from whet.search.delta import Kept, minimize
 from whet.search.proposal import Search
 from whet.search.rendering import rendering
+from whet.search.subsets.delta import Kept, minimize
 
 NodeSearch = Search[Node, Node]
 """Proposes trees. Each BAD one becomes what it goes on from; the last is returned."""

@@ -197,6 +197,10 @@ def _grid_of(value: object) -> Leaf | None:
     library = type(value).__module__.partition(".")[0]
     if library not in {"numpy", "pandas", "torch"} or library not in sys.modules:
         return None
+    if library == "pandas":
+        from whet.reduction.objects.tables import table_of
+
+        return table_of(value)
     from whet.reduction.objects.grids import grid_of
 
     return grid_of(value)

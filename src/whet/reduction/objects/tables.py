@@ -84,6 +84,12 @@ class Table(Grid):
         return Table(frame)
 
 
+def table_of(value: Any) -> Table | None:
+    """Return the grid of a data frame or a series; None if a value is neither."""
+    is_one = type(value).__name__ in {"DataFrame", "Series"}
+    return Table(value.copy(deep=True)) if is_one else None
+
+
 def _plainer_columns(column: Any) -> Iterator[Any]:
     """Yield a column with the same values in a plainer type, the plainest first."""
     kind = getattr(column.dtype, "kind", "O")

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import Any, cast
 
-from whet.core.toml import toml_data
+from whet.core.text.toml import toml_data
 from whet.reduction.settings.assignments import (
     read_env_file,
     read_python_literal,

@@ -13,8 +13,8 @@ from whet.reduction.problem import Reduced
 from whet.reduction.settings.documents import DocumentKind, data_of, document_kind_of
 from whet.reduction.statistics import Reduction
 from whet.search.batch import LazyBatch
-from whet.search.hierarchy import ranks_of
 from whet.search.proposal import Search
+from whet.search.subsets.hierarchy import ranks_of
 
 _TURN = "back to the defaults"
 

@@ -13,8 +13,8 @@ from whet.core.trial import Trial
 from whet.host.code.code_changes import describe_changes
 from whet.host.process.git import Repository
 from whet.host.trial.secret import masked_words
-from whet.search.bisection import Bisection
-from whet.search.version_graph import line_of
+from whet.search.history.bisection import Bisection
+from whet.search.history.version_graph import line_of
 from whet.workbench.parts.edits import checkouts_of
 from whet.workbench.trials.bench import Workbench, oracle_of
 from whet.workbench.trials.request import Judging

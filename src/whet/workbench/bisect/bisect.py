@@ -10,7 +10,7 @@ from whet.bisection.terms import FIXED, Terms
 from whet.core.budget import Budget
 from whet.core.errors import BadUsage, EndMisjudged
 from whet.core.event import Notice
-from whet.core.quantity import shown_count
+from whet.core.text.quantity import shown_count
 from whet.core.trial import Trial
 from whet.host.code.editable import editable_folders
 from whet.host.code.relocation import named_otherwise

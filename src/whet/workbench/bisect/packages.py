@@ -20,7 +20,7 @@ from whet.host.python.python_interpreter import PythonFacts, python_for
 from whet.host.python.resolution import resolved_as_of
 from whet.host.trial.surroundings import packages_of
 from whet.reduction.between import Between
-from whet.search.hierarchy import Numbers
+from whet.search.subsets.hierarchy import Numbers
 from whet.workbench.delta.cases import Cases, Result
 from whet.workbench.delta.delta import Delta, delta
 from whet.workbench.files.results import place_beside

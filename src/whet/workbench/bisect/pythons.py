@@ -12,8 +12,8 @@ from whet.core.trial import Trial
 from whet.host.python.environments import PYTHON
 from whet.host.python.python_interpreter import PythonFacts
 from whet.host.python.pythons import Minor, fetched_python, pythons_between
-from whet.search.bisection import Bisection
-from whet.search.version_graph import line_of
+from whet.search.history.bisection import Bisection
+from whet.search.history.version_graph import line_of
 from whet.workbench.bisect.packages import pins_named
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.versions.releases import environments_for

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from whet.core.difference import Change
 from whet.core.trial import Trial
-from whet.search.hierarchy import Numbers
-from whet.search.hierarchy import Path as Steps
+from whet.search.subsets.hierarchy import Numbers
+from whet.search.subsets.hierarchy import Path as Steps
 from whet.workbench.files.results import place_beside
 from whet.workbench.trials.bench import Place, Workbench
 

@@ -10,8 +10,8 @@ from whet.core.oracle import Oracle
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.reduction.two_sides import few_to_add, few_to_take_back
-from whet.search.hierarchy import Numbers
 from whet.search.proposal import Search
+from whet.search.subsets.hierarchy import Numbers
 from whet.workbench.delta.cases import FAILS, PASSES, Cases, Result
 from whet.workbench.delta.delta_ends import Settled, settled
 from whet.workbench.files.reproducer import line_for

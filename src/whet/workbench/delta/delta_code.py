@@ -13,7 +13,7 @@ from whet.host.code.worktrees import Worktrees
 from whet.host.process.git import Repository
 from whet.reduction.between import Step
 from whet.reduction.files_between import FilesBetween, FileVersion
-from whet.search.hierarchy import Numbers
+from whet.search.subsets.hierarchy import Numbers
 from whet.workbench.trials.bench import Place, Workbench
 from whet.workbench.trials.placing import PlacingExecutor
 

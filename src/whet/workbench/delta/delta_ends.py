@@ -8,7 +8,7 @@ from whet.core.event import Notice, TrialFinished
 from whet.core.outcome import Outcome
 from whet.core.trial import PayloadBinding, Trial
 from whet.core.verdict import Verdict
-from whet.search.hierarchy import Numbers
+from whet.search.subsets.hierarchy import Numbers
 from whet.workbench.delta.cases import Cases
 from whet.workbench.files.copies import Copied, Running, reproduce_on_copies
 from whet.workbench.trials.bench import Workbench

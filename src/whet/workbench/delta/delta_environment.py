@@ -14,7 +14,7 @@ from whet.reduction.between import Between
 from whet.reduction.settings.assignments import is_environment_name, write_env_file
 from whet.reduction.settings.documents import UnreadableError
 from whet.reduction.settings.environments import is_whole, read_environment
-from whet.search.hierarchy import Numbers
+from whet.search.subsets.hierarchy import Numbers
 from whet.workbench.delta.cases import Cases, Result, result_places
 from whet.workbench.files.results import place_beside
 from whet.workbench.trials.bench import Workbench

@@ -13,8 +13,8 @@ from whet.reduction.between import Between
 from whet.reduction.line_changes import shown_lines, text_between
 from whet.reduction.settings.conversion import said_in
 from whet.reduction.settings.documents import DocumentKind, UnreadableError, document_in
-from whet.search.hierarchy import Numbers
-from whet.search.hierarchy import Path as Steps
+from whet.search.subsets.hierarchy import Numbers
+from whet.search.subsets.hierarchy import Path as Steps
 from whet.workbench.delta.cases import Cases, Result, result_places
 from whet.workbench.files.results import place_beside
 from whet.workbench.trials.bench import Workbench

@@ -10,7 +10,7 @@ from whet.host.code.folders import replace_folder
 from whet.reduction.files_between import FilesBetween, FileVersion
 from whet.reduction.formats.archives.archive import FILE, Member
 from whet.reduction.formats.archives.tar_archive import TAR_CODEC, parse_tar
-from whet.search.hierarchy import Numbers
+from whet.search.subsets.hierarchy import Numbers
 from whet.workbench.delta.cases import Cases, Result, result_places
 from whet.workbench.delta.delta_files import on_path
 from whet.workbench.files.results import place_beside

@@ -21,7 +21,7 @@ from whet.reduction.commands.argument_changes import (
     as_words,
     shown_argument,
 )
-from whet.search.hierarchy import Numbers
+from whet.search.subsets.hierarchy import Numbers
 from whet.workbench.delta.cases import Cases
 from whet.workbench.delta.delta_code import code_between
 from whet.workbench.delta.delta_environment import changed_variables, in_environment

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from whet.core.errors import NotARepository
-from whet.core.looks import Looks
+from whet.core.observations.looks import Looks
 from whet.core.oracle import Oracle
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict

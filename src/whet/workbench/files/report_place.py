@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from whet.core.output import digest_of
-from whet.core.record import MalformedRecordError, as_record, decoded, texts
+from whet.core.text.record import MalformedRecordError, as_record, decoded, texts
 from whet.host.files.files import storage_error, write_atomically
 from whet.workbench.trials.bench import Workbench
 

@@ -12,8 +12,8 @@ from whet.core.failure import FailureKind
 from whet.core.limits import Limits
 from whet.core.oracle import Oracle, SameFailure
 from whet.core.outcome import Outcome
-from whet.core.quantity import shown_count
-from whet.core.shown_text import visible_line
+from whet.core.text.quantity import shown_count
+from whet.core.text.shown_text import visible_line
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Trial
 from whet.core.verdict import Verdict
 from whet.desk.one_liner import (
@@ -24,7 +24,7 @@ from whet.desk.one_liner import (
     quote_word,
     write_file,
 )
-from whet.evidence.told_apart import told_apart
+from whet.evidence.signature.told_apart import told_apart
 from whet.host.files.files import write_atomically
 from whet.host.python.environments import PYTHON
 from whet.host.python.index_settings import PYPI, IndexSettings, without_credentials

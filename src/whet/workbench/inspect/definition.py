@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from whet.core.code_lines import LAMBDA, functions_in, lambdas_in, lambdas_on
-from whet.core.quantity import bounded
-from whet.core.record import JsonObject, integer, optional_text, records, text
+from whet.core.text.code_lines import LAMBDA, functions_in, lambdas_in, lambdas_on
+from whet.core.text.quantity import bounded
+from whet.core.text.record import JsonObject, integer, optional_text, records, text
 
 NOT_KNOWN = "where it is written cannot be told without importing its module"
 """Why something cannot be met that its module may have got from elsewhere."""

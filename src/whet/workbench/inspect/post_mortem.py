@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from whet.core.errors import NoFailureKept
-from whet.core.evidence import FAILURES, Evidence
+from whet.core.observations.evidence import FAILURES, Evidence
 from whet.core.outcome import Outcome
-from whet.core.shell_words import joined
-from whet.evidence.kept_failure import KeptError, KeptFailure, kept_failures
+from whet.core.text.shell_words import joined
+from whet.evidence.variables.kept_failure import KeptError, KeptFailure, kept_failures
 from whet.host.trial.secret import masked_words
 from whet.notebook.entry import Entry
 from whet.workbench.trials.bench import Workbench
@@ -69,7 +69,7 @@ def likeliest(outcome: Outcome | None, dead: tuple[Dead, ...]) -> int:
 
 def look_at(dead: Dead) -> None:
     """Open pdb where it failed, in the innermost frame of the user's own."""
-    from whet.evidence.kept_frames import traceback_of, user_depth
+    from whet.evidence.variables.kept_frames import traceback_of, user_depth
     from whet.host.inspect.post_mortem import open_pdb
 
     trace = traceback_of(dead.error)

@@ -8,12 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from whet.core.code_lines import LAMBDA, functions_in, lambdas_in, statement_at
 from whet.core.errors import UnknownTarget
-from whet.core.evidence import PROBES
+from whet.core.observations.evidence import PROBES
 from whet.core.probe import Target, TargetKind, Wish, changes_something
-from whet.core.record import JsonObject, text
-from whet.evidence.probes import ProbeReport, probe_report
+from whet.core.text.code_lines import LAMBDA, functions_in, lambdas_in, statement_at
+from whet.core.text.record import JsonObject, text
+from whet.evidence.clues.probes import ProbeReport, probe_report
 from whet.host.process.console import Console
 from whet.host.python.module_search import files_named, start_of
 from whet.workbench.inspect.definition import NOT_KNOWN, definition_of, pattern_in

@@ -4,9 +4,9 @@ from contextlib import suppress
 from dataclasses import replace
 
 from whet.core.errors import UnknownTarget
-from whet.core.evidence import PROBES
+from whet.core.observations.evidence import PROBES
 from whet.core.probe import Wish, parse_wishes, trace_wish
-from whet.core.record import (
+from whet.core.text.record import (
     JsonObject,
     as_record,
     decoded,
@@ -15,7 +15,7 @@ from whet.core.record import (
     optional_record,
     texts,
 )
-from whet.evidence.probes import probe_report
+from whet.evidence.clues.probes import probe_report
 from whet.notebook.entry import Entry
 from whet.workbench.inspect.probe import Looking, Probed, notes_on, settle, wish_of
 from whet.workbench.trials.bench import Workbench

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from whet.core.evidence import STACKS, Evidence
+from whet.core.observations.evidence import STACKS, Evidence
 from whet.core.outcome import Outcome
-from whet.evidence.failure_text import failure_lines
-from whet.evidence.stack_groups import groups_of, sentence, task_groups, task_sentence
+from whet.evidence.stacks.stack_groups import groups_of, sentence, task_groups, task_sentence
+from whet.evidence.variables.failure_text import failure_lines
 from whet.workbench.inspect.post_mortem import dead_in, likeliest
 from whet.workbench.inspect.stacks import stacks_in
 

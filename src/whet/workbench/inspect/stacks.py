@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.errors import BadUsage, NoStacksKept, NoSuchProcess, StackForbidden, UnknownTrial
-from whet.core.evidence import STACKS, Evidence
-from whet.core.record import as_record, decoded, records
-from whet.core.stack import ProcessStack
-from whet.evidence.stack_groups import StackGroup, groups_of
+from whet.core.observations.evidence import STACKS, Evidence
+from whet.core.observations.stack import ProcessStack
+from whet.core.text.record import as_record, decoded, records
+from whet.evidence.stacks.stack_groups import StackGroup, groups_of
 from whet.host.inspect.spying import FORBIDDEN, take_all
 from whet.host.process.process_facts import facts_of, is_of_trial, matching
 from whet.host.process.process_tree import descendants_of

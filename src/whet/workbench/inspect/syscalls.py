@@ -5,15 +5,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from whet.core.errors import BadUsage
-from whet.core.evidence import SYSTEM_CALLS, Evidence
 from whet.core.failure import Failure
+from whet.core.observations.evidence import SYSTEM_CALLS, Evidence
+from whet.core.observations.system_call import FailedCall, SystemCalls
 from whet.core.oracle import AnyFailure
 from whet.core.outcome import Outcome
-from whet.core.record import as_record, decoded
-from whet.core.system_call import FailedCall, SystemCalls
+from whet.core.text.record import as_record, decoded
 from whet.core.trial import Trial
-from whet.evidence.telling_calls import ranked
-from whet.evidence.usual_calls import CallKey, is_usual, learnt, telling
+from whet.evidence.calls.telling_calls import ranked
+from whet.evidence.calls.usual_calls import CallKey, is_usual, learnt, telling
 from whet.host.inspect.call_groups import Sieve
 from whet.host.process.console import Console
 from whet.workbench.trials.bench import Workbench

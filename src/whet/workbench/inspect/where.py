@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whet.core.errors import BadUsage, UnknownTarget
-from whet.core.evidence import COUNTS
-from whet.core.record import (
+from whet.core.observations.evidence import COUNTS
+from whet.core.text.record import (
     JsonObject,
     as_record,
     boolean,

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from whet.core.clue import Clue, Placing, Sureness
-from whet.evidence.kept_failure import KeptError, KeptFailure
+from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.evidence.variables.kept_failure import KeptError, KeptFailure
 from whet.host.code.editing import unsaved_beside
 from whet.host.inspect.stacks import is_user_code
 from whet.host.python.module_search import python_files

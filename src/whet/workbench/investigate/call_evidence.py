@@ -5,12 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from whet.core.failure import Failure, FailureKind
+from whet.core.observations.system_call import FailedCall, PathFacts
 from whet.core.outcome import Outcome
-from whet.core.system_call import FailedCall, PathFacts
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.evidence.call_words import failed_words
-from whet.evidence.telling_calls import errors_of, explains, is_named, is_question
+from whet.evidence.calls.call_words import failed_words
+from whet.evidence.calls.telling_calls import errors_of, explains, is_named, is_question
 from whet.workbench.inspect.syscalls import calls_in, last_words, report_of, with_calls_followed
 from whet.workbench.trials.bench import Place, Workbench
 from whet.workbench.trials.reproduce import Baseline

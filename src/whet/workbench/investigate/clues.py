@@ -5,20 +5,20 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from whet.core.clue import Clue, Placing, Sureness, TrailStep
 from whet.core.errors import WhetError
 from whet.core.event import TrialFinished
-from whet.core.evidence import STACKS
 from whet.core.failure import FailureKind
+from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
+from whet.core.observations.evidence import STACKS
 from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
-from whet.core.quantity import shown_count
-from whet.core.record import JsonObject
 from whet.core.room import Room
-from whet.core.shown_text import visible_line
+from whet.core.text.quantity import shown_count
+from whet.core.text.record import JsonObject
+from whet.core.text.shown_text import visible_line
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.evidence.closer_look import (
+from whet.evidence.clues.closer_look import (
     Suspect,
     descriptor_clues,
     foreign_clues,
@@ -27,13 +27,13 @@ from whet.evidence.closer_look import (
     suspects_in,
     told_in,
 )
-from whet.evidence.kept_failure import KeptError
-from whet.evidence.not_a_number import holds_it, is_of_torch, number_clues, speaks_of_it
-from whet.evidence.overriding import overriding_clues
-from whet.evidence.raised_before import raised_clues
-from whet.evidence.stack_groups import groups_of, stack_clues
-from whet.evidence.waiting_processes import process_clues
-from whet.evidence.warned import warning_clues
+from whet.evidence.clues.not_a_number import holds_it, is_of_torch, number_clues, speaks_of_it
+from whet.evidence.clues.overriding import overriding_clues
+from whet.evidence.clues.raised_before import raised_clues
+from whet.evidence.printed.warned import warning_clues
+from whet.evidence.stacks.stack_groups import groups_of, stack_clues
+from whet.evidence.stacks.waiting_processes import process_clues
+from whet.evidence.variables.kept_failure import KeptError
 from whet.host.inspect.presence import ended_in, pythons_in
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.workbench.inspect.post_mortem import dead_in, likeliest

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whet.core.budget import StopReason
-from whet.core.clue import Clue, Placing, Sureness
-from whet.core.code_lines import module_of
 from whet.core.errors import BadUsage, BaselineDoesNotFail
+from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.outcome import Outcome
+from whet.core.text.code_lines import module_of
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.evidence.told_tests import told_to_pass
+from whet.evidence.printed.told_tests import told_to_pass
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.investigate.investigating import Work
 from whet.workbench.shrink.pytest_command import read_pytest_command

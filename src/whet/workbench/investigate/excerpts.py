@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from whet.core.clue import Clue
 from whet.core.failure import Failure
+from whet.core.observations.clue import Clue
 from whet.workbench.trials.investigation import Excerpt
 
 _AROUND = 3

@@ -6,16 +6,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from whet.bisection.terms import FIXED, Terms
-from whet.core.clue import Clue, Placing, Sureness
 from whet.core.errors import WhetError
 from whet.core.event import TrialFinished
 from whet.core.failure import Failure, FailureKind
+from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.outcome import Outcome
-from whet.core.record import integer, text
+from whet.core.text.record import integer, text
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.evidence.changed_functions import ChangedFunction, changed_functions
-from whet.evidence.closer_look import told_in
+from whet.evidence.clues.changed_functions import ChangedFunction, changed_functions
+from whet.evidence.clues.closer_look import told_in
 from whet.host.python.installed_packages import is_pure, package_of, python_at
 from whet.host.python.interpreters import Search
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks

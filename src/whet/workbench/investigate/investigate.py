@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from whet.core.budget import OutOfTimeError
-from whet.core.clue import Clue
 from whet.core.errors import (
     BaselineDoesNotFail,
     BudgetTooSmall,
@@ -17,8 +16,9 @@ from whet.core.errors import (
 )
 from whet.core.event import Notice
 from whet.core.failure import Failure, FailureKind
-from whet.core.quantity import shown_bytes, shown_seconds
-from whet.core.shell_words import joined, quoted
+from whet.core.observations.clue import Clue
+from whet.core.text.quantity import shown_bytes, shown_seconds
+from whet.core.text.shell_words import joined, quoted
 from whet.core.trial import Trial
 from whet.host.inspect.presence import pythons_in
 from whet.host.trial.agent_tasks import AgentTasks

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from whet.core.clue import Clue
+from whet.core.observations.clue import Clue
 from whet.workbench.investigate.investigating import Work, place_of
 from whet.workbench.trials.reproduce import Baseline
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from whet.core.budget import Budget, OutOfTimeError, StopReason
-from whet.core.clue import Clue, Sureness
 from whet.core.errors import DiskFull, HostFailure, InternalFault, WhetError
 from whet.core.event import Notice
-from whet.core.quantity import shown_seconds
+from whet.core.observations.clue import Clue, Sureness
+from whet.core.text.quantity import shown_seconds
 from whet.core.trial import Trial
 from whet.host.trial.agent_tasks import NO_TASKS
 from whet.workbench.files.report_place import ReportFolder

@@ -11,12 +11,12 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from whet.core.clue import Clue, Placing
 from whet.core.errors import WhetError
+from whet.core.observations.clue import Clue, Placing
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.evidence.records_in import DataRecord, records_in, without
+from whet.evidence.clues.records_in import DataRecord, records_in, without
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.reproduce import Baseline
 

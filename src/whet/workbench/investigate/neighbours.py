@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
-from whet.core.clue import Clue, Placing
+from whet.core.observations.clue import Clue, Placing
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
@@ -21,10 +21,10 @@ from whet.evidence.neighbour.stretch import (
 )
 from whet.evidence.neighbour.switching import switched
 from whet.evidence.neighbour.telling import Telling
+from whet.evidence.printed.told_tests import lines_of
 from whet.evidence.provenance.recording import Call, Raised, Recording
 from whet.evidence.provenance.source import Sources
 from whet.evidence.provenance.suspects import failing_in
-from whet.evidence.told_tests import lines_of
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.workbench.investigate.origins import Recorded, recording_in
 from whet.workbench.shrink.nearest import Near, near_arguments, near_payloads

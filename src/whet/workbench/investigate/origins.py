@@ -5,16 +5,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from whet.core.clue import Clue, Placing
-from whet.core.evidence import STEPS
+from whet.core.observations.clue import Clue, Placing
+from whet.core.observations.evidence import STEPS
 from whet.core.outcome import Outcome
-from whet.core.record import MalformedRecordError
+from whet.core.text.record import MalformedRecordError
 from whet.core.verdict import Verdict
-from whet.evidence.kept_failure import KeptError
 from whet.evidence.provenance.origin import Origin
 from whet.evidence.provenance.recording import Recording, read_recording
 from whet.evidence.provenance.source import Sources
 from whet.evidence.provenance.way import Way
+from whet.evidence.variables.kept_failure import KeptError
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.inspect.post_mortem import Dead, dead_in
 from whet.workbench.trials.reproduce import Baseline

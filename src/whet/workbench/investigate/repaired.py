@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from whet.core.clue import Clue, Placing, Sureness
+from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.experiments.repairs import MOST_BYTES, Repair, repairs_of
-from whet.evidence.kept_failure import KeptFailure
+from whet.evidence.variables.kept_failure import KeptFailure
 from whet.host.inspect.presence import pythons_in
 from whet.host.inspect.stacks import is_user_code
 from whet.host.trial.agent_tasks import AgentTasks

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from whet.core.failure import Failure
 from whet.core.limits import shown_size
-from whet.core.quantity import shown_bytes
-from whet.core.system_call import PathFacts
+from whet.core.observations.system_call import PathFacts
+from whet.core.text.quantity import shown_bytes
 from whet.core.trial import Trial
-from whet.evidence.room_met import path_named
+from whet.evidence.signature.room_met import path_named
 from whet.host.files.file_systems import file_system_of
-from whet.host.limits.room_plan import temporary_folder
+from whet.host.limits.sandbox.room_plan import temporary_folder
 
 _SMALL_BYTES = 1 << 20
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-from whet.core.clue import Clue
 from whet.core.errors import UnknownTrial
+from whet.core.observations.clue import Clue
 from whet.core.outcome import Outcome
 from whet.notebook.notebook import Notebook
 from whet.workbench.trials.investigation import Reproduction, Step, TriedTrial, VersionSearch

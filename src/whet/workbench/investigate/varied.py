@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from whet.core.clue import Clue, Placing
 from whet.core.errors import WhetError
+from whet.core.observations.clue import Clue, Placing
 from whet.core.outcome import Outcome
 from whet.core.verdict import Verdict
 from whet.evidence.experiments.single_changes import LESS_LIKELY, RARE

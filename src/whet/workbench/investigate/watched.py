@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 
-from whet.core.clue import Clue, Placing
+from whet.core.observations.clue import Clue, Placing
 from whet.core.trial import Trial
 from whet.workbench.toggle.toggle import Effect, Turned, turn_each
 from whet.workbench.toggle.toggles import chosen, known_toggles

@@ -21,7 +21,7 @@ from whet.host.code.tree_changes import (
 )
 from whet.host.process.git import GitFailedError, Repository
 from whet.reduction.formats.documents.diff_text import Hunk, parse_diff, with_hunks
-from whet.search.bound import bound_together
+from whet.search.subsets.bound import bound_together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from whet.core.errors import EndMisjudged, HostFailure, NothingBetween
 from whet.core.event import Notice
 from whet.core.executor import Executor
 from whet.core.oracle import Oracle
-from whet.core.shell_words import quoted
+from whet.core.text.shell_words import quoted
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.execution.caching import CachingExecutor
@@ -17,7 +17,7 @@ from whet.host.code.tree_changes import PartialCommits, shown_changes
 from whet.host.files.files import write_atomically
 from whet.host.process.git import GitFailedError, Repository
 from whet.search.answering import answering
-from whet.search.delta import Kept, minimize
+from whet.search.subsets.delta import Kept, minimize
 from whet.workbench.parts.hunks import ChangeParts
 from whet.workbench.trials.bench import Place, RecordedExecutor, Workbench
 from whet.workbench.trials.changed_part import SmallestPart

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from dataclasses import replace as replaced
 from pathlib import Path
 
-from whet.core.clue import Placing
+from whet.core.observations.clue import Placing
 from whet.core.trial import PayloadBinding, Trial
 from whet.evidence.provenance.wording import cut as shortened
 from whet.reduction.variants import Cut, Units, cuts, units_of

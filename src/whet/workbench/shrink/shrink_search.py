@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from whet.core.budget import Budget, StopReason
 from whet.core.event import Notice
 from whet.core.oracle import Oracle
-from whet.core.quantity import shown_bytes
+from whet.core.text.quantity import shown_bytes
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.execution.caching import CachingExecutor

@@ -11,7 +11,7 @@ from whet.core.errors import CannotWrite, DiskFull
 from whet.core.event import Event, Notice, PassStarted, PayloadReduced, TrialFinished
 from whet.core.oracle import Interesting, Oracle, SameFailure
 from whet.core.outcome import Outcome
-from whet.core.quantity import shown_bytes
+from whet.core.text.quantity import shown_bytes
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.code.folders import replace_folder

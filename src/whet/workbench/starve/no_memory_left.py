@@ -16,7 +16,7 @@ from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.evidence.room_met import is_about_gpus
+from whet.evidence.signature.room_met import is_about_gpus
 from whet.host.files.memory import memory_left
 from whet.workbench.starve.starve import RATIONED, FindOptions, Rationing
 from whet.workbench.trials.bench import Workbench

@@ -16,7 +16,7 @@ from whet.core.room import Disk, Room
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.files.memory import memory_left
-from whet.host.limits.room_plan import temporary_folder
+from whet.host.limits.sandbox.room_plan import temporary_folder
 from whet.search.proposal import Search
 from whet.search.threshold import Threshold, least_amount
 from whet.workbench.trials.bench import Workbench, oracle_of
@@ -85,7 +85,7 @@ def _processors() -> int:
 
 
 def _gpu_steps() -> int:
-    from whet.host.limits.gpu_caps import largest_gpu_bytes
+    from whet.host.limits.gpu.gpu_caps import largest_gpu_bytes
 
     return largest_gpu_bytes(os.environ) // _GPU_STEP_BYTES
 

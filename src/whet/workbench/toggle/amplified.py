@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from whet.core.budget import StopReason
 from whet.core.toggle import Toggle
-from whet.search.failure_rates import Runs
+from whet.search.flaky.failure_rates import Runs
 
 AS_IT_IS = "as it is"
 """The name of no switch at all."""

@@ -6,20 +6,20 @@ from statistics import median
 
 from whet.core.budget import Budget, StopReason
 from whet.core.event import Event, Notice, SearchStopped, StepFinished, StepStarted, TrialFinished
-from whet.core.evidence import TOGGLES
+from whet.core.observations.evidence import TOGGLES
 from whet.core.oracle import AnyFailure, Oracle
 from whet.core.outcome import Outcome
-from whet.core.quantity import shown_count
-from whet.core.record import integer, texts
+from whet.core.text.quantity import shown_count
+from whet.core.text.record import integer, texts
 from whet.core.toggle import Toggle
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.limits.rr import keep_one_recording
-from whet.search.amplification import ERROR, Amplification, AmplificationSearch, Amplified
-from whet.search.failure_rates import Runs
-from whet.search.narrowing import ENOUGH, narrowed
+from whet.search.flaky.amplification import ERROR, Amplification, AmplificationSearch, Amplified
+from whet.search.flaky.failure_rates import Runs
+from whet.search.flaky.narrowing import ENOUGH, narrowed
+from whet.search.flaky.rates import wilson
 from whet.search.proposal import Search
-from whet.search.rates import wilson
 from whet.search.round import Round
 from whet.workbench.toggle.amplified import AS_IT_IS, AmplifyReport, Tried, switch_names
 from whet.workbench.toggle.amplifiers import (

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from whet.core.trial import Trial
 from whet.host.inspect.presence import pythons_in
-from whet.search.rates import passes_to_be_sure
+from whet.search.flaky.rates import passes_to_be_sure
 from whet.workbench.toggle.amplifiers import hash_seed
 from whet.workbench.toggle.toggle import Effect, Turned, turn_each
 from whet.workbench.trials.bench import Workbench

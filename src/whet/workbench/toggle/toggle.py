@@ -8,18 +8,18 @@ from statistics import median
 from whet.core.budget import Budget, StopReason
 from whet.core.errors import BadUsage
 from whet.core.event import Notice, TrialFinished
-from whet.core.evidence import TOGGLES
 from whet.core.failure import Failure, FailureKind
+from whet.core.observations.evidence import TOGGLES
 from whet.core.outcome import Outcome
-from whet.core.record import texts
 from whet.core.room import Room
+from whet.core.text.record import texts
 from whet.core.toggle import Toggle, together
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.limits.rr import TRACES_VARIABLE
 from whet.host.trial.agent_tasks import TOGGLES_VARIABLE
-from whet.search.delta import Kept, minimize
 from whet.search.rendering import rendering
+from whet.search.subsets.delta import Kept, minimize
 from whet.workbench.toggle.amplifiers import RECORDINGS, refusal
 from whet.workbench.trials.bench import RecordedExecutor, Workbench
 from whet.workbench.trials.command_search import CommandOptions, CommandSearch

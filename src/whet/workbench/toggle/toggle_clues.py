@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
-from whet.core.clue import Clue, Placing, Sureness
 from whet.core.failure import FailureKind
+from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.trial import Trial
-from whet.evidence.not_a_number import WHY as WHY_NUMBERS
-from whet.evidence.not_a_number import forward_call
+from whet.evidence.clues.not_a_number import WHY as WHY_NUMBERS
+from whet.evidence.clues.not_a_number import forward_call
 from whet.workbench.toggle.toggle import Effect, Turned, turn_each
 from whet.workbench.toggle.toggles import chosen, known_toggles
 from whet.workbench.trials.bench import Workbench

@@ -6,7 +6,7 @@ Sources: the manuals of Python (`python --help-env`), of CUDA, PyTorch, JAX, NCC
 from collections.abc import Collection, Mapping, Sequence
 
 from whet.core.errors import BadSetting, BadUsage
-from whet.core.record import JsonObject, MalformedRecordError, boolean, text, text_map, texts
+from whet.core.text.record import JsonObject, MalformedRecordError, boolean, text, text_map, texts
 from whet.core.toggle import Toggle
 from whet.workbench.toggle.amplifiers import AMPLIFIERS
 

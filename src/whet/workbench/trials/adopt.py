@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from whet.core.errors import BadUsage
-from whet.core.shell_words import joined
+from whet.core.text.shell_words import joined
 from whet.host.trial.secret import masked_trial
 from whet.notebook.adoption import ForeignNotebook
 from whet.notebook.entry import Entry

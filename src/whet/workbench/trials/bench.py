@@ -17,7 +17,7 @@ from whet.core.oracle import AnyFailure, BadIf, Interesting, Oracle, SameFailure
 from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput, Output, digest_of
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Trial
-from whet.evidence.classify import classify
+from whet.evidence.signature.classify import classify
 from whet.execution.caching import CachingExecutor
 from whet.execution.cold import ColdExecutor
 from whet.execution.deadline import DeadlineExecutor

@@ -19,8 +19,8 @@ from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
+from whet.search.flaky.repeats import Repeats
 from whet.search.proposal import Search
-from whet.search.repeats import Repeats
 from whet.search.round import Round
 
 HOLDS_NO_MORE = "what earlier trials showed holds no more: everything is tried anew"

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from whet.bisection.odds import shown_chance
 from whet.core.budget import StopReason
-from whet.core.clue import Clue
 from whet.core.difference import Change
 from whet.core.failure import Failure
-from whet.core.quantity import listed, shown_count
-from whet.core.resources import ResourceUse
+from whet.core.observations.clue import Clue
+from whet.core.observations.resources import ResourceUse
+from whet.core.text.quantity import listed, shown_count
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.reduction.statistics import PassStatistics

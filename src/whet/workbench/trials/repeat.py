@@ -10,7 +10,7 @@ from whet.core.event import Notice, RunsCounted, SearchStopped, TrialFinished
 from whet.core.failure import FailureSignature
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.search.rates import Enough, Interval, passes_to_be_sure, wilson
+from whet.search.flaky.rates import Enough, Interval, passes_to_be_sure, wilson
 from whet.workbench.trials.bench import Workbench, oracle_of
 from whet.workbench.trials.offered_rooms import offering_clean_rooms
 from whet.workbench.trials.repeated import Ran, Repeated

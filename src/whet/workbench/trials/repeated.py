@@ -9,7 +9,7 @@ from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.search.rates import repeating
+from whet.search.flaky.rates import repeating
 from whet.workbench.trials.bench import RecordedExecutor
 from whet.workbench.trials.driver import Driver, Question
 

@@ -13,9 +13,9 @@ from whet.core.oracle import AnyFailure, Interesting, Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.evidence.told_apart import told_apart
+from whet.evidence.signature.told_apart import told_apart
 from whet.host.trial.secret import masked_words
-from whet.search.rates import passes_to_be_sure
+from whet.search.flaky.rates import passes_to_be_sure
 from whet.workbench.trials.bench import Place, Workbench, oracle_of
 from whet.workbench.trials.investigation import Reproduction
 from whet.workbench.trials.offered_rooms import offering_clean_rooms

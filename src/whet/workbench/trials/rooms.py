@@ -8,7 +8,7 @@ from pathlib import Path
 from whet.core.errors import BadUsage, LimitMakesNoSense
 from whet.core.limits import shown_size
 from whet.core.room import Disk, Fault, Room
-from whet.host.limits.room_plan import temporary_folder
+from whet.host.limits.sandbox.room_plan import temporary_folder
 
 _LEAST_BYTES = 4096
 _MOST_FILES = 1 << 32
@@ -52,7 +52,7 @@ def settle_room(room: Room, *, project: str, cwd: str, environment: Mapping[str,
             hint="add `--clean`",
         )
     if room.gpus == 0:
-        from whet.host.limits.gpus import device_nodes
+        from whet.host.limits.gpu.gpus import device_nodes
 
         room = replace(room, hidden=device_nodes())
     return replace(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from whet.core.evidence import Evidence
+from whet.core.observations.evidence import Evidence
 from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
@@ -117,7 +117,7 @@ def _limits(outcome: Outcome) -> tuple[str, ...]:
     """Return what is to be said of limits that were met; nearly every trial meets none."""
     if not outcome.limits_met:
         return ()
-    from whet.evidence.limit_met import unnamed_limits
+    from whet.evidence.signature.limit_met import unnamed_limits
 
     return unnamed_limits(outcome)
 

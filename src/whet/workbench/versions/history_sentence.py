@@ -2,7 +2,7 @@
 
 from whet.bisection.odds import shown_chance
 from whet.core.budget import StopReason
-from whet.core.quantity import shown_count
+from whet.core.text.quantity import shown_count
 from whet.workbench.trials.investigation import (
     NoisySearch,
     VersionSearch,

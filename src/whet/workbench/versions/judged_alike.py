@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from whet.bisection.equal_trees import EqualTrees
-from whet.core.looks import READS_GIT, Looks
+from whet.core.observations.looks import READS_GIT, Looks
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict

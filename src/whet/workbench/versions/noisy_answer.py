@@ -8,8 +8,8 @@ from whet.bisection.terms import Terms
 from whet.core.budget import StopReason
 from whet.core.oracle import Oracle
 from whet.core.verdict import Verdict
-from whet.search.failure_rates import Runs
-from whet.search.noisy_bisection import NoisyBisection, NoisyResult
+from whet.search.flaky.failure_rates import Runs
+from whet.search.flaky.noisy_bisection import NoisyBisection, NoisyResult
 from whet.workbench.trials.driver import Ended
 from whet.workbench.trials.investigation import NoisySearch, Suspect, TestedVersion, VersionSearch
 from whet.workbench.versions.noisy_ends import MeasuredEnds

@@ -11,8 +11,8 @@ from whet.core.errors import EndMisjudged
 from whet.core.event import Notice, TrialFinished
 from whet.core.oracle import Oracle
 from whet.core.verdict import Verdict
-from whet.search.failure_rates import Runs
-from whet.search.rates import chance_of_no_difference, passes_to_be_sure
+from whet.search.flaky.failure_rates import Runs
+from whet.search.flaky.rates import chance_of_no_difference, passes_to_be_sure
 from whet.workbench.trials.bench import RecordedExecutor, oracle_of
 from whet.workbench.trials.repeated import Ran, Repeated
 from whet.workbench.trials.reproduce import reference_of

@@ -14,15 +14,15 @@ from whet.core.budget import StopReason
 from whet.core.errors import EndMisjudged
 from whet.core.event import Event, Notice, SuspicionChanged, TrialFinished
 from whet.core.oracle import Oracle
-from whet.core.quantity import shown_count
+from whet.core.text.quantity import shown_count
 from whet.core.verdict import Verdict
-from whet.search.failure_rates import FailureRates
-from whet.search.noisy_bisection import NoisyBisection, NoisyResult
-from whet.search.noisy_plan import expected_runs
+from whet.search.flaky.failure_rates import FailureRates
+from whet.search.flaky.noisy_bisection import NoisyBisection, NoisyResult
+from whet.search.flaky.noisy_plan import expected_runs
+from whet.search.flaky.rates import passes_to_be_sure
+from whet.search.flaky.stretches import line_of_odds
+from whet.search.history.walk_back import WalkBackResult, walk_back
 from whet.search.proposal import Search
-from whet.search.rates import passes_to_be_sure
-from whet.search.stretches import line_of_odds
-from whet.search.walk_back import WalkBackResult, walk_back
 from whet.workbench.trials.bench import RecordedExecutor
 from whet.workbench.trials.driver import Driver, Ended, Question, announce, stop_reason_of
 from whet.workbench.versions.noisy_answer import NoisyAnswer, Noted

@@ -18,7 +18,7 @@ from whet.bisection.terms import Terms
 from whet.core.event import Notice
 from whet.core.executor import Executor
 from whet.core.outcome import Outcome
-from whet.core.shell_words import joined, quoted
+from whet.core.text.shell_words import joined, quoted
 from whet.core.trial import CodeState, Trial
 from whet.desk.one_liner import ask_for, reset_step
 from whet.host.code.git_trees import GitTrees
@@ -26,7 +26,7 @@ from whet.host.code.relocation import Relocation
 from whet.host.code.worktrees import Worktrees
 from whet.host.process.git import Repository
 from whet.host.trial.secret import for_shell
-from whet.search.bisection import Bisection
+from whet.search.history.bisection import Bisection
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.placing import PlacingExecutor
 from whet.workbench.versions.setups import Setup, Setups

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from whet.core.event import Event, Notice
 from whet.core.failure import Failure, FailureSignature
 from whet.core.likeness import tells_of_itself
-from whet.core.quantity import shown_count
+from whet.core.text.quantity import shown_count
 from whet.core.verdict import Verdict
-from whet.evidence.classify import headline
-from whet.search.bisection import Bisection
+from whet.evidence.signature.classify import headline
+from whet.search.history.bisection import Bisection
 from whet.workbench.versions.graded import LikeFailure
 from whet.workbench.versions.version_watch import VersionWatch
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from whet.core.event import Event, Notice, TrialFinished
 from whet.core.outcome import Outcome
 from whet.core.verdict import Verdict
-from whet.search.bisection import Bisection, Standing
+from whet.search.history.bisection import Bisection, Standing
 from whet.workbench.trials.investigation import TestedVersion, VersionPlace
 from whet.workbench.versions.judged_alike import JudgedAlike
 

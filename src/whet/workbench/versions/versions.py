@@ -15,18 +15,18 @@ from whet.core.event import Event, HistoryNarrowed, Notice
 from whet.core.executor import Executor
 from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
-from whet.core.quantity import shown_count
+from whet.core.text.quantity import shown_count
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.execution.cold import Observe
 from whet.search.answering import answering
-from whet.search.bisection import Bisection, BisectionResult
+from whet.search.flaky.second_look import SecondLook, second_look
+from whet.search.flaky.stretches import line_of_bisection
+from whet.search.history.bisection import Bisection, BisectionResult
+from whet.search.history.version_graph import only
+from whet.search.history.walk_back import WalkBackResult, walk_back
+from whet.search.history.what_matters import bisect_what_matters
 from whet.search.proposal import Search
-from whet.search.second_look import SecondLook, second_look
-from whet.search.stretches import line_of_bisection
-from whet.search.version_graph import only
-from whet.search.walk_back import WalkBackResult, walk_back
-from whet.search.what_matters import bisect_what_matters
 from whet.workbench.trials.bench import Place, RecordedExecutor, Workbench
 from whet.workbench.trials.driver import (
     HOLDS_NO_MORE,

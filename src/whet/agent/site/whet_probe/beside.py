@@ -11,16 +11,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from whet.agent.site.whet_stage.debugger import open_in
-    from whet.agent.site.whet_stage.exit import OWN_FILES, flush, run_and_exit
-    from whet.agent.site.whet_stage.unseen import CAN_TRACE, seen, unseen
+    from whet.agent.site.whet_stage.forking.exit import OWN_FILES, flush, run_and_exit
+    from whet.agent.site.whet_stage.hiding.unseen import CAN_TRACE, seen, unseen
+    from whet.agent.site.whet_stage.rewriting.debugger import open_in
     from whet.agent.site.whet_state.raised import RANKS, as_json
     from whet.agent.site.whet_state.shown import value_line
     from whet.agent.site.whet_state.values import Reader
 else:
-    from whet_stage.debugger import open_in
-    from whet_stage.exit import OWN_FILES, flush, run_and_exit
-    from whet_stage.unseen import CAN_TRACE, seen, unseen
+    from whet_stage.forking.exit import OWN_FILES, flush, run_and_exit
+    from whet_stage.hiding.unseen import CAN_TRACE, seen, unseen
+    from whet_stage.rewriting.debugger import open_in
     from whet_state.raised import RANKS, as_json
     from whet_state.shown import value_line
     from whet_state.values import Reader

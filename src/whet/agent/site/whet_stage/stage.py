@@ -16,18 +16,15 @@ import sys
 import time
 from types import FunctionType
 
-from . import BEFORE, stdin
-from .awaited import Awaited
-from .debugger import open_at_failure, open_in
-from .descriptors import CUDA, inherit_again, opened, skip_stdin, stdin_offset
-from .edits import Functions
-from .exit import OWN_FILES, flush, run_and_exit
-from .freeze import fork_away, send
-from .hygiene import begin, hindrance
-from .leaving import tell_how_it_ends
-from .pace import Pace
-from .point import Point, stack_of
-from .private import (
+from . import BEFORE
+from .forking import stdin
+from .forking.descriptors import CUDA, inherit_again, opened, skip_stdin, stdin_offset
+from .forking.exit import OWN_FILES, flush, run_and_exit
+from .forking.freeze import fork_away, send
+from .forking.hygiene import begin, hindrance
+from .forking.leaving import tell_how_it_ends
+from .forking.pace import Pace
+from .hiding.private import (
     begin_collecting,
     collect_again,
     hide_own,
@@ -37,23 +34,27 @@ from .private import (
     show_own,
     stop_collecting,
 )
-from .script import Resumed, Script
-from .sight import Sight
-from .sources import Source, has_hook, key_of_code
-from .started import why_absent
-from .suites import Suite
-from .unheld import whole
-from .unseen import caller, unseen
+from .hiding.started import why_absent
+from .hiding.unheld import whole
+from .hiding.unseen import caller, unseen
+from .hiding.warned import are_any_shown
+from .rewriting.debugger import open_at_failure, open_in
+from .rewriting.edits import Functions
+from .rewriting.script import Resumed, Script
+from .rewriting.sources import Source, has_hook, key_of_code
 from .waiting import Waiting, stack
-from .warned import are_any_shown
+from .watching.awaited import Awaited
+from .watching.point import Point, stack_of
+from .watching.sight import Sight
+from .watching.suites import Suite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType
 
-    from .private import Collecting
-    from .suites import Guard, Rewrite
+    from .hiding.private import Collecting
+    from .watching.suites import Guard, Rewrite
 
     Load = Callable[[str, str], "CodeType | None"]
 else:
@@ -70,7 +71,7 @@ def install(
             of the program takes that is worth a snapshot at its end; the socket at which whet
             waits for snapshots; how many of the last arguments a search varies (-1: that is not
             what it varies); how many lines tell of a place before which there is to be one
-            (`whet_stage.point`), and these; the paths of the files that a search varies.
+            (`whet_stage.watching.point`), and these; the paths of the files that a search varies.
         anew: what else the agent does for a process of its own, in a resumed one.
         collecting: how garbage was collected before this was imported.
 

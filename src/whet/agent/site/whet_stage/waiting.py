@@ -11,23 +11,23 @@ import _socket
 import marshal
 import os
 
-from .descriptors import Streams
-from .edits import Edit, Functions
-from .exit import note_modules, touch_last_words
-from .freeze import Ready, receive, send
-from .prefault import Pages
-from .private import hide_own, show_own
-from .unseen import caller
+from .forking.descriptors import Streams
+from .forking.exit import note_modules, touch_last_words
+from .forking.freeze import Ready, receive, send
+from .forking.prefault import Pages
+from .hiding.private import hide_own, show_own
+from .hiding.unseen import caller
+from .rewriting.edits import Edit, Functions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-    from .awaited import Awaited
-    from .script import Script
-    from .sight import Sight
-    from .sources import Source
+    from .rewriting.script import Script
+    from .rewriting.sources import Source
+    from .watching.awaited import Awaited
+    from .watching.sight import Sight
 
     Given = tuple[int, list[bytes], bool, float]
     Place = tuple[str, str, float]

@@ -13,7 +13,7 @@ from whet.reduction.edit import first_that_fails, keep_least
 from whet.reduction.formats.text.names import renamed, shared_names
 from whet.reduction.kind import Part
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
-from whet.search.delta import Kept
+from whet.search.subsets.delta import Kept
 
 _MOST_NAMED_BYTES = 64 * 1024
 """In a larger file a name means nothing."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from whet.core.quantity import shown_bytes, shown_count
+from whet.core.text.quantity import shown_bytes, shown_count
 from whet.reduction.formats.archives.archive import FILE, Archive
 from whet.reduction.formats.media.picture import Picture
 from whet.reduction.formats.media.sound import Sound

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from whet.reduction.edit import first_that_fails
 from whet.reduction.formats.arrays.arrays import Arrays, Entry, type_rank
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
-from whet.search.delta import Kept
+from whet.search.subsets.delta import Kept
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,8 +10,8 @@ from whet.reduction.formats.arrays.arrays import Arrays, Entry
 from whet.reduction.formats.text.plain_values import shorter_text, simplest_number
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 from whet.search.batch import LazyBatch
-from whet.search.delta import Kept
 from whet.search.proposal import Search
+from whet.search.subsets.delta import Kept
 
 if TYPE_CHECKING:
     from numpy import dtype

@@ -15,7 +15,7 @@ from whet.reduction.edit import keep_least
 from whet.reduction.formats.text.plain_values import unplainness
 from whet.reduction.order import Order
 from whet.reduction.reduction_pass import Format, PassSearch, last_view
-from whet.search.delta import Kept
+from whet.search.subsets.delta import Kept
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from whet.reduction.edit import keep_least
 from whet.reduction.reduction_pass import PassSearch
-from whet.search.delta import Kept
+from whet.search.subsets.delta import Kept
 
 MOST_BLOCKS = 4096
 """So many blocks of values are made 0 one by one; of more values, larger blocks."""

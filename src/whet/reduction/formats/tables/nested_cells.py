@@ -9,8 +9,8 @@ from whet.reduction.edit import first_that_fails
 from whet.reduction.formats.arrays.array_values import followed
 from whet.reduction.formats.text.plain_values import shorter_text, simpler_values, simplest_number
 from whet.search.batch import LazyBatch
-from whet.search.delta import minimize
 from whet.search.proposal import Search
+from whet.search.subsets.delta import minimize
 
 Put: TypeAlias = Callable[[object], bytes]
 ValueT = TypeVar("ValueT")

@@ -11,7 +11,7 @@ from whet.reduction.formats.tables.tables import MOST_CELLS, Cells, Sheet, Table
 from whet.reduction.formats.text.plain_values import simpler_values
 from whet.reduction.kind import Part
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
-from whet.search.delta import Kept
+from whet.search.subsets.delta import Kept
 
 COARSE_PARTS = 8
 """First rows and columns are cut in so many parts at most: the candidates of the fine search

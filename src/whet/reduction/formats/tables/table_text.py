@@ -1,6 +1,6 @@
 """Tables as a person reads them."""
 
-from whet.core.quantity import shown_count
+from whet.core.text.quantity import shown_count
 from whet.reduction.formats.tables.tables import Sheet
 
 MOST_ROWS = 30

@@ -15,7 +15,7 @@ from whet.reduction.formats.arrays.arrays import UNWRITABLE, is_installed
 from whet.reduction.formats.text.plain_values import cost_of_number
 from whet.reduction.order import Order
 from whet.reduction.reduction_pass import Format, PassSearch
-from whet.search.delta import Kept
+from whet.search.subsets.delta import Kept
 
 MOST_CELLS = 100_000
 """In tables of more cells, single cells are neither changed nor compared."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from whet.reduction.edit import Edit, keep_least, make_changes
 from whet.reduction.formats.text.pieces import Pieces
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
-from whet.search.delta import Kept
+from whet.search.subsets.delta import Kept
 
 _STRANGE = rb"[\xc0-\xff][\x80-\xbf]*|[^\x20-\x7e\r\n]"
 _WORD = re.compile(rb"[A-Za-z]+")

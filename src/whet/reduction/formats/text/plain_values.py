@@ -13,8 +13,8 @@ from whet.core.verdict import Verdict
 from whet.reduction.edit import first_that_fails
 from whet.reduction.formats.text.values import smallest_integer
 from whet.search.batch import LazyBatch
-from whet.search.delta import minimize
 from whet.search.proposal import Search
+from whet.search.subsets.delta import minimize
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,0 +1,274 @@
+"""What the program has opened: what keeps it from being copied, and what a copy opens anew.
+
+Standard library only, Python 3.9 or later.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from ..hiding.unheld import entries, link_at, whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_INHERITED: dict[int, str] = {}
+
+_UNIQUE = {
+    "socket": "a socket is open", "pipe": "a pipe is open",
+    "anon_inode:[eventpoll]": "an event loop or selector is open",
+    "anon_inode:[eventfd]": "an eventfd is open",
+    "anon_inode:[timerfd]": "a timer is set",
+    "anon_inode:inotify": "it watches files (inotify)",
+    "anon_inode:[pidfd]": "it holds a process (pidfd)",
+}  # fmt: skip
+CUDA = "a CUDA context is there"
+_TERMINALS = ("/dev/pts/", "/dev/tty", "/dev/console")
+_STREAMS = (1, 2, 0)  # where two are the same, the first of them
+_MOST_BYTES = 64 << 20  # of files without a name
+_DELETED = " (deleted)"
+_MODE = 0o600  # of such a file, as `tempfile` makes it
+_ANEW = os.O_CREAT | os.O_EXCL | os.O_TRUNC
+_HARMLESS = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random", "/dev/full")
+
+
+def inherit() -> None:
+    """Note what the program was started with: that is nobody's business."""
+    _INHERITED.clear()
+    _INHERITED.update(_files())
+
+
+def inherit_again() -> None:
+    """Note what a resumed program has in place of what the original was started with."""
+    again = {number: to for number, to in _files() if number in _INHERITED}
+    _INHERITED.update({number: to for number, to in again.items() if number not in _STREAMS})
+
+
+def stdin_offset() -> int:
+    """Return how much of a file on standard input has been read; 0 if it is none."""
+    try:
+        return os.lseek(0, 0, os.SEEK_CUR)
+    except OSError:
+        return 0
+
+
+def skip_stdin(offset: int) -> None:
+    """Pass over what was read of standard input, which a resumed run has anew."""
+    if offset:
+        os.lseek(0, offset, os.SEEK_SET)
+
+
+def hindering_file(pools: set[int], is_mapped: Callable[[str], bool], *, has_cuda: bool) -> str:
+    """Return which open file cannot be copied; empty if there is none.
+
+    Args:
+        pools: descriptors, of which a pool of threads makes others in a copy; of a pipe one end.
+        is_mapped: whether a file is mapped into memory: what a copy opens anew would be another.
+        has_cuda: whether CUDA's driver is loaded. Without it a device of NVIDIA's is asked what
+            it is and no more, which is what PYTORCH_NVML_BASED_CUDA_CHECK is for.
+    """
+    files = [(number, target) for number, target in _files() if _stream_of(number, target) < 0]
+    anew = {target for number, target in files if number in pools}
+    for number, target in files:
+        if not target.startswith("/"):
+            if target not in anew:
+                kind = target if target in _UNIQUE else target.partition(":")[0]
+                return _UNIQUE.get(kind, f"`{target}` is open")
+            continue
+        if target in _HARMLESS:
+            continue
+        if target.startswith("/dev/nvidia"):
+            if has_cuda:
+                return CUDA
+            continue
+        hindrance = _hindrance_of(number, target, is_mapped)
+        if hindrance:
+            return f"`{target}` is {hindrance}"
+    return ""
+
+
+def _hindrance_of(number: int, target: str, is_mapped: Callable[[str], bool]) -> str:
+    """Return what an open file is that cannot be copied; empty if it can."""
+    mode = os.fstat(number).st_mode
+    flags, locked = _facts_of(number)
+    if target.startswith("/dev/") or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        return "open"
+    if flags & (os.O_WRONLY | os.O_RDWR):
+        if not _can_be_made_anew(number, target, flags):
+            return "open for writing"
+        if target.endswith(_DELETED) and is_mapped(target):
+            return "open for writing and mapped"
+    return "locked" if locked else ""
+
+
+def are_any_written() -> bool:
+    """Whether the program has a file open for writing, as far as that can be told."""
+    try:
+        return any(
+            target.startswith("/")
+            and target != os.devnull
+            and _facts_of(number)[0] & (os.O_WRONLY | os.O_RDWR)
+            for number, target in _files()
+        )
+    except OSError:  # it has all descriptors that it may have, or `/proc` is out of its sight
+        return True
+
+
+class OpenFile:
+    """A file or folder that the program has opened, as it stands.
+
+    Attributes:
+        numbers: its descriptors: those that share one offset.
+        offset: where it stands.
+        flags: with which it was opened.
+        path: where it is.
+        content: what it holds, if it has no name any more and is written to: nobody else can
+            put that back. The rest is, where it is the program's own (`whet.host.spawner.deeds`).
+    """
+
+    def __init__(self, number: int, path: str) -> None:
+        self.numbers = [number]
+        self.path = path
+        self.flags = _facts_of(number)[0] & ~os.O_CLOEXEC
+        self.offset = os.lseek(number, 0, os.SEEK_CUR)
+        self.content: bytes | None = None
+        if self.flags & (os.O_WRONLY | os.O_RDWR) and path.endswith(_DELETED):
+            self.content = os.pread(number, _MOST_BYTES, 0)
+
+    def shares(self, other: OpenFile) -> bool:
+        """Whether another one is a duplicate of this one."""
+        number, duplicate = self.numbers[0], other.numbers[0]
+        facts = (self.path, self.flags, self.offset) == (other.path, other.flags, other.offset)
+        if not facts or not stat.S_ISREG(os.fstat(number).st_mode):
+            return False
+        os.lseek(number, self.offset + 1, os.SEEK_SET)
+        has_followed = os.lseek(duplicate, 0, os.SEEK_CUR) == self.offset + 1
+        os.lseek(number, self.offset, os.SEEK_SET)
+        return has_followed
+
+    def reopen(self) -> None:
+        """Open it anew in this process: a forked one shares its offset, and what it writes."""
+        again = self._opened()
+        os.lseek(again, self.offset, os.SEEK_SET)
+        for number in self.numbers:
+            os.dup2(again, number, inheritable=os.get_inheritable(number))
+        os.close(again)
+
+    def _opened(self) -> int:
+        if self.content is not None:
+            flags = self.flags & (os.O_ACCMODE | os.O_APPEND) | os.O_TMPFILE | os.O_CLOEXEC
+            again = os.open(os.path.dirname(self.path), flags, _MODE)
+            left = memoryview(self.content)
+            while left:
+                left = left[os.write(again, left) :]
+            return again
+        is_written = self.flags & (os.O_WRONLY | os.O_RDWR)
+        path = self.path if is_written else f"/proc/self/fd/{self.numbers[0]}"
+        return os.open(path, self.flags & ~_ANEW | os.O_CLOEXEC)
+
+
+def opened() -> list[OpenFile]:
+    """Return the files and folders that are open."""
+    found: list[OpenFile] = []
+    for number, target in _files():
+        if target.startswith("/") and not target.startswith("/dev/"):
+            file = OpenFile(number, target)
+            shared = next((each for each in found if each.shares(file)), None)
+            if shared is None:
+                found.append(file)
+            else:
+                shared.numbers.append(number)
+    return found
+
+
+def _can_be_made_anew(number: int, target: str, flags: int) -> bool:
+    """Whether a file that is written to can be opened once more, with what it holds now."""
+    found = os.fstat(number)
+    if target.endswith(_DELETED):
+        return (
+            not target.startswith("/memfd:")
+            and flags & os.O_ACCMODE == os.O_RDWR
+            and stat.S_IMODE(found.st_mode) == _MODE
+            and found.st_nlink == 0
+            and found.st_size <= _MOST_BYTES
+        )
+    try:
+        return os.path.samestat(found, os.stat(target))
+    except OSError:
+        return False
+
+
+class Streams:
+    """The descriptors that lead to what whet has given the program as its streams.
+
+    The program may keep duplicates of them, and put files of its own in their place for a while.
+    """
+
+    def __init__(self) -> None:
+        self._held = [
+            (number, stream, os.get_inheritable(number))
+            for number, target in _all()
+            if (stream := _stream_of(number, target)) >= 0
+        ]
+
+    def of(self, stream: int) -> int:
+        """Return a descriptor that leads to a stream; the stream's own number if none does.
+
+        In a terminal one of standard input leads to standard output too.
+        """
+        target = _INHERITED.get(stream)
+        own = (number for number, of, _ in self._held if of == stream)
+        alike = (number for number, of, _ in self._held if _is(target or "", _INHERITED.get(of)))
+        return next(own, next(alike, stream))
+
+    def give(self, streams: list[int]) -> None:
+        """Let them lead elsewhere."""
+        for number, stream, is_inheritable in self._held:
+            os.dup2(streams[stream], number, inheritable=is_inheritable)
+        for stream, descriptor in enumerate(streams):
+            _INHERITED[stream] = link_at(f"/proc/self/fd/{descriptor}")
+
+
+def _stream_of(number: int, target: str) -> int:
+    """Return which of its first streams a descriptor leads to; -1: none."""
+    if number in _STREAMS and _is(target, _INHERITED.get(number)):
+        return number
+    if target.startswith("/") and not target.startswith(_TERMINALS):
+        return -1  # as good as any other one that is opened there
+    return next((each for each in _STREAMS if _is(target, _INHERITED.get(each))), -1)
+
+
+def _files() -> Iterator[tuple[int, str]]:
+    """Yield what the program has opened itself."""
+    for number, target in _all():
+        if not _is(target, _INHERITED.get(number)):
+            yield number, target
+
+
+def _is(target: str, known: str | None) -> bool:
+    """Say whether a link is what it was at the start, be it removed since.
+
+    The agent's own file goes with the run that it was made for, and so does a terminal: a copy
+    that looks late finds that the run is over.
+    """
+    return known is not None and target in {known, f"{known}{_DELETED}"}
+
+
+def _all() -> Iterator[tuple[int, str]]:
+    for name in entries("/proc/self/fd"):
+        try:
+            yield int(name), link_at(f"/proc/self/fd/{name}")
+        except OSError:
+            continue  # it was how this folder is listed
+
+
+def _facts_of(number: int) -> tuple[int, bool]:
+    """Return a descriptor's flags, and whether its file is locked."""
+    flags, locked = 0, False
+    for line in whole(f"/proc/self/fdinfo/{number}").splitlines():
+        if line.startswith(b"flags:"):
+            flags = int(line.split()[1], 8)
+        locked = locked or line.startswith(b"lock:")
+    return flags, locked

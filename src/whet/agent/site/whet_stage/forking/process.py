@@ -1,0 +1,91 @@
+"""What a process has that a forked copy has not: alarms, timers, children, a terminal's state.
+
+Standard library only, Python 3.9 or later.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ..hiding.private import private_import
+from ..hiding.unheld import entries, whole
+from .descriptors import Streams
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_STREAMS = (0, 1, 2)
+_ITIMERS = (0, 1, 2)  # ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF
+_MOST_LOOKS = 100
+_at_start: list[tuple[object, ...]] = []
+
+
+def begin() -> None:
+    """Note how the terminal is, if there is one."""
+    _at_start[:] = [_terminal(stream) for stream in _STREAMS]
+
+
+def hindering_state() -> str:
+    """Return what of this process a copy would not have; empty if there is nothing."""
+    getitimer: Callable[[int], tuple[float, float]] = private_import("_signal").getitimer
+    if any(getitimer(which)[0] for which in _ITIMERS):
+        return "an alarm is set"
+    me = os.getpid()
+    if _of_timers():
+        return "a timer is set"
+    if _has_child():
+        return "a process that it has started runs"
+    if os.getpgrp() != me:
+        return "its process group is another one"
+    for line in whole("/proc/self/status").splitlines():
+        if line.startswith((b"SigPnd:", b"ShdPnd:")) and int(line.split()[1], 16):
+            return "a signal is held back"
+        if line.startswith(b"VmLck:") and line.split()[1] != b"0":
+            return "memory is locked"
+    held = Streams()  # something else may stand in the place of one for a while
+    if [_terminal(held.of(stream)) for stream in _STREAMS] != _at_start:
+        return "the terminal's state was changed"
+    return ""
+
+
+def _has_child() -> bool:
+    """Whether any thread has started a process that is still there.
+
+    Raises:
+        OSError: if that cannot be told.
+    """
+    for _ in range(_MOST_LOOKS):
+        try:
+            return _is_child_listed()
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # a thread has just ended: what it has started is another one's from now on
+    return _is_child_listed()
+
+
+def _is_child_listed() -> bool:
+    threads = entries("/proc/self/task")
+    return any(whole(f"/proc/self/task/{thread}/children") for thread in threads)
+
+
+def _of_timers() -> bytes:
+    try:
+        return whole("/proc/self/timers")
+    except OSError:  # a kernel without CONFIG_CHECKPOINT_RESTORE does not tell
+        return b""
+
+
+def _terminal(stream: int) -> tuple[object, ...]:
+    """Return the modes and the foreground group of a terminal; nothing if it is none."""
+    if not os.isatty(stream):
+        return ()
+    termios = private_import("termios")
+    try:
+        modes: object = termios.tcgetattr(stream)
+    except termios.error:  # it has been hung up
+        return ("gone",)
+    try:
+        # In a resumed run the group has another number: it is the process's own.
+        return modes, os.tcgetpgrp(stream) == os.getpgrp()
+    except OSError:  # it is not this session's terminal
+        return (modes,)

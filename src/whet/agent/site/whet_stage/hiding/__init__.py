@@ -1,0 +1,1 @@
+"""Keeps whet out of what the program sees of itself."""

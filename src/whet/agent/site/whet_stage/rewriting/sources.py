@@ -1,0 +1,381 @@
+"""What the user's modules say, which of their functions have been used, and their new bodies.
+
+A function whose body has not been used yet may get another one; one that has may get other line
+numbers. Both are done to every function object that shares the code, whatever names it has.
+
+Standard library only, Python 3.9 or later.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import types
+
+from ..hiding.nodes import NodeTransformer, copied, iter_child_nodes, parse, walk
+from ..hiding.private import hide_own, is_alone, show_own
+from ..hiding.typed import cast
+from ..hiding.unseen import begin_work, caller, end_work
+from ..hiding.warned import WarningsOfCompiler
+from .past import FUNCTIONS, key_of
+from .weave import CHECKPOINT, MARK, bind, called_names, is_future, is_text, must_lead
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Callable, Collection, Iterable, Iterator
+    from types import CodeType, FunctionType
+    from typing import Union
+
+    from .past import Function, Key
+else:
+    from ..hiding import nodes as ast
+
+
+_WORD = b"checkpoint"
+_FUTURE_FLAGS = 0x1FF0000  # compile(): all that `from __future__ import` can set
+
+
+class Source:
+    """One file of the user's, as the program has it.
+
+    Attributes:
+        path: the file.
+        text: what it said when it was read.
+        tree: that, parsed.
+        name: the name of its module.
+        spaces: the `id` of each namespace that it has filled. Not they themselves, which are to
+            go when the program lets them go.
+        functions: its functions by name and first line; None: two share both.
+        warned: what the compiler has warned of.
+        used: which of them have been used.
+        entered: which of them have been run as stage frames: in those that have not been used
+            as well, nothing has run beyond the place where their frame stands.
+        placed: functions of which the program knows where they stand.
+        rewrite: changes its tree before it is compiled, as pytest does; None: nothing does.
+        has_begun: whether anything of it has been run.
+        hooks: what its functions call first, in all code that the program may still run.
+        left: codes that its functions have had; a frame that stands still may have one of them.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        path: str,
+        text: bytes,
+        rewrite: Callable[[ast.Module, bytes], None] | None = None,
+    ) -> None:
+        """Parse it.
+
+        Raises:
+            SyntaxError, ValueError, RecursionError: if that cannot be.
+        """
+        self.path = path
+        self.text = text
+        with WarningsOfCompiler() as self.warned:
+            self.tree = tree = parse(text, path)
+        self.used: set[Key] = set()
+        self.entered: set[Key] = set()
+        self.functions: dict[Key, Function | None] = {}
+        self.same: dict[object, object] = {}
+        self.name = name
+        self.rewrite = rewrite
+        self.has_begun = True
+        self.placed: set[Key] = set()
+        self.spaces: list[int] = []
+        self.flags = 0
+        self._clean: dict[Key, CodeType | None] = {}
+        self._calls: dict[str, set[str]] | None = None
+        self.hooks: list[_Hook] = []
+        self._firsts: list[object] = []
+        self.left: list[CodeType] = []
+        for node in walk(tree):
+            if isinstance(node, FUNCTIONS):
+                key = key_of(node)
+                self.functions[key] = None if key in self.functions else node
+        futures = [each for each in tree.body if is_future(each)]
+        if futures:
+            code: CodeType = compile(ast.Module(list(futures), []), path, "exec", dont_inherit=True)
+            self.flags = code.co_flags & _FUTURE_FLAGS
+
+    @property
+    def module(self) -> dict[str, object] | None:
+        """The namespace that it has filled; None: it has filled another one, or is gone."""
+        for module in (sys.modules.get(self.name), sys.modules["__main__"]):  # `python -m`
+            space = getattr(module, "__dict__", None)
+            if space is not None and self.spaces == [id(space)]:
+                return cast("dict[str, object]", space)
+        return None
+
+    @property
+    def calls(self) -> dict[str, set[str]]:
+        """The last names of all that each of its functions calls; `CHECKPOINT` if it sets one."""
+        if self._calls is None:
+            self._calls = {}
+            for node in self.functions.values():
+                if node is not None:
+                    self._calls.setdefault(node.name, set()).update(called_names(node))
+        return self._calls
+
+    def is_unused(self, node: Function) -> bool:
+        """Whether a function has not been used yet."""
+        return key_of(node) not in self.used | self.entered
+
+    def may_stand(self, code: CodeType) -> bool:
+        """Whether a frame of some code may be there: it is that of no function that was not used."""
+        key = key_of_code(code)
+        return key not in self.functions or key in self.used | self.entered
+
+    def enter(self, node: Function) -> None:
+        """Note that a function is run as a stage frame."""
+        key = key_of(node)
+        (self.used if key in self.entered else self.entered).add(key)
+
+    def leave(self, node: Union[ast.Module, Function]) -> None:
+        """Note that a stage frame has ended: any of its text may have been run."""
+        if isinstance(node, FUNCTIONS):
+            self.used.add(key_of(node))
+
+    def is_used_elsewhere(self, node: Union[ast.Module, Function]) -> bool:
+        """Whether a stage frame's function has been used otherwise than for that frame."""
+        return isinstance(node, FUNCTIONS) and key_of(node) in self.used
+
+    def has_last_words(self) -> bool:
+        """Whether objects of its own may do something when the interpreter is taken apart."""
+        if b"__del__" in self.text:
+            return True
+        return b"yield" in self.text and any(
+            isinstance(node, (ast.Try, ast.With)) and any(map(_is_yield, walk(node)))
+            for node in walk(self.tree)
+        )
+
+    def hooked(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """Return statements whose functions tell when they are used for the first time."""
+        return [cast("ast.stmt", _Hooks().visit(copied(each))) for each in body]
+
+    def compiled(self, body: list[ast.stmt]) -> CodeType:
+        """Return the code of statements of its module."""
+        tree = ast.Module(body, [])
+        if self.rewrite is not None:
+            tree = copied(tree)
+            self.rewrite(tree, self.text)
+        with WarningsOfCompiler() as warned:
+            code: CodeType = compile(tree, self.path, "exec", self.flags, dont_inherit=True)
+        self.warned |= warned
+        return code
+
+    def hook(self, text: str) -> object:
+        """Return what a function's hook calls: the first time it is noted, then nothing."""
+        _, name, line = text.split(":")
+        if not line:
+            return _Hook(iter(self._fill, self))
+        # No generator: a signal's handler, or another thread, may call the function meanwhile.
+        first = map(self._first, (name,), (int(line),))
+        made = _Hook(itertools.chain(first, itertools.repeat(None)))
+        self.hooks.append(made)
+        self._firsts.append(first)  # the chain lets go of it while it may still be at work
+        return made
+
+    def _fill(self) -> None:
+        self.spaces.append(id(caller().f_globals))
+
+    def _first(self, name: str, line: int) -> None:
+        self.used.add((name, line))
+        begin_work()
+        try:
+            self._unhook((name, line))
+        except Exception:  # noqa: BLE001, S110 - the interpreter may be taking itself apart
+            pass
+        finally:
+            end_work()
+
+    def _unhook(self, key: Key) -> None:
+        """Spare a function its hook from now on, if it can be found."""
+        if not is_alone():
+            return  # it takes long, and shows
+        function = self._found(self.functions.get(key))
+        clean = None if function is None else self.clean(key)
+        if function is not None:
+            self._give(function, clean)
+
+    def _give(self, function: FunctionType, code: CodeType | None) -> None:
+        """Give a function another code, if that can be its own."""
+        if code is not None and code.co_freevars == function.__code__.co_freevars:
+            self.left.append(function.__code__)
+            function.__code__ = code
+
+    def _found(self, node: Function | None) -> FunctionType | None:
+        """Return the function object at the name where its definition has put it."""
+        names = _names_to(self.tree, node) if node is not None else []
+        space = self.module or {}
+        for name in names[:-1]:
+            inner = space.get(name)
+            if not isinstance(inner, type):
+                return None
+            space = dict(vars(inner))
+        found = space.get(names[-1]) if names else None
+        found = getattr(found, "__func__", found)
+        if isinstance(found, types.FunctionType) and node is not None:
+            return found if key_of_code(found.__code__) == key_of(node) else None
+        return None
+
+    def clean(self, key: Key) -> CodeType | None:
+        """Return the code of a function without a hook of its own."""
+        if not self._clean:
+            modules = show_own()
+            try:
+                code = bind(self.compiled(_without_own_hooks(self.tree)), self.hook, self.same)
+            finally:
+                hide_own(modules)
+            self._clean = codes_in(code)
+        return self._clean.get(key)
+
+    def show(self, function: FunctionType) -> None:
+        """Let a function have the code that the program expects: it is about to look at it."""
+        key = key_of_code(function.__code__)
+        node = self.functions.get(key)
+        # Its code says where it stands, and holds that of inner functions.
+        self.used.add(key)
+        self.placed.add(key)
+        if node is None:
+            return
+        modules = show_own()
+        try:
+            inner = {key_of(each) for each in walk(node) if isinstance(each, FUNCTIONS)}
+            self.used |= inner
+            self.placed |= inner
+            plain = codes_in(bind(self.compiled(self.tree.body), self.hook, self.same)).get(key)
+        finally:
+            hide_own(modules)
+        self._give(function, plain)
+
+    def show_all(self, functions: Iterable[FunctionType]) -> None:
+        """Let functions of this file have the code that the program expects, and hooks do nothing.
+
+        What runs already keeps the code that it has: its hooks are not seen by a debugger.
+        """
+        for hook in self.hooks:
+            hook.n = itertools.repeat(None).__next__
+        self.used.update(self.functions)
+        modules = show_own()
+        try:
+            plain = codes_in(bind(self.compiled(self.tree.body), self.hook, self.same))
+        finally:
+            hide_own(modules)
+        for function in functions:
+            self._give(function, plain.get(key_of_code(function.__code__)))
+
+    def code(self) -> CodeType:
+        """Return the code of its module, with hooks."""
+        body = self.hooked(self.tree.body)
+        # It tells which namespace it fills: a module need not stand in `sys.modules`.
+        at = next((each for each in range(len(body)) if not must_lead(body, each)), 0)
+        if body and at == 0 and is_text(body[0]):
+            at = 1
+        if body:
+            body.insert(at, _hook_call("", "", body[min(at, len(body) - 1)]))
+        return bind(self.compiled(body), self.hook, self.same)
+
+
+def marking_names(sources: Collection[Source]) -> set[str]:
+    """Return the names of functions that set checkpoints, or call such a function."""
+    with_some = [source for source in sources if _WORD in source.text]
+    if not with_some:
+        return set()
+    found = {CHECKPOINT}
+    while True:
+        more = {
+            name
+            for source in sources
+            for name, called in source.calls.items()
+            if name not in found and called & found
+        }
+        if not more:
+            return found
+        found |= more
+
+
+class _Hook:
+    __slots__ = ("n",)
+
+    def __init__(self, calls: Iterator[None]) -> None:
+        self.n = calls.__next__
+
+
+def has_hook(code: CodeType) -> bool:
+    """Whether code begins with a hook: Python compiles it otherwise."""
+    return any(type(each) is _Hook for each in code.co_consts)
+
+
+class _Hooks(NodeTransformer):
+    """Lets each function begin with a call that tells that it is used."""
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        node = self.generic_visit(node)
+        return _with_hook(node) if isinstance(node, FUNCTIONS) else node
+
+
+def _with_hook(node: Function) -> Function:
+    name, line = key_of(node)
+    at = 1 if is_text(node.body[0]) else 0
+    after = node.body[min(at, len(node.body) - 1)]
+    node.body.insert(at, _hook_call(name, str(line), after))
+    return node
+
+
+def _hook_call(name: str, line: str, after: ast.stmt) -> ast.stmt:
+    function = ast.Attribute(ast.Constant(f"{MARK}used:{name}:{line}"), "n", ast.Load())
+    call = ast.Expr(ast.Call(function, [], []))
+    for each in walk(call):
+        if isinstance(each, (ast.expr, ast.stmt)):
+            each.lineno = each.end_lineno = after.lineno
+            each.col_offset = each.end_col_offset = after.col_offset
+    return call
+
+
+def _is_yield(node: ast.AST) -> bool:
+    return isinstance(node, (ast.Yield, ast.YieldFrom))
+
+
+def key_of_code(code: CodeType) -> Key:
+    """Return the same of its code."""
+    return code.co_name, code.co_firstlineno
+
+
+def codes_in(code: CodeType) -> dict[Key, CodeType | None]:
+    """Return the codes of all functions in a code by their keys; None: more than one has it."""
+    found: dict[Key, CodeType | None] = {}
+    left = [code]
+    while left:
+        for constant in left.pop().co_consts:
+            if isinstance(constant, type(code)):
+                key = key_of_code(constant)
+                found[key] = None if key in found else constant
+                left.append(constant)
+    return found
+
+
+def _without_own_hooks(tree: ast.Module) -> list[ast.stmt]:
+    """Return the module with hooks in inner functions alone: those are made again and again."""
+    return [cast("ast.stmt", _InnerHooks().visit(copied(each))) for each in tree.body]
+
+
+class _InnerHooks(NodeTransformer):
+    def visit(self, node: ast.AST) -> ast.AST:
+        if not isinstance(node, FUNCTIONS):
+            return self.generic_visit(node)
+        node.body = [cast("ast.stmt", _Hooks().visit(each)) for each in node.body]
+        return node
+
+
+def _names_to(tree: ast.AST, wanted: Function) -> list[str]:
+    """Return the names of the classes around a function, and its own; none if it is no method."""
+    for node in iter_child_nodes(tree):
+        if node is wanted:
+            return [wanted.name]
+        if isinstance(node, (*FUNCTIONS, ast.Lambda)):
+            continue
+        below = _names_to(node, wanted)
+        if below:
+            return [node.name, *below] if isinstance(node, ast.ClassDef) else below
+    return []

@@ -1,0 +1,1 @@
+"""What the program is about to read and do: places at which a copy is taken."""

@@ -1,0 +1,1 @@
+"""What was observed of a trial beyond its outcome."""

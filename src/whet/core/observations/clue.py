@@ -1,0 +1,125 @@
+"""What points at the cause of a failure, where the failure itself does not name it."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from whet.core.text.shown_text import visible_line
+
+_INSTALLED = ("/site-packages/", "/dist-packages/")
+
+
+class Sureness(Enum):
+    """How firmly a clue names the cause, in the words shown to the user."""
+
+    SHOWN = "shown: the failure came and went with it"
+    SEEN = "seen in the failing run, on the way to the failure"
+    POSSIBLE = "possible: not shown to be the cause"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrailStep:
+    """One place on the way of a value.
+
+    Attributes:
+        says: what came by or happened there, such as a name of the program or a sentence.
+        place: where, such as ``pages.py:10``; empty: it is no single line.
+        source: what the program says there.
+        value: what it came to.
+    """
+
+    says: str
+    place: str = ""
+    source: str = ""
+    value: str = ""
+
+    @property
+    def in_words(self) -> str:
+        """It on one line, the place first."""
+        source = f" (`{self.source}`)" if self.source else ""
+        came_to = f" is {self.value}" if self.value else ""
+        said = f"{self.says}{came_to}{source}"
+        return f"{self.place}: {said}" if self.place else said
+
+    def printable(self) -> "TrailStep":
+        """Return it with what a terminal would obey as escapes."""
+        words = {
+            name: visible_line(" ".join(one.split("\n"))) for name, one in self.to_json().items()
+        }
+        return TrailStep(**words)
+
+    def to_json(self) -> dict[str, str]:
+        """Return it as JSON data."""
+        return {
+            "says": self.says,
+            "place": self.place,
+            "source": self.source,
+            "value": self.value,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clue:
+    """Something that was seen, and the line that it points at.
+
+    Attributes:
+        says: what was seen, in a sentence that names the line.
+        why: why it was looked for.
+        path: the file that it points at.
+        line: the line in it; 0: the file as a whole.
+        sureness: how firmly it names the cause; a report calls only a clue that is SHOWN or SEEN
+            the cause.
+        trials: the notebook's numbers of the trials that it rests on.
+        next_step: what to do about it, in a sentence; empty: the clue says enough.
+        trail: how it came about, a place in each step, the nearest to the failure first; empty:
+            the clue says enough.
+    """
+
+    says: str
+    why: str
+    path: str = ""
+    line: int = 0
+    sureness: Sureness = Sureness.POSSIBLE
+    trials: tuple[int, ...] = ()
+    next_step: str = ""
+    trail: tuple[TrailStep, ...] = ()
+
+    @property
+    def whole(self) -> str:
+        """What was seen with how it came about, on one line."""
+        return "; ".join((self.says, *(step.in_words for step in self.trail)))
+
+    def to_json(self) -> dict[str, object]:
+        """Return this clue as JSON data."""
+        return {
+            "says": self.says,
+            "why": self.why,
+            "path": self.path,
+            "line": self.line,
+            "sureness": self.sureness.name.lower(),
+            "trials": list(self.trials),
+            "next_step": self.next_step,
+            "trail": [step.to_json() for step in self.trail],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """Says where a line is, as short as it can be said in a folder.
+
+    Attributes:
+        folder: where the program was started.
+    """
+
+    folder: str
+
+    def absolute(self, path: str) -> str:
+        """Return where a path is that a program started in the folder has said."""
+        return path if path.startswith("/") else f"{self.folder.rstrip('/')}/{path}"
+
+    def __call__(self, path: str, line: int = 0) -> str:
+        """Return a place such as ``pkg/mod.py:12``, also of an installed package."""
+        own = self.folder.rstrip("/") + "/"
+        shown = path.removeprefix(own)
+        for installed in _INSTALLED:
+            shown = shown.rpartition(installed)[2]
+        return f"{shown}:{line}" if line else shown

@@ -1,0 +1,50 @@
+"""An observation that is kept with a trial: more than its outcome tells, read when somebody asks."""
+
+from dataclasses import dataclass, field
+
+from whet.core.text.record import JsonObject
+
+FAILURES = "failures"
+"""What the frames of failures held; `whet.evidence.variables.kept_failure` reads it."""
+
+STACKS = "stacks"
+"""Where every process of a trial was; `whet.core.observations.stack.ProcessStack`, one for each."""
+
+COUNTS = "counts"
+"""How often a function was called, from which file, and who called it first."""
+CLOSER = "closer"
+"""What a closer look has seen; `whet.evidence.clues.closer_look` reads it."""
+
+PYTHONS = "pythons"
+"""Which Pythons took up whet's agent; `whet.host.inspect.presence` reads it."""
+
+STEPS = "steps"
+"""The last lines that ran before a failure; `whet.evidence.provenance.recording` reads it."""
+
+PROBES = "probes"
+"""What was seen where something was asked for; `whet.evidence.clues.probes` reads it."""
+
+TOGGLES = "toggles"
+"""What a program told of what it has loaded; `whet.core.toggle` reads it."""
+
+SYSTEM_CALLS = "system calls"
+"""Which system calls failed, and what else of them tells something; `whet.core.observations.system_call`."""
+
+
+SECRETS = "secrets"
+"""Which known secrets the program has printed, and on which stream."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One observation.
+
+    Attributes:
+        kind: what was observed, such as ``failure``; says how the rest is to be read.
+        detail: small enough for a row.
+        data: what is too large for that; empty: nothing is.
+    """
+
+    kind: str
+    detail: JsonObject = field(default_factory=dict[str, object])
+    data: bytes = b""

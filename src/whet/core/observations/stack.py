@@ -1,0 +1,184 @@
+"""Where the threads of processes are, at one moment: facts, no grouping."""
+
+from dataclasses import dataclass
+
+from whet.core.failure import Frame
+from whet.core.text.record import (
+    JsonObject,
+    boolean,
+    integer,
+    number,
+    optional_integer,
+    records,
+    rows,
+    text,
+    texts,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadStack:
+    """One thread.
+
+    Attributes:
+        number: the kernel's number of it; 0: not known.
+        name: what the program calls it; empty: not known.
+        frames: innermost last; those of native code have a library for a file and no line.
+        is_running: it was on a processor, or ready for one.
+        holds_gil: it held the lock of the interpreter.
+        has_moved: it stood elsewhere a moment later; None: nobody has looked again.
+    """
+
+    number: int
+    name: str = ""
+    frames: tuple[Frame, ...] = ()
+    is_running: bool = False
+    holds_gil: bool = False
+    has_moved: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskStack:
+    """One task of asyncio that is not done, or that has died of an error which nobody has asked for.
+
+    Attributes:
+        name: what the program calls it.
+        frames: where its coroutines stand, innermost last.
+        awaits: names of the tasks that it awaits, ``runs`` or ``is ready``; empty: something else,
+            which the innermost frame tells.
+        loop: which event loop it belongs to.
+        died: the error that it has ended with; empty: it is not done.
+        shares: what that has in common with tasks that are not done, such as a queue: what its
+            function calls it, and the other task.
+    """
+
+    name: str
+    frames: tuple[Frame, ...] = ()
+    awaits: str = ""
+    loop: int = 0
+    died: str = ""
+    shares: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessEnd:
+    """A process that another one had started by multiprocessing, and that ended badly.
+
+    Attributes:
+        pid: its number.
+        name: what the program calls it; empty: it did not live to tell.
+        code: its exit code; below zero: that of the signal that ended it.
+    """
+
+    pid: int
+    name: str
+    code: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessStack:
+    """One process and its threads, the main thread first.
+
+    Attributes:
+        pid: its number.
+        parent: that of its parent.
+        command: its command line, in one line.
+        rank: its place in a distributed job, if it has one.
+        name: what the program calls it, if it was started by multiprocessing; empty: not known.
+        state: a letter of proc(5): ``R`` runs, ``S`` waits, ``D`` waits in the kernel and cannot
+            be interrupted, ``T`` is stopped, ``Z`` has ended.
+        cpu_share: CPU seconds a second, between two looks; None: there was one look.
+        engine: what told of it: ``py-spy``, ``agent``, ``gdb``; empty: nothing did.
+        threads: those that were seen.
+        tasks: those of asyncio.
+        notes: what could not be seen, in sentences.
+    """
+
+    pid: int
+    parent: int = 0
+    command: str = ""
+    rank: int | None = None
+    name: str = ""
+    state: str = ""
+    cpu_share: float | None = None
+    engine: str = ""
+    threads: tuple[ThreadStack, ...] = ()
+    tasks: tuple[TaskStack, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """Return this as JSON data."""
+        return {
+            "pid": self.pid,
+            "parent": self.parent,
+            "command": self.command,
+            "rank": self.rank,
+            "name": self.name,
+            "state": self.state,
+            "cpu_share": self.cpu_share,
+            "engine": self.engine,
+            "threads": [_thread_to_json(thread) for thread in self.threads],
+            "tasks": [_task_to_json(task) for task in self.tasks],
+            "notes": list(self.notes),
+        }
+
+    @classmethod
+    def from_json(cls, data: JsonObject) -> "ProcessStack":
+        """Return what ``to_json`` wrote."""
+        return cls(
+            pid=integer(data, "pid"),
+            parent=integer(data, "parent"),
+            command=text(data, "command"),
+            rank=optional_integer(data, "rank"),
+            name=text(data, "name", ""),
+            state=text(data, "state"),
+            cpu_share=None if data.get("cpu_share") is None else number(data, "cpu_share"),
+            engine=text(data, "engine"),
+            threads=tuple(_thread_from_json(each) for each in records(data, "threads")),
+            tasks=tuple(map(_task_from_json, records(data, "tasks") if "tasks" in data else ())),
+            notes=texts(data, "notes"),
+        )
+
+
+def _thread_to_json(thread: ThreadStack) -> dict[str, object]:
+    return {
+        "number": thread.number,
+        "name": thread.name,
+        "frames": [frame.to_json() for frame in thread.frames],
+        "is_running": thread.is_running,
+        "holds_gil": thread.holds_gil,
+        "has_moved": thread.has_moved,
+    }
+
+
+def _task_to_json(task: TaskStack) -> dict[str, object]:
+    return {
+        "name": task.name,
+        "frames": [frame.to_json() for frame in task.frames],
+        "awaits": task.awaits,
+        "loop": task.loop,
+        "died": task.died,
+        "shares": [list(each) for each in task.shares],
+    }
+
+
+def _task_from_json(data: JsonObject) -> TaskStack:
+    return TaskStack(
+        name=text(data, "name"),
+        frames=tuple(Frame.from_json(frame) for frame in records(data, "frames")),
+        awaits=text(data, "awaits"),
+        loop=integer(data, "loop"),
+        died=text(data, "died", ""),
+        shares=tuple((str(name), str(other)) for name, other in rows(data.get("shares"), 2)),
+    )
+
+
+def _thread_from_json(data: JsonObject) -> ThreadStack:
+    return ThreadStack(
+        number=integer(data, "number"),
+        name=text(data, "name"),
+        frames=tuple(Frame.from_json(frame) for frame in records(data, "frames")),
+        is_running=boolean(data, "is_running"),
+        holds_gil=boolean(data, "holds_gil"),
+        has_moved=None if data.get("has_moved") is None else boolean(data, "has_moved"),
+    )

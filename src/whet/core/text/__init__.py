@@ -1,0 +1,1 @@
+"""Text and numbers as people read them, and records as files hold them."""

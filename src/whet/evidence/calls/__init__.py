@@ -1,0 +1,1 @@
+"""System calls in words, and which of them explain a failure."""

@@ -1,0 +1,1 @@
+"""What points at the cause of a failure."""

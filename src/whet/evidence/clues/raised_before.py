@@ -1,0 +1,260 @@
+"""Errors that came before the one that was told, and that somebody has caught or dropped."""
+
+import ast
+import builtins
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from whet.core.failure import Failure, FailureKind
+from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.core.text.code_lines import module_of
+from whet.core.text.record import JsonObject, integer, text
+from whet.evidence.clues.closer_look import Line, line_of
+
+_WHY = "the error that is told may only follow from one that was caught, or that nobody waited for"
+_SKIPS = frozenset({"Skipped", "SkipTest"})
+"""By these pytest and unittest leave a test out."""
+
+_NO_FAULT = frozenset({"", "0"})
+"""What `sys.exit` is given where nothing is wrong."""
+
+_BROAD = frozenset({"", "Exception", "BaseException"})
+_MOST = 2
+# Whoever expects that a file may not be there does not expect that there is no room for it.
+_SHORTAGE = re.compile(r"No space left|Too many open files|Cannot allocate memory|quota exceeded")
+
+
+@dataclass(slots=True, kw_only=True)
+class _Raised:
+    """An error on its way through the user's functions."""
+
+    pid: int
+    type: str
+    message: str
+    at: Line
+    last: Line
+    thread: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Handler:
+    """What has caught an error: its line, whether it takes anything, whether it raises another.
+
+    A line of 0: it was caught, and as it had to be.
+    """
+
+    line: int
+    end: int
+    is_broad: bool
+    raises: bool
+
+
+_EXPECTED = _Handler(line=0, end=0, is_broad=False, raises=False)
+_TAKES = "suppress"
+"""The context manager that catches what it is given."""
+
+_WANTS = frozenset({"raises", "assertRaises", "assertRaisesRegex"})
+"""Those of pytest and unittest for what has to come."""
+
+
+def raised_clues(
+    told: Sequence[JsonObject],
+    failure: Failure | None,
+    at: Placing,
+    source_of: Callable[[str], str],
+) -> list[Clue]:
+    """Return the errors that came before the failure and that it does not tell of, the last first."""
+    raised = list(_raised(told))
+    place = None if failure is None else failure.place
+    kind = "" if failure is None else failure.signature.exception.rpartition(".")[2]
+    final = next(
+        (
+            number
+            for number, each in enumerate(raised)
+            if place is not None
+            # pytest names a file from where it was started.
+            and each.at.number == place.line
+            and each.at.path == os.path.normpath(Path(at.folder, place.path))
+            and kind in {"", each.type}
+        ),
+        len(raised),
+    )
+    is_test = failure is not None and failure.kind is FailureKind.TEST_FAILURE
+    final_line = raised[final].at if final < len(raised) else None
+    found: list[Clue] = []
+    for each in reversed(raised[:final]):
+        if each.type in _SKIPS:
+            continue
+        clue = _clue(each, at, source_of, is_test=is_test, final=final_line)
+        if clue is not None and len(found) < _MOST:
+            found.append(clue)
+    return found
+
+
+def _raised(told: Sequence[JsonObject]) -> Iterator[_Raised]:
+    found: dict[tuple[int, int], _Raised] = {}
+    for each in told:
+        if each.get("kind") not in {"raised", "passed"}:
+            continue
+        key, here = (integer(each, "pid"), integer(each, "number")), line_of(each.get("place"))
+        if here is None:
+            continue
+        if each["kind"] == "raised":
+            found[key] = _Raised(
+                pid=key[0], type=text(each, "type"), message=text(each, "message"),
+                at=here, last=here, thread=text(each, "thread"),
+            )  # fmt: skip
+        elif key in found:
+            found[key].last = here
+    return iter(found.values())
+
+
+def _clue(
+    raised: _Raised,
+    at: Placing,
+    source_of: Callable[[str], str],
+    *,
+    is_test: bool,
+    final: Line | None,
+) -> Clue | None:
+    caught = _handler(source_of(raised.last.path), raised.last, raised.type)
+    words = f"{raised.type}: {raised.message}" if raised.message else raised.type
+    where = f"{at(raised.at.path, raised.at.number)} in `{raised.at.function}`"
+    thread = f", in thread `{raised.thread}`" if raised.thread else ""
+    if caught is None:
+        last = raised.last.function.rpartition(".")[2]
+        if last == "<module>" or (is_test and last.startswith("test") and not raised.thread):
+            return None  # it has gone all the way up, and was told
+        if raised.type == "SystemExit" and raised.message in _NO_FAULT:
+            return None  # a child process or a thread that ended well
+        manager = _manager(source_of(raised.last.path), raised.last.number)
+        may = f"; the `with` at {at(raised.last.path, manager)} may have" if manager else ""
+        what = f"no `except` in your code has caught it{may}"
+    elif caught is _EXPECTED:
+        return None
+    elif caught.raises or caught.is_broad or _SHORTAGE.search(raised.message):
+        deed = "turned into another error" if caught.raises else "caught and dropped"
+        what = f"{deed} at {at(raised.last.path, caught.line)}"
+    else:
+        return None  # it was expected there
+    return Clue(
+        says=f"before it, {words} was raised at {where}{thread}: {what}",
+        why=_WHY,
+        path=raised.at.path,
+        line=raised.at.number,
+        sureness=Sureness.SEEN if _became(caught, raised, final) else Sureness.POSSIBLE,
+    )
+
+
+def _became(caught: _Handler | None, raised: _Raised, final: Line | None) -> bool:
+    """Whether what has caught an error is what raised the failure."""
+    return (
+        caught is not None
+        and final is not None
+        and caught.raises
+        and final.path == raised.last.path
+        and caught.line <= final.number <= caught.end
+    )
+
+
+def _handler(source: str, last: Line, kind: str) -> _Handler | None:
+    """Return what the innermost `try` or `with` around a line has for an error, by its name."""
+    try:
+        tree = module_of(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    found: _Handler | None = None
+    for node in ast.walk(tree):  # what is further in comes later
+        if not isinstance(node, ast.Try | ast.TryStar | ast.With | ast.AsyncWith):
+            continue
+        first, end = node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno
+        if not first <= last.number <= end:
+            continue
+        if isinstance(node, ast.With | ast.AsyncWith):
+            found = _taken(node, kind) or found
+        elif isinstance(node, ast.TryStar) and kind.endswith("Group"):
+            found = _EXPECTED  # what the group holds is not told
+        else:
+            found = _matching(node.handlers, kind) or _left(node.finalbody) or found
+    return found
+
+
+def _manager(source: str, number: int) -> int:
+    """Return the line of the innermost `with` around a line; 0: there is none."""
+    found = 0
+    with suppress(SyntaxError, ValueError, RecursionError):
+        for node in ast.walk(module_of(source)):
+            if isinstance(node, ast.With | ast.AsyncWith):
+                end = node.body[-1].end_lineno or node.body[-1].lineno
+                found = node.lineno if node.body[0].lineno <= number <= end else found
+    return found
+
+
+def _left(final: Sequence[ast.stmt]) -> _Handler | None:
+    """Return what drops an error on its way: a `finally` that returns."""
+    for each in final:
+        if isinstance(each, ast.Return):
+            return _Handler(
+                line=each.lineno, end=each.end_lineno or each.lineno, is_broad=True, raises=False
+            )
+    return None
+
+
+def _matching(handlers: Sequence[ast.ExceptHandler], kind: str) -> _Handler | None:
+    known = [(each, _catches(_names(each.type), kind)) for each in handlers]
+    for each, is_caught in known:
+        if is_caught or (is_caught is None and len(handlers) == 1):
+            return _Handler(
+                line=each.lineno,
+                end=each.end_lineno or each.lineno,
+                is_broad=bool(_names(each.type) & _BROAD) and not _uses(each),
+                raises=any(isinstance(node, ast.Raise) and node.exc for node in ast.walk(each)),
+            )
+    # Which of them it was cannot be told; that it was none cannot either.
+    return _EXPECTED if any(is_caught is None for _, is_caught in known) else None
+
+
+def _taken(node: ast.With | ast.AsyncWith, kind: str) -> _Handler | None:
+    """Return what a `with` does with an error, where it is one that is meant for errors."""
+    for item in node.items:
+        call = item.context_expr
+        if not isinstance(call, ast.Call):
+            continue
+        name = ast.unparse(call.func).rpartition(".")[2]
+        names = frozenset[str]().union(*map(_names, call.args))
+        if name in _WANTS:
+            return _EXPECTED
+        if name == _TAKES and _catches(names, kind) is not False:
+            return _Handler(
+                line=node.lineno, end=node.lineno, is_broad=bool(names & _BROAD), raises=False
+            )
+    return None
+
+
+def _catches(names: frozenset[str], kind: str) -> bool | None:
+    """Whether a handler of some names takes an error of a type; None: the names do not say."""
+    if kind in names or names & _BROAD:
+        return True
+    error = getattr(builtins, kind, None)
+    classes = [getattr(builtins, name, None) for name in names]
+    if not isinstance(error, type) or not all(isinstance(each, type) for each in classes):
+        return None
+    return issubclass(error, tuple(each for each in classes if isinstance(each, type)))
+
+
+def _uses(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler passes the error on: it names it, and returns or keeps it."""
+    return handler.name is not None and any(
+        isinstance(node, ast.Return) for node in ast.walk(handler)
+    )
+
+
+def _names(kind: ast.expr | None) -> frozenset[str]:
+    if kind is None:
+        return frozenset({""})
+    parts = kind.elts if isinstance(kind, ast.Tuple) else [kind]
+    return frozenset(ast.unparse(each).rpartition(".")[2] for each in parts)

@@ -1,0 +1,1 @@
+"""What programs print about their failures: tracebacks, crashes, reports of test sessions."""

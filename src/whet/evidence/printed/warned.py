@@ -1,0 +1,41 @@
+"""What the failing program itself warned of, in its own code."""
+
+import re
+from collections.abc import Iterator
+
+from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.core.outcome import Outcome
+from whet.evidence.printed.console_text import readable_tail
+from whet.host.inspect.stacks import is_user_code
+
+_WARNING = re.compile(
+    r"^\s*(?P<path>[^\s:][^:\n]*\.py):(?P<line>\d+): (?P<kind>\w*Warning): (?P<says>.+)$",
+    re.MULTILINE,
+)
+_MOST = 3
+_NO_BUG = {"DeprecationWarning", "PendingDeprecationWarning", "ResourceWarning"}
+"""They tell of the next release, or of what is left open: seldom why a program fails."""
+_NEVER_AWAITED = "was never awaited"
+
+
+def warning_clues(outcome: Outcome, at: Placing) -> list[Clue]:
+    """Return the warnings that point at a line of the user's, each once."""
+    return list(dict.fromkeys(_clues(outcome, at)))[:_MOST]
+
+
+def _clues(outcome: Outcome, at: Placing) -> Iterator[Clue]:
+    for stream in (outcome.stderr, outcome.stdout):
+        for found in _WARNING.finditer(readable_tail(stream)):
+            path, line = at.absolute(found["path"]), int(found["line"])
+            if found["kind"] in _NO_BUG or not is_user_code(path):
+                continue
+            # What was called and never awaited has not been done, whatever else is wrong.
+            is_lost = found["says"].endswith(_NEVER_AWAITED)
+            yield Clue(
+                says=f"the program warned at {at(path, line)}: {found['kind']}: {found['says']}",
+                why="Python or a package saw something there that is seldom meant",
+                path=path,
+                line=line,
+                sureness=Sureness.SEEN if is_lost else Sureness.POSSIBLE,
+                next_step=f"await it at {at(path, line)}" if is_lost else "",
+            )

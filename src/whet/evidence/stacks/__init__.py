@@ -1,0 +1,1 @@
+"""Which threads, processes and tasks wait where."""

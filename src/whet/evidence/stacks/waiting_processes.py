@@ -1,0 +1,146 @@
+"""Processes and tasks that cannot end, or have ended, while another one waits for them."""
+
+import signal
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+
+from whet.core.failure import Frame
+from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.core.observations.stack import ProcessEnd, ProcessStack
+from whet.evidence.stacks.stack_groups import process_names
+
+_WHY = "a process that waits for another one tells nothing of what became of that"
+_WHY_TASKS = "asyncio tells of a task's error when somebody asks for its result, else at the end"
+_ASKED = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
+"""By these the program itself ends processes."""
+
+
+def process_clues(
+    processes: Sequence[ProcessStack], ended: Sequence[ProcessEnd], at: Placing
+) -> list[Clue]:
+    """Return which process cannot end or has ended, where another one waits for it.
+
+    Args:
+        processes: those of a hang, with their stacks.
+        ended: those that had ended badly before.
+        at: where files are.
+    """
+    return [*_undrained(processes, at), *_gone(processes, ended, at), *_dead_tasks(processes, at)]
+
+
+def _dead_tasks(processes: Sequence[ProcessStack], at: Placing) -> Iterator[Clue]:
+    """Yield the tasks that have died unheard, those first that another one still counts on."""
+    dead = [task for process in processes for task in process.tasks if task.died]
+    for task in sorted(dead, key=lambda task: not task.shares):
+        own = [each for each in task.frames if each.in_user_code]
+        if not own:
+            continue
+        line = own[-1]
+        name, other = task.shares[0] if task.shares else ("", "")
+        waits = f"; task `{other}` waits at `{name}`, which both use" if task.shares else ""
+        yield Clue(
+            says=f"task `{task.name}` has died of {task.died}, raised at {at(line.path, line.line)}"
+            f" in `{line.function}`, and nobody has asked for its result{waits}",
+            why=_WHY_TASKS,
+            path=line.path,
+            line=line.line,
+            sureness=Sureness.SEEN if task.shares else Sureness.POSSIBLE,
+            next_step="mend that line, and await the task (an `asyncio.TaskGroup` does), so that its"
+            " error is told",
+        )
+
+
+def _undrained(processes: Sequence[ProcessStack], at: Placing) -> Iterator[Clue]:
+    """Yield who waits for the end of processes that end only when somebody reads their queue."""
+    stuck = [each for each in processes if _stands_in(each, "queues.py", "_finalize_join")]
+    for waiting in processes:
+        children = [each for each in processes if each.parent == waiting.pid and each.threads]
+        held = [each for each in stuck if each.parent == waiting.pid]
+        place = _own_place(waiting)
+        if not held or place is None or not _waits_for_end(waiting):
+            continue
+        does = (
+            "has done its work and cannot end"
+            if len(held) == 1
+            else "have done their work and cannot end"
+        )
+        it = "it" if len(held) == 1 else "they"
+        yield Clue(
+            says=f"{process_names(held)} {does}: what {it} put into a `multiprocessing.Queue` is not"
+            f" read, and {at(place.path, place.line)} waits for the end first",
+            why=_WHY,
+            path=place.path,
+            line=place.line,
+            sureness=Sureness.SEEN if len(held) == len(children) else Sureness.POSSIBLE,
+            next_step=f"read the queue before {at(place.path, place.line)}: a process ends when all"
+            " that it has put into a queue is on its way",
+        )
+
+
+def _gone(
+    processes: Sequence[ProcessStack], ended: Sequence[ProcessEnd], at: Placing
+) -> Iterator[Clue]:
+    """Yield the processes that were gone while another one waits for what they would have sent."""
+    alive = {each.pid for each in processes}
+    gone = [each for each in ended if each.pid not in alive and -each.code not in _ASKED]
+    for waiting in processes if gone else ():
+        place = _own_place(waiting)
+        if place is None or not _stands_in(waiting, "", "") or _waits_for_end(waiting):
+            continue
+        first = gone[0]
+        who = f"process `{first.name}`" if first.name else f"process {first.pid}"
+        more = f", and {len(gone) - 1} more like it" if len(gone) > 1 else ""
+        yield Clue(
+            says=f"{who} {_how(first.code)}{more}; {at(place.path, place.line)} still waits for"
+            " what it had to do",
+            why=_WHY,
+            path=place.path,
+            line=place.line,
+            sureness=Sureness.SEEN if first.code < 0 else Sureness.POSSIBLE,
+            next_step="find what ended it (`SIGKILL`: mostly a limit, or the kernel for want of memory);"
+            " `concurrent.futures.ProcessPoolExecutor` raises `BrokenProcessPool` where"
+            " `multiprocessing` waits on"
+            if first.code < 0
+            else "",
+        )
+        return
+
+
+def _how(code: int) -> str:
+    if code >= 0:
+        return f"has ended with exit code {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    return f"was killed by {name}"
+
+
+def _waits_for_end(process: ProcessStack) -> bool:
+    """Whether its main thread waits for a process of multiprocessing to end."""
+    frames = _main(process)
+    return any(_is_of(each, "process.py", "join") for each in frames)
+
+
+def _stands_in(process: ProcessStack, file: str, function: str) -> bool:
+    """Whether its main thread is in a function of multiprocessing; empty: in any."""
+    return any(_is_of(each, file, function) for each in _main(process))
+
+
+def _is_of(frame: Frame, file: str, function: str) -> bool:
+    path = PurePath(frame.path)
+    return (
+        path.parent.name == "multiprocessing"
+        and file in {"", path.name}
+        and function in {"", frame.function.rpartition(".")[2]}
+    )
+
+
+def _main(process: ProcessStack) -> tuple[Frame, ...]:
+    return process.threads[0].frames if process.threads else ()
+
+
+def _own_place(process: ProcessStack) -> Frame | None:
+    """Return the innermost line of the user's own in the main thread."""
+    own = [each for each in _main(process) if each.in_user_code and not each.path.startswith("<")]
+    return own[-1] if own else None

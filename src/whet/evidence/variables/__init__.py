@@ -1,0 +1,1 @@
+"""What the variables of a failed program held."""

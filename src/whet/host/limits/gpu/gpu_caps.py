@@ -1,0 +1,197 @@
+"""The most that a program may take of a GPU: what torch and JAX are told, and whether they heard it.
+
+Neither the driver nor NVML can bound one process. What can be bound is the allocator of a framework:
+torch by a share that the agent sets (`torch.cuda.set_per_process_memory_fraction`), JAX by a variable
+(JAX documentation, "GPU memory allocation"). No probe can prove that before the program starts: whether
+it took is found out in the program's own process, and the outcome says which.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from whet.core.errors import GpuNotHeld, LimitMakesNoSense
+from whet.core.limits import LimitMet, shown_size
+from whet.host.limits.ceiling import End, Order
+from whet.host.limits.gpu import gpu_holder
+from whet.host.limits.program import AGENT_VARIABLE
+
+_PATIENCE_SECONDS = 60.0  # a driver that wakes up
+_SUFFIX = ".gpu"
+_OLD_NAME, _NEW_NAME = "XLA_PYTHON_CLIENT_MEM_FRACTION", "XLA_CLIENT_MEM_FRACTION"
+
+
+@dataclass(slots=True, kw_only=True)
+class CappedMemory:
+    """What torch and JAX may take, for one trial.
+
+    Attributes:
+        folder: where the agent tells what it did.
+        most: the limit, in bytes.
+        environment: what tells both.
+        notes: what is bounded and what is not, complete once `met` was asked.
+        way: what was bound, and whether it took; complete then too.
+    """
+
+    folder: str
+    most: int
+    environment: Mapping[str, str]
+    notes: list[str] = field(default_factory=list[str])
+    way: str = "torch's and JAX's allocators"
+    steps: tuple[Order, ...] = ()
+    probes: tuple[Order, ...] = ()
+    watches: tuple[Order, ...] = ()
+
+    def met(self, _end: End, /) -> tuple[LimitMet, ...]:
+        """Note whether anything was bounded; the program itself says that it wanted more."""
+        told: list[str] = []
+        for path in Path(self.folder).glob(f"*{_SUFFIX}") if self.folder else ():
+            with suppress(OSError):
+                told += path.read_text("ascii", "replace").splitlines()
+        self.way, note = _came_of(told, self.most)
+        self.notes.append(note)
+        return ()
+
+    def close(self) -> None:
+        """Remove nothing: the variables went with the program."""
+
+
+def cap_memory(most: int, environment: Mapping[str, str]) -> CappedMemory:
+    """Return what tells torch and JAX to take no more than ``most`` bytes of each GPU.
+
+    Raises:
+        GpuNotHeld: if there is no GPU or no driver.
+        LimitMakesNoSense: if every GPU has less.
+    """
+    largest = largest_gpu_bytes(environment)
+    if most > largest:
+        raise LimitMakesNoSense(
+            f"`--gpu-memory {shown_size(most)}` is more than the {shown_size(largest)} of the GPU",
+            hint="give less, or leave it out",
+        )
+    # Both at once are an error of JAX's; the old name is heard by every version.
+    name = _NEW_NAME if _NEW_NAME in environment else _OLD_NAME
+    share = f"{int(most / largest * 10_000) / 10_000:.4f}"
+    return CappedMemory(
+        folder=str(Path(environment[AGENT_VARIABLE])) if environment.get(AGENT_VARIABLE) else "",
+        most=most,
+        environment={"WHET_GPU_MEMORY": str(most), name: share},
+    )
+
+
+def largest_gpu_bytes(environment: Mapping[str, str]) -> int:
+    """Return how much memory the largest of the visible GPUs has.
+
+    Raises:
+        GpuNotHeld: if there is no GPU or no driver.
+    """
+    return max(_totals(environment))
+
+
+def _totals(environment: Mapping[str, str]) -> list[int]:
+    answer: dict[str, Any]
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", gpu_holder.__file__],
+            env={name: value for name, value in environment.items() if name != "LD_PRELOAD"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PATIENCE_SECONDS,
+            check=False,
+        )
+        answer = json.loads(done.stdout or b'{"error": "the process that asks it was killed"}')
+    except subprocess.TimeoutExpired:
+        answer = {"error": f"the driver does not answer within {_PATIENCE_SECONDS:.0f} s"}
+    if "error" in answer:
+        raise GpuNotHeld(
+            f"cannot cap what is taken of the GPU: {answer['error']}",
+            hint="`nvidia-smi` shows the GPUs and who uses them",
+        )
+    found: list[int] = answer["totals"]
+    return found
+
+
+def _came_of(told: Sequence[str], most: int) -> tuple[str, str]:
+    """Return the way in which it was bounded, and what is to be said of it.
+
+    Args:
+        told: what the agents of all processes told.
+        most: the limit.
+    """
+    size = f"GPU memory {shown_size(most)}"
+    loose = _not_held(told)
+    if loose:
+        return f"{size} did not take", f"`--gpu-memory` did not hold: {loose}"
+    bounds = [
+        (name, _is_proved(told, capped, proofs))
+        for name, capped, proofs in _BOUND
+        if _numbers(told, capped)
+    ]
+    if bounds:
+        ways = [f"{name}'s allocator ({'took' if took else 'not proved'})" for name, took in bounds]
+        names = " and ".join(name for name, _ in bounds)
+        text = (
+            f"`--gpu-memory` bounds what {names} takes in each process, not the"
+            " driver's own share (the context, some hundreds of MiB) nor what other libraries take"
+        )
+        return f"{size} by {' and '.join(ways)}", "; ".join([text, *_proofs(told, bounds)])
+    if "torch" in told:
+        why = "torch was imported and never turned to a GPU"
+    else:
+        why = "no process imported torch or JAX, and others are not bound"
+    return f"{size} bounded nothing", f"`--gpu-memory` bounded nothing: {why}"
+
+
+_BOUND = (("torch", "capped", ("proved",)), ("JAX", "jax", ("heard",)))
+"""Who may be bound, the word that tells of it, and those that prove it."""
+
+
+def _not_held(told: Sequence[str]) -> str:
+    for each in told:
+        word, _, rest = each.partition(" ")
+        number, _, limit = rest.partition(" ")
+        if word == "failed":
+            return f"torch says {rest}"
+        if word == "loose":
+            return f"a probe got more from torch on GPU {number}"
+        if word == "unheard":
+            return f"JAX may take {shown_size(int(limit))} of GPU {number}"
+    return ""
+
+
+def _is_proved(told: Sequence[str], capped: str, proofs: tuple[str, ...]) -> bool:
+    proved = {number for word in proofs for number in _numbers(told, word)}
+    bound = _numbers(told, capped) - {""}
+    return bool(proved) and bound <= proved
+
+
+def _proofs(told: Sequence[str], bounds: Sequence[tuple[str, bool]]) -> list[str]:
+    """Return how it is known that it took, or why it is not."""
+    words: list[str] = []
+    for name, took in bounds:
+        if name == "torch" and took:
+            gpus = ", ".join(sorted(_numbers(told, "proved")))
+            words.append(f"it took: torch refused a probe more on GPU {gpus}")
+        elif name == "JAX" and took:
+            words.append("it took: JAX says so itself")
+        elif name == "torch":
+            why = next((each.split(" ", 2) for each in told if each.startswith("unproved ")), None)
+            reason = f": GPU {why[1]}, {why[2]}" if why else ""
+            words.append(f"that it took could not be proved{reason}")
+        else:
+            words.append("whether JAX heard it is not known: it was told, and has not said")
+    asked = [each.partition(" ")[2] for each in told if each.startswith("asked ")]
+    if asked:
+        words.append(f"the program asked torch for a share of {asked[-1]} itself, and got no more")
+    return words
+
+
+def _numbers(told: Sequence[str], word: str) -> set[str]:
+    """Return the GPUs of which a word was told; a word alone is told of none in particular."""
+    rows = [each.split(" ") for each in told]
+    return {(row[1] if len(row) > 1 else "") for row in rows if row[0] == word}

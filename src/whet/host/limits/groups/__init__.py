@@ -1,0 +1,1 @@
+"""Limits by control groups of version 1 and 2."""

@@ -1,0 +1,162 @@
+"""Memory, processes, processors and disks of a whole process tree, by control groups of version 1.
+
+A group is made below the one that whet itself is in, so that no limit around whet is escaped,
+and several whets nest. When memory runs out the kernel holds the program instead of killing a
+process of its choice (`memory.oom_control`): whet sees who was largest, takes its stack, and
+ends the whole trial. See Documentation/admin-guide/cgroup-v1/memory.rst of the kernel.
+"""
+
+import os
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from whet.core.limits import LimitMet, Limits, shown_size
+from whet.host.kernel.control_groups import (
+    new_group,
+    own_group,
+    remove_group,
+    write_words,
+)
+from whet.host.limits import disk_speed
+from whet.host.limits.ceiling import End, Order, Plain
+from whet.host.limits.groups.group_limits import met_in_groups
+from whet.host.limits.processors import bind_step
+from whet.host.process.belongings import Belongings
+from whet.host.spawner.probes import SLOW_PROBE_BYTES
+
+_CONTROLLERS = {
+    "memory": "memory",
+    "swap": "memory",
+    "processes": "pids",
+    "cpus": "cpu",
+    "slow-disk": "blkio",
+}
+_PERIOD_MICROSECONDS = 100_000  # the kernel's own choice
+
+
+@dataclass(frozen=True, slots=True)
+class GroupsV1:
+    """Makes one group for each controller that is needed."""
+
+    way: str = "cgroup v1"
+
+    def hindrance(self, name: str, limits: Limits, /) -> str:
+        """Return what is missing for a limit."""
+        if name == "memory-high":
+            return "version 1 has no limit that slows down; it needs version 2"
+        if name == "swap" and limits.memory_bytes is None:
+            return "`--swap` goes with `--memory`"
+        controller = _CONTROLLERS[name]
+        folder = own_group(controller)
+        if folder is None:
+            return f"the controller `{controller}` is not mounted"
+        if not os.access(folder, os.W_OK):
+            return f"`{folder}` may not be written to, or is mounted read-only"
+        if name == "swap" and not os.path.exists(f"{folder}/{_BOTH}"):
+            return "the kernel does not count swap (`swapaccount=1`)"
+        return disk_speed.hindrance(folder, 1) if name == "slow-disk" else ""
+
+    def prepare(
+        self, names: Collection[str], limits: Limits, belongings: Belongings, /
+    ) -> "_Prepared":
+        """Make the groups and set their limits."""
+        folders: dict[str, str] = {}
+        for controller in sorted({_CONTROLLERS[name] for name in names}):
+            parent = own_group(controller)
+            if parent is None:
+                raise FileNotFoundError(f"no group of the controller `{controller}`")
+            folders[controller] = new_group(parent)
+        prepared = _prepared(folders, limits, belongings)
+        try:
+            for folder in folders.values():
+                belongings.adopt("group", folder)
+                os.mkdir(folder)
+            _set(folders, limits)
+        except OSError:
+            prepared.close()
+            raise
+        return prepared
+
+
+_BOTH = "memory.memsw.limit_in_bytes"  # memory and swap together
+
+
+def _prepared(folders: dict[str, str], limits: Limits, belongings: Belongings) -> "_Prepared":
+    probes: list[Order] = []
+    watches: list[Order] = []
+    said: list[str] = []
+    steps: list[Order] = [("join", f"{folder}/cgroup.procs") for folder in folders.values()]
+    if "memory" in folders:
+        most = limits.memory_bytes or 0
+        probes.append(("memory v1", folders["memory"], most, most + (limits.swap_bytes or 0)))
+        watches.append(("memory v1", folders["memory"], int(limits.spares_command)))
+        said.append(f"memory {shown_size(most)}")
+    if "pids" in folders:
+        probes.append(("processes", folders["pids"], limits.processes or 0))
+        watches.append(("processes", folders["pids"]))
+        said.append(f"processes {limits.processes}")
+    if "cpu" in folders:
+        probes.append(("cpus v1", folders["cpu"], _quota(limits)))
+        steps.append(bind_step(limits.cpus or 1))
+        said.append(f"processors {limits.cpus:g}")
+    if "blkio" in folders:
+        speed = limits.slow_disk_bytes or 0
+        lines = disk_speed.v1_limits
+        probes.append(
+            ("disks", folders["blkio"], tuple(lines(SLOW_PROBE_BYTES)), tuple(lines(speed)))
+        )
+        said.append(f"disks {shown_size(speed)} a second")
+    watches += [("members", folder) for folder in folders.values()]
+    return _Prepared(
+        way=f"{', '.join(said)} by cgroup v1",
+        steps=tuple(steps),
+        probes=tuple(probes),
+        watches=tuple(watches),
+        limits=limits,
+        folders=folders,
+        belongings=belongings,
+    )
+
+
+def _set(folders: dict[str, str], limits: Limits) -> None:
+    if "memory" in folders:
+        folder, most = folders["memory"], limits.memory_bytes or 0
+        write_words(f"{folder}/memory.limit_in_bytes", most)
+        if os.path.exists(f"{folder}/{_BOTH}"):
+            write_words(f"{folder}/{_BOTH}", most + (limits.swap_bytes or 0))
+    if "pids" in folders:
+        write_words(f"{folders['pids']}/pids.max", limits.processes)
+    if "cpu" in folders:
+        write_words(f"{folders['cpu']}/cpu.cfs_period_us", _PERIOD_MICROSECONDS)
+        write_words(f"{folders['cpu']}/cpu.cfs_quota_us", _quota(limits))
+    if "blkio" in folders:
+        for name, words in disk_speed.v1_limits(limits.slow_disk_bytes or 0):
+            write_words(f"{folders['blkio']}/{name}", words)
+
+
+def _quota(limits: Limits) -> int:
+    return max(1000, int((limits.cpus or 1) * _PERIOD_MICROSECONDS))  # the kernel takes no less
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Prepared(Plain):
+    """Groups of one trial, each by its controller."""
+
+    limits: Limits
+    folders: dict[str, str]
+    belongings: Belongings
+    notes: list[str] = field(default_factory=list[str])
+
+    def met(self, end: End, /) -> tuple[LimitMet, ...]:
+        """Return what the watches have seen."""
+        if "blkio" in self.folders:
+            self.notes.append(disk_speed.traffic_words(self.folders["blkio"], 1))
+        return met_in_groups(end, self.limits)
+
+    def close(self) -> None:
+        """Remove the groups; what is still in them is killed."""
+        for folder in self.folders.values():
+            with suppress(OSError):  # it stays written down, and the next whet removes it
+                remove_group(folder)
+                self.belongings.forget(folder)

@@ -1,0 +1,1 @@
+"""Searches where a failure doesn't show in each run."""

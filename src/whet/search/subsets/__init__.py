@@ -1,0 +1,1 @@
+"""Delta debugging: a smallest part that still fails."""

@@ -1,0 +1,67 @@
+"""What `whet investigate` says of symptoms whose cause the failure itself does not name."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from whet_command import Whet
+
+pytestmark = pytest.mark.slow
+SYMPTOMS = Path(__file__).parents[3] / "specimens" / "symptoms"
+PYTHON = sys.executable
+
+
+def investigated(whet: Whet, program: str) -> tuple[list[dict[str, object]], dict[str, object]]:
+    """Return the clues, and the whole answer."""
+    shutil.copy(SYMPTOMS / program, whet.folder)
+    said = whet("investigate", "--json", "--", PYTHON, program)
+    assert said.stdout, said.stderr
+    answer: dict[str, object] = json.loads(said.stdout)
+    clues = answer["clues"]
+    assert isinstance(clues, list)
+    return clues, answer
+
+
+def line_of(program: str, text: str) -> int:
+    lines = (SYMPTOMS / program).read_text().splitlines()
+    (found,) = [number for number, line in enumerate(lines, 1) if text in line]
+    return found
+
+
+def test_the_line_that_made_the_first_nan_is_named_with_what_it_was_made_of(whet: Whet) -> None:
+    pytest.importorskip("numpy")
+    (first, *_), _ = investigated(whet, "no_number.py")
+
+    assert first["line"] == line_of("no_number.py", "return (table")
+    assert "`spread`: 3, from 0 to" in str(first["trail"])
+
+
+def test_what_a_gpu_would_tell_is_said_where_there_is_none(whet: Whet) -> None:
+    clues, _ = investigated(whet, "cuda_error.py")
+
+    said = " ".join(str(each["says"]) for each in clues)
+    assert "cuda-sync and cpu could not be tried" in said
+    assert "`whet toggle cuda-sync cpu`" in said
+
+
+@pytest.mark.long
+def test_what_works_under_a_tracer_is_told_with_who_asks_for_one(whet: Whet) -> None:
+    clues, _ = investigated(whet, "works_when_watched.py")
+
+    (last,) = clues[-1:]
+    assert "passed in each of 4 runs that were looked at closely" in str(last["says"])
+    assert last["line"] == line_of("works_when_watched.py", "sys.gettrace()")
+
+
+@pytest.mark.long
+def test_what_hangs_on_the_order_of_a_set_is_held_by_its_seed_to_the_end(whet: Whet) -> None:
+    whet.write("main.py", 'first = next(iter({"load", "clean"}))\nassert first == "load"\n')
+    tries = (whet("investigate", "--json", "--", PYTHON, "main.py") for _ in range(20))
+    answers = (json.loads(said.stdout) for said in tries if said.stdout)
+    # Three runs that agree are no flaky failure.
+    answer = next(each for each in answers if not each["reproduction"]["is_deterministic"])
+
+    assert "PYTHONHASHSEED=" in answer["clues"][0]["says"]
+    assert "PYTHONHASHSEED=" in (whet.folder / "whet-report" / "reproduce.sh").read_text()

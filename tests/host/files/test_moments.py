@@ -1,0 +1,48 @@
+"""The clock may be set while whet is at work."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from set_clock import set_clock, under_clock
+
+HOUR = 3600
+AFTER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from set_clock import set_clock
+from whet.host.files.file_times import Moment
+from whet.host.code.saves import is_later
+
+clock, file = map(Path, sys.argv[2:4])
+moment = Moment()
+assert not moment.is_doubtful
+set_clock(clock, int(sys.argv[4]))
+file.touch()
+print(moment.is_doubtful, is_later(str(file), moment.ns), 0 <= moment.age_ns < 60e9)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("before", "after"), [(0, 0), (HOUR, 0), (30 * HOUR, 0), (0, HOUR), (0, -HOUR)]
+)
+def test_what_is_saved_after_the_clock_was_set_is_later(
+    tmp_path: Path, before: int, after: int
+) -> None:
+    clock = tmp_path / "clock"
+    set_clock(clock, before)
+
+    said = subprocess.run(
+        [
+            *[sys.executable, "-c", AFTER, str(Path(__file__).parents[2])],
+            *[str(clock), str(tmp_path / "file"), str(after)],
+        ],
+        env={**os.environ, **under_clock(clock)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert said.stderr == ""
+    assert said.stdout == f"{before != after} True True\n"
