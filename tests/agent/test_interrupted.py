@@ -10,7 +10,7 @@ SITE = str(Path(whet.agent.__file__).parent / "site")
 INTERRUPTED = """
 import sys
 sys.path.insert(0, {site!r})
-from whet_stage import exit as ending
+from whet_stage.forking import exit as ending
 ending.OWN_FILES.add("own.py")
 exec(compile("def look(): again()\\ndef again(): raise {error}", "own.py", "exec"))
 def work(): look()

@@ -250,7 +250,8 @@ def test_of_what_is_called_at_the_end_only_torchs_own_clearing_up_is_left_out() 
 FORK = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from whet_stage import atfork, hygiene
+from whet_stage.forking import hygiene
+from whet_stage.hiding import atfork
 hygiene.begin()
 import os, signal, torch
 a = torch.randn(500, 500)

@@ -172,6 +172,23 @@ def test_what_a_run_has_taken_is_free_for_the_next_one(workshop: Workshop, takes
         assert outcome.stdout.head(100) == b"%d\n" % number, outcome.stderr.head(1000)
 
 
+@pytest.mark.parametrize("mode", ["r", "w"])
+def test_a_copy_does_not_hold_the_lock_that_the_program_takes_after_it(
+    workshop: Workshop, mode: str
+) -> None:
+    """Processes that have a file from one `open` share its lock: the last of them gives it back."""
+    opens = f"import fcntl\nfile = open('lock', {mode!r})\n{SLOW}"
+    takes = "fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)\n"
+    if mode != "w":
+        workshop.write({"lock": ""})
+    for number in range(3):
+        workshop.write({"main.py": f"{opens}{takes}print({number})\n"})
+        outcome = outcome_of(workshop)
+
+        assert outcome.stdout.head(100) == b"%d\n" % number, outcome.stderr.head(1000)
+    assert workshop.starts[-1].place
+
+
 _THREAD = """
 import ctypes
 libc = ctypes.CDLL(None)

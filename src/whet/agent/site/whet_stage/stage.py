@@ -18,7 +18,14 @@ from types import FunctionType
 
 from . import BEFORE
 from .forking import stdin
-from .forking.descriptors import CUDA, inherit_again, opened, skip_stdin, stdin_offset
+from .forking.descriptors import (
+    CUDA,
+    inherit_again,
+    let_go,
+    opened,
+    skip_stdin,
+    stdin_offset,
+)
 from .forking.exit import OWN_FILES, flush, run_and_exit
 from .forking.freeze import fork_away, send
 from .forking.hygiene import begin, hindrance
@@ -358,6 +365,7 @@ class _Stage:
         os.close(waiting)
         is_to_run_on = False
         try:
+            let_go(files)
             self._copy = Waiting(
                 self._sources,
                 self._script,
