@@ -97,7 +97,7 @@ _KEPT = {"GIT_SSL_CAINFO"}
 @pytest.fixture(autouse=True)
 def _secrets_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget the secrets of earlier tests: those of a process are masked in all that it says."""
-    monkeypatch.setattr(veil, "_veil", type(veil._veil)())
+    monkeypatch.setattr(veil, "_veil", veil.Veil())
 
 
 @pytest.fixture(autouse=True)

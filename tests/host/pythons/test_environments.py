@@ -256,8 +256,8 @@ def test_a_place_that_cannot_be_made_is_named(local: LocalIndex, place: str) -> 
 def test_a_disk_without_space_is_named(
     local: LocalIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object, **__: object) -> int:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    def full(path: object, *_: object, **__: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
     maker = environments(local, tmp_path)
     monkeypatch.setattr(os, "open", full)

@@ -38,7 +38,7 @@ class Origin:
     variable: str = ""
 
 
-class _Veil:
+class Veil:
     """What is known in this process. A pattern is replaced whole, so that threads may use it."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ def _is_looked_for(value: str, origin: Origin) -> bool:
     return len(value) >= _LEAST_LOOKED_FOR and not is_word
 
 
-_veil = _Veil()
+_veil = Veil()
 
 
 def know_trial(trial: Trial) -> None:

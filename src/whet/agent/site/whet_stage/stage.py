@@ -18,14 +18,7 @@ from types import FunctionType
 
 from . import BEFORE
 from .forking import stdin
-from .forking.descriptors import (
-    CUDA,
-    inherit_again,
-    let_go,
-    opened,
-    skip_stdin,
-    stdin_offset,
-)
+from .forking.descriptors import CUDA, inherit_again, opened, skip_stdin, stdin_offset
 from .forking.exit import OWN_FILES, flush, run_and_exit
 from .forking.freeze import fork_away, send
 from .forking.hygiene import begin, hindrance
@@ -365,7 +358,8 @@ class _Stage:
         os.close(waiting)
         is_to_run_on = False
         try:
-            let_go(files)
+            for file in files:
+                file.reopen()  # the original may lock it: the last process that has it unlocks it
             self._copy = Waiting(
                 self._sources,
                 self._script,

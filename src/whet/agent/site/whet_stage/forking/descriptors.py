@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 
-from ..hiding.unheld import entries, link_at, open_unheld, whole
+from ..hiding.unheld import entries, link_at, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,13 +149,9 @@ class OpenFile:
         return has_followed
 
     def reopen(self) -> None:
-        """Open it anew in this process: a forked one shares its offset, and what it writes."""
+        """Open it anew in this process: a forked one shares its offset, its lock, its writes."""
         again = self._opened()
         os.lseek(again, self.offset, os.SEEK_SET)
-        self.put(again)
-
-    def put(self, again: int) -> None:
-        """Put another descriptor in the place of its own, and close that."""
         for number in self.numbers:
             os.dup2(again, number, inheritable=os.get_inheritable(number))
         os.close(again)
@@ -185,17 +181,6 @@ def opened() -> list[OpenFile]:
             else:
                 shared.numbers.append(number)
     return found
-
-
-def let_go(files: list[OpenFile]) -> None:
-    """Hold files no more as the original does, which may lock them: the last process unlocks.
-
-    What is only read is opened anew, as it may have lost its name by the time of `reopen`.
-    """
-    for file in files:
-        is_written = file.flags & (os.O_WRONLY | os.O_RDWR)
-        path = os.devnull if is_written else f"/proc/self/fd/{file.numbers[0]}"
-        file.put(open_unheld(path, file.flags & os.O_DIRECTORY))
 
 
 def _can_be_made_anew(number: int, target: str, flags: int) -> bool:
