@@ -47,6 +47,7 @@ class Veil:
         self.data: re.Pattern[bytes] | None = None
 
     def know(self, values: Mapping[str, Origin]) -> None:
+        """Look out for values from now on."""
         is_new = False
         for value, origin in values.items():
             if _is_looked_for(value, origin) and not (value in self.known and not origin.place):

@@ -18,7 +18,7 @@ from types import FunctionType
 
 from . import BEFORE
 from .forking import stdin
-from .forking.descriptors import CUDA, inherit_again, opened, skip_stdin, stdin_offset
+from .forking.descriptors import CUDA, inherit_again, opened, reopen, skip_stdin, stdin_offset
 from .forking.exit import OWN_FILES, flush, run_and_exit
 from .forking.freeze import fork_away, send
 from .forking.hygiene import begin, hindrance
@@ -358,8 +358,7 @@ class _Stage:
         os.close(waiting)
         is_to_run_on = False
         try:
-            for file in files:
-                file.reopen()  # the original may lock it: the last process that has it unlocks it
+            reopen(files)  # the original may lock one, and the last process that has it unlocks it
             self._copy = Waiting(
                 self._sources,
                 self._script,
@@ -375,8 +374,7 @@ class _Stage:
             if not is_to_run_on:
                 os._exit(0)  # the program would see what has failed here, and run on unasked
         # From here on this is the process of a resumed run.
-        for file in files:
-            file.reopen()
+        reopen(files)
         skip_stdin(read_bytes)
         self._anew()
         inherit_again()

@@ -183,6 +183,12 @@ def opened() -> list[OpenFile]:
     return found
 
 
+def reopen(files: list[OpenFile]) -> None:
+    """Open files anew in this process, a forked one."""
+    for file in files:
+        file.reopen()
+
+
 def _can_be_made_anew(number: int, target: str, flags: int) -> bool:
     """Whether a file that is written to can be opened once more, with what it holds now."""
     found = os.fstat(number)
