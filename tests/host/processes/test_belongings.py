@@ -267,6 +267,33 @@ def test_a_worktree_is_removed_with_what_git_knows_of_it(tmp_path: Path) -> None
     assert _made(tmp_path) == []
 
 
+@pytest.mark.parametrize("number", [1, 2, 4])
+def test_what_git_failed_to_remove_of_a_worktree_is_removed(tmp_path: Path, number: int) -> None:
+    top, tree, other = (tmp_path / name for name in ("repo", "tree", "other"))
+    for words in (
+        ["init", "-q", "."],
+        ["-c", "user.name=n", "-c", "user.email=e@a.org", "commit", "-q", "--allow-empty", "-m1"],
+        ["worktree", "add", "-q", "--detach", str(other)],
+        ["worktree", "add", "-q", "--detach", str(tree)],
+    ):
+        top.mkdir(exist_ok=True)
+        subprocess.run(["git", *words], cwd=top, check=True)
+    fault = f"inject=unlink:error=EIO:when={number}"
+    remove = ["git", "worktree", "remove", "--force", str(tree)]
+    done = subprocess.run(
+        ["strace", "-f", "-qq", "-o", "/dev/null", "-e", fault, *remove], cwd=top, check=False
+    )
+    assert done.returncode != 0
+    belongings = Belongings(tmp_path / "made")
+    belongings.adopt("worktree", str(tree), repository=str(top))
+
+    belongings.discard(tree)
+
+    assert [entry.name for entry in (top / ".git" / "worktrees").iterdir()] == ["other"]
+    assert other.exists()
+    assert _made(tmp_path) == []
+
+
 def test_what_cannot_be_removed_stays_written_down(tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("needs root: mounts a file system")

@@ -333,12 +333,27 @@ def _from_json(data: JsonObject) -> Belonging:
     )
 
 
-def _remove_worktree(repository: str, path: Path) -> None:
+def _remove_worktree(top: str, path: Path) -> None:
     from whet.host.process.git import Repository
 
     remove_tree(path)
-    if Path(repository).is_dir():
-        # git takes a worktree whose folder is gone for one to be forgotten. `git worktree prune`
-        # would forget the user's own too, such as one on a drive that is not there just now.
-        # Twice `--force`: git asks for it when the worktree is locked.
-        Repository(Path(repository)).ask("worktree", "remove", "--force", "--force", str(path))
+    if not Path(top).is_dir():
+        return
+    repository = Repository(Path(top))
+    # git takes a worktree whose folder is gone for one to be forgotten. `git worktree prune`
+    # would forget the user's own too, such as one on a drive that is not there just now.
+    # Twice `--force`: git asks for it when the worktree is locked.
+    answer = repository.ask("worktree", "remove", "--force", "--force", str(path))
+    if answer.exit_code != 0:
+        shared = repository.ask("rev-parse", "--path-format=absolute", "--git-common-dir").text
+        _remove_entry(Path(shared) / "worktrees" / path.name, path)
+
+
+def _remove_entry(entry: Path, path: Path) -> None:
+    """Remove what git keeps of a worktree, where git has removed nothing or only some of it."""
+    with suppress(FileNotFoundError):
+        if (entry / "gitdir").read_text(errors="surrogateescape").strip() != f"{path}/.git":
+            return  # another worktree of that name
+    remove_tree(entry)
+    with suppress(OSError):
+        entry.parent.rmdir()  # as git does after the last one
