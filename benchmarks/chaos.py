@@ -3,14 +3,16 @@
     python benchmarks/chaos.py [--rounds 200] [--seed N]
 
 Each round draws a verb, a fault and a moment from its own number, so that any of them can be run
-again alone (`--only NUMBER`). It runs in a small repository with uncommitted changes. Afterwards:
+again alone (`--only NUMBER`). It runs in a small repository with uncommitted changes, which lives
+through ten rounds, or until one of them shows something wrong. After each:
 
 - a trial that had ended before is still there, and the notebook is whole;
 - a second after a kill no process of the trial is alive (counted), and none after the next start;
 - temporary folders, worktrees, records of what to remove and claims are gone after the next start;
 - the user's files, and all that git has, are the same bytes.
 
-What it found adds up in `benchmarks/results/chaos.json`; the next call goes on with the next number.
+A round whose fault struck nothing (whet was through by then) is counted as such, not as a fault. What
+they show adds up in `benchmarks/results/chaos.json`; the next call goes on with the next number.
 """
 
 import argparse
@@ -25,9 +27,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,6 +38,8 @@ from table import print_table
 RESULTS = Path(__file__).parent / "results" / "chaos.json"
 MARK = "CHAOS_ROUND"
 PATIENCE_SECONDS, ALIVE_SECONDS = 60.0, 1.0
+ROUNDS_A_PLACE = 10
+DISK_BYTES = 64 << 20
 
 PROGRAM = """\
 import os, subprocess, sys, time
@@ -62,6 +66,9 @@ VERBS: dict[str, list[str]] = {
     "log": ["log"],
 }
 
+SECONDS = {"run": 0.7, "again": 0.7, "log": 0.4, "repeat": 1.2, "shrink": 2.0, "bisect": 2.0}
+"""Within which a fault strikes: somewhat longer than the verb takes."""
+
 KILLS = ("whet", "the guardian", "the spawner", "whet and the guardian", "whet and the spawner",
          "all at once", "the program", "one of them")  # fmt: skip
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -72,6 +79,10 @@ CALLS = {
     "execve": ("ENOMEM", "EACCES"), "socketpair": ("EMFILE",), "pipe2": ("EMFILE",),
     "flock": ("ENOLCK",), "ftruncate": ("EIO",), "fsync": ("EIO",), "getdents64": ("EIO",),
 }  # fmt: skip
+
+
+OFTEN = ("openat", "write", "mmap", "getdents64")
+"""Calls that all of whet makes by the hundred."""
 
 
 @dataclass
@@ -182,6 +193,7 @@ class Round:
         verb, fault: what was drawn.
         wrong: what did not hold, in words.
         lived: processes that were alive a second after all of whet was killed.
+        has_struck: whether whet, or what it started, met the fault.
     """
 
     number: int
@@ -189,36 +201,49 @@ class Round:
     fault: str = ""
     wrong: list[str] = field(default_factory=list)
     lived: int = 0
+    has_struck: bool = True
 
 
-def play(number: int) -> Round:
-    """Play one round."""
+def play(numbers: Sequence[int]) -> list[Round]:
+    """Play rounds in one place, and go on in another one after something wrong."""
+    rounds: list[Round] = []
+    while len(rounds) < len(numbers):
+        top = Path(tempfile.mkdtemp(prefix="chaos-"))
+        place = Place(top, f"{numbers[len(rounds)]}-{os.getpid()}")
+        try:
+            place.make()
+            users = place.users()
+            for number in numbers[len(rounds) :]:
+                rounds.append(play_one(place, number, users))
+                if rounds[-1].wrong:
+                    break
+        finally:
+            for pid in place.alive():
+                with suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+            shutil.rmtree(top, ignore_errors=True)
+    return rounds
+
+
+def play_one(place: Place, number: int, users: dict[str, bytes]) -> Round:
+    """Play one round, and put back what its fault has changed in the place."""
     chance = random.Random(number)
     played = Round(number)
     played.verb = chance.choice(list(VERBS))
-    top = Path(tempfile.mkdtemp(prefix="chaos-"))
-    place = Place(top, f"{number}-{os.getpid()}")
-    try:
-        place.make()
-        users, before = place.users(), place.ended()
+    before = place.ended()
+    with ExitStack() as undone:
         wreak: Callable[[], Iterator[str]] = chance.choice(
             [
                 lambda: killed(place, played, chance),
                 lambda: signalled(place, played, chance),
                 lambda: failing_call(place, played, chance),
                 lambda: together(place, played, chance),
-                lambda: vanished(place, played, chance),
+                lambda: vanished(place, played, chance, undone),
+                lambda: frozen(place, played, chance, undone),
             ]
         )
         played.wrong.extend(wreak())
         played.wrong.extend(looked_at(place, users, before))
-    finally:
-        for pid in place.alive():
-            with suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-        for folder in (place.project, place.top / "state"):
-            subprocess.run(["umount", "--lazy", folder], check=False, capture_output=True)
-        shutil.rmtree(top, ignore_errors=True)
     return played
 
 
@@ -261,7 +286,8 @@ def killed(place: Place, played: Round, chance: random.Random) -> Iterator[str]:
     whom = chance.choice(KILLS)
     played.fault = f"SIGKILL: {whom}"
     with started(place, VERBS[played.verb]) as whet:
-        wait(whet, chance.uniform(0, 2.0))
+        wait(whet, chance.uniform(0, SECONDS[played.verb]))
+        played.has_struck = whet.poll() is None
         pids = place.alive()
         helpers = [pid for pid in pids if pid != whet.pid and is_whets(pid)]
         guardians = [pid for pid in helpers if parent_of(pid) == whet.pid]
@@ -290,7 +316,8 @@ def signalled(place: Place, played: Round, chance: random.Random) -> Iterator[st
     number = chance.choice(SIGNALS)
     played.fault = number.name
     with started(place, VERBS[played.verb]) as whet:
-        wait(whet, chance.uniform(0, 2.0))
+        wait(whet, chance.uniform(0, SECONDS[played.verb]))
+        played.has_struck = whet.poll() is None
         if not chance.randrange(3):
             played.fault = f"SIGSTOP, {number.name}"
             with suppress(OSError):
@@ -304,7 +331,8 @@ def signalled(place: Place, played: Round, chance: random.Random) -> Iterator[st
 def failing_call(place: Place, played: Round, chance: random.Random) -> Iterator[str]:
     """Let the Nth system call of a kind fail, in whet and in all that it starts."""
     call = chance.choice(list(CALLS))
-    wanted = f"{call}:{chance.choice(CALLS[call])}@{chance.choice((1, 2, 3, 5, 10, 30, 100, 300))}"
+    numbers = (1, 2, 3, 5, 10, 30, 100, 300) if call in OFTEN else (1, 2, 3, 5)
+    wanted = f"{call}:{chance.choice(CALLS[call])}@{chance.choice(numbers)}"
     played.fault = wanted
     outer = {**place.environment, "XDG_STATE_HOME": str(place.top / "outer")}
     inner = f"XDG_STATE_HOME={place.top / 'state'}"
@@ -314,6 +342,7 @@ def failing_call(place: Place, played: Round, chance: random.Random) -> Iterator
         cwd=place.project, env=outer, check=False, capture_output=True, stdin=subprocess.DEVNULL,
         timeout=2 * PATIENCE_SECONDS,
     )  # fmt: skip
+    played.has_struck = b"hit nothing" not in done.stderr
     yield from complaints(done.stderr)
 
 
@@ -322,32 +351,77 @@ def together(place: Place, played: Round, chance: random.Random) -> Iterator[str
     other = chance.choice(list(VERBS))
     played.fault = f"beside {other}, SIGKILL"
     with started(place, VERBS[played.verb]) as first, started(place, VERBS[other]) as second:
-        wait(first, chance.uniform(0, 1.5))
+        wait(first, chance.uniform(0, SECONDS[played.verb]))
         victim = chance.choice((first, second))
+        played.has_struck = victim.poll() is None
         victim.kill()
         yield from finished(first)
         yield from finished(second)
 
 
-def vanished(place: Place, played: Round, chance: random.Random) -> Iterator[str]:
+def vanished(
+    place: Place, played: Round, chance: random.Random, undone: ExitStack
+) -> Iterator[str]:
     """Let the disk of the project or of whet's state be away for a while, as a share may be."""
     folder = chance.choice((place.project, place.top / "state"))
-    played.fault = f"vanished: {folder.name}"
     if os.geteuid():  # to mount is root's
         yield from killed(place, played, chance)
         return
+    played.fault = f"vanished: {folder.name}"
     disk = place.top / "disk"
     folder.rename(disk)
+    undone.callback(disk.rename, folder)
     folder.mkdir()
-    subprocess.run(["mount", "--bind", disk, folder], check=True)
+    undone.callback(folder.rmdir)
+    mount(undone, folder, "--bind", str(disk))
     with started(place, VERBS[played.verb]) as whet:
-        wait(whet, chance.uniform(0, 2.0))
+        wait(whet, chance.uniform(0, SECONDS[played.verb]))
+        played.has_struck = whet.poll() is None
         subprocess.run(["umount", "--lazy", folder], check=True)
         wait(whet, chance.uniform(0, 1.0))
-        folder.rename(place.top / "meanwhile")  # what is written there is not on the disk
+        meanwhile = place.top / "meanwhile"  # what is written there is not on the disk
+        folder.rename(meanwhile)
+        undone.callback(shutil.rmtree, meanwhile)
         folder.mkdir()
         subprocess.run(["mount", "--bind", disk, folder], check=True)
         yield from finished(whet)
+
+
+def frozen(place: Place, played: Round, chance: random.Random, undone: ExitStack) -> Iterator[str]:
+    """Let the file system of the project or of whet's state stand still for a while."""
+    folder = chance.choice((place.project, place.top / "state"))
+    image, disk = place.top / "image", place.top / "frozen"
+    undone.callback(image.unlink, missing_ok=True)
+    with image.open("wb") as file:
+        file.truncate(DISK_BYTES)
+    try:
+        subprocess.run(["mkfs.ext4", "-q", "-F", image], check=True, capture_output=True)
+        disk.mkdir(exist_ok=True)
+        mount(undone, disk, "-o", "loop", str(image))
+    except (OSError, subprocess.CalledProcessError):  # no loop devices here
+        yield from killed(place, played, chance)
+        return
+    played.fault = f"frozen: {folder.name}"
+    subprocess.run(["cp", "--archive", f"{folder}/.", disk], check=True)
+    mount(undone, folder, "--bind", str(disk))
+    with started(place, VERBS[played.verb]) as whet:
+        wait(whet, chance.uniform(0, SECONDS[played.verb]))
+        played.has_struck = whet.poll() is None
+        subprocess.run(["fsfreeze", "--freeze", disk], check=True)
+        try:
+            wait(whet, chance.uniform(0, 1.0))
+            if chance.randrange(2):
+                played.fault += ", SIGKILL"
+                whet.kill()
+        finally:
+            subprocess.run(["fsfreeze", "--unfreeze", disk], check=True)
+        yield from finished(whet)
+
+
+def mount(undone: ExitStack, folder: Path, *words: str) -> None:
+    """Mount something on a folder until the round is over."""
+    subprocess.run(["mount", *words, folder], check=True, capture_output=True)
+    undone.callback(subprocess.run, ["umount", "--lazy", folder], check=True)
 
 
 def wait(whet: "subprocess.Popen[bytes]", seconds: float) -> None:
@@ -399,8 +473,10 @@ def kind_of(fault: str) -> str:
 
 def count(played: Round, known: dict[str, dict[str, int]], failed: list[Round]) -> None:
     """Add a round to what is known, and say what was wrong."""
-    row = known.setdefault(kind_of(played.fault), {"rounds": 0, "wrong": 0, "alive": 0})
+    none = dict.fromkeys(("rounds", "struck", "wrong", "alive"), 0)
+    row = known.setdefault(kind_of(played.fault), none)
     row["rounds"] += 1
+    row["struck"] += played.has_struck
     row["wrong"] += bool(played.wrong)
     row["alive"] += bool(played.lived)
     if played.wrong or (played.lived and played.fault != "SIGKILL: all at once"):
@@ -420,20 +496,30 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", type=int, help="play this round alone, and say what it showed")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin none after that")
     asked = parser.parse_args()
     if asked.only is not None:
-        print(play(asked.only))
+        print(*play([asked.only]))
         return
     known: dict[str, dict[str, int]] = {}
     with suppress(OSError, ValueError):
         known = json.loads(RESULTS.read_text())
     first = asked.seed + sum(each["rounds"] for each in known.values())
     failed: list[Round] = []
+    rounds = range(first, first + asked.rounds)
+    places = [rounds[at : at + ROUNDS_A_PLACE] for at in range(0, len(rounds), ROUNDS_A_PLACE)]
+    began = time.monotonic()
     with ProcessPoolExecutor(asked.jobs) as pool:
-        for played in pool.map(play, range(first, first + asked.rounds)):
-            count(played, known, failed)
+        for at in range(0, len(places), asked.jobs):
+            if time.monotonic() - began > asked.seconds:
+                break
+            for together_played in pool.map(play, places[at : at + asked.jobs]):
+                for played in together_played:
+                    count(played, known, failed)
     rows = [[kind, *map(str, row.values())] for kind, row in sorted(known.items())]
-    print_table("Faults", ["fault", "rounds", "something wrong", "alive after a second"], rows)
+    print_table(
+        "Faults", ["fault", "rounds", "struck", "something wrong", "alive after a second"], rows
+    )
     causes = Counter((each.wrong or ["alive after a second"])[0][:60] for each in failed)
     for words, times in causes.most_common():
         print(f"{times} x {words}")

@@ -17,6 +17,6 @@ from chaos import play
 def test_after_a_fault_at_any_moment_the_next_start_finds_all_and_leaves_nothing(
     number: int,
 ) -> None:
-    played = play(number)
+    (played,) = play([number])
 
     assert played.wrong == [], f"{played.verb}, {played.fault}"
