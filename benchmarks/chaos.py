@@ -421,7 +421,7 @@ def frozen(place: Place, played: Round, chance: random.Random, undone: ExitStack
 def mount(undone: ExitStack, folder: Path, *words: str) -> None:
     """Mount something on a folder until the round is over."""
     subprocess.run(["mount", *words, folder], check=True, capture_output=True)
-    undone.callback(subprocess.run, ["umount", "--lazy", folder], check=True)
+    undone.callback(lambda: subprocess.run(["umount", "--lazy", folder], check=True))
 
 
 def wait(whet: "subprocess.Popen[bytes]", seconds: float) -> None:
