@@ -473,7 +473,7 @@ def kind_of(fault: str) -> str:
 
 def count(played: Round, known: dict[str, dict[str, int]], failed: list[Round]) -> None:
     """Add a round to what is known, and say what was wrong."""
-    none = dict.fromkeys(("rounds", "struck", "wrong", "alive"), 0)
+    none = {"rounds": 0, "struck": 0, "wrong": 0, "alive": 0}
     row = known.setdefault(kind_of(played.fault), none)
     row["rounds"] += 1
     row["struck"] += played.has_struck
