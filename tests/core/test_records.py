@@ -133,7 +133,7 @@ def test_an_outcome_comes_back_from_json_as_it_was(outcome: Outcome) -> None:
     }
     data = json.loads(json.dumps(outcome.to_json()))
 
-    assert Outcome.from_json(data, lambda digest, _size: streams[digest]) == outcome
+    assert Outcome.of_record(data, lambda digest, _size: streams[digest]) == outcome
 
 
 def test_a_payload_is_varied_alone() -> None:

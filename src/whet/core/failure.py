@@ -4,17 +4,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from whet.core.site import Site
-from whet.core.text.record import (
-    JsonObject,
-    boolean,
-    integer,
-    optional_integer,
-    optional_record,
-    record,
-    records,
-    text,
-    texts,
-)
+from whet.core.text.json_record import Record, sparse
 
 
 class FailureKind(Enum):
@@ -34,7 +24,7 @@ class FailureKind(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailureSignature:
+class FailureSignature(Record):
     """Which bug this is; equal for two outcomes of one bug, different for two bugs.
 
     Everything in it is normalised: addresses, numbers, paths and quoted user data
@@ -53,45 +43,17 @@ class FailureSignature:
     """
 
     kind: FailureKind
-    exception: str = ""
-    message: str = ""
-    user_function: str = ""
-    library_function: str = ""
-    causes: tuple[str, ...] = ()
-    exit_code: int | None = None
-    signal: str = ""
-
-    def to_json(self) -> dict[str, object]:
-        """Return this signature as JSON data, without what is empty."""
-        data: dict[str, object] = {
-            "kind": self.kind.value,
-            "exception": self.exception,
-            "message": self.message,
-            "user_function": self.user_function,
-            "library_function": self.library_function,
-            "causes": list(self.causes),
-            "exit_code": self.exit_code,
-            "signal": self.signal,
-        }
-        return {name: value for name, value in data.items() if value not in ("", [], None)}
-
-    @classmethod
-    def from_json(cls, data: JsonObject) -> "FailureSignature":
-        """Return the signature that ``to_json`` wrote."""
-        return cls(
-            kind=FailureKind(text(data, "kind")),
-            exception=text(data, "exception", ""),
-            message=text(data, "message", ""),
-            user_function=text(data, "user_function", ""),
-            library_function=text(data, "library_function", ""),
-            causes=texts(data, "causes"),
-            exit_code=optional_integer(data, "exit_code"),
-            signal=text(data, "signal", ""),
-        )
+    exception: str = sparse("")
+    message: str = sparse("")
+    user_function: str = sparse("")
+    library_function: str = sparse("")
+    causes: tuple[str, ...] = sparse(())
+    exit_code: int | None = sparse(None)
+    signal: str = sparse("")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class Frame(Record):
     """One line of a stack, innermost frames last in every sequence of frames."""
 
     path: str
@@ -99,28 +61,9 @@ class Frame:
     function: str
     in_user_code: bool
 
-    def to_json(self) -> dict[str, object]:
-        """Return this frame as JSON data."""
-        return {
-            "path": self.path,
-            "line": self.line,
-            "function": self.function,
-            "in_user_code": self.in_user_code,
-        }
-
-    @classmethod
-    def from_json(cls, data: JsonObject) -> "Frame":
-        """Return the frame that ``to_json`` wrote."""
-        return cls(
-            path=text(data, "path"),
-            line=integer(data, "line"),
-            function=text(data, "function"),
-            in_user_code=boolean(data, "in_user_code"),
-        )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class Failure(Record):
     """A classified symptom: its signature for machines, its words and place for people.
 
     Attributes:
@@ -150,25 +93,3 @@ class Failure:
             if frame.in_user_code:
                 return frame
         return self.frames[-1] if self.frames else None
-
-    def to_json(self) -> dict[str, object]:
-        """Return this failure as JSON data."""
-        return {
-            "signature": self.signature.to_json(),
-            "summary": self.summary,
-            "frames": [frame.to_json() for frame in self.frames],
-            "site": None if self.site is None else self.site.to_json(),
-            "limit": self.limit,
-        }
-
-    @classmethod
-    def from_json(cls, data: JsonObject) -> "Failure":
-        """Return the failure that ``to_json`` wrote."""
-        site = optional_record(data, "site") if "site" in data else None
-        return cls(
-            signature=FailureSignature.from_json(record(data, "signature")),
-            summary=text(data, "summary"),
-            frames=tuple(Frame.from_json(frame) for frame in records(data, "frames")),
-            site=None if site is None else Site.from_json(site),
-            limit=text(data, "limit", ""),
-        )

@@ -6,15 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 from whet.core.room import Room, compact_size
-from whet.core.text.record import (
-    JsonObject,
-    boolean,
-    integer,
-    number,
-    optional_integer,
-    record,
-    text,
-)
+from whet.core.text.json_record import Record, sparse
 
 FULL_GROUP = "the control group around whet was full"
 """How the note begins on a program that the kernel killed for want of memory that whet uses too."""
@@ -26,7 +18,7 @@ _HUNDRED = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Record):
     """What a trial may use; None: no limit.
 
     Attributes:
@@ -50,19 +42,19 @@ class Limits:
 
     wall_seconds: float | None = None
     output_bytes: int | None = None
-    memory_bytes: int | None = None
-    memory_high_bytes: int | None = None
-    swap_bytes: int | None = None
-    address_space_bytes: int | None = None
-    cpus: float | None = None
-    files: int | None = None
-    processes: int | None = None
-    file_size_bytes: int | None = None
-    stack_bytes: int | None = None
-    cpu_seconds: int | None = None
-    slow_disk_bytes: int | None = None
-    room: Room | None = None
-    spares_command: bool = False
+    memory_bytes: int | None = sparse(None)
+    memory_high_bytes: int | None = sparse(None)
+    swap_bytes: int | None = sparse(None)
+    address_space_bytes: int | None = sparse(None)
+    cpus: float | None = sparse(None)
+    files: int | None = sparse(None)
+    processes: int | None = sparse(None)
+    file_size_bytes: int | None = sparse(None)
+    stack_bytes: int | None = sparse(None)
+    cpu_seconds: int | None = sparse(None)
+    slow_disk_bytes: int | None = sparse(None)
+    room: Room | None = sparse(None)
+    spares_command: bool = sparse(default=False)
 
     @property
     def starve(self) -> bool:
@@ -106,46 +98,9 @@ class Limits:
         """Return a command line that runs another one under these limits, less the first two."""
         return ["whet", "starve", *self.options, "--", *words] if self.starve else list(words)
 
-    def to_json(self) -> dict[str, object]:
-        """Return these limits as JSON data. The first two always stand there: keys of old trials."""
-        data = {each.name: getattr(self, each.name) for each in fields(self)}
-        data["room"] = None if self.room is None else self.room.to_json()
-        data["spares_command"] = self.spares_command or None
-        always = {"wall_seconds", "output_bytes"}
-        return {name: value for name, value in data.items() if value is not None or name in always}
-
-    @classmethod
-    def from_json(cls, data: JsonObject) -> "Limits":
-        """Return the limits that ``to_json`` wrote."""
-        return cls(
-            wall_seconds=_decimal(data, "wall_seconds"),
-            output_bytes=_whole(data, "output_bytes"),
-            memory_bytes=_whole(data, "memory_bytes"),
-            memory_high_bytes=_whole(data, "memory_high_bytes"),
-            swap_bytes=_whole(data, "swap_bytes"),
-            address_space_bytes=_whole(data, "address_space_bytes"),
-            cpus=_decimal(data, "cpus"),
-            files=_whole(data, "files"),
-            processes=_whole(data, "processes"),
-            file_size_bytes=_whole(data, "file_size_bytes"),
-            stack_bytes=_whole(data, "stack_bytes"),
-            cpu_seconds=_whole(data, "cpu_seconds"),
-            slow_disk_bytes=_whole(data, "slow_disk_bytes"),
-            room=None if data.get("room") is None else Room.from_json(record(data, "room")),
-            spares_command=boolean(data, "spares_command"),
-        )
-
-
-def _whole(data: JsonObject, name: str) -> int | None:
-    return None if data.get(name) is None else integer(data, name)
-
-
-def _decimal(data: JsonObject, name: str) -> float | None:
-    return None if data.get(name) is None else number(data, name)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LimitMet:
+class LimitMet(Record):
     """A limit that a trial met: what stood in its way, whether or not it died of it.
 
     Attributes:
@@ -183,22 +138,6 @@ class LimitMet:
             return ""
         return (
             f"{'largest process ' if self.name == 'memory' else ''}{self.process} (pid {self.pid})"
-        )
-
-    def to_json(self) -> dict[str, object]:
-        """Return this as JSON data."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
-
-    @classmethod
-    def from_json(cls, data: JsonObject) -> "LimitMet":
-        """Return what ``to_json`` wrote."""
-        return cls(
-            name=text(data, "name"),
-            limit=number(data, "limit"),
-            reached=number(data, "reached"),
-            process=text(data, "process"),
-            pid=optional_integer(data, "pid") or 0,
-            was_killed=bool(data.get("was_killed")),
         )
 
 

@@ -1,34 +1,22 @@
 """What the processes of a trial did: facts only, no judgement."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.core.limits import LimitMet
 from whet.core.observations.evidence import Evidence
 from whet.core.observations.resources import ResourceUse
 from whet.core.output import NO_OUTPUT, Output
-from whet.core.text.record import (
-    JsonObject,
-    boolean,
-    integer,
-    number,
-    number_map,
-    optional_integer,
-    optional_number,
-    optional_record,
-    optional_text,
-    record,
-    records,
-    text,
-    texts,
-)
+from whet.core.text.json_record import APART, Codec, Record, kept_by, sparse
+from whet.core.text.record import JsonObject, integer, record, records, text
 
 TIMEOUT_EXIT_CODE = 124  # that of coreutils' timeout
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessExit:
+class ProcessExit(Record):
     """How one process of the trial ended.
 
     Attributes:
@@ -48,12 +36,31 @@ class ProcessExit:
     was_left_behind: bool = False
 
 
-def _no_numbers() -> dict[str, float]:
-    return {}
+def _needs_streams(_data: JsonObject, name: str) -> object:
+    raise TypeError(f"`{name}` is found by its digest: read it with `Outcome.of_record`")
+
+
+_STREAM = Codec(
+    lambda stream: {
+        "digest": cast("Output", stream).digest,
+        "size_bytes": cast("Output", stream).size_bytes,
+    },
+    _needs_streams,
+)
+_STACKS = Codec(
+    lambda stacks: [
+        {"frames": [frame.to_json() for frame in stack]}
+        for stack in cast("Sequence[Sequence[Frame]]", stacks)
+    ],
+    lambda data, name: tuple(
+        tuple(Frame.from_json(frame) for frame in records(stack, "frames"))
+        for stack in records(data, name)
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Record):
     """What the processes of one trial did.
 
     Attributes:
@@ -89,24 +96,24 @@ class Outcome:
     timed_out: bool = False
     interrupted: bool = False
     overran_output: bool = False
-    hung_seconds: float | None = None
+    hung_seconds: float | None = sparse(None)
     failed_reset: str | None = None
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0
     peak_rss_bytes: int = 0
-    stdout: Output = NO_OUTPUT
-    stderr: Output = NO_OUTPUT
+    stdout: Output = kept_by(_STREAM, NO_OUTPUT)
+    stderr: Output = kept_by(_STREAM, NO_OUTPUT)
     processes: tuple[ProcessExit, ...] = ()
-    measurements: Mapping[str, float] = field(default_factory=_no_numbers)
-    stacks: tuple[tuple[Frame, ...], ...] = ()
+    measurements: Mapping[str, float] = field(default_factory=dict[str, float])
+    stacks: tuple[tuple[Frame, ...], ...] = kept_by(_STACKS, ())
     notes: tuple[str, ...] = ()
     resumed_from: str = ""
-    looks: str = ""
+    looks: str = sparse("")
     limits_met: tuple[LimitMet, ...] = ()
     limited_by: tuple[str, ...] = ()
     failure: Failure | None = None
-    resources: ResourceUse | None = field(default=None, compare=False)
-    evidence: tuple[Evidence, ...] = ()
+    resources: ResourceUse | None = field(default=None, compare=False, metadata=APART)
+    evidence: tuple[Evidence, ...] = field(default=(), metadata=APART)
 
     @property
     def shell_exit_code(self) -> int:
@@ -131,92 +138,22 @@ class Outcome:
         """Return this outcome with its symptom classified."""
         return replace(self, failure=failure)
 
-    def to_json(self) -> dict[str, object]:
-        """Return this outcome as JSON data; the captured streams stand there by digest."""
-        return {
-            "exit_code": self.exit_code,
-            "signal": self.signal,
-            "timed_out": self.timed_out,
-            "interrupted": self.interrupted,
-            "overran_output": self.overran_output,
-            **({} if self.hung_seconds is None else {"hung_seconds": self.hung_seconds}),
-            "failed_reset": self.failed_reset,
-            "wall_seconds": self.wall_seconds,
-            "cpu_seconds": self.cpu_seconds,
-            "peak_rss_bytes": self.peak_rss_bytes,
-            "stdout": {"digest": self.stdout.digest, "size_bytes": self.stdout.size_bytes},
-            "stderr": {"digest": self.stderr.digest, "size_bytes": self.stderr.size_bytes},
-            "processes": [_process_to_json(process) for process in self.processes],
-            "measurements": dict(self.measurements),
-            "stacks": [{"frames": [frame.to_json() for frame in stack]} for stack in self.stacks],
-            "notes": list(self.notes),
-            "resumed_from": self.resumed_from,
-            **({"looks": self.looks} if self.looks else {}),
-            "limits_met": [met.to_json() for met in self.limits_met],
-            "limited_by": list(self.limited_by),
-            "failure": None if self.failure is None else self.failure.to_json(),
-        }
-
     @classmethod
-    def from_json(cls, data: JsonObject, output_of: Callable[[str, int], Output]) -> "Outcome":
-        """Return the outcome that ``to_json`` wrote.
+    def of_record(cls, data: JsonObject, output_of: Callable[[str, int], Output]) -> "Outcome":
+        """Return the outcome that ``to_json`` wrote; the captured streams stand there by digest.
 
         Args:
             data: what ``to_json`` returned.
             output_of: finds a captured stream by its digest and its size in bytes.
+
+        Raises:
+            MalformedRecordError: if it is something else.
         """
-        failure = optional_record(data, "failure")
-        return cls(
-            exit_code=optional_integer(data, "exit_code"),
-            signal=optional_integer(data, "signal"),
-            timed_out=boolean(data, "timed_out"),
-            interrupted=boolean(data, "interrupted"),
-            overran_output=boolean(data, "overran_output"),
-            hung_seconds=optional_number(data, "hung_seconds"),
-            failed_reset=optional_text(data, "failed_reset"),
-            wall_seconds=number(data, "wall_seconds"),
-            cpu_seconds=number(data, "cpu_seconds"),
-            peak_rss_bytes=integer(data, "peak_rss_bytes"),
-            stdout=_stream(record(data, "stdout"), output_of),
-            stderr=_stream(record(data, "stderr"), output_of),
-            processes=tuple(_process_from_json(item) for item in records(data, "processes")),
-            measurements=number_map(data, "measurements"),
-            stacks=tuple(
-                tuple(Frame.from_json(frame) for frame in records(stack, "frames"))
-                for stack in records(data, "stacks")
-            ),
-            notes=texts(data, "notes"),
-            resumed_from=text(data, "resumed_from") if "resumed_from" in data else "",
-            looks=text(data, "looks") if "looks" in data else "",
-            limits_met=tuple(map(LimitMet.from_json, records(data, "limits_met")))
-            if "limits_met" in data
-            else (),
-            limited_by=texts(data, "limited_by") if "limited_by" in data else (),
-            failure=None if failure is None else Failure.from_json(failure),
+        streams = {name: record(data, name) for name in ("stdout", "stderr")}
+        return cls.from_json(
+            data,
+            **{
+                name: output_of(text(each, "digest"), integer(each, "size_bytes"))
+                for name, each in streams.items()
+            },
         )
-
-
-def _stream(data: JsonObject, output_of: Callable[[str, int], Output]) -> Output:
-    return output_of(text(data, "digest"), integer(data, "size_bytes"))
-
-
-def _process_to_json(process: ProcessExit) -> dict[str, object]:
-    return {
-        "pid": process.pid,
-        "host": process.host,
-        "rank": process.rank,
-        "exit_code": process.exit_code,
-        "signal": process.signal,
-        "was_left_behind": process.was_left_behind,
-    }
-
-
-def _process_from_json(data: JsonObject) -> ProcessExit:
-    return ProcessExit(
-        pid=integer(data, "pid"),
-        host=text(data, "host"),
-        rank=optional_integer(data, "rank"),
-        exit_code=optional_integer(data, "exit_code"),
-        signal=optional_integer(data, "signal"),
-        was_left_behind=boolean(data, "was_left_behind"),
-    )

@@ -3,16 +3,8 @@
 import re
 from dataclasses import dataclass, fields, replace
 
+from whet.core.text.json_record import Record, pairs, sparse
 from whet.core.text.quantity import bounded
-from whet.core.text.record import (
-    JsonObject,
-    boolean,
-    integer,
-    optional_integer,
-    records,
-    text,
-    texts,
-)
 
 _FAULT = re.compile(r"(?P<call>[a-z_0-9]+):(?P<error>E[A-Z0-9]+)(?:(?P<how>[@%])(?P<count>\d+))?")
 
@@ -26,7 +18,7 @@ def compact_size(count: int) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Disk:
+class Disk(Record):
     """A small file system.
 
     Attributes:
@@ -61,7 +53,7 @@ class Disk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class Fault(Record):
     """A system call that fails on purpose.
 
     Attributes:
@@ -111,7 +103,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class Room(Record):
     """What a trial has around it instead of the machine as it is; nothing of it outlives the trial.
 
     Attributes:
@@ -130,19 +122,19 @@ class Room:
         cpu_load: how many processes keep processors busy beside it.
     """
 
-    disks: tuple[Disk, ...] = ()
-    read_only: tuple[str, ...] = ()
-    is_clean: bool = False
-    project: str = ""
-    keep_writes: str = ""
-    network: str = ""
-    clock: str = ""
-    faults: tuple[Fault, ...] = ()
-    gpus: int | None = None
-    hidden: tuple[str, ...] = ()
-    gpu_free: tuple[tuple[str, int], ...] = ()
-    gpu_memory_bytes: int | None = None
-    cpu_load: int = 0
+    disks: tuple[Disk, ...] = sparse(())
+    read_only: tuple[str, ...] = sparse(())
+    is_clean: bool = sparse(default=False)
+    project: str = sparse("")
+    keep_writes: str = sparse("")
+    network: str = sparse("")
+    clock: str = sparse("")
+    faults: tuple[Fault, ...] = sparse(())
+    gpus: int | None = sparse(None)
+    hidden: tuple[str, ...] = sparse(())
+    gpu_free: tuple[tuple[str, int], ...] = sparse((), pairs("gpu", "bytes"))
+    gpu_memory_bytes: int | None = sparse(None)
+    cpu_load: int = sparse(0)
 
     @property
     def needs_namespaces(self) -> bool:
@@ -179,76 +171,6 @@ class Room:
         words += ["--cpu-load", str(self.cpu_load)] if self.cpu_load else []
         return words
 
-    def to_json(self) -> dict[str, object]:
-        """Return this as JSON data, without what is as usual."""
-        data: dict[str, object] = {}
-        for each, usual in _USUAL.items():
-            value: object = getattr(self, each)
-            if value != usual:
-                data[each] = value
-        if self.disks:
-            data["disks"] = [_fields(disk) for disk in self.disks]
-        if self.faults:
-            data["faults"] = [_fields(fault) for fault in self.faults]
-        for name in ("read_only", "hidden"):
-            if name in data:
-                data[name] = list(getattr(self, name))
-        if self.gpu_free:
-            data["gpu_free"] = [{"gpu": gpu, "bytes": size} for gpu, size in self.gpu_free]
-        return data
-
-    @classmethod
-    def from_json(cls, data: JsonObject) -> "Room":
-        """Return what ``to_json`` wrote."""
-        return cls(
-            disks=tuple(_disk(each) for each in records(data, "disks")) if "disks" in data else (),
-            read_only=texts(data, "read_only") if "read_only" in data else (),
-            is_clean="is_clean" in data and boolean(data, "is_clean"),
-            project=text(data, "project", ""),
-            keep_writes=text(data, "keep_writes", ""),
-            network=text(data, "network", ""),
-            clock=text(data, "clock", ""),
-            faults=tuple(_fault(each) for each in records(data, "faults"))
-            if "faults" in data
-            else (),
-            gpus=_optional(data, "gpus"),
-            hidden=texts(data, "hidden") if "hidden" in data else (),
-            gpu_free=tuple(
-                (text(each, "gpu"), integer(each, "bytes")) for each in records(data, "gpu_free")
-            )
-            if "gpu_free" in data
-            else (),
-            gpu_memory_bytes=_optional(data, "gpu_memory_bytes"),
-            cpu_load=_optional(data, "cpu_load") or 0,
-        )
-
 
 _PLAIN = Room()
 _USUAL = {each.name: getattr(_PLAIN, each.name) for each in fields(Room)}
-
-
-def _fields(value: Disk | Fault) -> dict[str, object]:
-    return {each.name: getattr(value, each.name) for each in fields(value)}
-
-
-def _optional(data: JsonObject, name: str) -> int | None:
-    return optional_integer(data, name) if name in data else None
-
-
-def _disk(data: JsonObject) -> Disk:
-    return Disk(
-        path=text(data, "path"),
-        size_bytes=optional_integer(data, "size_bytes"),
-        inodes=optional_integer(data, "inodes"),
-        is_rest=boolean(data, "is_rest"),
-    )
-
-
-def _fault(data: JsonObject) -> Fault:
-    return Fault(
-        call=text(data, "call"),
-        error=text(data, "error"),
-        nth=integer(data, "nth"),
-        step=integer(data, "step"),
-        glob=text(data, "glob"),
-    )

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from whet.core.text.record import JsonObject, boolean, optional_integer, text, texts
+from whet.core.text.json_record import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
+class Site(Record):
     """The operation that failed, and the calls that led to it; equal for two failures of one bug.
 
     It holds lines and columns, so it means nothing once the code has changed: that is why it is no
@@ -36,24 +36,3 @@ class Site:
         if self.is_recursive:
             return other.callers[: len(self.callers)] == self.callers
         return other.callers == self.callers
-
-    def to_json(self) -> dict[str, object]:
-        """Return this site as JSON data."""
-        return {
-            "at": self.at,
-            "operation": self.operation,
-            "callers": list(self.callers),
-            "is_recursive": self.is_recursive,
-            "sign": self.sign,
-        }
-
-    @classmethod
-    def from_json(cls, data: JsonObject) -> "Site":
-        """Return the site that ``to_json`` wrote."""
-        return cls(
-            at=text(data, "at"),
-            operation=text(data, "operation"),
-            callers=texts(data, "callers"),
-            is_recursive=boolean(data, "is_recursive"),
-            sign=optional_integer(data, "sign"),
-        )

@@ -7,20 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from whet.core.limits import Limits
-from whet.core.text.record import (
-    JsonObject,
-    boolean,
-    integer,
-    optional_integer,
-    optional_number,
-    optional_record,
-    optional_text,
-    record,
-    records,
-    text,
-    text_map,
-    texts,
-)
+from whet.core.text.json_record import Record, sparse
 
 STDIN_EMPTY = "empty"
 """The trial reads from /dev/null."""
@@ -30,7 +17,7 @@ STDIN_INHERITED = "inherited"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResetStep:
+class ResetStep(Record):
     """A shell command that puts the world back before the trial's own command.
 
     Attributes:
@@ -43,7 +30,7 @@ class ResetStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PayloadPlace:
+class PayloadPlace(Record):
     """A place of a payload in the command.
 
     Attributes:
@@ -56,7 +43,7 @@ class PayloadPlace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PayloadBinding:
+class PayloadBinding(Record):
     """Where a payload stands in the command, and what it holds.
 
     The executor writes the bytes called ``digest`` to a file called ``name`` in a folder
@@ -112,7 +99,7 @@ def put_path(word: str, text: str, path: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CodeState:
+class CodeState(Record):
     """The code that a trial ran on, so that it can be brought back.
 
     Attributes:
@@ -132,7 +119,7 @@ class CodeState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class Surroundings(Record):
     """What a trial inherits from the machine and the shell; part of its key.
 
     Attributes:
@@ -151,12 +138,8 @@ class Surroundings:
     files_digest: str = ""
 
 
-def _no_strings() -> dict[str, str]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class Trial(Record):
     """Everything needed to run one debug cycle again, and nothing about how it went.
 
     Attributes:
@@ -180,20 +163,20 @@ class Trial:
 
     command: tuple[str, ...]
     cwd: str
-    environment: Mapping[str, str] = field(default_factory=_no_strings)
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
     stdin: str = STDIN_EMPTY
     reset: tuple[ResetStep, ...] = ()
     payloads: tuple[PayloadBinding, ...] = ()
     code: CodeState | None = None
     revision: str | None = None
-    packages: Mapping[str, str] = field(default_factory=_no_strings)
+    packages: Mapping[str, str] = field(default_factory=dict[str, str])
     limits: Limits = field(default_factory=Limits)
-    measures: Mapping[str, str] = field(default_factory=_no_strings)
+    measures: Mapping[str, str] = field(default_factory=dict[str, str])
     surroundings: Surroundings = field(default_factory=Surroundings)
-    unset: tuple[str, ...] = ()
-    setup: str = ""
-    hang_seconds: float | None = None
-    hangs_if_idle: bool = False
+    unset: tuple[str, ...] = sparse(())
+    setup: str = sparse("")
+    hang_seconds: float | None = sparse(None)
+    hangs_if_idle: bool = sparse(default=False)
 
     def with_payload(self, digest: str, position: int = 0) -> "Trial":
         """Return the trial that differs from this one in one payload alone."""
@@ -213,102 +196,3 @@ class Trial:
     def untimed_key(self) -> str:
         """The same for whatever limit of time: that decides nothing of a run that ends before it."""
         return replace(self, limits=replace(self.limits, wall_seconds=None)).key
-
-    def to_json(self) -> dict[str, object]:
-        """Return this trial as JSON data; payload and code stand there by digest."""
-        return {
-            "command": list(self.command),
-            "cwd": self.cwd,
-            "environment": dict(self.environment),
-            "stdin": self.stdin,
-            "reset": [_fields(step) for step in self.reset],
-            "payloads": [_payload_to_json(payload) for payload in self.payloads],
-            "code": None if self.code is None else _fields(self.code),
-            "revision": self.revision,
-            "packages": dict(self.packages),
-            "limits": self.limits.to_json(),
-            "measures": dict(self.measures),
-            "surroundings": _fields(self.surroundings),
-            # Where there is none it says nothing: the keys of all other trials stay as they were.
-            **({"unset": list(self.unset)} if self.unset else {}),
-            **({"setup": self.setup} if self.setup else {}),
-            **({} if self.hang_seconds is None else {"hang_seconds": self.hang_seconds}),
-            **({"hangs_if_idle": True} if self.hangs_if_idle else {}),
-        }
-
-    @classmethod
-    def from_json(cls, data: JsonObject) -> "Trial":
-        """Return the trial that ``to_json`` wrote."""
-        code = optional_record(data, "code")
-        return cls(
-            command=texts(data, "command"),
-            cwd=text(data, "cwd"),
-            environment=text_map(data, "environment"),
-            stdin=text(data, "stdin"),
-            reset=tuple(
-                ResetStep(command=text(step, "command"), must_succeed=boolean(step, "must_succeed"))
-                for step in records(data, "reset")
-            ),
-            payloads=tuple(_payload_from_json(payload) for payload in records(data, "payloads")),
-            code=None if code is None else _code_from_json(code),
-            revision=optional_text(data, "revision"),
-            packages=text_map(data, "packages"),
-            limits=Limits.from_json(record(data, "limits")),
-            measures=text_map(data, "measures"),
-            surroundings=_surroundings_from_json(record(data, "surroundings")),
-            unset=texts(data, "unset") if "unset" in data else (),
-            setup=text(data, "setup", ""),
-            hang_seconds=optional_number(data, "hang_seconds"),
-            hangs_if_idle=boolean(data, "hangs_if_idle"),
-        )
-
-
-def _fields(
-    value: ResetStep | PayloadBinding | PayloadPlace | CodeState | Surroundings,
-) -> dict[str, object]:
-    # dataclasses.asdict deep-copies, which costs more than all the rest of a key.
-    fields: dict[str, object] = {}
-    for name in value.__slots__:
-        item: object = getattr(value, name)
-        fields[name] = list(item) if isinstance(item, tuple) else item  # pyright: ignore[reportUnknownArgumentType]
-    return fields
-
-
-def _payload_to_json(payload: PayloadBinding) -> dict[str, object]:
-    return {**_fields(payload), "more": [_fields(place) for place in payload.more]}
-
-
-def _payload_from_json(data: JsonObject) -> PayloadBinding:
-    return PayloadBinding(
-        argument=optional_integer(data, "argument"),
-        text=text(data, "text"),
-        name=text(data, "name"),
-        digest=text(data, "digest"),
-        more=tuple(
-            PayloadPlace(argument=integer(place, "argument"), text=text(place, "text"))
-            for place in records(data, "more")
-        ),
-        beside=text(data, "beside", ""),
-        folder=text(data, "folder", ""),
-        is_home="is_home" in data and boolean(data, "is_home"),
-    )
-
-
-def _code_from_json(data: JsonObject) -> CodeState:
-    return CodeState(
-        repository=text(data, "repository"),
-        commit=text(data, "commit"),
-        tree=text(data, "tree"),
-        snapshot=optional_text(data, "snapshot"),
-        large_files=texts(data, "large_files"),
-    )
-
-
-def _surroundings_from_json(data: JsonObject) -> Surroundings:
-    return Surroundings(
-        environment_digest=text(data, "environment_digest", ""),
-        interpreter=text(data, "interpreter", ""),
-        packages_digest=text(data, "packages_digest", ""),
-        platform=text(data, "platform", ""),
-        files_digest=text(data, "files_digest", ""),
-    )

@@ -113,4 +113,4 @@ def read_outcome(data: str, output_of: Callable[[str, int], Output]) -> Outcome:
     Raises:
         ValueError: if it cannot be read.
     """
-    return Outcome.from_json(as_record(decoded(data), "outcome"), output_of)
+    return Outcome.of_record(as_record(decoded(data), "outcome"), output_of)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
+from whet.core.text.json_record import Record
 from whet.core.text.shown_text import visible_line
 
 _INSTALLED = ("/site-packages/", "/dist-packages/")
@@ -17,7 +18,7 @@ class Sureness(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrailStep:
+class TrailStep(Record):
     """One place on the way of a value.
 
     Attributes:
@@ -43,22 +44,14 @@ class TrailStep:
     def printable(self) -> "TrailStep":
         """Return it with what a terminal would obey as escapes."""
         words = {
-            name: visible_line(" ".join(one.split("\n"))) for name, one in self.to_json().items()
+            name: visible_line(" ".join(str(one).split("\n")))
+            for name, one in self.to_json().items()
         }
         return TrailStep(**words)
 
-    def to_json(self) -> dict[str, str]:
-        """Return it as JSON data."""
-        return {
-            "says": self.says,
-            "place": self.place,
-            "source": self.source,
-            "value": self.value,
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Clue:
+class Clue(Record):
     """Something that was seen, and the line that it points at.
 
     Attributes:
@@ -90,16 +83,7 @@ class Clue:
 
     def to_json(self) -> dict[str, object]:
         """Return this clue as JSON data."""
-        return {
-            "says": self.says,
-            "why": self.why,
-            "path": self.path,
-            "line": self.line,
-            "sureness": self.sureness.name.lower(),
-            "trials": list(self.trials),
-            "next_step": self.next_step,
-            "trail": [step.to_json() for step in self.trail],
-        }
+        return {**Record.to_json(self), "sureness": self.sureness.name.lower()}
 
 
 @dataclass(frozen=True, slots=True)

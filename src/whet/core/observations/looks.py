@@ -3,14 +3,15 @@
 import json
 from dataclasses import dataclass
 
-from whet.core.text.record import as_record, decoded, integer, number, text, texts
+from whet.core.text.json_record import Record
+from whet.core.text.record import as_record, decoded
 
 READS_GIT = "reads git's own metadata"
 """The gap of a run for which two commits differ though their files are equal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looks:
+class Looks(Record):
     """All paths that a run and its reset steps named, and more than they saw.
 
     Attributes:
@@ -32,15 +33,7 @@ class Looks:
 
     def to_bytes(self) -> bytes:
         """Return it as JSON text."""
-        data = {
-            "gap": self.gap,
-            "paths": list(self.paths),
-            "folders": list(self.folders),
-            "moved": list(self.moved),
-            "calls": self.calls,
-            "held_seconds": self.held_seconds,
-        }
-        return json.dumps(data).encode("ascii")
+        return json.dumps(self.to_json()).encode("ascii")
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Looks":
@@ -49,12 +42,4 @@ class Looks:
         Raises:
             ValueError, MalformedRecordError: if it is something else.
         """
-        found = as_record(decoded(data), "looks")
-        return cls(
-            gap=text(found, "gap"),
-            paths=texts(found, "paths"),
-            folders=texts(found, "folders"),
-            moved=texts(found, "moved"),
-            calls=integer(found, "calls"),
-            held_seconds=number(found, "held_seconds"),
-        )
+        return cls.from_json(as_record(decoded(data), "looks"))

@@ -3,20 +3,14 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
-from whet.core.text.record import (
-    JsonObject,
-    MalformedRecordError,
-    integer,
-    number,
-    records,
-    sequence,
-    text,
-)
+from whet.core.text.json_record import Record
+from whet.core.text.record import JsonObject, MalformedRecordError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessPeak:
+class ProcessPeak(Record):
     """The most memory that one process held.
 
     Attributes:
@@ -31,7 +25,7 @@ class ProcessPeak:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceUse:
+class ResourceUse(Record):
     """What the whole process tree used, seen from time to time; columns of equal length.
 
     Attributes:
@@ -64,46 +58,17 @@ class ResourceUse:
             for at in range(1, len(moments))
         )
 
-    def to_json(self) -> dict[str, object]:
-        """Return this as JSON data."""
-        return {
-            "seconds": list(self.seconds),
-            "memory_bytes": list(self.memory_bytes),
-            "cpu_seconds": list(self.cpu_seconds),
-            "files": list(self.files),
-            "read_bytes": list(self.read_bytes),
-            "written_bytes": list(self.written_bytes),
-            "processes": list(self.processes),
-            "largest": [
-                {"pid": each.pid, "name": each.name, "peak_bytes": each.peak_bytes}
-                for each in self.largest
-            ],
-        }
-
     @classmethod
-    def from_json(cls, data: JsonObject) -> "ResourceUse":
+    def from_json(cls, data: JsonObject, **known: object) -> Self:
         """Return what ``to_json`` wrote.
 
         Raises:
             MalformedRecordError: if it is something else.
         """
-        use = cls(
-            seconds=_decimals(data, "seconds"),
-            memory_bytes=_wholes(data, "memory_bytes"),
-            cpu_seconds=_decimals(data, "cpu_seconds"),
-            files=_wholes(data, "files"),
-            read_bytes=_wholes(data, "read_bytes"),
-            written_bytes=_wholes(data, "written_bytes"),
-            processes=_wholes(data, "processes"),
-            largest=tuple(
-                ProcessPeak(
-                    pid=integer(each, "pid"),
-                    name=text(each, "name"),
-                    peak_bytes=integer(each, "peak_bytes"),
-                )
-                for each in records(data, "largest")
-            ),
-        )
+        use = super(ResourceUse, cls).from_json(data, **known)
+        for name, column in (("seconds", use.seconds), ("cpu_seconds", use.cpu_seconds)):
+            if not all(map(math.isfinite, column)):
+                raise MalformedRecordError(f"`{name}` holds what is no number")
         columns = (
             use.memory_bytes, use.cpu_seconds, use.files, use.read_bytes, use.written_bytes,
             use.processes,
@@ -111,17 +76,6 @@ class ResourceUse:
         if {len(each) for each in columns} != {len(use.seconds)}:
             raise MalformedRecordError("not as many figures of each kind as there are moments")
         return use
-
-
-def _decimals(data: JsonObject, name: str) -> tuple[float, ...]:
-    found = tuple(number({name: each}, name) for each in sequence(data, name))
-    if not all(map(math.isfinite, found)):
-        raise MalformedRecordError(f"`{name}` holds what is no number")
-    return found
-
-
-def _wholes(data: JsonObject, name: str) -> tuple[int, ...]:
-    return tuple(integer({name: each}, name) for each in sequence(data, name))
 
 
 _BARS = "▁▂▃▄▅▆▇█"

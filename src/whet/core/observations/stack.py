@@ -3,21 +3,11 @@
 from dataclasses import dataclass
 
 from whet.core.failure import Frame
-from whet.core.text.record import (
-    JsonObject,
-    boolean,
-    integer,
-    number,
-    optional_integer,
-    records,
-    rows,
-    text,
-    texts,
-)
+from whet.core.text.json_record import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThreadStack:
+class ThreadStack(Record):
     """One thread.
 
     Attributes:
@@ -38,7 +28,7 @@ class ThreadStack:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskStack:
+class TaskStack(Record):
     """One task of asyncio that is not done, or that has died of an error which nobody has asked for.
 
     Attributes:
@@ -61,7 +51,7 @@ class TaskStack:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessEnd:
+class ProcessEnd(Record):
     """A process that another one had started by multiprocessing, and that ended badly.
 
     Attributes:
@@ -76,7 +66,7 @@ class ProcessEnd:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessStack:
+class ProcessStack(Record):
     """One process and its threads, the main thread first.
 
     Attributes:
@@ -105,80 +95,3 @@ class ProcessStack:
     threads: tuple[ThreadStack, ...] = ()
     tasks: tuple[TaskStack, ...] = ()
     notes: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, object]:
-        """Return this as JSON data."""
-        return {
-            "pid": self.pid,
-            "parent": self.parent,
-            "command": self.command,
-            "rank": self.rank,
-            "name": self.name,
-            "state": self.state,
-            "cpu_share": self.cpu_share,
-            "engine": self.engine,
-            "threads": [_thread_to_json(thread) for thread in self.threads],
-            "tasks": [_task_to_json(task) for task in self.tasks],
-            "notes": list(self.notes),
-        }
-
-    @classmethod
-    def from_json(cls, data: JsonObject) -> "ProcessStack":
-        """Return what ``to_json`` wrote."""
-        return cls(
-            pid=integer(data, "pid"),
-            parent=integer(data, "parent"),
-            command=text(data, "command"),
-            rank=optional_integer(data, "rank"),
-            name=text(data, "name", ""),
-            state=text(data, "state"),
-            cpu_share=None if data.get("cpu_share") is None else number(data, "cpu_share"),
-            engine=text(data, "engine"),
-            threads=tuple(_thread_from_json(each) for each in records(data, "threads")),
-            tasks=tuple(map(_task_from_json, records(data, "tasks") if "tasks" in data else ())),
-            notes=texts(data, "notes"),
-        )
-
-
-def _thread_to_json(thread: ThreadStack) -> dict[str, object]:
-    return {
-        "number": thread.number,
-        "name": thread.name,
-        "frames": [frame.to_json() for frame in thread.frames],
-        "is_running": thread.is_running,
-        "holds_gil": thread.holds_gil,
-        "has_moved": thread.has_moved,
-    }
-
-
-def _task_to_json(task: TaskStack) -> dict[str, object]:
-    return {
-        "name": task.name,
-        "frames": [frame.to_json() for frame in task.frames],
-        "awaits": task.awaits,
-        "loop": task.loop,
-        "died": task.died,
-        "shares": [list(each) for each in task.shares],
-    }
-
-
-def _task_from_json(data: JsonObject) -> TaskStack:
-    return TaskStack(
-        name=text(data, "name"),
-        frames=tuple(Frame.from_json(frame) for frame in records(data, "frames")),
-        awaits=text(data, "awaits"),
-        loop=integer(data, "loop"),
-        died=text(data, "died", ""),
-        shares=tuple((str(name), str(other)) for name, other in rows(data.get("shares"), 2)),
-    )
-
-
-def _thread_from_json(data: JsonObject) -> ThreadStack:
-    return ThreadStack(
-        number=integer(data, "number"),
-        name=text(data, "name"),
-        frames=tuple(Frame.from_json(frame) for frame in records(data, "frames")),
-        is_running=boolean(data, "is_running"),
-        holds_gil=boolean(data, "holds_gil"),
-        has_moved=None if data.get("has_moved") is None else boolean(data, "has_moved"),
-    )

@@ -30,7 +30,7 @@ def text(data: JsonObject, name: str, default: str | None = None) -> str:
     """Return the string at ``name``."""
     value = data.get(name, default)
     if not isinstance(value, str):
-        raise _malformed(data, name, "a string")
+        raise malformed(data, name, "a string")
     return value
 
 
@@ -43,7 +43,7 @@ def integer(data: JsonObject, name: str) -> int:
     """Return the whole number at ``name``."""
     value = data.get(name)
     if not isinstance(value, int) or isinstance(value, bool):
-        raise _malformed(data, name, "a whole number")
+        raise malformed(data, name, "a whole number")
     return value
 
 
@@ -56,11 +56,11 @@ def number(data: JsonObject, name: str) -> float:
     """Return the number at ``name``."""
     value = data.get(name)
     if not isinstance(value, int | float) or isinstance(value, bool):
-        raise _malformed(data, name, "a number")
+        raise malformed(data, name, "a number")
     try:
         return float(value)
     except OverflowError as error:
-        raise _malformed(data, name, "a number of floating point") from error
+        raise malformed(data, name, "a number of floating point") from error
 
 
 def optional_number(data: JsonObject, name: str) -> float | None:
@@ -72,7 +72,7 @@ def boolean(data: JsonObject, name: str, *, default: bool = False) -> bool:
     """Return the truth value at ``name``."""
     value = data.get(name, default)
     if not isinstance(value, bool):
-        raise _malformed(data, name, "true or false")
+        raise malformed(data, name, "true or false")
     return value
 
 
@@ -95,7 +95,7 @@ def texts(data: JsonObject, name: str) -> tuple[str, ...]:
     """Return the list of strings at ``name``; an absent one is empty."""
     items = sequence(data, name)
     if not all(isinstance(item, str) for item in items):
-        raise _malformed(data, name, "a list of strings")
+        raise malformed(data, name, "a list of strings")
     return tuple(str(item) for item in items)
 
 
@@ -124,12 +124,13 @@ def sequence(data: JsonObject, name: str) -> Sequence[object]:
     """
     value = data.get(name, [])
     if not isinstance(value, list | tuple):
-        raise _malformed(data, name, "a list")
+        raise malformed(data, name, "a list")
     items: list[object] = [*value]  # pyright: ignore[reportUnknownArgumentType]
     return items
 
 
-def _malformed(data: JsonObject, name: str, wanted: str) -> MalformedRecordError:
+def malformed(data: JsonObject, name: str, wanted: str) -> MalformedRecordError:
+    """Return the error that says what the value at ``name`` should be."""
     return MalformedRecordError(f"`{name}` is not {wanted}: {_cut(data.get(name))}")
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from whet.core.errors import WhetError
+from whet.core.text.json_record import Record
 from whet.core.text.record import (
     JsonObject,
     MalformedRecordError,
     as_record,
     decoded,
-    integer,
     optional_record,
     record,
     text,
@@ -50,7 +50,7 @@ class SetAside:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Commit:
+class Commit(Record):
     """A commit, and what a snapshot needs of it.
 
     Attributes:
@@ -108,11 +108,7 @@ class Memory:
             "shadow": self.shadow,
             "watched": [" ".join(map(str, stamp)) for stamp in self.watched],
             "rules": list(self.rules),
-            "head": {
-                "name": self.head.name,
-                "tree": self.head.tree,
-                "seconds": self.head.seconds,
-            },
+            "head": self.head.to_json(),
             "trailer": self.trailer,
             "written": self.written,
             "aside": [str(file) for file in self.aside.values()],
@@ -136,7 +132,6 @@ def _from_json(data: JsonObject) -> Memory:
     tree = optional_record(data, "tree")
     if data.get("version") != _VERSION or tree is None:
         raise MalformedRecordError("another version of whet wrote this")
-    head = record(data, "head")
     aside = [SetAside.read(entry) for entry in texts(data, "aside")]
     return Memory(
         tree=WorkingTree.from_json(tree),
@@ -144,9 +139,7 @@ def _from_json(data: JsonObject) -> Memory:
         shadow=text(data, "shadow"),
         watched=_stamps(texts(data, "watched")),
         rules=texts(data, "rules"),
-        head=Commit(
-            name=text(head, "name"), tree=text(head, "tree"), seconds=integer(head, "seconds")
-        ),
+        head=Commit.from_json(record(data, "head")),
         trailer=text(data, "trailer"),
         written=text(data, "written"),
         aside={file.path: file for file in aside},

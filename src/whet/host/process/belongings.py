@@ -19,14 +19,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from whet.core.errors import HostFailure
-from whet.core.text.record import (
-    JsonObject,
-    MalformedRecordError,
-    as_record,
-    decoded,
-    integer,
-    text,
-)
+from whet.core.text.json_record import Record
+from whet.core.text.record import MalformedRecordError, as_record, decoded, text
 from whet.host.files.files import path_of_part, remove_tree, storage_error, write_atomically
 from whet.host.files.user_key import user_key
 from whet.host.process.process_identity import ProcessIdentity
@@ -40,7 +34,7 @@ _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Belonging:
+class Belonging(Record):
     """One thing that whet made.
 
     Attributes:
@@ -75,10 +69,6 @@ class Belonging:
             _remove_worktree(self.repository, Path(self.what))
         else:
             remove_tree(Path(self.what))
-
-    def to_json(self) -> dict[str, object]:
-        """Return this as JSON data."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 class Belongings:
@@ -230,7 +220,7 @@ class Belongings:
     def _remove_of_dead(self, record: Path) -> None:
         try:
             data = as_record(decoded(record.read_bytes()), record.name)
-            belonging = _from_json(data)
+            belonging = Belonging.from_json(data)
             place, seal = text(data, "place"), text(data, "seal")
         except (ValueError, RecursionError, MalformedRecordError):
             # Killed while it was written: what it names was not made yet.
@@ -318,19 +308,6 @@ def _owner_of(name: str) -> ProcessIdentity | None:
     if len(parts) != len(("pid", "start", "number")) or not all(part.isdigit() for part in parts):
         return None
     return ProcessIdentity(int(parts[0]), int(parts[1]))
-
-
-def _from_json(data: JsonObject) -> Belonging:
-    kind = text(data, "kind")
-    if kind not in {"folder", "worktree", "process", "group"}:
-        raise MalformedRecordError(f"`{kind}` is no kind of belonging")
-    return Belonging(
-        kind=kind,  # type: ignore[arg-type]  # the set above is the literal's
-        what=text(data, "what"),
-        repository=text(data, "repository"),
-        start_ticks=integer(data, "start_ticks"),
-        token=text(data, "token"),
-    )
 
 
 def _remove_worktree(top: str, path: Path) -> None:

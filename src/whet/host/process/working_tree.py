@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from whet.core.text.record import JsonObject, text, text_map, texts
+from whet.core.text.json_record import Record
 from whet.host.files.files import content_of
 from whet.host.process.git import (
     OWN_SCOPES,
@@ -25,7 +25,7 @@ _OBJECT_ID_LENGTHS = (40, 64)  # SHA-1, SHA-256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class WorkingTree:
+class WorkingTree(Record):
     """One working tree: the main one of a repository or a linked one.
 
     Attributes:
@@ -104,29 +104,6 @@ class WorkingTree:
         packed = _content(os.path.join(self.common_dir, "packed-refs"))
         end = packed.find(b" " + name + b"\n")
         return b"" if end < 0 else packed[packed.rfind(b"\n", 0, end) + 1 : end]
-
-    def to_json(self) -> dict[str, object]:
-        """Return this as JSON data."""
-        return {
-            "top": self.top,
-            "git_dir": self.git_dir,
-            "common_dir": self.common_dir,
-            "object_format": self.object_format,
-            "settings": dict(self.settings),
-            "ignore_files": list(self.ignore_files),
-        }
-
-    @classmethod
-    def from_json(cls, data: JsonObject) -> "WorkingTree":
-        """Return what ``to_json`` wrote."""
-        return cls(
-            top=text(data, "top"),
-            git_dir=text(data, "git_dir"),
-            common_dir=text(data, "common_dir"),
-            object_format=text(data, "object_format"),
-            settings=text_map(data, "settings"),
-            ignore_files=texts(data, "ignore_files"),
-        )
 
 
 def folder_with_git(folder: str) -> str | None:
