@@ -539,7 +539,7 @@ def test_a_function_may_be_called_again_while_its_first_call_is_noted(workshop: 
         "    if len(calls) == 20:\n"
         "        signal.setitimer(signal.ITIMER_REAL, 0)\n"
         "signal.signal(signal.SIGALRM, again)\n"
-        "signal.setitimer(signal.ITIMER_REAL, 1e-5, 1e-5)\n"
+        "signal.setitimer(signal.ITIMER_REAL, 5e-5, 5e-5)\n"
         "while len(calls) < 20:\n"
         "    pass\n"
         "print('done')\n"
