@@ -7,8 +7,10 @@ from pathlib import Path
 
 from whet.core.errors import FolderNotFound, HostFailure, WhetError
 from whet.host.files.files import storage_error
+from whet.host.files.user_state import user_state
 
 _NO_FILES = frozenset({errno.EMFILE, errno.ENFILE})
+_BROKEN = frozenset({errno.EIO, errno.EREMOTEIO, errno.ESTALE, errno.ENOTCONN, errno.EUCLEAN})
 _FILES = ("-n", resource.RLIMIT_NOFILE, 1)
 _PROCESSES = ("-u", resource.RLIMIT_NPROC, 1)
 _MEMORY = ("-v", resource.RLIMIT_AS, 1024)
@@ -50,10 +52,33 @@ def _of_system(error: OSError) -> WhetError | None:
         return _no_memory()
     if error.errno == errno.EAGAIN and error.filename is None:
         return _no_processes("no more processes can be started")
+    if error.errno in _BROKEN:
+        at = "" if error.filename is None else f" at `{error.filename}`"
+        return HostFailure(
+            f"a disk or share has failed{at}: {error.strerror}",
+            hint="look what the system says of it: `dmesg | tail`, `df -h`, `mount`",
+        )
     if error.filename is None:
         return None
-    told = storage_error(error, Path(str(error.filename)))
-    return told if isinstance(told, WhetError) else None
+    path = Path(os.fsdecode(error.filename))
+    told = storage_error(error, path)
+    if isinstance(told, WhetError):
+        return told
+    return _of_own(path) if error.errno == errno.ENOENT else None
+
+
+def _of_own(path: Path) -> WhetError | None:
+    """Return the error where something has gone that whet keeps in its own folder."""
+    try:
+        is_own = path.is_relative_to(user_state(os.environ))
+    except WhetError:
+        return None
+    if not is_own:
+        return None
+    return HostFailure(
+        f"`{path}`, which whet keeps for itself, is gone",
+        hint="has something removed it, or was its disk away? run the command again",
+    )
 
 
 def _of_folder() -> WhetError | None:

@@ -1,0 +1,36 @@
+"""What the system refuses whet is said to be the system's, and no fault of whet's."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from whet.core.errors import HostFailure
+from whet.host.files.refused import refused
+
+
+def test_a_disk_that_fails_is_named() -> None:
+    with open("/proc/self/mem", "rb") as memory, pytest.raises(OSError, match="Input") as failing:
+        os.pread(memory.fileno(), 1, 0)  # nothing is there: the kernel says EIO
+
+    told = refused(failing.value)
+
+    assert isinstance(told, HostFailure)
+    assert "a disk or share has failed: Input/output error" in str(told)
+
+
+def test_what_is_gone_from_whets_own_folder_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    own, other = tmp_path / "whet" / "projects" / "p", tmp_path / "p"
+    with pytest.raises(FileNotFoundError) as missing:
+        own.stat()
+    with pytest.raises(FileNotFoundError) as elsewhere:
+        other.stat()
+
+    told = refused(missing.value)
+
+    assert isinstance(told, HostFailure)
+    assert f"`{own}`, which whet keeps for itself, is gone" in str(told)
+    assert refused(elsewhere.value) is None
