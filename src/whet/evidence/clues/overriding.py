@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from whet.core.observations.clue import Clue, Placing
+from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.text.code_lines import module_of
 from whet.evidence.variables.kept_failure import KeptClass, KeptError, KeptFailure, KeptFrame
 from whet.evidence.variables.kept_value import value_line
@@ -116,6 +116,7 @@ def _unset(
                 why=_WHY_MISSING,
                 path=here,
                 line=number,
+                sureness=Sureness.SEEN,
             )
     return replace(
         set_here,

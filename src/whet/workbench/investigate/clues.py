@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
+from whet.core.budget import OutOfTimeError
 from whet.core.errors import WhetError
 from whet.core.event import TrialFinished
 from whet.core.failure import FailureKind
@@ -61,6 +63,9 @@ _CHANCE = 0.05
 """So often something is tried that is to pass; more often where the failure is rare."""
 
 
+FoundT = TypeVar("FoundT")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """What a look for the cause has found.
@@ -88,6 +93,7 @@ class Closer:
         whole: the command with all its tests, where `trial` runs fewer of them.
         passed_while_looked_at: how many runs passed because they were.
         looked: the numbers of the trials that were looked at, in their order.
+        is_short: the time was spent before all was looked at.
     """
 
     bench: Workbench
@@ -99,6 +105,8 @@ class Closer:
     whole: Trial | None = None
     passed_while_looked_at: int = 0
     looked: list[int] = field(default_factory=list[int])
+    is_short: bool = False
+    _libraries: set[str] | None = None
 
     def look(self) -> Finding:
         """Return what points at the cause."""
@@ -106,29 +114,20 @@ class Closer:
         outcome = self.baseline.outcome
         seen = [stacks_in(each) for each in outcome.evidence if each.kind == STACKS]
         groups = [group for each in seen for group in groups_of(each)]
-        clues = [*self._of_first_look(outcome, at), *stack_clues(groups, at)]
-        if self._can_look_closer:
-            clues = [*self._of_closer_look(at), *clues]
+        clues: list[Clue] = [*self._of_first_look(outcome, at), *stack_clues(groups, at)]
+        clues = [*self._in_time(lambda: self._of_closer_look(at)), *clues]
         ended = ended_in(outcome.evidence)
         clues = [*(clue for each in seen for clue in process_clues(each, ended, at)), *clues]
-        libraries, numbers = self._libraries_of_numbers(), list[Clue]()
-        if libraries is not None and self._can_look_closer:
-            told = told_in(self._of_numbers().evidence)
-            trials = (self.looked[-1],)
-            numbers = [replace(each, trials=trials) for each in number_clues(told, at)]
-            clues = [*numbers, *clues]
-            libraries |= {"torch"} if is_of_torch(told) else set()
-        clues += toggle_clues(
-            self.bench, self.trial, self.baseline, self.record,
-            is_explained=bool(clues), libraries=libraries,
-        )  # fmt: skip
-        clues = [*self._of_repairs(clues), *clues]
-        recorded = self._recorded()
+        numbers = self._in_time(lambda: self._of_numbers(at))
+        clues = [*numbers, *clues]
+        clues += self._in_time(lambda: self._of_toggles(is_explained=bool(clues)))
+        clues = [*self._in_time(lambda: self._of_repairs(clues)), *clues]
+        (recorded,) = self._in_time(self._recorded) or [None]
         origins = Origins() if recorded is None else origins_of(recorded, at)
         clues = _together(clues, origins.clues)
         if origins.is_telling:  # the way of the value ends nearer to the cause than a return
             clues.sort(key=lambda each: each in numbers)
-        clues = [*self._of_neighbours(clues, recorded, at), *clues]
+        clues = [*self._in_time(lambda: self._of_neighbours(clues, recorded, at)), *clues]
         clues.sort(key=lambda each: _ORDER.index(each.sureness))
         clues = self._with_variations(_each_once(clues), origins, at)
         found = [
@@ -146,6 +145,14 @@ class Closer:
         first, *others = found
         more = f"; {shown_count(len(others), 'more clue')}" if others else ""
         return Finding(clues=tuple(found), summary=f"{first.says}{more}")
+
+    def _in_time(self, look: Callable[[], list[FoundT]]) -> list[FoundT]:
+        """Return what a look finds; nothing if there is no time left for it: the others keep theirs."""
+        try:
+            return look()
+        except OutOfTimeError:
+            self.is_short = True
+            return []
 
     @property
     def _passes_when_watched(self) -> bool:
@@ -180,6 +187,8 @@ class Closer:
         ]
 
     def _of_closer_look(self, at: Placing) -> list[Clue]:
+        if not self._can_look_closer:
+            return []
         outcome = self._look_until_it_fails()
         trial = self.looked[-1]
         told = told_in(outcome.evidence)
@@ -210,13 +219,13 @@ class Closer:
             return [] if clue is None else [clue]
         return []
 
-    def _recorded(self) -> Recorded | None:
+    def _recorded(self) -> list[Recorded | None]:
         """Return the steps of the failing run."""
         if not self._can_look_closer:
-            return None
+            return []
         dead = dead_in(self.baseline.outcome.evidence)
         chosen = dead[likeliest(self.baseline.outcome, dead)] if dead else None
-        return recorded_failure(self.baseline, chosen, self._once)
+        return [recorded_failure(self.baseline, chosen, self._once)]
 
     def _of_neighbours(
         self, known: Sequence[Clue], recorded: Recorded | None, at: Placing
@@ -245,14 +254,18 @@ class Closer:
         if way is None or is_named or not self.tries_changes:
             return clues
         from whet.workbench.investigate.left_out import left_out_clues
-        from whet.workbench.investigate.varied import vary
+        from whet.workbench.investigate.varied import Varied, vary
 
         contained = self._contained()
-        records = left_out_clues(
-            self.bench, contained, self.baseline, origins.files,
-            lambda trial: self._variant(trial, NO_TASKS),
+        records = self._in_time(
+            lambda: left_out_clues(
+                self.bench, contained, self.baseline, origins.files,
+                lambda trial: self._variant(trial, NO_TASKS),
+            )
         )  # fmt: skip
-        varied = vary(self.baseline, way, lambda tasks: self._variant(contained, tasks), at)
+        (varied,) = self._in_time(
+            lambda: [vary(self.baseline, way, lambda tasks: self._variant(contained, tasks), at)]
+        ) or [Varied()]
         is_telling = origins.is_telling or len(clues) > len(origins.clues)
         likely = list(varied.likely)
         if len(records) == 1 or (records and "stands in line" in records[0].says):
@@ -269,6 +282,12 @@ class Closer:
     def _once(self, tasks: AgentTasks) -> tuple[int, Outcome]:
         return self._variant(self.trial, tasks)
 
+    def _of_toggles(self, *, is_explained: bool) -> list[Clue]:
+        return toggle_clues(
+            self.bench, self.trial, self.baseline, self.record,
+            is_explained=is_explained, libraries=self._libraries,
+        )  # fmt: skip
+
     def _libraries_of_numbers(self) -> set[str] | None:
         """Return whose a number may be that is none; None: the failure is about no such thing."""
         outcome, oracle = self.baseline.outcome, self.baseline.oracle
@@ -281,10 +300,16 @@ class Closer:
         modules = () if chosen is None else chosen.failure.modules
         return {name.partition(".")[0] for name in modules} & {"torch", "jax"}
 
-    def _of_numbers(self) -> Outcome:
-        """Return a run in which each line was watched for the first number that is none."""
+    def _of_numbers(self, at: Placing) -> list[Clue]:
+        """Return what a run tells in which each line was watched for the first number that is none."""
+        self._libraries = self._libraries_of_numbers()
+        if self._libraries is None or not self._can_look_closer:
+            return []
         times = 1 if self.baseline.reproduction.is_deterministic else _LOOKS
-        return self._run(_looking("numbers"), times, until=Verdict.BAD)[-1]
+        told = told_in(self._run(_looking("numbers"), times, until=Verdict.BAD)[-1].evidence)
+        self._libraries |= {"torch"} if is_of_torch(told) else set()
+        trials = (self.looked[-1],)
+        return [replace(each, trials=trials) for each in number_clues(told, at)]
 
     def _look_until_it_fails(self) -> Outcome:
         """Return a run that was looked at closely and failed, else the last one that did not."""

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from whet.core.budget import StopReason
 from whet.core.observations.clue import Clue
 from whet.workbench.investigate.investigating import Work, place_of
 from whet.workbench.trials.reproduce import Baseline
@@ -65,6 +66,9 @@ def look_closer(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
         )  # fmt: skip
         finding = closer.look()
         work.steps.conclude(finding.summary)
+        if closer.is_short:
+            work.ended = work.ended or StopReason.OUT_OF_TIME
+            work.steps.conclude(f"{finding.summary}; stopped: {StopReason.OUT_OF_TIME.value}")
     return finding.clues
 
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from whet.core.budget import OutOfTimeError
 from whet.core.errors import WhetError
 from whet.core.observations.clue import Clue, Placing
 from whet.core.outcome import Outcome
@@ -62,13 +63,14 @@ def left_out_clues(
         control, outcome = run(_with_file(trial, folder / "as-it-is", candidates[0], whole=True))
         if baseline.oracle.judge(outcome) is not Verdict.BAD:
             return []
-        for each in _odd_first(candidates)[:_MOST_RUNS]:
-            if time.monotonic() + seconds > until or len(passing) > _MOST_TOLD:
-                break
-            number, outcome = run(_with_file(trial, folder / "without", each))
-            tried += 1
-            if baseline.oracle.judge(outcome) is Verdict.GOOD:
-                passing.append((number, each))
+        with suppress(OutOfTimeError):  # what was found till then is told
+            for each in _odd_first(candidates)[:_MOST_RUNS]:
+                if time.monotonic() + seconds > until or len(passing) > _MOST_TOLD:
+                    break
+                number, outcome = run(_with_file(trial, folder / "without", each))
+                tried += 1
+                if baseline.oracle.judge(outcome) is Verdict.GOOD:
+                    passing.append((number, each))
     except (WhetError, OSError):  # this machine has no such room, or none left for a copy
         return []
     finally:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from whet.core.budget import OutOfTimeError
 from whet.core.errors import WhetError
 from whet.core.observations.clue import Clue, Placing
 from whet.core.outcome import Outcome
@@ -95,7 +96,10 @@ def _passing(
     for path, variation in candidates:
         if time.monotonic() + seconds > until:
             break
-        number, outcome = run(AgentTasks(edit=(path, variation.text)))
+        try:
+            number, outcome = run(AgentTasks(edit=(path, variation.text)))
+        except OutOfTimeError:
+            break
         if baseline.oracle.judge(outcome) is Verdict.GOOD:
             passing.setdefault((path, variation.line), []).append((number, variation))
     return passing

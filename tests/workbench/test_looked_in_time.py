@@ -1,0 +1,51 @@
+"""A look for the cause keeps what it has found when there is no time left for another run."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from whet.core.observations.clue import Sureness
+from whet.core.trial import Trial
+from whet.host.trial.agent_tasks import AgentTasks
+from whet.workbench.investigate.clues import Closer
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.reproduce import reproduce
+from whet.workbench.trials.request import Judging, TrialRequest
+
+SKIPPED = """
+class Reader:
+    def __init__(self):
+        self.rows = 0
+
+class Pairs(Reader):
+    def __init__(self, separator):
+        self.separator = separator
+
+Pairs(",").rows += 1
+"""
+
+
+def test_what_was_found_is_told_also_where_the_time_is_spent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "main.py").write_text(SKIPPED)
+    monkeypatch.chdir(tmp_path)
+    with open_workbench({**os.environ, "WHET_DIR": str(tmp_path / "w")}) as bench:
+        trial = bench.build_trial(TrialRequest(command=(sys.executable, "main.py")))
+
+        def record(starting: Trial) -> int:
+            return bench.notebook.begin(starting, verb="investigate")
+
+        bench.tasks = AgentTasks(keeps_locals=True)
+        baseline = reproduce(bench, trial, Judging(), record, attempts=1)
+        bench.deadline = time.monotonic()
+        closer = Closer(bench=bench, trial=trial, baseline=baseline, record=record)
+
+        (clue,) = closer.look().clues
+
+    assert closer.is_short
+    assert "`Pairs.__init__` at main.py:7 overrides `Reader.__init__`" in clue.says
+    assert clue.sureness is Sureness.SEEN
