@@ -72,7 +72,7 @@ def test_the_first_bad_release_is_found_whatever_the_order_of_the_page(
 
     assert result.first_bad == culprit
     assert result.last_good == ordered[len(ordered) // 2 - 1]
-    assert len(result.tested) <= (history.between_count - 1).bit_length()
+    assert len(result.tested) <= (len(history.releases) - 2).bit_length()
 
 
 def test_the_ends_are_named_as_users_write_versions() -> None:

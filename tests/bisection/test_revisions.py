@@ -65,7 +65,7 @@ def test_the_suspects_are_the_ancestors_of_bad_that_are_not_those_of_good(
 
     assert set(history.parents) == set(commits[2:])
     assert (history.good, history.bad) == (commits[1], commits[7])
-    assert history.between_count == 6
+    assert len(history.parents) == 6
     assert history.side == {commits[3], commits[4]}
     assert history.parents[commits[5]] == (commits[2], commits[4])
 

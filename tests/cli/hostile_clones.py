@@ -408,7 +408,7 @@ def settings_of_all_kinds(clone: Clone) -> None:
     evil = clone.evil
     clone.whet.write(
         "whet.toml",
-        "timeout_seconds = 1e-9\njobs = 1000000000\nkeep_untracked_below_bytes = 0\nbudget_seconds = 1e300\n"
+        "timeout_seconds = 1e-9\njobs = 1000000000\nkeep_untracked_below_bytes = 0\n"
         f'[limits.laptop]\nread_only = ["{clone.home}"]\ndisk = "1K:{clone.home}"\nmemory = "1"\n'
         f'[toggles.one]\nvariables = {{ LD_PRELOAD = "{evil}", PATH = "{clone.folder}", '
         f'PYTHONSTARTUP = "{evil}", GIT_SSH = "{evil}", PYTHONPATH = "{clone.folder}" }}\n',

@@ -163,7 +163,6 @@ def test_outcomes_are_compared_by_exit_failure_output_time_and_memory() -> None:
 
     found = compare_outcomes(before, after)
 
-    assert not found.same_failure
     assert found.lines() == (
         "exit: `0` → `1`",
         "failure: new, `ValueError: nan`",
@@ -199,6 +198,5 @@ def test_a_failure_without_words_is_told_from_none() -> None:
 def test_no_time_is_no_base_for_a_ratio() -> None:
     found = compare_outcomes(Outcome(), Outcome(wall_seconds=1.0))
 
-    assert found.same_failure
     assert found.seconds_ratio is None
     assert found.lines() == ("stdout: the same", "stderr: the same")

@@ -165,7 +165,6 @@ def test_a_command_that_is_no_utf8_has_a_key() -> None:
         (record.texts, [1]),
         (record.texts, "abc"),
         (record.text_map, {"a": 1}),
-        (record.number_map, {"a": "1"}),
     ],
 )
 def test_a_record_of_another_shape_is_refused_with_its_name(reader: object, value: object) -> None:

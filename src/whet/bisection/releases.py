@@ -126,11 +126,6 @@ class ReleaseHistory:
         return self.releases[-1].version
 
     @property
-    def between_count(self) -> int:
-        """How many releases may be the first bad one, the bad end included."""
-        return len(self.releases) - 1
-
-    @property
     def by_version(self) -> Mapping[str, Release]:
         """The releases by version."""
         return {release.version: release for release in self.releases}

@@ -122,11 +122,6 @@ class RevisionHistory:
         return replace(self, parents=parents, is_line=True)
 
     @property
-    def between_count(self) -> int:
-        """How many commits may be the first bad one, the bad end included."""
-        return len(self.parents)
-
-    @property
     def side(self) -> frozenset[str]:
         """The commits that came in with a merge: those off the line of first parents."""
         main_line: set[str] = set()

@@ -59,13 +59,6 @@ class Terms:
         """Whether the version that ended the failure is searched."""
         return self.old_verdict is Verdict.BAD
 
-    @property
-    def new_verdict(self) -> Verdict | None:
-        """What the new end must be."""
-        if self.old_verdict is None:
-            return None
-        return Verdict.GOOD if self.is_fix else Verdict.BAD
-
     def for_search(self, verdict: Verdict) -> Verdict:
         """Return what the search is told for what the oracle said: GOOD is old, BAD is new."""
         if not self.is_fix or verdict is Verdict.SKIP:

@@ -42,7 +42,6 @@ class StopReason(Enum):
     OUT_OF_TIME = "the time budget is spent"
     OUT_OF_TRIALS = "the trial budget is spent"
     INTERRUPTED = "stopped by Ctrl-C"
-    FLAKY_BASELINE = "the baseline stopped failing"
 
     @property
     def is_complete(self) -> bool:

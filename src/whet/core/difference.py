@@ -120,7 +120,6 @@ class OutcomeDifference:
     """What two outcomes say about each other.
 
     Attributes:
-        same_failure: both failed in the same way, or neither failed.
         same_stdout: they wrote the same to standard output, byte for byte.
         same_stderr: they wrote the same to standard error, byte for byte.
         seconds_ratio: wall time of the second over that of the first; None if that was none.
@@ -128,7 +127,6 @@ class OutcomeDifference:
         changes: in exit code, failure and measurements.
     """
 
-    same_failure: bool
     same_stdout: bool
     same_stderr: bool
     seconds_ratio: float | None
@@ -153,7 +151,6 @@ def compare_outcomes(before: Outcome, after: Outcome) -> OutcomeDifference:
         for each in (before, after)
     ]
     return OutcomeDifference(
-        same_failure=before.signature == after.signature,
         same_stdout=before.stdout.digest == after.stdout.digest,
         same_stderr=before.stderr.digest == after.stderr.digest,
         seconds_ratio=_ratio(before.wall_seconds, after.wall_seconds),

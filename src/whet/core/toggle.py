@@ -5,11 +5,7 @@ from dataclasses import dataclass, field
 
 from whet.core.room import Room
 
-INSIDE = "inside"
-LIBRARY = "library"
-MODULE = "module"
-FLAG = "flag"
-"""What a program may tell of itself; the first word of a sign."""
+_LIBRARY = "library"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +60,7 @@ class Toggle:
 
 def _is_given(sign: str, told: Collection[str]) -> bool:
     kind, _, name = sign.partition(":")
-    if kind == LIBRARY:  # `libgomp` for `libgomp-a34b3233.so.1`
+    if kind == _LIBRARY:  # `libgomp` for `libgomp-a34b3233.so.1`
         return any(each.startswith(sign) for each in told)
     return f"{kind}:{name}" in told
 

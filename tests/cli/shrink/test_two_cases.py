@@ -7,8 +7,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
+import tomli_w
 from whet_command import Said, Whet
 
 PYTHON = sys.executable
@@ -58,9 +60,7 @@ def as_json(data: object) -> str:
 
 
 def as_toml(data: object) -> str:
-    from whet.reduction.settings.toml_text import toml_text
-
-    return toml_text(data)
+    return tomli_w.dumps(cast("dict[str, object]", data))
 
 
 def as_yaml(data: object) -> str:

@@ -296,9 +296,9 @@ def test_the_nearer_place_wins(
 
 def test_every_setting_is_read_from_each_kind_of_place(tmp_path: Path) -> None:
     (tmp_path / "whet.toml").write_text(
-        "timeout_seconds = 1.5\njobs = 2\nkeep_untracked_below_bytes = 0\nbudget_seconds = 60\n"
+        "timeout_seconds = 1.5\njobs = 2\nkeep_untracked_below_bytes = 0\n"
     )
-    wanted = Settings(timeout_seconds=1.5, jobs=2, keep_untracked_below_bytes=0, budget_seconds=60)
+    wanted = Settings(timeout_seconds=1.5, jobs=2, keep_untracked_below_bytes=0)
     variables = {
         f"WHET_{field.name.upper()}": str(getattr(wanted, field.name)) for field in fields(Settings)
     }
@@ -327,9 +327,9 @@ def test_user_settings_are_found_in_the_home_folder(tmp_path: Path) -> None:
         ("keep_untracked_below_bytes = false", "False"),
         ("timeout_seconds = 0", "0"),
         ("timeout_seconds = inf", "inf"),
-        ("budget_seconds = nan", "nan"),
-        ("budget_seconds = false", "False"),
-        ("budget_seconds = '5min'", "'5min'"),
+        ("timeout_seconds = nan", "nan"),
+        ("timeout_seconds = false", "False"),
+        ("timeout_seconds = '5min'", "'5min'"),
         ("timeout_seconds = [1]", "[1]"),
         ("jobs = ", "TOML"),
         ("\xff", "TOML"),

@@ -63,11 +63,6 @@ def number(data: JsonObject, name: str) -> float:
         raise malformed(data, name, "a number of floating point") from error
 
 
-def optional_number(data: JsonObject, name: str) -> float | None:
-    """Return the number at ``name``, or None."""
-    return None if data.get(name) is None else number(data, name)
-
-
 def boolean(data: JsonObject, name: str, *, default: bool = False) -> bool:
     """Return the truth value at ``name``."""
     value = data.get(name, default)
@@ -102,11 +97,6 @@ def texts(data: JsonObject, name: str) -> tuple[str, ...]:
 def text_map(data: JsonObject, name: str) -> dict[str, str]:
     """Return the object at ``name`` whose values are all strings."""
     return {key: text(record(data, name), key) for key in record(data, name)}
-
-
-def number_map(data: JsonObject, name: str) -> dict[str, float]:
-    """Return the object at ``name`` whose values are all numbers."""
-    return {key: number(record(data, name), key) for key in record(data, name)}
 
 
 def as_record(value: object, name: str) -> JsonObject:

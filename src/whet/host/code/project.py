@@ -157,7 +157,6 @@ class Settings:
         timeout_seconds: limit of wall time of every trial; None: none.
         jobs: trials at once in a search; None: all cores.
         keep_untracked_below_bytes: larger untracked files are kept by name, size and time only.
-        budget_seconds: limit of a search; None: none.
         limits: sets of limits by name, each with what its options are given; `[limits.NAME]`.
         toggles: switches of the user's own by name; `[toggles.NAME]`.
         secrets: what is a secret beside what looks like one: names, as globs, and beginnings of
@@ -170,7 +169,6 @@ class Settings:
     timeout_seconds: float | None = None
     jobs: int | None = None
     keep_untracked_below_bytes: int = 10_000_000
-    budget_seconds: float | None = None
     limits: Mapping[str, JsonObject] = field(default_factory=dict[str, JsonObject])
     toggles: Mapping[str, JsonObject] = field(default_factory=dict[str, JsonObject])
     secrets: tuple[str, ...] = ()
@@ -181,7 +179,6 @@ class Settings:
 Number: TypeAlias = int | float
 
 _LEAST_OF_WHOLE = {"jobs": 1, "keep_untracked_below_bytes": 0}
-_SECONDS = ("timeout_seconds", "budget_seconds")
 _TABLES = {
     "limits": 'write `[limits.small]` in a line, and below it `memory = "2G"`',
     "toggles": 'write `[toggles.no-cache]` in a line, and below it `variables = { CACHE = "0" }`',
@@ -224,7 +221,6 @@ def load_settings(project: Project, environment: Mapping[str, str]) -> Settings:
         timeout_seconds=numbers.get("timeout_seconds"),
         jobs=None if jobs is None else int(jobs),
         keep_untracked_below_bytes=int(keep_below),
-        budget_seconds=numbers.get("budget_seconds"),
         limits=tables["limits"],
         toggles=tables["toggles"],
         secrets=lists["secrets"],
@@ -369,7 +365,7 @@ def _number_in(text: str) -> object:
 
 
 def _checked(name: str, value: object, source: str) -> Number:
-    if name in _SECONDS:
+    if name == "timeout_seconds":
         if isinstance(value, int | float) and value is not True and 0 < value < math.inf:
             return value
         wanted, example = "a number of seconds above 0", "60"

@@ -19,7 +19,6 @@ from whet.reduction.settings.assignments import (
     write_python_literal,
     write_python_names,
 )
-from whet.reduction.settings.toml_text import toml_text
 
 _DEEPEST, _MOST_BITS = 100, 10_000
 _ASSIGNMENT = re.compile(r"(?:export[ \t]+)?[A-Za-z_]\w*=")
@@ -78,6 +77,12 @@ def _read_toml(text: str) -> object:
         return toml_data(text)
     except ValueError as error:
         raise UnreadableError(str(error)) from error
+
+
+def _write_toml(data: object) -> str:
+    import tomli_w  # 3 ms: only who writes such a file pays
+
+    return tomli_w.dumps(cast("Mapping[str, object]", data))
 
 
 class _CaseKept(configparser.ConfigParser):
@@ -161,7 +166,7 @@ _PYTHON_NAMES = DocumentKind(
 
 _BY_SUFFIX: Mapping[str, DocumentKind] = {
     ".json": DocumentKind(name="JSON", read=_read_json, write=_write_json),
-    ".toml": DocumentKind(name="TOML", read=_read_toml, write=toml_text),
+    ".toml": DocumentKind(name="TOML", read=_read_toml, write=_write_toml),
     ".ini": _INI,
     ".cfg": _INI,
 }

@@ -225,7 +225,7 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
         bench=bench, work=work, oracle=oracle, repeats=baseline.repeats, floor=floor,
         record=record, place=place, jobs=options.jobs or bench.jobs, budget=options.budget,
         warm=warm, why_cold=why_cold, preference=preference, pretty=wishes.pretty,
-        is_asked_for_rate=wishes.rate_at_least is not None, defaults=options.defaults,
+        defaults=options.defaults,
     )  # fmt: skip
     result = search.run()
     return replace(

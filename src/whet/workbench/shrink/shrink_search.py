@@ -53,7 +53,6 @@ class ShrinkSearch:
         why_cold: why each runs from its start.
         defaults: the document that a configuration is brought nearer to; None: it is made smaller.
         floor: a candidate that fails more rarely than this does not count; 0: it always fails.
-        is_asked_for_rate: the user named that floor.
         preference: what decides between candidates before they are run.
         pretty: lay the result out in the end.
     """
@@ -70,7 +69,6 @@ class ShrinkSearch:
     why_cold: str = ""
     defaults: bytes | None = None
     floor: float = 0.0
-    is_asked_for_rate: bool = False
     preference: Preference = field(default_factory=Preference)
     pretty: bool = False
     _trials: int = 0

@@ -118,11 +118,6 @@ class Shrinking:
         self._started = time.monotonic()
         self._pass = ""
 
-    @property
-    def best_trial(self) -> Trial:
-        """The trial on the smallest payload so far."""
-        return self._trial.with_payload(self._bench.shelf.hold(self.best), self._position)
-
     def resume_from(self, best: bytes | None) -> None:
         """Go on from what an earlier search found; None: it found nothing."""
         if best is None:

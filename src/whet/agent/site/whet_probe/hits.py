@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 _frame_above: Callable[[int], FrameType] = vars(sys)["_getframe"]
-ANYTHING = (BaseException,)
 _SITE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _MOST_WITHIN = 64
 _FROZEN = "<frozen "

@@ -16,9 +16,6 @@ from itertools import islice
 
 from whet.reduction.kind import Kind, Part
 
-LEAST_CHARACTERS = 16
-"""What is shorter says too little to be told from a word."""
-
 MOST_PARTS = 100
 """So many texts are looked into: each of them takes a search of its own."""
 
