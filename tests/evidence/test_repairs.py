@@ -35,6 +35,46 @@ WRONG = {
         ("import functools\n@functools.lru_cache\ndef f():\n    return [1]\nf().append(2)\n"
         "assert f() == [1]\n"), 2,
     ),
+    "parts of a shallow copy": (
+        ("a = {'k': [1]}\nb = dict(a)\nfor row in b.values():\n    row.append(2)\n"
+        "assert a == {'k': [1]}\n"), 2,
+    ),
+    "numbers in texts": ("x = sorted(['v9', 'v10'])\nassert x[-1] == 'v10'\n", 1),
+    "numbers in a key": (
+        ("x = [{'n': '9'}, {'n': '10'}]\nx.sort(key=lambda each: (1, each['n']))\n"
+        "assert x[-1]['n'] == '10'\n"), 2,
+    ),
+    "the greatest text": ("assert max('9', '10') == '10'\n", 1),
+    "truth of a text": ("x = bool('0')\nassert not x\n", 1),
+    "truth of a variable": (
+        ("import os\nos.environ['WHET_X'] = 'false'\n"
+        "x = 1 if os.environ.get('WHET_X') else 0\nassert x == 0\n"), 3,
+    ),
+    "buffer": (
+        ("import tempfile\np = tempfile.mktemp()\nf = open(p, 'w')\nf.write('a')\n"
+        "with open(p) as g:\n    x = g.read()\nf.close()\nassert x == 'a'\n"), 3,
+    ),
+    "buffer of bytes": (
+        ("import tempfile\np = tempfile.mktemp()\nf = open(p, mode='wb')\nf.write(b'a')\n"
+        "with open(p) as g:\n    x = g.read()\nf.close()\nassert x == 'a'\n"), 3,
+    ),
+    "kept live": (
+        ("at = [0]\nseen = []\nfor n in range(3):\n    at[0] = n\n    seen.append(at)\n"
+        "assert seen == [[0], [1], [2]]\n"), 5,
+    ),
+    "given out live": (
+        ("def f():\n    at = []\n    for n in range(2):\n        at.append(n)\n        yield at\n"
+        "assert list(f()) == [[0], [0, 1]]\n"), 5,
+    ),
+    "used up": (
+        ("def f(rows):\n    n = sum(1 for _ in rows)\n    return n, max(rows, default=0)\n"
+        "assert f(x for x in (3, 4)) == (2, 4)\n"), 2,
+    ),
+    "used up in a loop": (
+        ("def f(a, b):\n    return [x + y for x in a for y in b]\n"
+        "def g(a, b):\n    n = 0\n    for x in a:\n        for y in b:\n            n += 1\n"
+        "    return n\nassert g([1, 2], iter([3, 4])) == 4\n"), 6,
+    ),
     "process": (
         ("import sys\nn = sys.getrecursionlimit()\nsys.setrecursionlimit(n + 1)\n"
         "m = sys.getrecursionlimit()\nsys.setrecursionlimit(n)\nassert m == n\n"), 3,

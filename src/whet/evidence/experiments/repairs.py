@@ -7,21 +7,31 @@ something new that nobody keeps; numbers that are too small; what is changed for
 """
 
 import ast
-import copy
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
-from whet.core.text.code_lines import module_of
+from whet.evidence.experiments.changes import (
+    IN_PLACE,
+    Change,
+    Repair,
+    changed_in_place,
+    edit_at,
+    expression,
+    line_of,
+    name_of,
+    parsed,
+    receiver_of,
+    repair_of,
+    replacing,
+    root_of,
+)
+from whet.evidence.experiments.taken_otherwise import taken_otherwise
 
 _MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 _MAKERS = frozenset(
     {"list", "dict", "set", "bytearray", "defaultdict", "deque", "Counter", "OrderedDict"}
 )
 _ONCE = frozenset({"map", "filter", "zip", "iter", "reversed", "enumerate", "reader", "DictReader"})
-_IN_PLACE = frozenset(
-    {"sort", "reverse", "append", "extend", "insert", "update", "add", "clear", "shuffle"}
-)
 _NEW_TEXT = frozenset(
     {
         "replace",
@@ -48,59 +58,24 @@ _WIDER = {
     "int8": "int64", "int16": "int64", "int32": "int64", "intc": "int64", "uint8": "int64",
     "uint16": "int64", "uint32": "int64", "float16": "float64", "float32": "float64",
 }  # fmt: skip
-MOST_BYTES = 100_000
-"""Of a module's text: what is given to a program in a variable has to fit into it."""
 _MOST_ITEMS = 100_000
 """An iterator may have no end: one that has more items than these is not made a list."""
-
-_Edit = Callable[[ast.AST], ast.AST | list[ast.stmt] | None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repair:
-    """A change of one line.
-
-    Attributes:
-        line: the line.
-        what: what the program has there, in words.
-        instead: what the changed program has instead, in words that follow "with".
-        text: the whole text of the changed module.
-        is_telling: that a program passes with it says what was wrong. A copy in the place of an
-            object that was meant to be changed only takes that change away, whatever is wrong.
-    """
-
-    line: int
-    what: str
-    instead: str
-    text: str
-    is_telling: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Change:
-    node: ast.AST
-    what: str
-    instead: str
-    edit: _Edit
-    is_telling: bool = True
 
 
 def repairs_of(source: str) -> Iterator[Repair]:
     """Yield the changes that a module offers, by their lines; none if it cannot be read."""
-    tree = _parsed(source)
+    tree = parsed(source)
     if tree is None:
         return
     changes = [change for node in ast.walk(tree) for change in _changes(node, tree)]
-    for each in sorted(changes, key=lambda change: _line(change.node)):
-        text = _changed(tree, each)
-        if text and len(text.encode()) < MOST_BYTES:
-            yield Repair(
-                line=_line(each.node), what=each.what, instead=each.instead, text=text,
-                is_telling=each.is_telling,
-            )  # fmt: skip
+    changes += taken_otherwise(tree)
+    for each in sorted(changes, key=lambda change: line_of(change.node)):
+        found = repair_of(tree, each)
+        if found is not None:
+            yield found
 
 
-def _changes(node: ast.AST, tree: ast.AST) -> Iterator[_Change]:
+def _changes(node: ast.AST, tree: ast.AST) -> Iterator[Change]:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         yield from _defaults(node)
         yield from _kept_results(node)
@@ -126,7 +101,7 @@ def _changes(node: ast.AST, tree: ast.AST) -> Iterator[_Change]:
 # ---- what several share ----
 
 
-def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[_Change]:
+def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
     arguments = node.args
     positional = [*arguments.posonlyargs, *arguments.args]
     pairs = [
@@ -146,9 +121,9 @@ def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[_Change]
             found.body[:0] = ast.parse(f"{name} = ({made}) if {name} is ... else {name}").body
             return found
 
-        yield _Change(
+        yield Change(
             node=default, what=f"all calls of `{node.name}` share the default of `{name}`, `{made}`",
-            instead="a new one for each call", edit=_at(node, edit),
+            instead="a new one for each call", edit=edit_at(node, edit),
         )  # fmt: skip
 
 
@@ -163,13 +138,13 @@ def _undefault(arguments: ast.arguments, name: str) -> None:
             arguments.kw_defaults[place] = ast.Constant(value=...)
 
 
-def _kept_results(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[_Change]:
+def _kept_results(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
     for keeper in node.decorator_list:
-        if _name(keeper) == _KEEPS_ONCE:
-            yield _replacing(
+        if name_of(keeper) == _KEEPS_ONCE:
+            yield replacing(
                 keeper, f"what `{node.name}` was at first is kept", "property", "property"
             )
-        if _name(keeper.func if isinstance(keeper, ast.Call) else keeper) in _KEEPS:
+        if name_of(keeper.func if isinstance(keeper, ast.Call) else keeper) in _KEEPS:
 
             def edit(found: ast.AST, text: str = ast.unparse(keeper)) -> ast.AST:
                 assert isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef)
@@ -178,13 +153,13 @@ def _kept_results(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[_Cha
                 ]
                 return found
 
-            yield _Change(
+            yield Change(
                 node=keeper, what=f"what `{node.name}` returns is kept and given out again",
-                instead="a new result for each call", edit=_at(node, edit),
+                instead="a new result for each call", edit=edit_at(node, edit),
             )  # fmt: skip
 
 
-def _class_values(node: ast.ClassDef) -> Iterator[_Change]:
+def _class_values(node: ast.ClassDef) -> Iterator[Change]:
     for each in node.body:
         value = each.value if isinstance(each, ast.Assign | ast.AnnAssign) else None
         target = each.targets[0] if isinstance(each, ast.Assign) else getattr(each, "target", None)
@@ -212,13 +187,13 @@ def _class_values(node: ast.ClassDef) -> Iterator[_Change]:
             found.body.append(made_new)
             return found
 
-        yield _Change(
+        yield Change(
             node=each, what=f"all instances of `{node.name}` share `{name}`, `{made}`",
-            instead="one for each instance", edit=_at(node, edit),
+            instead="one for each instance", edit=edit_at(node, edit),
         )  # fmt: skip
 
 
-def _repeated(node: ast.BinOp) -> Iterator[_Change]:
+def _repeated(node: ast.BinOp) -> Iterator[Change]:
     is_list = isinstance(node.op, ast.Mult) and isinstance(node.left, ast.List)
     if not is_list or not isinstance(node.left, ast.List) or len(node.left.elts) != 1:
         return
@@ -226,13 +201,13 @@ def _repeated(node: ast.BinOp) -> Iterator[_Change]:
     is_row = _is_mutable(row) or (isinstance(row, ast.BinOp) and isinstance(row.left, ast.List))
     if is_row:
         made = f"[{ast.unparse(row)} for _ in range({times})]"
-        yield _Change(
+        yield Change(
             node=node, what=f"`{ast.unparse(node)}` repeats one and the same object",
-            instead=f"`{made}`", edit=_at(node, lambda _: _expression(made)),
+            instead=f"`{made}`", edit=edit_at(node, lambda _: expression(made)),
         )  # fmt: skip
 
 
-def _from_keys(node: ast.Call) -> Iterator[_Change]:
+def _from_keys(node: ast.Call) -> Iterator[Change]:
     """Yield `dict.fromkeys(keys, [])`, which gives each key one and the same object."""
     match node:
         case ast.Call(func=ast.Attribute(attr="fromkeys"), args=[keys, value]) if _is_mutable(
@@ -240,54 +215,54 @@ def _from_keys(node: ast.Call) -> Iterator[_Change]:
         ):
             made = f"{{key: {ast.unparse(value)} for key in {ast.unparse(keys)}}}"
             said = ast.unparse(node)
-            yield _replacing(node, f"`{said}` gives each key one and the same object", made)
+            yield replacing(node, f"`{said}` gives each key one and the same object", made)
         case _:
             return
 
 
-def _values(node: ast.Assign | ast.Return, tree: ast.AST) -> Iterator[_Change]:
+def _values(node: ast.Assign | ast.Return, tree: ast.AST) -> Iterator[Change]:
     value = node.value
     if value is None:
         return
     said = ast.unparse(value)
-    name = _name(value.func) if isinstance(value, ast.Call) else ""
+    name = name_of(value.func) if isinstance(value, ast.Call) else ""
     changed = _changed_names(tree)
-    roots = {_root(each) for each in (node.targets if isinstance(node, ast.Assign) else [])}
-    if isinstance(value, ast.Call) and name in _IN_PLACE and _receiver(value):
-        receiver = _receiver(value)
+    roots = {root_of(each) for each in (node.targets if isinstance(node, ast.Assign) else [])}
+    if isinstance(value, ast.Call) and name in IN_PLACE and receiver_of(value):
+        receiver = receiver_of(value)
 
         def edit(found: ast.AST) -> list[ast.stmt]:
             assert isinstance(found, ast.Assign | ast.Return)
-            found.value = _expression(receiver)
+            found.value = expression(receiver)
             return [*ast.parse(said).body, found]
 
-        yield _Change(
+        yield Change(
             node=node, what=f"`{said}` changes `{receiver}` and returns `None`",
-            instead=f"`{receiver}` itself in its place", edit=_at(node, edit),
+            instead=f"`{receiver}` itself in its place", edit=edit_at(node, edit),
         )  # fmt: skip
     elif isinstance(node, ast.Assign) and (name in _ONCE or isinstance(value, ast.GeneratorExp)):
         bounded = f"list(__import__('itertools').islice({said}, {_MOST_ITEMS}))"
         made = f"(lambda items: items if len(items) < {_MOST_ITEMS} else 1 / 0)({bounded})"
-        yield _replacing(value, f"`{said}` can be gone through once", made, f"list({said})")
+        yield replacing(value, f"`{said}` can be gone through once", made, f"list({said})")
     elif (isinstance(value, ast.Name | ast.Attribute | ast.Subscript) or name in _SHALLOW) and (
-        _root(value) in changed or roots & changed
+        root_of(value) in changed or roots & changed
     ):
         what = "is a shallow copy: what it holds is shared" if name else "is shared, not copied"
-        copied = _replacing(value, f"`{said}` {what}", f"__import__('copy').deepcopy({said})")
+        copied = replacing(value, f"`{said}` {what}", f"__import__('copy').deepcopy({said})")
         yield replace(copied, is_telling=bool(name))
 
 
-def _loops(node: ast.For) -> Iterator[_Change]:
+def _loops(node: ast.For) -> Iterator[Change]:
     yield from _late(node, set(_stored(node.target)))
     said = ast.unparse(node.iter)
-    changes = {_root(each) for each in _changing(node)}
-    if isinstance(node.iter, ast.Name | ast.Attribute | ast.Call) and _root(node.iter) in changes:
-        yield _replacing(
+    changes = {root_of(each) for each in changed_in_place(node)}
+    if isinstance(node.iter, ast.Name | ast.Attribute | ast.Call) and root_of(node.iter) in changes:
+        yield replacing(
             node.iter, f"`{said}` is changed while the loop goes through it", f"list({said})"
         )
 
 
-def _late(node: ast.AST, names: set[str]) -> Iterator[_Change]:
+def _late(node: ast.AST, names: set[str]) -> Iterator[Change]:
     """Yield the functions made in a loop that look its variable up when they are called."""
     for each in ast.walk(node):
         if not isinstance(each, ast.Lambda):
@@ -304,157 +279,59 @@ def _late(node: ast.AST, names: set[str]) -> Iterator[_Change]:
                 return found
 
             told = " and ".join(f"`{name}`" for name in bound)
-            yield _Change(
+            yield Change(
                 node=each, what=f"the function made here looks {told} up when it is called, after the loop has gone on",
-                instead=f"{told} as it is when the function is made", edit=_at(each, edit),
+                instead=f"{told} as it is when the function is made", edit=edit_at(each, edit),
             )  # fmt: skip
 
 
 # ---- what is lost, or changed for all ----
 
 
-def _statements(node: ast.Expr) -> Iterator[_Change]:
+def _statements(node: ast.Expr) -> Iterator[Change]:
     call = node.value
     if not isinstance(call, ast.Call):
         return
-    name, receiver, said = _name(call.func), _receiver(call), ast.unparse(call)
+    name, receiver, said = name_of(call.func), receiver_of(call), ast.unparse(call)
     if name in _NEW_TEXT and isinstance(call.func, ast.Attribute) and receiver.isidentifier():
         kept = ast.parse(f"{receiver} = {said}").body
-        yield _Change(
+        yield Change(
             node=node, what=f"nobody keeps what `{said}` returns, and `{receiver}` stays as it was",
-            instead=f"`{receiver} = {said}`", edit=_at(node, lambda _: kept),
+            instead=f"`{receiver} = {said}`", edit=edit_at(node, lambda _: kept),
         )  # fmt: skip
     elif name in _PROCESS:
-        yield _Change(
+        yield Change(
             node=node, what=f"`{said}` changes something for the whole process",
-            instead="that call left out", edit=_at(node, lambda _: ast.parse("pass").body),
+            instead="that call left out", edit=edit_at(node, lambda _: ast.parse("pass").body),
         )  # fmt: skip
 
 
-def _small_numbers(node: ast.Attribute | ast.Constant) -> Iterator[_Change]:
+def _small_numbers(node: ast.Attribute | ast.Constant) -> Iterator[Change]:
     name = node.attr if isinstance(node, ast.Attribute) else node.value
     if isinstance(name, str) and name in _WIDER:
         wider = _WIDER[name]
         made = (
             f"{ast.unparse(node.value)}.{wider}" if isinstance(node, ast.Attribute) else repr(wider)
         )
-        yield _replacing(node, f"`{name}` holds small or coarse numbers only", made)
-
-
-# ---- trees ----
-
-
-def _parsed(source: str) -> ast.Module | None:
-    with suppress(SyntaxError, ValueError, RecursionError):
-        return module_of(source)
-    return None
-
-
-def _replacing(node: ast.expr, what: str, made: str, shown: str = "") -> _Change:
-    shown = shown or made.replace("__import__('copy').", "")
-    return _Change(
-        node=node, what=what, instead=f"`{shown}`", edit=_at(node, lambda _: _expression(made))
-    )
-
-
-def _at(node: ast.AST, edit: _Edit) -> _Edit:
-    """Return an edit of the node in a copied tree that stands where this one does."""
-    place = _place(node)
-
-    def edit_there(found: ast.AST) -> ast.AST | list[ast.stmt] | None:
-        return edit(found) if type(found) is type(node) and _place(found) == place else None
-
-    return edit_there
-
-
-class _Editor(ast.NodeTransformer):
-    def __init__(self, edit: _Edit) -> None:
-        self._edit = edit
-        self.is_done = False
-
-    def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
-        if not self.is_done:
-            made = self._edit(node)
-            if made is not None:
-                self.is_done = True
-                return made
-        found: ast.AST = self.generic_visit(node)
-        return found
-
-
-def _changed(tree: ast.Module, change: _Change) -> str:
-    editor = _Editor(change.edit)
-    made = editor.visit(copy.deepcopy(tree))
-    return ast.unparse(made) if editor.is_done and isinstance(made, ast.AST) else ""
-
-
-def _expression(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body
-
-
-def _place(node: ast.AST) -> tuple[object, ...]:
-    return tuple(
-        getattr(node, each, None)
-        for each in ("lineno", "col_offset", "end_lineno", "end_col_offset")
-    )
-
-
-def _line(node: ast.AST) -> int:
-    return int(getattr(node, "lineno", 0))
+        yield replacing(node, f"`{name}` holds small or coarse numbers only", made)
 
 
 def _is_mutable(node: ast.expr) -> bool:
     return isinstance(node, _MUTABLE) or (
-        isinstance(node, ast.Call) and _name(node.func) in _MAKERS
+        isinstance(node, ast.Call) and name_of(node.func) in _MAKERS
     )
-
-
-def _name(node: ast.expr) -> str:
-    return (
-        node.attr
-        if isinstance(node, ast.Attribute)
-        else node.id
-        if isinstance(node, ast.Name)
-        else ""
-    )
-
-
-def _receiver(call: ast.Call) -> str:
-    """Return what a method is called of; of `shuffle`, what it is given."""
-    if _name(call.func) == "shuffle":
-        return ast.unparse(call.args[0]) if call.args else ""
-    return ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
-
-
-def _root(node: ast.AST) -> str:
-    """Return the name that an expression begins with: `a` for `a.b[0].copy()` and for `list(a)`."""
-    while True:
-        if isinstance(node, ast.Call):
-            is_method = isinstance(node.func, ast.Attribute)
-            node = node.func if is_method or not node.args else node.args[0]
-            if isinstance(node, ast.Attribute) and is_method:
-                node = node.value
-        elif isinstance(node, ast.Attribute | ast.Subscript):
-            node = node.value
-        else:
-            return node.id if isinstance(node, ast.Name) else ""
 
 
 def _stored(target: ast.AST) -> Iterator[str]:
     return (each.id for each in ast.walk(target) if isinstance(each, ast.Name))
 
 
-def _changing(node: ast.AST) -> Iterator[ast.expr]:
-    """Yield what is changed in place below a node."""
-    for each in ast.walk(node):
-        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
-            if each.func.attr in _IN_PLACE | {"pop", "remove", "popitem", "discard", "setdefault"}:
-                yield each.func.value
-        elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store | ast.Del):
-            yield each.value
-        elif isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
-            yield each.target
-
-
 def _changed_names(tree: ast.AST) -> set[str]:
-    return {_root(each) for each in _changing(tree)} - {""}
+    """Return what is changed in place: also what is gone through to change each of its parts."""
+    found = {root_of(each) for each in changed_in_place(tree)} - {""}
+    loops = [each for each in ast.walk(tree) if isinstance(each, ast.For | ast.comprehension)]
+    while more := {
+        root_of(each.iter) for each in loops if found.intersection(_stored(each.target))
+    } - {"", *found}:
+        found |= more
+    return found

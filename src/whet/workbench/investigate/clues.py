@@ -121,8 +121,8 @@ class Closer:
         numbers = self._in_time(lambda: self._of_numbers(at))
         clues = [*numbers, *clues]
         clues += self._in_time(lambda: self._of_toggles(is_explained=bool(clues)))
-        clues = [*self._in_time(lambda: self._of_repairs(clues)), *clues]
         (recorded,) = self._in_time(self._recorded) or [None]
+        clues = [*self._in_time(lambda: self._of_repairs(clues, recorded)), *clues]
         origins = Origins() if recorded is None else origins_of(recorded, at)
         clues = _together(clues, origins.clues)
         if origins.is_telling:  # the way of the value ends nearer to the cause than a return
@@ -202,7 +202,7 @@ class Closer:
         found += raised_clues(told, failure, at, _source_of)
         return [replace(each, trials=each.trials or (trial,)) for each in found]
 
-    def _of_repairs(self, known: Sequence[Clue]) -> list[Clue]:
+    def _of_repairs(self, known: Sequence[Clue], recorded: Recorded | None) -> list[Clue]:
         """Return the change that ends the failure, where nothing else has named its cause."""
         failure = self.baseline.outcome.failure
         is_hang = failure is not None and failure.kind is FailureKind.TIMEOUT
@@ -214,7 +214,11 @@ class Closer:
         contained = self._contained()
         with suppress(WhetError):  # this machine has no such room
             clue = repaired_clue(
-                self.trial, self.baseline, chosen, lambda tasks: self._variant(contained, tasks)
+                self.trial,
+                self.baseline,
+                chosen,
+                None if recorded is None else recorded.recording,
+                lambda tasks: self._variant(contained, tasks),
             )
             return [] if clue is None else [clue]
         return []

@@ -9,12 +9,15 @@ from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.evidence.experiments.repairs import MOST_BYTES, Repair, repairs_of
+from whet.evidence.experiments.changes import MOST_BYTES, Repair
+from whet.evidence.experiments.repairs import repairs_of
+from whet.evidence.provenance.recording import Recording
 from whet.evidence.variables.kept_failure import KeptFailure
 from whet.host.inspect.presence import pythons_in
 from whet.host.inspect.stacks import is_user_code
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.inspect.post_mortem import Dead
+from whet.workbench.investigate.needed import is_met
 from whet.workbench.trials.reproduce import Baseline
 
 _MOST_EXPERIMENTS = 24
@@ -24,13 +27,16 @@ _MOST_SECONDS = 30.0
 Run = Callable[[AgentTasks], tuple[int, Outcome]]
 
 
-def repaired_clue(trial: Trial, baseline: Baseline, dead: Dead | None, run: Run) -> Clue | None:
+def repaired_clue(
+    trial: Trial, baseline: Baseline, dead: Dead | None, recording: Recording | None, run: Run
+) -> Clue | None:
     """Return the first change with which the command passes; None: with none of those tried.
 
     Args:
         trial: what fails.
         baseline: how; a failure that comes only sometimes would go by itself.
         dead: the failure with its frames, if they were kept.
+        recording: the steps of the failing run, if they are known.
         run: runs the command with other tasks; returns the trial's number and what it did.
     """
     seconds = baseline.reproduction.wall_seconds
@@ -41,9 +47,17 @@ def repaired_clue(trial: Trial, baseline: Baseline, dead: Dead | None, run: Run)
         (path, repair)
         for path in _files(baseline.outcome, dead)
         for repair in repairs_of(_text(path))
+        if is_met(repair.needs, path, recording)
     ]
     # A copy says least of what is wrong, and nothing at all where a change was meant to be seen.
-    found.sort(key=lambda each: (not each[1].is_telling, "deepcopy" in each[1].instead))
+    # What the run is known to have had says most.
+    found.sort(
+        key=lambda each: (
+            not each[1].is_telling,
+            each[1].needs is None,
+            "deepcopy" in each[1].instead,
+        )
+    )
     spent = 0.0
     for path, repair in found[:most]:
         if spent > 2 * _MOST_SECONDS:

@@ -1,0 +1,184 @@
+"""A change of a program's text: where it is, what it says, and how the changed text is made."""
+
+import ast
+import copy
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from whet.core.text.code_lines import module_of
+
+IN_PLACE = frozenset(
+    {"sort", "reverse", "append", "extend", "insert", "update", "add", "clear", "shuffle"}
+)
+MOST_BYTES = 100_000
+"""Of a module's text: what is given to a program in a variable has to fit into it."""
+
+Edit = Callable[[ast.AST], ast.AST | list[ast.stmt] | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair:
+    """A change of one line.
+
+    Attributes:
+        line: the line.
+        what: what the program has there, in words.
+        instead: what the changed program has instead, in words that follow "with".
+        text: the whole text of the changed module.
+        is_telling: that a program passes with it says what was wrong. A copy in the place of an
+            object that was meant to be changed only takes that change away, whatever is wrong.
+        needs: what the failing run must have had there for it to be tried; None: nothing.
+    """
+
+    line: int
+    what: str
+    instead: str
+    text: str
+    is_telling: bool = True
+    needs: "Needed | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """What a run must have had for a change to say something.
+
+    Attributes:
+        is_met_by: what one of the values of an expression is: see `needed.py`.
+        expression: the expression.
+        lines: where it stands.
+    """
+
+    is_met_by: str
+    expression: str
+    lines: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A change before its text is made; the attributes are those of `Repair`."""
+
+    node: ast.AST
+    what: str
+    instead: str
+    edit: Edit
+    is_telling: bool = True
+    needs: Needed | None = None
+
+
+def repair_of(tree: ast.Module, change: Change) -> Repair | None:
+    """Return what a change makes of a module; None: nothing that can be run."""
+    text = _text_with(tree, change)
+    if not text or len(text.encode()) >= MOST_BYTES:
+        return None
+    return Repair(
+        line=line_of(change.node), what=change.what, instead=change.instead, text=text,
+        is_telling=change.is_telling, needs=change.needs,
+    )  # fmt: skip
+
+
+def parsed(source: str) -> ast.Module | None:
+    """Return the tree of a module; None: it cannot be read."""
+    with suppress(SyntaxError, ValueError, RecursionError):
+        return module_of(source)
+    return None
+
+
+def replacing(node: ast.expr, what: str, made: str, shown: str = "") -> Change:
+    """Return the change that puts another expression in the place of one."""
+    shown = shown or made.replace("__import__('copy').", "")
+    return Change(
+        node=node, what=what, instead=f"`{shown}`", edit=edit_at(node, lambda _: expression(made))
+    )
+
+
+def edit_at(node: ast.AST, edit: Edit) -> Edit:
+    """Return an edit of the node in a copied tree that stands where this one does."""
+    place = _place(node)
+
+    def edit_there(found: ast.AST) -> ast.AST | list[ast.stmt] | None:
+        return edit(found) if type(found) is type(node) and _place(found) == place else None
+
+    return edit_there
+
+
+class _Editor(ast.NodeTransformer):
+    def __init__(self, edit: Edit) -> None:
+        self._edit = edit
+        self.is_done = False
+
+    def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
+        if not self.is_done:
+            made = self._edit(node)
+            if made is not None:
+                self.is_done = True
+                return made
+        found: ast.AST = self.generic_visit(node)
+        return found
+
+
+def _text_with(tree: ast.Module, change: Change) -> str:
+    editor = _Editor(change.edit)
+    made = editor.visit(copy.deepcopy(tree))
+    return ast.unparse(made) if editor.is_done and isinstance(made, ast.AST) else ""
+
+
+def expression(text: str) -> ast.expr:
+    """Return an expression."""
+    return ast.parse(text, mode="eval").body
+
+
+def _place(node: ast.AST) -> tuple[object, ...]:
+    return tuple(
+        getattr(node, each, None)
+        for each in ("lineno", "col_offset", "end_lineno", "end_col_offset")
+    )
+
+
+def line_of(node: ast.AST) -> int:
+    """Return the line on which a node begins."""
+    return int(getattr(node, "lineno", 0))
+
+
+def name_of(node: ast.expr) -> str:
+    """Return the name of a variable or an attribute; empty: it is something else."""
+    return (
+        node.attr
+        if isinstance(node, ast.Attribute)
+        else node.id
+        if isinstance(node, ast.Name)
+        else ""
+    )
+
+
+def receiver_of(call: ast.Call) -> str:
+    """Return what a method is called of; of `shuffle`, what it is given."""
+    if name_of(call.func) == "shuffle":
+        return ast.unparse(call.args[0]) if call.args else ""
+    return ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+
+
+def root_of(node: ast.AST) -> str:
+    """Return the name that an expression begins with: `a` for `a.b[0].copy()` and for `list(a)`."""
+    while True:
+        if isinstance(node, ast.Call):
+            is_method = isinstance(node.func, ast.Attribute)
+            node = node.func if is_method or not node.args else node.args[0]
+            if isinstance(node, ast.Attribute) and is_method:
+                node = node.value
+        elif isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+        else:
+            return node.id if isinstance(node, ast.Name) else ""
+
+
+def changed_in_place(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield what is changed in place below a node."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
+            if each.func.attr in IN_PLACE | {"pop", "remove", "popitem", "discard", "setdefault"}:
+                yield each.func.value
+        elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store | ast.Del):
+            yield each.value
+        elif isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
+            yield each.target

@@ -1,0 +1,208 @@
+"""Small changes of a program that take a value for what it was meant to be.
+
+A text for the number or the truth value that it writes; what can be gone through once for a list;
+what goes on changing for what it is now; what waits in a buffer for what is written.
+"""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+
+from whet.evidence.experiments.changes import (
+    Change,
+    Needed,
+    edit_at,
+    expression,
+    name_of,
+    receiver_of,
+    replacing,
+)
+
+TWICE, ITERATOR = "held twice", "an iterator"
+
+_NUMBERED = (
+    "(lambda re, get: lambda each: (lambda own: tuple(map(own, get(each))) if isinstance(get(each),"
+    " (tuple, list)) else own(get(each)))(lambda value: value if not isinstance(value, str) else"
+    " ['', float(value), ''] if re.fullmatch(r'\\s*[+-]?\\d+(\\.\\d+)?\\s*', value) else"
+    " [float(part) if place % 2 else part for place, part in"
+    " enumerate(re.split(r'(\\d+)', value))]))(__import__('re'), {get})"
+)
+"""A key for sorting: the numbers in texts are compared as numbers."""
+_AS_TRUTH = (
+    "(lambda value: value.strip().lower() not in ('', '0', 'false', 'no', 'off', 'n', 'f', 'none')"
+    " if isinstance(value, str) else bool(value))"
+)
+_SAID_TRUTH = "the texts `0`, `false`, `no` and `off` taken as false"
+_MOST_ITEMS = 100_000
+"""An iterator may have no end: one that has more items than these is not made a list."""
+_AS_LIST = (
+    "(lambda own: own if not hasattr(own, '__next__') else (lambda items: items if len(items) <"
+    f" {_MOST_ITEMS} else 1 / 0)(list(__import__('itertools').islice(own, {_MOST_ITEMS}))))({{own}})"
+)
+_ORDERS = frozenset({"sorted", "min", "max", "sort", "nsmallest", "nlargest"})
+_PUTS = frozenset({"append", "appendleft", "insert", "add", "put"})
+_ASKED = ("environ.get", "getenv")
+_WRITES = frozenset("wax+")
+_KINDS = frozenset("rwaxbt+")
+_THROUGH = frozenset(
+    {"sum", "list", "tuple", "set", "sorted", "max", "min", "any", "all", "dict", "join", "len", "map",
+     "zip", "filter", "enumerate", "frozenset", "Counter", "extend", "update", "fmean", "mean"}
+)  # fmt: skip
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def taken_otherwise(tree: ast.Module) -> Iterator[Change]:
+    """Yield the changes that a module offers."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield from _ordered(node)
+            yield from _true(node)
+            yield from _held_back(node)
+        yield from _asked(node)
+        yield from _kept_live(node)
+        if isinstance(node, _FUNCTIONS):
+            yield from _used_up(node)
+
+
+def _ordered(node: ast.Call) -> Iterator[Change]:
+    """Yield what puts texts in the order of their signs: `"10"` comes before `"9"`."""
+    if name_of(node.func) not in _ORDERS or not (node.args or name_of(node.func) == "sort"):
+        return
+    get = next((ast.unparse(each.value) for each in node.keywords if each.arg == "key"), "")
+    made = expression(_NUMBERED.replace("{get}", get or "(lambda own: own)"))
+
+    def edit(found: ast.AST) -> ast.AST:
+        assert isinstance(found, ast.Call)
+        found.keywords = [each for each in found.keywords if each.arg != "key"]
+        found.keywords.append(ast.keyword(arg="key", value=made))
+        return found
+
+    yield Change(
+        node=node, what=f"`{ast.unparse(node)}` compares texts sign by sign, also the numbers in them",
+        instead="these numbers compared as numbers", edit=edit_at(node, edit),
+    )  # fmt: skip
+
+
+def _true(node: ast.Call) -> Iterator[Change]:
+    """Yield `bool` of a text: only an empty one is false."""
+    what = "`bool` takes any text but an empty one as true"
+    given = [each.value for each in node.keywords if each.arg == "type"]
+    for each in (node.func, *given):
+        if isinstance(each, ast.Name) and each.id == "bool" and (node.args or given):
+            yield replace(replacing(each, what, _AS_TRUTH), instead=_SAID_TRUTH)
+
+
+def _asked(node: ast.AST) -> Iterator[Change]:
+    """Yield the variables of the environment that are taken as true or false."""
+    tests: list[ast.expr] = []
+    if isinstance(node, ast.If | ast.IfExp | ast.While):
+        tests = [node.test]
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        tests = [node.operand]
+    elif isinstance(node, ast.BoolOp):
+        tests = node.values[:-1]
+    for each in tests:
+        if isinstance(each, ast.Call) and ast.unparse(each.func).endswith(_ASKED):
+            said = ast.unparse(each)
+            what = f"`{said}` is a text, and any text but an empty one is true"
+            made = f"{_AS_TRUTH}({said})"
+            yield replace(replacing(each, what, made), instead=_SAID_TRUTH)
+
+
+def _held_back(node: ast.Call) -> Iterator[Change]:
+    """Yield the files that are written through a buffer."""
+    is_method = isinstance(node.func, ast.Attribute)
+    if name_of(node.func) != "open" or (is_method and receiver_of(node) in {"gzip", "bz2", "io"}):
+        return
+    path, given = ("", node.args) if not is_method else (receiver_of(node), node.args)
+    if not is_method and given:
+        path, given = ast.unparse(given[0]), given[1:]
+    mode = next((each.value for each in node.keywords if each.arg == "mode"), None)
+    mode = mode or (given[0] if given else None)
+    said = mode.value if isinstance(mode, ast.Constant) else None
+    if not path or not isinstance(said, str) or not set(said) <= _KINDS or not set(said) & _WRITES:
+        return
+    raw = f"__import__('io').FileIO({path}, {said.replace('t', '')!r})"
+    others = [
+        f", {each.arg}={ast.unparse(each.value)}"
+        for each in node.keywords
+        if each.arg in {"encoding", "errors", "newline"}
+    ]
+    text = f"__import__('io').TextIOWrapper({raw}, write_through=True{''.join(others)})"
+    yield replace(
+        replacing(
+            node, f"what is written to `{ast.unparse(node)}` waits in a buffer until the file is flushed or closed,"
+            " and is looked for before", raw if "b" in said else text,
+        ),
+        instead="no buffer",
+    )  # fmt: skip
+
+
+def _kept_live(node: ast.AST) -> Iterator[Change]:
+    """Yield the objects that are kept more than once, as the same object, while they change."""
+    kept: ast.expr | None = None
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        call = node.value
+        is_put = isinstance(call.func, ast.Attribute) and call.func.attr in _PUTS
+        kept = call.args[-1] if is_put and call.args else None
+    elif isinstance(node, ast.Yield):
+        kept = node.value
+    if isinstance(kept, ast.Name | ast.Attribute):
+        said = ast.unparse(kept)
+        yield replace(
+            replacing(
+                kept, f"`{said}` is put in itself, not as it is then: more than one entry is the same"
+                " object, which goes on changing", f"__import__('copy').deepcopy({said})",
+            ),
+            needs=Needed(TWICE, said, (kept.lineno,)),
+        )  # fmt: skip
+
+
+def _used_up(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
+    """Yield what a function goes through more than once, though it may only be gone through once."""
+    arguments = node.args
+    given = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    used: dict[str, list[int]] = {}
+    for name, line in sorted(_gone_through(node), key=lambda each: each[1]):
+        used.setdefault(name, []).append(line)
+    for name, lines in used.items():
+        if name not in given or not (lines[1:] or _is_in_loop(node, name)):
+            continue
+
+        def edit(found: ast.AST, name: str = name) -> ast.AST:
+            assert isinstance(found, _FUNCTIONS)
+            made = _AS_LIST.replace("{own}", name)
+            found.body[:0] = ast.parse(f"{name} = {made}").body
+            return found
+
+        first = next(
+            each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name
+            and each.lineno == lines[0]
+        )  # fmt: skip
+        more = (
+            f", and is gone through again at line {lines[1]}" if lines[1:] else ", and is in a loop"
+        )
+        yield Change(
+            node=first, what=f"`{name}` can be gone through once{more}",
+            instead=f"`{name} = list({name})` before it", edit=edit_at(node, edit),
+            needs=Needed(ITERATOR, name, tuple(lines)),
+        )  # fmt: skip
+
+
+def _gone_through(node: ast.AST) -> Iterator[tuple[str, int]]:
+    for each in ast.walk(node):
+        found: list[ast.expr] = []
+        if isinstance(each, ast.For | ast.comprehension):
+            found = [each.iter]
+        elif isinstance(each, ast.Call) and name_of(each.func) in _THROUGH:
+            found = each.args
+        for one in found:
+            if isinstance(one, ast.Name):
+                yield one.id, one.lineno
+
+
+def _is_in_loop(node: ast.AST, name: str) -> bool:
+    loops = [each for each in ast.walk(node) if isinstance(each, ast.For | ast.While)]
+    return any(
+        name in {found for part in each.body for found, _ in _gone_through(part)} for each in loops
+    )

@@ -1,0 +1,51 @@
+"""Whether the failing run had what a small change of its program is about."""
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+
+from whet.evidence.experiments.changes import Needed
+from whet.evidence.experiments.taken_otherwise import ITERATOR
+from whet.evidence.provenance.recording import ARRAY, CONTAINER, OBJECT, Recording, Value
+
+_ITERATORS = frozenset(
+    {"generator", "map", "filter", "zip", "enumerate", "reversed", "_csv.reader", "csv.DictReader"}
+)
+_CHANGING = frozenset({CONTAINER, OBJECT, ARRAY})
+
+
+def is_met(needs: Needed | None, path: str, recording: Recording | None) -> bool:
+    """Return whether a run had what a change needs; not so if nothing is known of the run."""
+    if needs is None:
+        return True
+    if recording is None:
+        return False
+    found = _values(ast.parse(needs.expression, mode="eval").body, path, recording)
+    if needs.is_met_by == ITERATOR:
+        return any(each.type in _ITERATORS or each.type.endswith("iterator") for each in found)
+    twice = _held_twice(recording)
+    return any(each.number in twice for each in found)
+
+
+def _values(expr: ast.expr, path: str, recording: Recording) -> Iterator[Value]:
+    """Yield all that a variable, or an attribute of one, was seen to hold in a file."""
+    if isinstance(expr, ast.Attribute):
+        for holder in _values(expr.value, path, recording):
+            part = recording.part(holder, expr.attr)
+            if part is not None:
+                yield part
+    elif isinstance(expr, ast.Name):
+        for call in recording.calls:
+            if call.code.path == path:
+                yield from (each for _, each in call.held.get(expr.id, ()) if each is not None)
+
+
+def _held_twice(recording: Recording) -> set[int]:
+    """Return the numbers of the objects that a container has held more than once at a time."""
+    found: set[int] = set()
+    for value in recording.values:
+        if value.kind == CONTAINER and len(value.parts) > 1:
+            parts = [each for _, each in recording.parts(value) if each.kind in _CHANGING]
+            counted = Counter(each.number for each in parts)
+            found |= {number for number, times in counted.items() if times > 1}
+    return found
