@@ -23,13 +23,14 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whet.core.observations.looks import Looks
 from whet.core.trial import Trial
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.session import Session
 
 WHET = Path(sys.executable).with_name("whet")
 
@@ -234,13 +235,13 @@ def cost_of(
         return str(folder), ""
 
     with open_workbench() as bench:
-        trial = bench.build_trial(TrialRequest(command=command))
+        request = TrialRequest(command=command)
+        session = Session(bench=bench, verb="run", request=request)
+        trial = bench.build_trial(request)
         for _ in range(rounds):
             for is_noted in (False, True):
-                bench.observe = there if is_noted else None
-                with bench.executor(
-                    lambda each: bench.notebook.begin(each, verb="run")
-                ) as executor:
+                noting = replace(session, observe=there if is_noted else None)
+                with noting.executor() as executor:
                     executor.submit(trial).result()  # the observer is made by the first one
                     outcome = executor.submit(trial).result()
                 seconds[is_noted].append(outcome.wall_seconds)

@@ -16,6 +16,8 @@ from whet.host.code.git_trees import GitTrees
 from whet.host.code.worktrees import Worktrees
 from whet.host.process.git import Repository
 from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.session import Session
 from whet.workbench.versions.revisions import Checkouts
 from whet.workbench.versions.setups import Setup, Setups
 
@@ -203,11 +205,9 @@ def run_on(
         environment={"TOKEN": token, "PYTHONDONTWRITEBYTECODE": "1"},
     )
     outcomes: list[Outcome] = []
-    bench.observe = checkouts.observe
-    with bench.executor(
-        lambda starting: bench.notebook.begin(starting, verb="run"),
-        place=checkouts.place,
-    ) as executor:
+    request = TrialRequest(command=trial.command)
+    session = Session(bench=bench, verb="run", request=request, observe=checkouts.observe)
+    with session.executor(place=checkouts.place) as executor:
         for commit in commits:
             outcomes.append(executor.submit(replace(trial, revision=commit)).result())
             Path(f"/dev/shm/whet-{token}").unlink(missing_ok=True)

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from whet.core.budget import Budget, StopReason
 from whet.core.errors import ReleaseNotInstallable
-from whet.core.event import Event, Notice, TrialFinished
-from whet.core.oracle import ScriptVerdict
+from whet.core.oracle import Oracle, ScriptVerdict
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.search.proposal import Search, run_search
 from whet.search.round import Round
 from whet.workbench.trials.driver import Driver, Question
+from whet.workbench.trials.tested import Tested
 
 
 @dataclass
@@ -47,9 +47,12 @@ def ask(number: int) -> Question:
     return Question(trial=trial(str(number)))
 
 
+def silent(_ran: Tested[object], _oracle: Oracle) -> None:
+    """Hear nothing."""
+
+
 def driver(executor: Scripted, **settings: object) -> Driver:
-    events: list[Event] = []
-    return Driver(executor=executor, oracle=ScriptVerdict(), emit=events.append, **settings)  # type: ignore[arg-type]  # a test's own settings
+    return Driver(executor=executor, oracle=ScriptVerdict(), tell=silent, **settings)  # type: ignore[arg-type]  # a test's own settings
 
 
 def in_batches(batches: Sequence[Sequence[int]]) -> Search[int, list[Sequence[Verdict]]]:
@@ -191,16 +194,19 @@ def test_a_version_that_cannot_be_made_proves_nothing() -> None:
     def broken(_: str) -> Verdict:
         raise ReleaseNotInstallable("the build of x 1.0 failed", hint="none")
 
-    events: list[Event] = []
-    work = driver(Scripted(broken))
-    work.emit = events.append
+    heard: list[Tested[int]] = []
 
-    ended = work.run(
-        in_batches([[1]]), lambda number: Question(trial=trial(str(number)), label="x 1.0")
+    ended = driver(Scripted(broken)).run(
+        in_batches([[1]]),
+        lambda number: Question(trial=trial(str(number)), label="x 1.0"),
+        heard=heard.append,
     )
 
     assert ended.result == [[Verdict.SKIP]]
-    assert events == [Notice(text="x 1.0: skipped: the build of x 1.0 failed")]
+    assert [(each.candidate, each.label, each.verdict) for each in heard] == [
+        (1, "x 1.0", Verdict.SKIP)
+    ]
+    assert str(heard[0].skipped) == "the build of x 1.0 failed"
 
 
 @pytest.mark.parametrize(
@@ -236,7 +242,7 @@ def test_ctrl_c_ends_a_search_and_gives_up_what_runs() -> None:
             return future
 
     executor = Waiting()
-    work = Driver(executor=executor, oracle=ScriptVerdict(), emit=lambda _: None, jobs=3)
+    work = Driver(executor=executor, oracle=ScriptVerdict(), tell=silent, jobs=3)
 
     ended = work.run(in_batches([[1, 2, 3]]), ask)
 
@@ -244,12 +250,12 @@ def test_ctrl_c_ends_a_search_and_gives_up_what_runs() -> None:
     assert all(future.cancelled() for future in executor.futures[1:])
 
 
-def test_every_verdict_is_told_to_who_listens_and_to_the_notebook() -> None:
-    events: list[Event] = []
-    judged: list[tuple[int, Verdict]] = []
+def test_each_trial_is_told_and_heard_with_its_number_and_its_candidate() -> None:
+    told: list[Tested[object]] = []
+    heard: list[Tested[int]] = []
     executor = Scripted(lambda _: Verdict.BAD)
-    work = driver(executor, judged=lambda number, verdict: judged.append((number, verdict)))
-    work.emit = events.append
+    work = driver(executor)
+    work.tell = lambda ran, _: told.append(ran)
 
     def numbered(number: int) -> Question:
         return Question(trial=trial(str(number)), label="four")
@@ -262,12 +268,10 @@ def test_every_verdict_is_told_to_who_listens_and_to_the_notebook() -> None:
         return future
 
     executor.submit = recorded  # type: ignore[method-assign]  # a wrapper of one method
-    work.run(in_batches([[4]]), numbered)
+    work.run(in_batches([[4]]), numbered, heard=heard.append)
 
-    assert judged == [(12, Verdict.BAD)]
-    assert [
-        (event.number, event.label) for event in events if isinstance(event, TrialFinished)
-    ] == [(12, "four")]
+    assert [(each.number, each.label, each.verdict) for each in told] == [(12, "four", Verdict.BAD)]
+    assert [(each.candidate, each.number) for each in heard] == [(4, 12)]
 
 
 def test_a_search_of_what_fixed_it_is_told_the_opposite() -> None:

@@ -19,7 +19,7 @@ from whet.workbench.bisect.bisect import BisectOptions, bisect, versions_of
 from whet.workbench.trials.bench import Workbench, open_workbench
 from whet.workbench.trials.investigation import VersionSearch
 from whet.workbench.trials.request import TrialRequest
-from whet.workbench.trials.search_rows import search_recorder
+from whet.workbench.trials.session import open_session
 from whet.workbench.versions.versions import VersionHunt
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=f"programs cannot be watched: {why_not()}")
@@ -51,13 +51,12 @@ def search(bench: Workbench, request: TrialRequest, good: str, *, concludes: boo
     options = BisectOptions(good=good, bad="HEAD")
     trial = bench.for_search(bench.build_trial(request))
     versions = versions_of(bench, trial, options)
-    number = bench.notebook.begin_investigation(verb="bisect", trial=trial)
-    hunt = VersionHunt(
-        bench=bench, trial=trial, judging=request.judging,
-        versions=versions if concludes else replace(versions, equal=None),
-        record=search_recorder(bench, request, verb="bisect", investigation=number), terms=Terms(), budget=Budget(),
-    )  # fmt: skip
-    return hunt.run().search
+    with open_session(bench, "bisect", request, trial) as session:
+        hunt = VersionHunt(
+            session=session, trial=trial, terms=Terms(), budget=Budget(),
+            versions=versions if concludes else replace(versions, equal=None),
+        )  # fmt: skip
+        return hunt.run().search
 
 
 def test_commits_that_change_nothing_the_run_looks_at_are_not_run(place: Path) -> None:

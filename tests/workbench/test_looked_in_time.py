@@ -3,17 +3,18 @@
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from whet.core.observations.clue import Sureness
-from whet.core.trial import Trial
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.investigate.clues import Closer
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.reproduce import reproduce
-from whet.workbench.trials.request import Judging, TrialRequest
+from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.session import Session
 
 SKIPPED = """
 class Reader:
@@ -34,15 +35,13 @@ def test_what_was_found_is_told_also_where_the_time_is_spent(
     (tmp_path / "main.py").write_text(SKIPPED)
     monkeypatch.chdir(tmp_path)
     with open_workbench({**os.environ, "WHET_DIR": str(tmp_path / "w")}) as bench:
-        trial = bench.build_trial(TrialRequest(command=(sys.executable, "main.py")))
-
-        def record(starting: Trial) -> int:
-            return bench.notebook.begin(starting, verb="investigate")
-
-        bench.tasks = AgentTasks(keeps_locals=True)
-        baseline = reproduce(bench, trial, Judging(), record, attempts=1)
-        bench.deadline = time.monotonic()
-        closer = Closer(bench=bench, trial=trial, baseline=baseline, record=record)
+        request = TrialRequest(command=(sys.executable, "main.py"))
+        trial = bench.build_trial(request)
+        tasks = AgentTasks(keeps_locals=True)
+        session = Session(bench=bench, verb="investigate", request=request, tasks=tasks)
+        baseline = reproduce(session, trial, attempts=1)
+        spent = replace(session, deadline=time.monotonic())
+        closer = Closer(session=spent, trial=trial, baseline=baseline)
 
         (clue,) = closer.look().clues
 

@@ -6,21 +6,18 @@ from pathlib import Path
 import pytest
 
 from whet.core.errors import BaselineDoesNotFail
-from whet.core.trial import Trial
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.reproduce import reproduce
-from whet.workbench.trials.request import Judging, TrialRequest
+from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.session import Session
 
 
 def hint_for(folder: Path, *, attempts: int) -> str:
     with open_workbench({**os.environ, "WHET_DIR": str(folder / "w")}) as bench:
-        trial = bench.build_trial(TrialRequest(command=("true",)))
-
-        def record(starting: Trial) -> int:
-            return bench.notebook.begin(starting, verb="investigate")
-
+        request = TrialRequest(command=("true",))
+        session = Session(bench=bench, verb="investigate", request=request)
         with pytest.raises(BaselineDoesNotFail) as told:
-            reproduce(bench, trial, Judging(), record, attempts=attempts)
+            reproduce(session, bench.build_trial(request), attempts=attempts)
     return told.value.hint
 
 

@@ -50,7 +50,9 @@ class Held:
 
 
 def driver(executor: Held, *, jobs: int) -> Driver:
-    return Driver(executor=executor, oracle=ScriptVerdict(), emit=lambda _: None, jobs=jobs)
+    return Driver(
+        executor=executor, oracle=ScriptVerdict(), tell=lambda _ran, _oracle: None, jobs=jobs
+    )
 
 
 def ask(number: int) -> Question:
@@ -135,7 +137,9 @@ def test_a_search_of_a_line_by_many_threads_finds_the_culprit() -> None:
             return future
 
     executor = Threads()
-    work = Driver(executor=executor, oracle=ScriptVerdict(), emit=lambda _: None, jobs=4)
+    work = Driver(
+        executor=executor, oracle=ScriptVerdict(), tell=lambda _ran, _oracle: None, jobs=4
+    )
     ended = work.run(Bisection(line, 400).search(4), ask)
 
     result = ended.result

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from whet.core.trial import Trial
 from whet.workbench.toggle.set_order import HeldOrder, can_tell, held_order
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.investigation import Reproduction
 from whet.workbench.trials.reproduce import Baseline, reproduce
-from whet.workbench.trials.request import Judging, TrialRequest
+from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.session import Session
 
 ORDER = """
 import os, sys
@@ -31,14 +31,11 @@ def held(folder: Path, program: str, environment: dict[str, str] | None = None) 
     """Return what is found of a program that is said to fail in every second run."""
     (folder / "main.py").write_text(program)
     with open_workbench({**os.environ, "WHET_DIR": str(folder / "w")}) as bench:
-
-        def record(starting: Trial) -> int:
-            return bench.notebook.begin(starting, verb="investigate")
-
         request = TrialRequest(
             command=(sys.executable, "-S", "main.py"), environment={"FIRST": "1"}
         )
-        first = reproduce(bench, bench.build_trial(request), Judging(), record, attempts=1)
+        session = Session(bench=bench, verb="investigate", request=request)
+        first = reproduce(session, bench.build_trial(request), attempts=1)
         facts = first.reproduction
         sometimes = Reproduction(
             attempts=10, same_failures=5, other_failures=("passes",),
@@ -52,9 +49,7 @@ def held(folder: Path, program: str, environment: dict[str, str] | None = None) 
             command=(sys.executable, "-S", "main.py"), environment=environment or {}
         )
         trial = bench.build_trial(plain)
-        return (
-            held_order(bench, trial, baseline, record) if can_tell(bench, trial, baseline) else None
-        )
+        return held_order(session, trial, baseline) if can_tell(bench, trial, baseline) else None
 
 
 @pytest.mark.slow

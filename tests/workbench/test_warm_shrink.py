@@ -18,9 +18,10 @@ from whet.core.event import Event, Notice, PayloadReduced, TrialFinished
 from whet.core.verdict import Verdict
 from whet.host.process.process_tree import descendants_of
 from whet.workbench.shrink.shrink import ShrinkOptions, shrink
-from whet.workbench.trials.bench import Workbench, open_workbench
+from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.investigation import ShrunkPayload
 from whet.workbench.trials.request import Judging, TrialRequest
+from whet.workbench.trials.session import Session
 
 pytestmark = pytest.mark.slow
 
@@ -111,16 +112,16 @@ def test_warm_and_cold_take_the_same_steps_to_the_same_result(run: Run) -> None:
 def test_ctrl_c_while_the_workers_of_a_search_end_gives_the_best_so_far(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ending = Workbench.executor
+    ending = Session.executor
 
     @contextmanager
-    def executor(bench: Workbench, *words: Any, **options: Any) -> Iterator[Any]:
-        with ending(bench, *words, **options) as found:
+    def executor(session: Session, **options: Any) -> Iterator[Any]:
+        with ending(session, **options) as found:
             yield found
         if options.get("perform") is not None:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Workbench, "executor", executor)
+    monkeypatch.setattr(Session, "executor", executor)
     shrunk = run(PARSES, TABLE)
 
     assert shrunk.result.stopped is StopReason.INTERRUPTED

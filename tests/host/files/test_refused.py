@@ -10,7 +10,10 @@ from whet.host.files.refused import refused
 
 
 def test_a_disk_that_fails_is_named() -> None:
-    with Path("/proc/self/mem").open("rb") as memory, pytest.raises(OSError, match="Input") as failing:
+    with (
+        Path("/proc/self/mem").open("rb") as memory,
+        pytest.raises(OSError, match="Input") as failing,
+    ):
         os.pread(memory.fileno(), 1, 0)  # nothing is there: the kernel says EIO
 
     told = refused(failing.value)

@@ -8,7 +8,7 @@ from whet.cli.probed import show_calls
 from whet.cli.verbs.probe import show as show_probed
 from whet.cli.verbs.run import show
 from whet.host.process.console import Console
-from whet.workbench.inspect.probed_again import probed_in, take_up_probes
+from whet.workbench.inspect.probed_again import probed_in, probes_again
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.run import run_again
 
@@ -37,7 +37,8 @@ def command(trial: int | None, *, code: str, variables: tuple[str, ...], as_json
     """
     with open_workbench() as bench:
         console = None if as_json else Console()
-        for note in take_up_probes(bench, trial, code_then=code == "then"):
+        tasks, notes = probes_again(bench, trial, code_then=code == "then")
+        for note in notes:
             say(f"whet: note: {note}")
         result = run_again(
             bench,
@@ -45,6 +46,7 @@ def command(trial: int | None, *, code: str, variables: tuple[str, ...], as_json
             console,
             code_then=code == "then",
             environment=pairs(variables, "--env", "NAME=VALUE"),
+            tasks=tasks,
         )
     probed = probed_in(result)
     if probed is None:

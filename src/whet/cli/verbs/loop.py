@@ -36,6 +36,7 @@ from whet.workbench.loop.loop import (
 )
 from whet.workbench.loop.verify import Disagreement, Verification, Verify
 from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.session import Session
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS] -- COMMAND...")
@@ -129,8 +130,9 @@ def command(
 
     reader = interrupted_without_reader() if as_json else nullcontext()
     with open_workbench() as bench, suppress(KeyboardInterrupt), reader:
-        bench.tasks = AgentTasks(keeps_locals=keeps_locals)
-        loop(bench, request, options, console, show, offer)
+        tasks = AgentTasks(keeps_locals=keeps_locals)
+        session = Session(bench=bench, verb="loop", request=request, tasks=tasks)
+        loop(session, options, console, show, offer)
     return 0
 
 

@@ -33,8 +33,8 @@ def command(ctx: click.Context, /, *, keeps_locals: bool, as_json: bool, **_: ob
     """
     request = trial_request(ctx)
     with open_workbench() as bench:
-        bench.tasks = AgentTasks(keeps_locals=keeps_locals)
-        result = run(bench, request, None if as_json else Console())
+        tasks = AgentTasks(keeps_locals=keeps_locals)
+        result = run(bench, request, None if as_json else Console(), tasks=tasks)
     return show(result, as_json=as_json)
 
 

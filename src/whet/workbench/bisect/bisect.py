@@ -23,7 +23,7 @@ from whet.workbench.trials.command_search import CommandOptions
 from whet.workbench.trials.investigation import VersionSearch
 from whet.workbench.trials.offered_rooms import offering_clean_rooms
 from whet.workbench.trials.request import TrialRequest
-from whet.workbench.trials.search_rows import search_recorder
+from whet.workbench.trials.session import open_session
 from whet.workbench.versions.noisy_versions import Noise, find_first_bad
 from whet.workbench.versions.own_failure import check_shows_failure
 from whet.workbench.versions.setups import Setup
@@ -96,34 +96,23 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
         if not (options.package or options.pythons):
             options, terms = _dated_and_in_order(bench, trial, options, terms)
         versions = versions_of(bench, trial, options, terms)
-    investigation = bench.notebook.begin_investigation(verb="bisect", trial=trial)
-    hunt = VersionHunt(
-        bench=bench,
-        trial=trial,
-        judging=request.judging,
-        versions=versions,
-        record=search_recorder(bench, request, verb="bisect", investigation=investigation),
-        terms=terms,
-        budget=options.budget,
-        overlaps=jobs > 1,
-        jobs=jobs,
-    )
-    with offering_clean_rooms(bench, trial):
-        check_shows_failure(bench, trial, request.judging, versions, hunt.record)
-        try:
-            first = find_first_bad(hunt, options.noise, jobs=jobs)
-        except EndMisjudged as error:
-            raise _pointing_to_edits(error, hunt) from error
-    found = first.search
-    if options.hunks and first.first_bad is not None:
-        repository = Repository.containing(Path(options.repository or trial.cwd))
-        part = part_of_first_bad(hunt, first, repository, is_attempt=options.attempts)
-        found = replace(found, part=part)
-    bench.notebook.end_investigation(
-        investigation,
-        found.stopped,
-        {"first_bad": found.first_bad, "suspects": list(found.suspects)},
-    )
+    with open_session(bench, "bisect", request, trial) as session:
+        hunt = VersionHunt(
+            session=session, trial=trial, versions=versions, terms=terms, budget=options.budget,
+            overlaps=jobs > 1, jobs=jobs,
+        )  # fmt: skip
+        with offering_clean_rooms(bench, trial):
+            check_shows_failure(session, trial, versions)
+            try:
+                first = find_first_bad(hunt, options.noise, jobs=jobs)
+            except EndMisjudged as error:
+                raise _pointing_to_edits(error, hunt) from error
+        found = first.search
+        if options.hunks and first.first_bad is not None:
+            repository = Repository.containing(Path(options.repository or trial.cwd))
+            part = part_of_first_bad(hunt, first, repository, is_attempt=options.attempts)
+            found = replace(found, part=part)
+        session.conclude(found.stopped, found.facts)
     return found
 
 
@@ -167,17 +156,10 @@ def bisect_working_tree(
         HostFailure: if nothing may be written into the repository.
     """
     trial = bench.for_search(bench.build_trial(request))
-    investigation = bench.notebook.begin_investigation(verb="bisect", trial=trial)
-    found = part_of_working_tree(
-        bench,
-        request,
-        search_recorder(bench, request, verb="bisect", investigation=investigation),
-        trial,
-        CommandOptions(budget=options.budget, jobs=options.jobs),
-    )
-    bench.notebook.end_investigation(
-        investigation, found.stopped, {"commit": found.commit, "places": list(found.places)}
-    )
+    with open_session(bench, "bisect", request, trial) as session:
+        chosen = CommandOptions(budget=options.budget, jobs=options.jobs)
+        found = part_of_working_tree(session, trial, chosen)
+        session.conclude(found.stopped, {"commit": found.commit, "places": list(found.places)})
     return found
 
 

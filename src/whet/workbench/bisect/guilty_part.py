@@ -34,7 +34,7 @@ def part_of_first_bad(
         HostFailure: if git cannot make a part of the change.
     """
     assert first.first_bad is not None
-    bench, trial = hunt.bench, hunt.trial
+    bench, trial = hunt.session.bench, hunt.trial
 
     def on(commit: str) -> Trial:
         # A part of an attempt is named by its commit alone.
@@ -45,7 +45,7 @@ def part_of_first_bad(
     try:
         base = good if is_attempt and good else commit_before(repository, changed, good)
         search = PartSearch(
-            bench=bench,
+            session=hunt.session,
             repository=repository,
             on=on,
             base=base,
@@ -54,7 +54,6 @@ def part_of_first_bad(
             if is_attempt
             else (base[:_SHORT], changed[:_SHORT]),
             oracle=first.oracle,
-            record=hunt.record,
             reference_seconds=_seconds_of(bench, first.search),
             place=hunt.versions.place,
             terms=hunt.terms,

@@ -24,12 +24,12 @@ from whet.search.subsets.hierarchy import Numbers
 from whet.workbench.delta.cases import Cases, Result
 from whet.workbench.delta.delta import Delta, delta
 from whet.workbench.files.results import place_beside
-from whet.workbench.trials.bench import Place, Workbench
+from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.command_search import CommandOptions
 from whet.workbench.trials.investigation import VersionSearch
 from whet.workbench.trials.payload import read_payload
 from whet.workbench.trials.request import TrialRequest
-from whet.workbench.trials.search_rows import search_recorder
+from whet.workbench.trials.session import Place, Session, open_session
 from whet.workbench.versions.releases import environments_for, releases
 from whet.workbench.versions.versions import VersionHunt
 
@@ -75,9 +75,19 @@ class PackageOptions:
 
 
 def bisect_packages(
-    bench: Workbench, request: TrialRequest, options: PackageOptions
+    bench: Workbench,
+    request: TrialRequest,
+    options: PackageOptions,
+    *,
+    within: Session | None = None,
 ) -> GuiltyPackages:
     """Find the packages that decide, then the first bad release of each.
+
+    Args:
+        bench: the workbench.
+        request: the command.
+        options: where to search.
+        within: the session that this is a step of.
 
     Raises:
         BadUsage, PayloadMissing, SettingsUnreadable: if an end is no set of packages.
@@ -87,7 +97,7 @@ def bisect_packages(
     """
     cases = cases_of_packages(bench, request, options.good, options.bad)
     chosen = CommandOptions(budget=options.budget, jobs=options.jobs)
-    found = delta(bench, request, cases, chosen)
+    found = delta(bench, request, cases, chosen, within=within)
     if not found.stopped.is_complete:
         return GuiltyPackages(delta=found)
     left = options.budget.less(found.wall_seconds, 0)
@@ -95,13 +105,22 @@ def bisect_packages(
         search
         for change in found.fails.changes[:_MOST_GUILTY]
         if len(found.fails.changes) <= _MOST_GUILTY
-        if (search := _first_bad(bench, request, replace(options, budget=left), found, change))
+        if (
+            search := _first_bad(
+                bench, request, replace(options, budget=left), found, change, within
+            )
+        )
     ]
     return GuiltyPackages(delta=found, releases=tuple(searches))
 
 
 def _first_bad(
-    bench: Workbench, request: TrialRequest, options: PackageOptions, found: Delta, change: Change
+    bench: Workbench,
+    request: TrialRequest,
+    options: PackageOptions,
+    found: Delta,
+    change: Change,
+    within: Session | None,
 ) -> VersionSearch | None:
     """Search the releases of one package, the others as they are where it fails."""
     if change.before is None or change.after is None:
@@ -120,21 +139,17 @@ def _first_bad(
     except WhetError as error:
         bench.emit(Notice(text=f"the releases of {change.name} are not searched: {error}"))
         return None
-    number = bench.notebook.begin_investigation(verb="bisect", trial=trial)
-    hunt = VersionHunt(
-        bench=bench, trial=trial, judging=request.judging, versions=versions, terms=terms,
-        record=search_recorder(bench, request, verb="bisect", investigation=number), budget=options.budget,
-        overlaps=(options.jobs or bench.jobs) > 1,
-    )  # fmt: skip
-    try:
-        search = hunt.run().search
-    except WhetError as error:  # with the others as they are an end cannot be installed
-        bench.emit(Notice(text=f"the releases of {change.name} are not searched: {error}"))
-        return None
-    bench.notebook.end_investigation(
-        number, search.stopped,
-        {"first_bad": search.first_bad, "suspects": list(search.suspects)},
-    )  # fmt: skip
+    with open_session(bench, "bisect", request, trial, within=within) as session:
+        hunt = VersionHunt(
+            session=session, trial=trial, versions=versions, terms=terms, budget=options.budget,
+            overlaps=(options.jobs or bench.jobs) > 1,
+        )  # fmt: skip
+        try:
+            search = hunt.run().search
+        except WhetError as error:  # with the others as they are an end cannot be installed
+            bench.emit(Notice(text=f"the releases of {change.name} are not searched: {error}"))
+            return None
+        session.conclude(search.stopped, search.facts)
     return search
 
 

@@ -9,7 +9,8 @@ from whet.core.trial import Trial
 from whet.search.subsets.hierarchy import Numbers
 from whet.search.subsets.hierarchy import Path as Steps
 from whet.workbench.files.results import place_beside
-from whet.workbench.trials.bench import Place, Workbench
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.session import Place
 
 FAILS, PASSES = "fails", "passes"
 """In the names of the two results."""

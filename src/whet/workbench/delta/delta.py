@@ -20,7 +20,7 @@ from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.command_search import CommandOptions, CommandSearch
 from whet.workbench.trials.reproduce import with_patience
 from whet.workbench.trials.request import TrialRequest
-from whet.workbench.trials.search_rows import search_recorder
+from whet.workbench.trials.session import Session, open_session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,8 @@ def delta(
     cases: Cases,
     options: CommandOptions,
     *,
-    investigation: int | None = None,
+    part_of: Session | None = None,
+    within: Session | None = None,
 ) -> Delta:
     """Find what decides between two cases, from both of them.
 
@@ -93,42 +94,37 @@ def delta(
         request: how its trials are judged and named.
         cases: the two and what lies between them.
         options: when to stop, and how many trials run at once.
-        investigation: number of the investigation that this is a part of; None: its own.
+        part_of: the investigation that this is a part of; None: its own.
+        within: the session that an investigation of its own is a step of.
 
     Raises:
         EndMisjudged: if both pass, or both fail.
     """
-    hunt = DeltaHunt(bench, request, options, cases, investigation)
-    return hunt.run(cases)
+    if part_of is not None:
+        return DeltaHunt(replace(part_of, verb="delta"), options).run(cases)
+    with open_session(
+        bench, "delta", request, cases.trial(cases.everything), within=within
+    ) as session:
+        found = DeltaHunt(session, options).run(cases)
+        session.conclude(found.stopped, _facts(found))
+    return found
 
 
 class DeltaHunt:
     """One search for what decides, under way."""
 
-    def __init__(
-        self,
-        bench: Workbench,
-        request: TrialRequest,
-        options: CommandOptions,
-        cases: Cases,
-        investigation: int | None,
-    ) -> None:
-        self._bench = bench
-        self._request = request
+    def __init__(self, session: Session, options: CommandOptions) -> None:
+        self._session = session
         self._options = options
-        self._is_part = investigation is not None
-        self._investigation = investigation or bench.notebook.begin_investigation(
-            verb="delta", trial=cases.trial(cases.everything)
-        )
-        self._trials = 0
+        self._before = len(session.log.begun)
         self._cached = 0
         self._wall_seconds = 0.0
 
     def run(self, cases: Cases) -> Delta:
         """Check the two cases, then search from each of them."""
         for remark in cases.remarks:
-            self._bench.emit(Notice(text=remark))
-        ends = settled(self._bench, cases, self._request.judging, self._record)
+            self._session.emit(Notice(text=remark))
+        ends = settled(self._session, cases)
         cases = ends.cases
         oracle = held_to_site(ends.baseline, ends.trial(cases.everything))
         found, stopped = self._search(
@@ -143,23 +139,13 @@ class DeltaHunt:
             )  # fmt: skip
             passes = self._side(cases, gone, cases.without(gone), PASSES, stopped)
         failure = ends.baseline.outcome.failure
-        result = Delta(
+        return Delta(
             what=cases.what, good=cases.good, bad=cases.bad,
             failure="it is bad" if failure is None else failure.summary,
             differences=len(cases.changes), fails=fails, passes=passes, left_out=cases.left_out,
-            stopped=stopped, trials=self._trials, cached=self._cached,
+            stopped=stopped, trials=len(self._session.log.begun) - self._before, cached=self._cached,
             wall_seconds=self._wall_seconds,
         )  # fmt: skip
-        if not self._is_part:
-            self._bench.notebook.end_investigation(self._investigation, stopped, _facts(result))
-        return result
-
-    def _record(self, starting: Trial) -> int:
-        self._trials += 1
-        record = search_recorder(
-            self._bench, self._request, verb="delta", investigation=self._investigation
-        )
-        return record(starting)
 
     def _search(
         self,
@@ -173,7 +159,7 @@ class DeltaHunt:
         seconds = ends.baseline.reproduction.wall_seconds
         what = ends.cases.what
         search: CommandSearch[Numbers] = CommandSearch(
-            bench=self._bench, oracle=oracle, repeats=ends.baseline.repeats, record=self._record,
+            session=self._session, oracle=oracle, repeats=ends.baseline.repeats,
             options=replace(self._options, budget=self._left()), begin=begin,
             as_trial=lambda numbers: with_patience(as_trial(numbers), seconds),
             label=lambda numbers: f"{len(numbers)} {what}", best=best, told=told,
@@ -201,7 +187,7 @@ class DeltaHunt:
         )  # fmt: skip
 
     def _line(self, trial: Trial, result: Result | None) -> str:
-        return line_for(self._bench, trial if result is None else result.trial)
+        return line_for(self._session.bench, trial if result is None else result.trial)
 
 
 def _as_said(verdict: Verdict) -> Verdict:

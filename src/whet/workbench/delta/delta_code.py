@@ -14,8 +14,9 @@ from whet.host.process.git import Repository
 from whet.reduction.between import Step
 from whet.reduction.files_between import FilesBetween, FileVersion
 from whet.search.subsets.hierarchy import Numbers
-from whet.workbench.trials.bench import Place, Workbench
+from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.placing import PlacingExecutor
+from whet.workbench.trials.session import Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

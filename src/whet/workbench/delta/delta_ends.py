@@ -1,19 +1,17 @@
 """Do the two cases do what they were said to do? The one passes, the other fails."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from whet.core.errors import BaselineDoesNotFail, CopyFailsOtherwise, EndMisjudged, WhetError
-from whet.core.event import Notice, TrialFinished
-from whet.core.outcome import Outcome
+from whet.core.event import Notice
 from whet.core.trial import PayloadBinding, Trial
 from whet.core.verdict import Verdict
 from whet.search.subsets.hierarchy import Numbers
 from whet.workbench.delta.cases import Cases
 from whet.workbench.files.copies import Copied, Running, reproduce_on_copies
-from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.reproduce import Baseline, reproduce, with_patience
-from whet.workbench.trials.request import Judging
+from whet.workbench.trials.session import Session
+from whet.workbench.trials.tested import Tested
 
 _NOW = "run again now, "
 """Said of trials of the past: what each did then is written down, and is no matter of doubt."""
@@ -42,9 +40,7 @@ class Settled:
         )
 
 
-def settled(
-    bench: Workbench, cases: Cases, judging: Judging, record: Callable[[Trial], int]
-) -> Settled:
+def settled(session: Session, cases: Cases) -> Settled:
     """Run both cases, turn them round if the good one fails, and return what came of it.
 
     Where the bad case passes once it is written anew, the two are compared as they are written.
@@ -53,7 +49,7 @@ def settled(
         EndMisjudged: if both pass, or both fail.
         CopyFailsOtherwise: if the bad case does not fail on a copy of its file as it does on it.
     """
-    ends = _Ends(bench, judging, record)
+    ends = _Ends(session)
     try:
         return ends.of(cases)
     except CopyFailsOtherwise as error:
@@ -67,7 +63,7 @@ def settled(
         found = ends.of(plain)
     except _GoodEndFailsError as error:
         raise error.told from None
-    bench.emit(
+    session.emit(
         Notice(
             text=f"written anew `{cases.bad}` does not do what it does as it is:"
             f" the two are compared by {plain.what}"
@@ -86,9 +82,7 @@ class _GoodEndFailsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
-    bench: Workbench
-    judging: Judging
-    record: Callable[[Trial], int]
+    session: Session
 
     def of(self, cases: Cases) -> Settled:
         """Return the two cases in the right order."""
@@ -102,7 +96,7 @@ class _Ends:
                     hint="say what bad means: `--bad-if 'stdout ~ NaN'`, `--bad-if 'seconds > 2'`;"
                     " `whet log` lists the trials",
                 )
-            self.bench.emit(
+            self.session.emit(
                 Notice(
                     text=f"`{cases.good}` fails and `{cases.bad}` passes:"
                     " they are taken the other way round"
@@ -118,9 +112,9 @@ class _Ends:
         trial = cases.trial(cases.everything)
         try:
             if cases.originals:
-                running = Running(judging=self.judging, record=self.record)
-                return reproduce_on_copies(self.bench, trial, cases.originals, running)
-            baseline = reproduce(self.bench, trial, self.judging, self.record, place=cases.place)
+                running = Running(session=self.session)
+                return reproduce_on_copies(trial, cases.originals, running)
+            baseline = reproduce(self.session, trial, place=cases.place)
         except BaselineDoesNotFail:
             return None
         return Copied(trial=trial, baseline=baseline)
@@ -130,26 +124,13 @@ class _Ends:
         baseline, cases = found.baseline, found.cases
         trial = with_patience(found.trial(()), baseline.reproduction.wall_seconds)
         for _ in range(baseline.repeats):
-            number, outcome = self._run(trial, cases)
-            verdict = baseline.oracle.judge(outcome)
-            self.bench.notebook.judge(number, baseline.oracle.description, verdict, None)
-            self.bench.emit(
-                TrialFinished(
-                    number=number, trial=trial, outcome=outcome, verdict=verdict, label=cases.good
-                )
-            )
-            if verdict is not Verdict.GOOD:
-                raise _GoodEndFailsError(_fails_too(cases, number, outcome, verdict))
-
-    def _run(self, trial: Trial, cases: Cases) -> tuple[int, Outcome]:
-        with self.bench.executor(self.record, place=cases.place) as executor:
-            future = executor.submit(trial)
-            outcome = future.result()
-        assert future.number is not None
-        return future.number, outcome
+            ran = self.session.run(trial, baseline.oracle, cases.good, place=cases.place)
+            if ran.verdict is not Verdict.GOOD:
+                raise _GoodEndFailsError(_fails_too(cases, ran))
 
 
-def _fails_too(cases: Cases, number: int, outcome: Outcome, verdict: Verdict) -> EndMisjudged:
+def _fails_too(cases: Cases, ran: Tested[object]) -> EndMisjudged:
+    number, outcome, verdict = ran.own_number, ran.outcome, ran.verdict
     if verdict is Verdict.BAD and cases.are_past:
         unknown = f": {'; '.join(cases.left_out)}" if cases.left_out else ""
         return EndMisjudged(

@@ -26,9 +26,10 @@ from whet.workbench.delta.cases import Cases
 from whet.workbench.delta.delta_code import code_between
 from whet.workbench.delta.delta_environment import changed_variables, in_environment
 from whet.workbench.files.named_files import first_argument
-from whet.workbench.trials.bench import Place, Workbench
+from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.compare import TrialDifference, compare_trials, inherited_by
 from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.session import Place
 from whet.workbench.versions.releases import environments_for
 
 Put: TypeAlias = Callable[[Trial, Numbers], Trial]

@@ -5,12 +5,12 @@ what the file holds: at the modules, headers or `conftest.py` beside it, or at i
 copy shows another failure, and a search would hold on to that one without a word.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whet.core.errors import BaselineDoesNotFail, CopyFailsOtherwise
-from whet.core.event import Notice, TrialFinished
+from whet.core.event import Notice
 from whet.core.failure import Failure
 from whet.core.oracle import Oracle, SameFailure
 from whet.core.outcome import Outcome
@@ -19,10 +19,10 @@ from whet.core.verdict import Verdict
 from whet.evidence.signature.told_apart import told_apart
 from whet.host.code.folders import pack_folder, put_folder_back
 from whet.host.files.files import put_back
-from whet.workbench.trials.bench import Place, Workbench, oracle_of
+from whet.workbench.trials.bench import oracle_of
 from whet.workbench.trials.payload import PLACEHOLDER
 from whet.workbench.trials.reproduce import FEW, MANY, Baseline, reproduce
-from whet.workbench.trials.request import Judging
+from whet.workbench.trials.session import Place, Session
 
 _MOST_BESIDE = 1000
 """So many files can be linked beside each copy without that taking longer than a trial."""
@@ -46,21 +46,17 @@ class Running:
     """How trials of a reproduction are run and judged.
 
     Attributes:
-        judging: what BAD means.
-        record: writes the row of a trial.
+        session: runs them.
         place: where they run, if they run on another version.
         attempts: how often at first.
     """
 
-    judging: Judging
-    record: Callable[[Trial], int]
+    session: Session
     place: Place | None = None
     attempts: int = FEW
 
 
-def reproduce_on_copies(
-    bench: Workbench, trial: Trial, files: Sequence[Path], running: Running
-) -> Copied:
+def reproduce_on_copies(trial: Trial, files: Sequence[Path], running: Running) -> Copied:
     """Reproduce the failure on copies of ``files``, and once on the files themselves.
 
     Where the two differ, the copies are tried once more with all that lies beside the originals
@@ -70,17 +66,15 @@ def reproduce_on_copies(
         BaselineDoesNotFail: if it fails on neither.
         CopyFailsOtherwise: if it fails on the files themselves alone, or in another way.
     """
-    original = _Original(bench, trial, files, running)
-    judging, record, place = running.judging, running.record, running.place
+    original = _Original(trial, files, running)
+    session, place = running.session, running.place
     missing: BaselineDoesNotFail | None = None
     copied: Failure | None = None
     for placed in (trial, _with_neighbours(trial, files)):
         if placed is None:
             continue
         try:
-            baseline = reproduce(
-                bench, placed, judging, record, place=place, attempts=running.attempts
-            )
+            baseline = reproduce(session, placed, place=place, attempts=running.attempts)
         except BaselineDoesNotFail as error:
             missing = missing or error
             if not original.fails_at_all():
@@ -90,9 +84,9 @@ def reproduce_on_copies(
             if original.fails_like(baseline):
                 if original.passes_now_and_then and baseline.repeats == 1:
                     # So do the copies, though the few that were run have all failed.
-                    baseline = reproduce(bench, placed, judging, record, attempts=MANY, place=place)
+                    baseline = reproduce(session, placed, attempts=MANY, place=place)
                 if placed is not trial:
-                    bench.emit(Notice(text="the files beside it are linked beside each copy"))
+                    session.emit(Notice(text="the files beside it are linked beside each copy"))
                 return Copied(trial=placed, baseline=baseline)
     if missing is not None and any(payload.is_home for payload in trial.payloads):
         raise missing
@@ -109,23 +103,20 @@ class _Original:
 
     def __init__(
         self,
-        bench: Workbench,
         trial: Trial,
         files: Sequence[Path],
         running: Running,
     ) -> None:
-        self._bench = bench
+        self._session = running.session
         self._trial = trial
         self._files = files
-        self._judging = running.judging
-        self._record = running.record
         self._place = running.place
         self._outcomes: list[Outcome] = []
 
     def fails_at_all(self) -> bool:
         if self._is_at_home:
             return True  # only a copy is run
-        any_bad = oracle_of(self._judging)
+        any_bad = oracle_of(self._session.request.judging)
         self._run_until(1, any_bad)
         return any(any_bad.judge(outcome) is Verdict.BAD for outcome in self._outcomes)
 
@@ -143,7 +134,7 @@ class _Original:
     @property
     def passes_now_and_then(self) -> bool:
         """Whether not every run so far has failed."""
-        any_bad = oracle_of(self._judging)
+        any_bad = oracle_of(self._session.request.judging)
         return any(any_bad.judge(outcome) is not Verdict.BAD for outcome in self._outcomes)
 
     @property
@@ -184,26 +175,12 @@ class _Original:
 
     def _run(self, trial: Trial, oracle: Oracle) -> Outcome:
         before = [_packed(path) for path in self._files]
-        with self._bench.executor(self._record, place=self._place) as executor:
-            future = executor.submit(trial)
-            outcome = future.result()
-        verdict = oracle.judge(outcome)
-        assert future.number is not None
-        self._bench.notebook.judge(future.number, oracle.description, verdict, None)
-        self._bench.emit(
-            TrialFinished(
-                number=future.number,
-                trial=trial,
-                outcome=outcome,
-                verdict=verdict,
-                label="as typed",
-            )
-        )
+        ran = self._session.run(trial, oracle, "as typed", place=self._place)
         for path, data in zip(self._files, before, strict=True):
             if put_folder_back(path, data) if path.is_dir() else put_back(path, data):
                 words = "it was put back; with `--clean` each trial starts from the same files"
-                self._bench.emit(Notice(text=f"the command changed `{path}`: {words}"))
-        return outcome
+                self._session.emit(Notice(text=f"the command changed `{path}`: {words}"))
+        return ran.outcome
 
 
 def _as_typed(trial: Trial, files: Sequence[Path], *, is_whole: bool = False) -> Trial:

@@ -1,7 +1,7 @@
 """The project's own small files that a command opens by itself: what shows its failure needs them."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from whet.core.verdict import Verdict
 from whet.host.files.file_times import Moment
 from whet.host.process.git import GitFailedError, Repository
 from whet.host.process.object_store import own_folder
-from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.session import Session
 
 _MOST_FILES, _MOST_BYTES, _MOST_BYTES_EACH = 60, 1 << 18, 1 << 16
 _MOST_LOOKED_AT = 2000
@@ -22,22 +22,16 @@ _MADE_BY_PYTHON = ".pyc"
 
 
 def opened_files(
-    bench: Workbench,
-    trial: Trial,
-    oracle: Oracle,
-    record: Callable[[Trial], int],
-    *,
-    left_out: Path,
+    session: Session, trial: Trial, oracle: Oracle, *, left_out: Path
 ) -> Mapping[str, bytes]:
     """Run a trial once more where it stands, and return what it looks at, by its path from there.
 
     What is hidden, what git is told to ignore and what the run itself writes is left out.
 
     Args:
-        bench: the workbench.
+        session: runs it.
         trial: what fails.
         oracle: judges the run.
-        record: writes its row before it starts.
         left_out: a folder of whet's own.
 
     Returns:
@@ -52,13 +46,9 @@ def opened_files(
         return top, ""
 
     began = Moment()
-    with replace(bench, observe=observe).executor(record) as executor:
-        future = executor.submit(trial)
-        outcome = future.result()
-    assert future.number is not None
-    verdict = oracle.judge(outcome)
-    bench.notebook.judge(future.number, oracle.description, verdict, None)
-    if not outcome.looks or verdict is not Verdict.BAD or began.is_doubtful:
+    ran = replace(session, observe=observe).run(trial, oracle, "files that it opens")
+    bench, outcome = session.bench, ran.outcome
+    if not outcome.looks or ran.verdict is not Verdict.BAD or began.is_doubtful:
         return {}
     looks = Looks.from_bytes(bench.notebook.blobs.read(outcome.looks))
     own = tuple(

@@ -4,7 +4,7 @@ import base64
 import os
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -34,9 +34,10 @@ from whet.host.trial.secret import for_shell
 from whet.host.trial.veil import inherited_in, veiled
 from whet.workbench.files.opened_files import opened_files
 from whet.workbench.files.report_place import ReportFolder
-from whet.workbench.trials.bench import RecordedExecutor, Workbench
+from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.investigation import Reproducer
 from whet.workbench.trials.reproduce import Baseline
+from whet.workbench.trials.session import RecordedExecutor, Session
 
 SCRIPT = "reproduce.sh"
 
@@ -72,12 +73,11 @@ class Recipe:
 
 
 def make_reproducer(
-    bench: Workbench,
+    session: Session,
     trial: Trial,
     report: ReportFolder,
     headline: str,
     baseline: Baseline,
-    record: Callable[[Trial], int],
 ) -> Reproducer:
     """Write the script, make the line, and try both in an empty folder.
 
@@ -85,14 +85,13 @@ def make_reproducer(
     and that is said.
 
     Args:
-        bench: the workbench.
+        session: runs them.
         trial: the failing trial with its smallest payloads.
         report: where the script goes.
         headline: what fails, for the script's first lines.
         baseline: how it fails, and how often it has to be tried until it does.
-        record: writes the row of a trial before it starts.
     """
-    folder = report.path
+    bench, folder = session.bench, report.path
     search_path = bench.environment.get("PYTHONPATH")
     if search_path:  # whoever runs it elsewhere does not have it
         environment = {"PYTHONPATH": search_path, **trial.environment}
@@ -112,7 +111,7 @@ def make_reproducer(
     for names_only, with_opened, index, packages in ways:
         pinned = replace(trial, packages=packages)
         if with_opened and opened is None:
-            opened = opened_files(bench, pinned, baseline.oracle, record, left_out=folder)
+            opened = opened_files(session, pinned, baseline.oracle, left_out=folder)
         if with_opened and not opened:
             continue
         brought = opened if with_opened else None
@@ -120,7 +119,7 @@ def make_reproducer(
         line = line_of(recipe, with_folder=not names_only)
         script = script_of(recipe, headline, with_folder=not names_only)
         try:
-            tried, times = _try(bench, trial, recipe, baseline, record, with_folder=not names_only)
+            tried, times = _try(session, trial, recipe, baseline, with_folder=not names_only)
         finally:
             report.write({SCRIPT: script.encode("utf-8", "surrogateescape")})
             make_runnable(folder / SCRIPT)
@@ -409,11 +408,10 @@ def _wrapped(content: bytes) -> str:
 
 
 def _try(
-    bench: Workbench,
+    session: Session,
     trial: Trial,
     recipe: Recipe,
     baseline: Baseline,
-    record: Callable[[Trial], int],
     *,
     with_folder: bool,
 ) -> tuple[Outcome, int]:
@@ -430,6 +428,7 @@ def _try(
         seconds = trial.limits.wall_seconds or hangs_by or _LEAST_LIMIT_SECONDS
         limits = Limits(wall_seconds=seconds + (_LEAST_LIMIT_SECONDS if trial.packages else 0.0))
         recipe = replace(recipe, trial=replace(recipe.trial, limits=Limits()))
+    bench = session.bench
     place = bench.belongings.temporary_folder()
     try:
         script = place / SCRIPT
@@ -442,14 +441,16 @@ def _try(
         # Its files are named as they are in the original, wherever it runs now.
         roots = (trial.cwd,) if trial.code is None else (trial.code.repository,)
         secrets = _secrets_of(recipe)
-        with replace(bench, roots=roots).executor(record) as executor:
+        elsewhere = replace(session, roots=roots)
+        with elsewhere.executor() as executor:
             for command in commands:
                 again = Trial(
                     command=command, cwd="", environment=secrets, limits=limits,
                     measures=trial.measures,
                 )  # fmt: skip
                 for times in range(1, baseline.repeats + 1):
-                    tried, most = _run_elsewhere(bench, executor, again, oracle), max(most, times)
+                    tried = _run_elsewhere(elsewhere, executor, again, oracle)
+                    most = max(most, times)
                     if oracle.judge(tried) is Verdict.BAD:
                         break
                 if oracle.judge(tried) is not Verdict.BAD:
@@ -471,18 +472,16 @@ def make_runnable(path: Path) -> None:
 
 
 def _run_elsewhere(
-    bench: Workbench, executor: RecordedExecutor, trial: Trial, oracle: Oracle
+    session: Session, executor: RecordedExecutor, trial: Trial, oracle: Oracle
 ) -> Outcome:
-    place = bench.belongings.temporary_folder()
+    belongings = session.bench.belongings
+    place = belongings.temporary_folder()
     try:
-        future = executor.submit(replace(trial, cwd=str(place)))
-        outcome = future.result()
-        assert future.number is not None
-        verdict = oracle.judge(outcome)
-        bench.notebook.judge(future.number, oracle.description, verdict, None)
+        return session.run_on(
+            executor, replace(trial, cwd=str(place)), oracle, "one-liner elsewhere"
+        ).outcome
     finally:
-        bench.belongings.discard(place)
-    return outcome
+        belongings.discard(place)
 
 
 def line_for(bench: Workbench, trial: Trial, *, prefix: Sequence[str] = ()) -> str:

@@ -16,11 +16,13 @@ from whet.core.text.record import JsonObject, text
 from whet.evidence.clues.probes import ProbeReport, probe_report
 from whet.host.process.console import Console
 from whet.host.python.module_search import files_named, start_of
+from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.inspect.definition import NOT_KNOWN, definition_of, pattern_in
 from whet.workbench.inspect.where import whereabouts
 from whet.workbench.trials.bench import Workbench, oracle_of
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.run import RunResult, run_trial
+from whet.workbench.trials.session import Session
 
 _MOST_NAMES = 2000
 
@@ -92,10 +94,11 @@ def probe(
     bench: Workbench, request: TrialRequest, looking: Looking, console: Console | None
 ) -> Probed:
     """Run a command, and do at each place what is asked for."""
-    bench.tasks = replace(bench.tasks, probes=wish_of(looking))
     trial = bench.build_trial(request, live=console is not None)
     oracle = oracle_of(request.judging)
-    result = run_trial(bench, trial, request, console, oracle, verb=looking.verb)
+    tasks = AgentTasks(probes=wish_of(looking))
+    session = Session(bench=bench, verb=looking.verb, request=request, tasks=tasks)
+    result = run_trial(session, trial, oracle, console)
     seen = next(each for each in result.evidence if each.kind == PROBES)
     return Probed(result=result, report=probe_report(seen.data))
 

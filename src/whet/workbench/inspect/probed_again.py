@@ -1,7 +1,6 @@
 """A trial that was looked into, once more: its probes are looked out for again."""
 
 from contextlib import suppress
-from dataclasses import replace
 
 from whet.core.errors import UnknownTarget
 from whet.core.observations.evidence import PROBES
@@ -16,6 +15,7 @@ from whet.core.text.record import (
     texts,
 )
 from whet.evidence.clues.probes import probe_report
+from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.notebook.entry import Entry
 from whet.workbench.inspect.probe import Looking, Probed, notes_on, settle, wish_of
 from whet.workbench.trials.bench import Workbench
@@ -23,8 +23,10 @@ from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.run import RunResult
 
 
-def take_up_probes(bench: Workbench, number: int | None, *, code_then: bool) -> tuple[str, ...]:
-    """Look out for what a trial was probed for, in the run that comes next.
+def probes_again(
+    bench: Workbench, number: int | None, *, code_then: bool
+) -> tuple[AgentTasks, tuple[str, ...]]:
+    """Return what an agent has to do to probe for what a trial was probed for.
 
     Args:
         bench: the workbench.
@@ -32,14 +34,15 @@ def take_up_probes(bench: Workbench, number: int | None, *, code_then: bool) -> 
         code_then: it runs on the code of its time, where lines stand elsewhere.
 
     Returns:
-        what is to be said of it.
+        it, and what is to be said of it.
     """
     entry = bench.notebook.find(number)
     asked = _asked(bench, entry)
     if asked is None:
-        return ()
+        return NO_TASKS, ()
     if code_then:
-        return (f"what trial {entry.number} was probed for is not looked out for in code of then",)
+        text = f"what trial {entry.number} was probed for is not looked out for in code of then"
+        return NO_TASKS, (text,)
     trial = entry.trial
     request = TrialRequest(
         command=trial.command, cwd=trial.cwd, environment=trial.environment, limits=trial.limits
@@ -50,11 +53,11 @@ def take_up_probes(bench: Workbench, number: int | None, *, code_then: bool) -> 
     try:
         places = settle(bench, request, wishes)
     except UnknownTarget as error:
-        return (f"what trial {entry.number} was probed for is not there any more: {error}",)
+        text = f"what trial {entry.number} was probed for is not there any more: {error}"
+        return NO_TASKS, (text,)
     ranks = tuple(each for each in items_of(asked.get("ranks")) if isinstance(each, int))
     looking = Looking(places=places, ranks=ranks, most_calls=most_calls, words=words)
-    bench.tasks = replace(bench.tasks, probes=wish_of(looking))
-    return tuple(notes_on(places))
+    return AgentTasks(probes=wish_of(looking)), tuple(notes_on(places))
 
 
 def probed_in(result: RunResult) -> Probed | None:

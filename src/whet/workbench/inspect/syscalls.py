@@ -16,13 +16,15 @@ from whet.evidence.calls.telling_calls import ranked
 from whet.evidence.calls.usual_calls import CallKey, is_usual, learnt, telling
 from whet.host.inspect.call_groups import Sieve
 from whet.host.process.console import Console
+from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.last_passed import passed_before
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.run import RunResult, run, run_again, run_trial
+from whet.workbench.trials.session import Session
 
 _TOLD_BYTES = 4000
-SIEVE = Sieve(is_usual, telling)
+FOLLOWED = AgentTasks(follows=Sieve(is_usual, telling))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +69,7 @@ def follow_command(
     """
     trial = bench.build_trial(request, live=console is not None)
     known, source = _learnt(bench, request, trial, learning)
-    with_calls_followed(bench)
-    result = run(bench, request, console, verb="syscalls")
+    result = run(bench, request, console, verb="syscalls", tasks=FOLLOWED)
     return _report(result, known, source)
 
 
@@ -88,8 +89,9 @@ def follow_again(
         timeout_seconds=then.limits.wall_seconds, limits=then.limits,
     )  # fmt: skip
     known, source = _learnt(bench, request, entry.trial, learning)
-    with_calls_followed(bench)
-    result = run_again(bench, entry.number, console, code_then=False, environment={})
+    result = run_again(
+        bench, entry.number, console, code_then=False, environment={}, tasks=FOLLOWED
+    )
     return _report(result, known, source)
 
 
@@ -106,11 +108,6 @@ def follow_process(pid: int, seconds: float | None, begun: Callable[[], None]) -
 
     calls = follow_running(pid, is_usual, seconds=seconds, begun=begun)
     return CallReport(calls=calls, telling=ranked(telling(calls.failures), None))
-
-
-def with_calls_followed(bench: Workbench) -> None:
-    """Have the calls of all trials followed from here on."""
-    bench.tasks = replace(bench.tasks, follows=SIEVE)
 
 
 def calls_in(evidence: Sequence[Evidence]) -> SystemCalls | None:
@@ -178,9 +175,9 @@ def _of_passing(
     bench: Workbench, request: TrialRequest, source: str
 ) -> tuple[frozenset[CallKey], str]:
     """Run what passes, without showing it, and return what fails in it."""
-    with_calls_followed(bench)
     trial = bench.build_trial(request)
-    result = run_trial(bench, trial, request, None, AnyFailure(), verb="syscalls")
+    session = Session(bench=bench, verb="syscalls", request=request, tasks=FOLLOWED)
+    result = run_trial(session, trial, AnyFailure())
     _must_pass(result.entry.outcome, source)
     calls = calls_in(result.evidence)
     assert calls is not None, "they were followed"

@@ -26,10 +26,12 @@ from whet.host.code.editing import unsaved_beside
 from whet.host.code.project import Project
 from whet.host.process.console import Console
 from whet.host.python.module_search import ask_where, files_named, start_of
+from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.workbench.inspect.definition import Definition, definition_of
 from whet.workbench.trials.bench import Workbench, oracle_of
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.run import RunResult, run_trial
+from whet.workbench.trials.session import Session
 
 _EARLY = "Python had loaded it before the program began; Python 3.12 can be asked about it later"
 _UNWOVEN = "another loader than Python's own compiled it; Python 3.12 can be asked about it"
@@ -247,12 +249,14 @@ def run_counted(
         "module": definition.module, "line": definition.line, "last": definition.line,
         "name": definition.name, "condition": "", "after": 0, "every": 1, "actions": [["count"]],
     }  # fmt: skip
+    tasks = NO_TASKS
     if not definition.reason:
         wish = {"probes": [probe], "ranks": [], "most_calls": 0}
-        bench.tasks = replace(bench.tasks, counted=json.dumps(wish))
+        tasks = AgentTasks(counted=json.dumps(wish))
     trial = bench.build_trial(request, live=console is not None)
     oracle = oracle_of(request.judging)
-    result = run_trial(bench, trial, request, console, oracle, verb="where")
+    session = Session(bench=bench, verb="where", request=request, tasks=tasks)
+    result = run_trial(session, trial, oracle, console)
     loads: list[tuple[float, Load]] = []
     calls: list[tuple[float, Calls]] = []
     reason = definition.reason

@@ -1,8 +1,7 @@
 """What an investigation learns from the system calls of one more run: the file that nobody names."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whet.core.failure import Failure, FailureKind
 from whet.core.observations.system_call import FailedCall, PathFacts
@@ -11,9 +10,9 @@ from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.calls.call_words import failed_words
 from whet.evidence.calls.telling_calls import errors_of, explains, is_named, is_question
-from whet.workbench.inspect.syscalls import calls_in, last_words, report_of, with_calls_followed
-from whet.workbench.trials.bench import Place, Workbench
+from whet.workbench.inspect.syscalls import FOLLOWED, calls_in, last_words, report_of
 from whet.workbench.trials.reproduce import Baseline
+from whet.workbench.trials.session import Place, Session
 
 _KINDS = frozenset(
     {
@@ -61,31 +60,24 @@ def is_worth_a_look(failure: Failure | None, outcome: Outcome, seconds: float) -
 
 
 def look_at_calls(
-    bench: Workbench,
+    session: Session,
     trial: Trial,
     baseline: Baseline,
-    record: Callable[[Trial], int],
     *,
     place: Place | None = None,
 ) -> CallFinding:
     """Run a trial once more with its calls followed, and return what they add.
 
     Args:
-        bench: the workbench.
+        session: runs it.
         trial: what fails.
         baseline: how it fails.
-        record: writes the row of a trial.
         place: where it runs.
     """
-    before = bench.tasks
-    with_calls_followed(bench)
-    try:
-        with bench.executor(record, place=place) as executor:
-            outcome = executor.submit(trial).result()
-    finally:
-        bench.tasks = before
-    calls = calls_in(outcome.evidence)
-    if calls is None or baseline.oracle.judge(outcome) is not Verdict.BAD:
+    followed = replace(session, tasks=replace(session.tasks, follows=FOLLOWED.follows))
+    ran = followed.run(trial, baseline.oracle, "calls followed", place=place)
+    outcome, calls = ran.outcome, calls_in(ran.outcome.evidence)
+    if calls is None or ran.verdict is not Verdict.BAD:
         return CallFinding()  # slowed down as it is, it did something else
     return finding_in(report_of(calls, outcome).telling, outcome)
 

@@ -8,11 +8,9 @@ from typing import TypeVar
 
 from whet.core.budget import OutOfTimeError
 from whet.core.errors import WhetError
-from whet.core.event import TrialFinished
 from whet.core.failure import FailureKind
 from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
 from whet.core.observations.evidence import STACKS
-from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.room import Room
 from whet.core.text.quantity import shown_count
@@ -46,8 +44,8 @@ from whet.workbench.investigate.origins import Origins, Recorded, origins_of, re
 from whet.workbench.investigate.repaired import repaired_clue
 from whet.workbench.investigate.unreached import why_unreached
 from whet.workbench.toggle.toggle_clues import toggle_clues
-from whet.workbench.trials.bench import Place, Workbench
 from whet.workbench.trials.reproduce import Baseline
+from whet.workbench.trials.session import Place, Session
 
 MOST_CLUES = 5
 CONTAINED = Room(is_clean=True, read_only=("/",), network="loopback")
@@ -84,10 +82,9 @@ class Closer:
     """A look for the cause of one failure.
 
     Attributes:
-        bench: the workbench.
+        session: runs its trials.
         trial: what fails.
         baseline: how.
-        record: writes the row of a trial.
         place: where it runs, if it runs on another version.
         tries_changes: run the program with small changes too.
         whole: the command with all its tests, where `trial` runs fewer of them.
@@ -96,10 +93,9 @@ class Closer:
         is_short: the time was spent before all was looked at.
     """
 
-    bench: Workbench
+    session: Session
     trial: Trial
     baseline: Baseline
-    record: Callable[[Trial], int]
     place: Place | None = None
     tries_changes: bool = True
     whole: Trial | None = None
@@ -164,9 +160,7 @@ class Closer:
 
         dead = dead_in(self.baseline.outcome.evidence)
         sources = {path: text for each in dead for path, text in each.failure.sources.items()}
-        return watched_clue(
-            self.bench, self.trial, self.baseline, self.record, sources=sources, looks=_LOOKS
-        )
+        return watched_clue(self.session, self.trial, self.baseline, sources=sources, looks=_LOOKS)
 
     @property
     def _can_look_closer(self) -> bool:
@@ -182,7 +176,7 @@ class Closer:
         return [
             *warned,
             *_crash(outcome, chosen.error, at),
-            *wrong_file_clues(chosen.failure, chosen.error, self.bench.project.folder, at),
+            *wrong_file_clues(chosen.failure, chosen.error, self.session.bench.project.folder, at),
             *overriding_clues(chosen.failure, chosen.error, at),
         ]
 
@@ -238,7 +232,7 @@ class Closer:
         if recorded is None or any(each.sureness is not Sureness.POSSIBLE for each in known):
             return []
         neighbours = Neighbours(
-            bench=self.bench, trial=self._contained(self.whole), baseline=self.baseline, recorded=recorded,
+            bench=self.session.bench, trial=self._contained(self.whole), baseline=self.baseline, recorded=recorded,
             run=self._variant, at=at,
         )  # fmt: skip
         with suppress(WhetError):  # this machine has no such room
@@ -248,7 +242,7 @@ class Closer:
     def _contained(self, trial: Trial | None = None) -> Trial:
         """Return what fails in a room in which nothing that it writes stays."""
         trial = trial or self.trial
-        room = self.bench.settled(CONTAINED.beside(trial.limits.room or Room()))
+        room = self.session.bench.settled(CONTAINED.beside(trial.limits.room or Room()))
         return replace(trial, limits=replace(trial.limits, room=room))
 
     def _with_variations(self, clues: list[Clue], origins: Origins, at: Placing) -> list[Clue]:
@@ -263,7 +257,7 @@ class Closer:
         contained = self._contained()
         records = self._in_time(
             lambda: left_out_clues(
-                self.bench, contained, self.baseline, origins.files,
+                self.session.bench, contained, self.baseline, origins.files,
                 lambda trial: self._variant(trial, NO_TASKS),
             )
         )  # fmt: skip
@@ -288,7 +282,7 @@ class Closer:
 
     def _of_toggles(self, *, is_explained: bool) -> list[Clue]:
         return toggle_clues(
-            self.bench, self.trial, self.baseline, self.record,
+            self.session, self.trial, self.baseline,
             is_explained=is_explained, libraries=self._libraries,
         )  # fmt: skip
 
@@ -331,33 +325,17 @@ class Closer:
         trial: Trial | None = None,
     ) -> list[Outcome]:
         """Run the command with other tasks, several times, or until it ends in one way."""
-        bench, oracle = self.bench, self.baseline.oracle
-        bench.tasks = tasks
+        oracle, session = self.baseline.oracle, replace(self.session, tasks=tasks)
         trial = _with_time(trial or self.trial, self.baseline.reproduction.wall_seconds)
         runs: list[Outcome] = []
-        try:
-            with bench.executor(self.record, place=self.place) as executor:
-                while len(runs) < times:
-                    future = executor.submit(trial)
-                    outcome = future.result()
-                    runs.append(outcome)
-                    assert future.number is not None
-                    self.looked.append(future.number)
-                    self._tell(future.number, trial, outcome, oracle)
-                    if oracle.judge(outcome) is until:
-                        break
-        finally:
-            bench.tasks = NO_TASKS
+        with session.executor(place=self.place) as executor:
+            while len(runs) < times:
+                ran = session.run_on(executor, trial, oracle, "looked at")
+                runs.append(ran.outcome)
+                self.looked.append(ran.own_number)
+                if ran.verdict is until:
+                    break
         return runs
-
-    def _tell(self, number: int, trial: Trial, outcome: Outcome, oracle: Oracle) -> None:
-        verdict = oracle.judge(outcome)
-        self.bench.notebook.judge(number, oracle.description, verdict, None)
-        self.bench.emit(
-            TrialFinished(
-                number=number, trial=trial, outcome=outcome, verdict=verdict, label="looked at"
-            )
-        )
 
     # ---- races ----
 

@@ -1,25 +1,24 @@
 """Whether a test fails only after an earlier one, which then leaves state behind."""
 
 import ast
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from whet.core.budget import StopReason
 from whet.core.errors import BadUsage, BaselineDoesNotFail
 from whet.core.observations.clue import Clue, Placing, Sureness
-from whet.core.outcome import Outcome
 from whet.core.text.code_lines import module_of
-from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.printed.told_tests import told_to_pass
 from whet.host.trial.agent_tasks import AgentTasks
+from whet.reduction.commands.selection import Tests
 from whet.workbench.investigate.investigating import Work
 from whet.workbench.shrink.pytest_command import read_pytest_command
 from whet.workbench.shrink.shrink_tests import FewestTests, fewest_tests
 from whet.workbench.trials.command_search import CommandOptions
 from whet.workbench.trials.reproduce import Baseline
+from whet.workbench.trials.tested import Tested
 
 _SURE = 2
 """So often each side is run from its start once it is known, to see that no chance is in it."""
@@ -27,12 +26,6 @@ _SURE = 2
 _MOST_NAMED = 3
 _WHY = "a test that passes alone fails for what an earlier one leaves behind"
 _TELL_ALL = ("-rpfE",)
-
-
-@dataclass(frozen=True, slots=True)
-class _Ran:
-    outcomes: tuple[Outcome, ...]
-    numbers: tuple[int, ...]
 
 
 def fewer_tests(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, ...]]:
@@ -47,7 +40,7 @@ def fewer_tests(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, .
     with work.steps.step("Run the test alone", _WHY):
         options = CommandOptions(budget=work.budget, jobs=work.options.jobs, cold=True)
         try:
-            fewest = fewest_tests(work.bench, work.trial, baseline, work.record, "", options)
+            fewest = fewest_tests(work.session, work.trial, baseline, "", options)
         except (BadUsage, BaselineDoesNotFail) as error:
             work.steps.conclude(f"not known: {error}")
             return baseline, ()
@@ -76,12 +69,11 @@ def _can_tell(work: Work, baseline: Baseline) -> bool:
 
 def _needing_others(work: Work, fewest: FewestTests) -> tuple[str, tuple[Clue, ...]]:
     """Run both sides again; say that the others bring the failure if nothing contradicts."""
-    told = replace(fewest.command, options=(*fewest.command.options, *_TELL_ALL))
     failing, others = fewest.failing, [each for each in fewest.kept if each != fewest.failing]
-    alone = _run(work, replace(fewest.trial, command=told.on((failing,))))
-    after = _run(work, replace(fewest.trial, command=told.on(fewest.kept)))
-    passes = all(told_to_pass(each, failing) for each in alone.outcomes)
-    fails = all(fewest.oracle.judge(each) is Verdict.BAD for each in after.outcomes)
+    alone = _run(work, fewest, (failing,))
+    after = _run(work, fewest, fewest.kept)
+    passes = all(told_to_pass(each.outcome, failing) for each in alone)
+    fails = all(each.verdict is Verdict.BAD for each in after)
     if not (passes and fails):
         return f"it is not clear whether `{failing}` passes alone", ()
     path, line = place_of_test(others[-1], work.trial.cwd)
@@ -97,28 +89,22 @@ def _needing_others(work: Work, fewest: FewestTests) -> tuple[str, tuple[Clue, .
         path=path,
         line=line,
         sureness=Sureness.POSSIBLE,
-        trials=(*alone.numbers, *after.numbers),
+        trials=tuple(each.own_number for each in (*alone, *after)),
         next_step=f"Find what {first} changed, and restore it there, with `monkeypatch` or in a"
         " fixture.",
     )
     return says, (clue,)
 
 
-def _run(work: Work, trial: Trial) -> _Ran:
-    """Run a trial from its start, often enough."""
-    numbers: list[int] = []
-    record = _noting(work.record, numbers)
-    with work.bench.executor(record) as executor:
-        outcomes = [executor.submit(trial).result() for _ in range(_SURE)]
-    return _Ran(tuple(outcomes), tuple(numbers))
-
-
-def _noting(record: Callable[[Trial], int], numbers: list[int]) -> Callable[[Trial], int]:
-    def noted(trial: Trial) -> int:
-        numbers.append(record(trial))
-        return numbers[-1]
-
-    return noted
+def _run(work: Work, fewest: FewestTests, tests: Tests) -> list[Tested[None]]:
+    """Run tests from their start, often enough."""
+    told = replace(fewest.command, options=(*fewest.command.options, *_TELL_ALL))
+    trial = replace(fewest.trial, command=told.on(tests))
+    with work.session.executor() as executor:
+        return [
+            work.session.run_on(executor, trial, fewest.oracle, f"{len(tests)} tests")
+            for _ in range(_SURE)
+        ]
 
 
 def _as_smaller(work: Work, baseline: Baseline, fewest: FewestTests) -> tuple[Baseline, bool]:
@@ -126,15 +112,14 @@ def _as_smaller(work: Work, baseline: Baseline, fewest: FewestTests) -> tuple[Ba
     if len(fewest.kept) == len(fewest.collected) or work.history.versions is not None:
         # An earlier version may not have these tests yet: there it must run as it was typed.
         return baseline, False
-    work.bench.tasks = AgentTasks(keeps_locals=True)  # the rest looks at what its frames held
-    with work.bench.executor(work.record) as executor:
-        outcome = executor.submit(fewest.trial).result()
-    if baseline.oracle.judge(outcome) is not Verdict.BAD:
+    tasks = AgentTasks(keeps_locals=True)  # the rest looks at what its frames held
+    ran = replace(work.session, tasks=tasks).run(fewest.trial, baseline.oracle, "fewer tests")
+    if ran.verdict is not Verdict.BAD:
         return baseline, False
     work.whole = work.trial
     work.trial = replace(work.trial, command=fewest.trial.command)
-    quicker = replace(baseline.reproduction, wall_seconds=outcome.wall_seconds)
-    return replace(baseline, outcome=outcome, reproduction=quicker), True
+    quicker = replace(baseline.reproduction, wall_seconds=ran.outcome.wall_seconds)
+    return replace(baseline, outcome=ran.outcome, reproduction=quicker), True
 
 
 def place_of_test(test: str, cwd: str) -> tuple[str, int]:

@@ -7,12 +7,9 @@ from pathlib import Path
 
 from whet.bisection.terms import FIXED, Terms
 from whet.core.errors import WhetError
-from whet.core.event import TrialFinished
 from whet.core.failure import Failure, FailureKind
 from whet.core.observations.clue import Clue, Placing, Sureness
-from whet.core.outcome import Outcome
 from whet.core.text.record import integer, text
-from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.clues.changed_functions import ChangedFunction, changed_functions
 from whet.evidence.clues.closer_look import told_in
@@ -21,6 +18,7 @@ from whet.host.python.interpreters import Search
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.workbench.investigate.investigating import Work
 from whet.workbench.trials.reproduce import Baseline
+from whet.workbench.trials.tested import Tested
 from whet.workbench.versions.releases import newer_releases, releases
 from whet.workbench.versions.versions import FirstBad, VersionHunt, Versions
 
@@ -114,7 +112,7 @@ class _Releases:
         tried = list(_to_try(own, newer))
         for version in tried:
             versions = self._releases(own, version, FIXED)
-            if self._run(versions, version) is Verdict.GOOD:
+            if self._run(versions, version).verdict is Verdict.GOOD:
                 found = self._search(versions, FIXED)
                 if found.first_bad is not None and found.last_good is not None:
                     return self._fixed(versions, fails=found.last_good, passes=found.first_bad)
@@ -134,42 +132,30 @@ class _Releases:
     def _fails(self, version: str) -> bool:
         return self.judged.get(version) is Verdict.BAD
 
-    def _record(self, starting: Trial) -> int:
-        number = self.work.record(starting)
-        self.numbers[starting.packages.get(self.package.name, "")] = number
-        return number
-
-    def _run(self, versions: Versions, version: str) -> Verdict:
-        verdict = self._judge(self._perform(versions, version), version)
-        self.judged[version] = verdict
-        return verdict
-
-    def _perform(self, versions: Versions, version: str) -> Outcome:
-        bench, trial = self.work.bench, versions.on(self.work.trial, version)
-        with bench.executor(self._record, place=versions.place) as executor:
-            return executor.submit(trial).result()
-
-    def _judge(self, outcome: Outcome, version: str) -> Verdict:
-        oracle, bench = self.baseline.oracle, self.work.bench
-        verdict, number = oracle.judge(outcome), self.numbers[version]
-        bench.notebook.judge(number, oracle.description, verdict, None)
-        label = f"{self.package.name} {version}"
-        bench.emit(
-            TrialFinished(
-                number=number, trial=self.work.trial, outcome=outcome, verdict=verdict, label=label
-            )
-        )
-        return verdict
+    def _run(self, versions: Versions, version: str, tasks: AgentTasks = NO_TASKS) -> Tested[None]:
+        session = replace(self.work.session, tasks=tasks)
+        ran = session.run(
+            versions.on(self.work.trial, version), self.baseline.oracle,
+            f"{self.package.name} {version}", place=versions.place,
+        )  # fmt: skip
+        self.numbers[version], self.judged[version] = ran.own_number, ran.verdict
+        return ran
 
     def _search(self, versions: Versions, terms: Terms) -> FirstBad:
         wanted = self.work.budget
         usual = _LEAST_SECONDS + _TIMES * self.baseline.reproduction.wall_seconds
         seconds = min(wanted.wall_seconds or _MOST_SECONDS, _MOST_SECONDS, usual)
-        return VersionHunt(
-            bench=self.work.bench, trial=self.work.trial, judging=self.work.request.judging,
-            versions=versions, record=self._record, terms=terms, oracle=self.baseline.oracle,
+        found = VersionHunt(
+            session=self.work.session, trial=self.work.trial, versions=versions, terms=terms,
+            oracle=self.baseline.oracle,
             budget=replace(wanted, trials=_MOST_TRIALS, wall_seconds=seconds),
         ).run()  # fmt: skip
+        run = {each.label: each.trial for each in found.search.tested}
+        for version in (found.first_bad, found.last_good):
+            number = run.get(versions.label(version)) if version is not None else None
+            if version is not None and number is not None:
+                self.numbers[version] = number
+        return found
 
     # ---- what was found ----
 
@@ -211,13 +197,7 @@ class _Releases:
         self, versions: Versions, version: str, folder: Path
     ) -> dict[tuple[str, int], int]:
         """Return which functions the failing run calls, by when; those that failed come last."""
-        bench = self.work.bench
-        bench.tasks = AgentTasks(closer=f"functions:{folder}/")
-        try:
-            outcome = self._perform(versions, version)
-            self._judge(outcome, version)
-        finally:
-            bench.tasks = NO_TASKS
+        outcome = self._run(versions, version, AgentTasks(closer=f"functions:{folder}/")).outcome
         told = [each for each in told_in(outcome.evidence) if each.get("kind") == "function"]
         order = {
             (text(each, "file").removeprefix(f"{folder}/"), integer(each, "line")): number

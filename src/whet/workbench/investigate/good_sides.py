@@ -11,6 +11,7 @@ from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.command_search import CommandOptions
 from whet.workbench.trials.investigation import VersionSearch
 from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.session import Session
 
 
 def check_good_sides(
@@ -70,10 +71,9 @@ def configuration_named(cwd: str, command: Sequence[str], good: str) -> str:
 
 
 def deciding_settings(
-    bench: Workbench,
+    session: Session,
     request: TrialRequest,
     files: tuple[str, str],
-    investigation: int,
     options: CommandOptions,
     *,
     output: str,
@@ -81,10 +81,9 @@ def deciding_settings(
     """Find the settings that decide between two configurations, and say them in a sentence.
 
     Args:
-        bench: the workbench.
+        session: the investigation.
         request: the command that names the second file.
         files: the configuration with which it passes, and the one with which it fails.
-        investigation: number of the investigation that this is a part of.
         options: when to stop.
         output: folder for the results.
 
@@ -95,12 +94,12 @@ def deciding_settings(
     """
     from whet.workbench.delta.delta_files import cases_of_files
 
-    cases = cases_of_files(bench, request, *files, output=output)
-    return decision_sentence(delta(bench, request, cases, options, investigation=investigation))
+    cases = cases_of_files(session.bench, request, *files, output=output)
+    return decision_sentence(delta(session.bench, request, cases, options, part_of=session))
 
 
 def deciding_packages(
-    bench: Workbench, request: TrialRequest, good: str, options: CommandOptions
+    session: Session, request: TrialRequest, good: str, options: CommandOptions
 ) -> tuple[str, tuple[VersionSearch, ...]]:
     """Find the packages that decide between a set and what is installed now.
 
@@ -115,5 +114,5 @@ def deciding_packages(
     from whet.workbench.bisect.packages import NOW, PackageOptions, bisect_packages
 
     chosen = PackageOptions(good=good, bad=NOW, budget=options.budget, jobs=options.jobs)
-    found = bisect_packages(bench, request, chosen)
+    found = bisect_packages(session.bench, request, chosen, within=session)
     return decision_sentence(found.delta), found.releases

@@ -5,9 +5,9 @@ from itertools import islice
 from whet.core.errors import NothingDiffers
 from whet.workbench.delta.delta import Delta, Side, delta
 from whet.workbench.delta.delta_trials import cases_of_trials
-from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.command_search import CommandOptions
 from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.session import Session
 
 """So many trials back a good one is looked for."""
 
@@ -15,19 +15,14 @@ _MOST_SHOWN = 5
 
 
 def decided_by(
-    bench: Workbench,
-    request: TrialRequest,
-    good: int,
-    investigation: int,
-    options: CommandOptions,
+    session: Session, request: TrialRequest, good: int, options: CommandOptions
 ) -> Delta:
     """Find what decides between a trial that passed and the one that is investigated.
 
     Args:
-        bench: the workbench.
+        session: the investigation; a trial of it ran as the user typed it.
         request: how trials are judged.
         good: number of the one that passed.
-        investigation: number of the investigation; a trial of it ran as the user typed it.
         options: when to stop.
 
     Raises:
@@ -36,18 +31,18 @@ def decided_by(
         EndMisjudged: if the good one fails today, or the other one passes.
         CodeNotKept: if the code of one of them is gone.
     """
-    typed = _as_typed(bench, investigation)
+    typed = _as_typed(session)
     if typed is None:
         raise NothingDiffers(
             "the command ran on copies of its files alone, which no earlier trial did",
             hint=f"compare two trials of it: `whet run -- …`, then `whet delta {good} NUMBER`",
         )
-    cases = cases_of_trials(bench, request, good, typed)
-    return delta(bench, request, cases, options, investigation=investigation)
+    cases = cases_of_trials(session.bench, request, good, typed)
+    return delta(session.bench, request, cases, options, part_of=session)
 
 
-def _as_typed(bench: Workbench, investigation: int) -> int | None:
-    entries = bench.notebook.entries(investigation=investigation)
+def _as_typed(session: Session) -> int | None:
+    entries = session.bench.notebook.entries(investigation=session.number)
     plain = (entry.number for entry in entries if not entry.trial.payloads)
     return next(plain, None)
 

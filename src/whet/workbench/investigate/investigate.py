@@ -73,6 +73,7 @@ from whet.workbench.trials.investigation import (
 )
 from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.session import Session, open_session
 from whet.workbench.versions.history_sentence import next_of_history
 from whet.workbench.versions.own_failure import check_shows_failure
 
@@ -129,19 +130,23 @@ def investigate(
         BaselineDoesNotFail: if it does not fail.
     """
     started_at = datetime.now(UTC).isoformat()
-    work = _begin(bench, request, options, history_of)
-    bench.deadline = work.began + work.most_seconds
-    payloads: list[Payload] = []
-    names = payload_names(work.trial, request.stdin)
-    for payload in read_all(bench, request, names, str(work.folder)):
-        taken = {other.result for other in payloads}
-        wanted = work.folder / payload.path.name
-        result = free_path(bench, wanted, payload.path, taken)
-        payloads.append(replace(payload, result=result))
-    work.trial = bench.for_search(work.trial, [*places_of(payloads), work.folder])
-    bench.tasks = AgentTasks(
-        keeps_locals=True
-    )  # the failure is to be seen once with all that its frames held
+    asked = _asked(bench, request, options, history_of)
+    # The failure is to be seen once with all that its frames held.
+    tasks = AgentTasks(keeps_locals=True)
+    with open_session(bench, "investigate", request, asked.trial, tasks=tasks) as session:
+        work = _begin(session, options, asked)
+        investigation = _investigated(work, started_at, pages)
+        session.conclude(investigation.stopped, {"folder": str(work.folder)})
+    work.report.write(pages(investigation))
+    return investigation
+
+
+def _investigated(
+    work: Work, started_at: str, pages: Callable[[Investigation], Mapping[str, bytes]]
+) -> Investigation:
+    """Reproduce the failure, and take the steps."""
+    payloads = _payloads(work)
+    work.trial = work.bench.for_search(work.trial, [*places_of(payloads), work.folder])
     try:
         payloads, baseline = _reproduce(work, payloads)
     except OutOfTimeError:
@@ -154,7 +159,7 @@ def investigate(
     published = 0.0
 
     def so_far() -> Investigation:
-        return _so_far(work, request, baseline, known, started_at)
+        return _so_far(work, baseline, known, started_at)
 
     def write(*, is_last: bool = False) -> None:
         nonlocal published
@@ -164,11 +169,20 @@ def investigate(
 
     work.publish = write
     _take_steps(work, known, baseline, payloads)
-    investigation = so_far()
-    facts = {"folder": str(work.folder)}
-    bench.notebook.end_investigation(work.number, investigation.stopped, facts)
-    work.report.write(pages(investigation))
-    return investigation
+    return so_far()
+
+
+def _payloads(work: Work) -> list[Payload]:
+    """Return the files that are made smaller, each with where its result goes."""
+    bench, request = work.bench, work.request
+    payloads: list[Payload] = []
+    names = payload_names(work.trial, request.stdin)
+    for payload in read_all(bench, request, names, str(work.folder)):
+        taken = {other.result for other in payloads}
+        wanted = work.folder / payload.path.name
+        result = free_path(bench, wanted, payload.path, taken)
+        payloads.append(replace(payload, result=result))
+    return payloads
 
 
 def _take_steps(work: Work, known: _Known, baseline: Baseline, payloads: list[Payload]) -> None:
@@ -205,17 +219,15 @@ def _take_steps(work: Work, known: _Known, baseline: Baseline, payloads: list[Pa
     known.reproducer = work.attempt(lambda: _hand_over(work, headline, held), None, is_last=True)
 
 
-def _so_far(
-    work: Work, request: TrialRequest, baseline: Baseline, known: _Known, started_at: str
-) -> Investigation:
+def _so_far(work: Work, baseline: Baseline, known: _Known, started_at: str) -> Investigation:
     """Return what is known."""
     found = None if work.found is None else work.found.search
     told = (*work.shown, *known.clues)
     own = _conclusions(baseline, found, work.part, known.shrunk)
     return Investigation(
-        number=work.number,
+        number=work.session.number or 0,
         trial=work.trial,
-        command_line=_command_line(request),
+        command_line=_command_line(work.request),
         started_at=started_at,
         wall_seconds=time.monotonic() - work.began,
         oracle=baseline.oracle.description,
@@ -244,9 +256,18 @@ def _so_far(
     )
 
 
-def _begin(
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is investigated: the command, the versions to search, and where the report goes."""
+
+    trial: Trial
+    history: History
+    report: ReportFolder
+
+
+def _asked(
     bench: Workbench, request: TrialRequest, options: InvestigateOptions, history_of: HistoryOf
-) -> Work:
+) -> _Asked:
     trial = bench.build_trial(request)
     if trial.hang_seconds is None and request.timeout_seconds is None:
         trial = replace(trial, hang_seconds=_SILENT_SECONDS, hangs_if_idle=True)
@@ -260,13 +281,16 @@ def _begin(
     report = ReportFolder(bench, options.folder)
     if options.budget.wall_seconds is None:
         bench.emit(Notice(text=_AT_MOST))
-    steps = Steps(emit=bench.emit)
-    bench.emit = steps.observe
-    number = bench.notebook.begin_investigation(verb="investigate", trial=trial)
-    return Work(
-        bench=bench, request=request, options=options, trial=trial, number=number,
-        steps=steps, report=report, history=history,
+    return _Asked(trial, history, report)
+
+
+def _begin(session: Session, options: InvestigateOptions, asked: _Asked) -> Work:
+    work = Work(
+        session=session, options=options, trial=asked.trial, steps=Steps(session=session),
+        report=asked.report, history=asked.history,
     )  # fmt: skip
+    work.session = replace(session, deadline=work.began + work.most_seconds)
+    return work
 
 
 def _history(
@@ -291,9 +315,7 @@ def _reproduce(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Base
     reason = "run it again: does it fail the same way each time?"
     with work.steps.step("Reproduce", reason):
         if work.history.is_pinned and work.history.versions is not None:
-            check_shows_failure(
-                work.bench, work.trial, work.request.judging, work.history.versions, work.record
-            )
+            check_shows_failure(work.session, work.trial, work.history.versions)
         payloads, copied = _on_copies(work, payloads)
         work.trial, baseline = copied.trial, copied.baseline
         done = baseline.reproduction
@@ -315,11 +337,11 @@ def _on_copies(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Copi
     def tried(chosen: list[Payload]) -> Copied:
         trial = bind_all(work.bench, work.trial, work.request, chosen)
         files = [payload.path for payload in chosen]
-        running = Running(judging=work.request.judging, record=work.record, place=place_of(work))
+        running = Running(session=work.session, place=place_of(work))
         try:
-            return reproduce_on_copies(work.bench, trial, files, running)
+            return reproduce_on_copies(trial, files, running)
         except BaselineDoesNotFail:
-            seldom = seldom_failure(work.bench, trial, running)
+            seldom = seldom_failure(trial, running)
             if seldom is None:
                 raise
             failing, runs, attempts, how = seldom
@@ -327,7 +349,7 @@ def _on_copies(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Copi
                 Notice(text=f"the first runs passed; it failed after {runs} more, {how}")
             )
             again = replace(running, attempts=max(_TIMES_SELDOM * runs, attempts))
-            return reproduce_on_copies(work.bench, failing, files, again)
+            return reproduce_on_copies(failing, files, again)
 
     try:
         return payloads, tried(payloads)
@@ -377,7 +399,7 @@ def _shrink(work: Work, known: _Known, which: tuple[int, Payload], baseline: Bas
         )
         with work.steps.step(f"Shrink {payload.shown}", "leave out what the failure does not need"):
             shrunk = shrink_one(
-                work.bench, work.trial, position, payload, baseline, work.record,
+                work.session, work.trial, position, payload, baseline,
                 options=options, guard=_guard(work), place=place_of(work),
             )  # fmt: skip
             known.shrunk.append(shrunk)
@@ -418,9 +440,7 @@ def _hand_over(work: Work, headline: str, baseline: Baseline) -> Reproducer | No
     reason = "run it in an empty folder: does it fail there too?"
     with work.steps.step("Check the one-liner elsewhere", reason):
         try:
-            reproducer = make_reproducer(
-                work.bench, work.trial, work.report, headline, baseline, work.record
-            )
+            reproducer = make_reproducer(work.session, work.trial, work.report, headline, baseline)
         except DiskFull as error:
             # What fails for want of space leaves none; what was found is not lost with it.
             work.steps.conclude(f"it could not be run elsewhere: {error}")

@@ -48,7 +48,7 @@ def compare_with_good(work: Work, baseline: Baseline) -> None:
         f"Compare with trial {number}", "it passed: find the differences that decide"
     ):
         try:
-            found = decided_by(work.bench, work.request, number, work.number, options)
+            found = decided_by(work.session, work.request, number, options)
         except (NothingDiffers, EndMisjudged, CodeNotKept) as error:
             if named is not None:
                 raise
@@ -73,7 +73,7 @@ def compare_configurations(work: Work) -> None:
     bad = configuration_named(work.trial.cwd, work.request.command, work.options.good_config)
     with work.steps.step(f"Compare {bad} with {work.options.good_config}", _GOOD_SIDE):
         found = deciding_settings(
-            work.bench, work.request, (work.options.good_config, bad), work.number,
+            work.session, work.request, (work.options.good_config, bad),
             _command_options(work), output=str(work.folder),
         )  # fmt: skip
         work.steps.conclude(found)
@@ -93,7 +93,7 @@ def compare_packages(work: Work) -> None:
 
     with work.steps.step(f"Compare packages with {work.options.good_packages}", _GOOD_SIDE):
         found = deciding_packages(
-            work.bench, work.request, work.options.good_packages, _command_options(work)
+            work.session, work.request, work.options.good_packages, _command_options(work)
         )
         said = "; ".join([found[0], *map(history_sentence, found[1])])
         work.steps.conclude(said)
@@ -117,11 +117,9 @@ def search_history(work: Work, baseline: Baseline) -> None:
     reason = "run older versions, to find the change that brings the failure"
     with work.steps.step(f"Find the first bad {versions.kind}", reason):
         hunt = VersionHunt(
-            bench=work.bench,
+            session=work.session,
             trial=work.trial,
-            judging=work.request.judging,
             versions=versions,
-            record=work.record,
             terms=Terms(),
             budget=work.budget,
             oracle=baseline.oracle,
@@ -182,7 +180,7 @@ def _look_at_edits(work: Work, baseline: Baseline) -> None:
     with work.steps.step("Look at your edits", reason):
         try:
             work.part = part_of_working_tree(
-                work.bench, work.request, work.record, work.trial,
+                work.session, work.trial,
                 CommandOptions(budget=budget, jobs=work.options.jobs), baseline=baseline,
             )  # fmt: skip
         except (NothingBetween, EndMisjudged, NotARepository) as error:

@@ -22,7 +22,7 @@ def look_at_its_calls(work: Work, baseline: Baseline) -> "CallFinding":
         return finding
     reason = "the kernel knows on which file it failed, and why"
     with work.steps.step("Look at its system calls", reason):
-        finding = look_at_calls(work.bench, work.trial, baseline, work.record, place=place_of(work))
+        finding = look_at_calls(work.session, work.trial, baseline, place=place_of(work))
         work.steps.conclude(finding.says)
     return finding
 
@@ -40,7 +40,7 @@ def hold_order(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, ..
         return baseline, ()
     why = "sets of texts have another order in each run of Python"
     with work.steps.step("Hold the order of sets", why):
-        held = held_order(work.bench, work.trial, baseline, work.record)
+        held = held_order(work.session, work.trial, baseline)
         if held is None:
             work.steps.conclude("no order was found that makes it fail each time")
             return baseline, ()
@@ -61,7 +61,7 @@ def look_closer(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
         "Look closer", "find the line that is wrong: it need not be the one that fails"
     ):
         closer = Closer(
-            bench=work.bench, trial=work.trial, baseline=baseline, record=work.record,
+            session=work.session, trial=work.trial, baseline=baseline,
             place=place_of(work), tries_changes=work.options.tries_changes, whole=work.whole,
         )  # fmt: skip
         finding = closer.look()
@@ -94,7 +94,7 @@ def fail_sooner(work: Work, baseline: Baseline) -> tuple[Baseline, list[str]]:
         "Find a limit under which it fails at once", "to fill all of the memory takes long"
     ):
         found = memory.limits_to_fail_at_once(
-            work.bench, work.trial, outcome, baseline.oracle, work.record,
+            work.session, work.trial, outcome, baseline.oracle,
             budget=work.budget,
         )  # fmt: skip
         if found is None:
@@ -115,8 +115,6 @@ def find_enough(work: Work, baseline: Baseline) -> list[str]:
     from whet.workbench.starve.out_of_memory import enough_memory
 
     with work.steps.step("Find how much memory is enough", "run it with less and with more"):
-        said = enough_memory(
-            work.bench, work.trial, baseline.oracle, work.record, budget=work.budget
-        )
+        said = enough_memory(work.session, work.trial, baseline.oracle, budget=work.budget)
         work.steps.conclude(said)
     return [f"{said[0].upper()}{said[1:]}."]

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -15,10 +15,10 @@ from whet.core.trial import Trial
 from whet.host.trial.agent_tasks import NO_TASKS
 from whet.workbench.files.report_place import ReportFolder
 from whet.workbench.investigate.steps import Steps
-from whet.workbench.trials.bench import Place, Workbench
+from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.request import TrialRequest
-from whet.workbench.trials.search_rows import search_recorder
+from whet.workbench.trials.session import Place, Session
 from whet.workbench.versions.versions import FirstBad, Versions
 
 MOST_SECONDS = 300.0
@@ -101,11 +101,9 @@ class Work:
     """An investigation under way.
 
     Attributes:
-        bench: the workbench.
-        request: what the user asked for.
+        session: runs its trials; each step has one with its own deadline.
         options: how to investigate.
         trial: the command.
-        number: of the investigation in the notebook.
         steps: what was done.
         report: where it goes.
         history: the versions to search.
@@ -119,11 +117,9 @@ class Work:
         whole: the command with all its tests, where `trial` runs fewer of them.
     """
 
-    bench: Workbench
-    request: TrialRequest
+    session: Session
     options: InvestigateOptions
     trial: Trial
-    number: int
     steps: Steps
     report: ReportFolder
     history: History
@@ -135,6 +131,16 @@ class Work:
     shown: list[Clue] = field(default_factory=list[Clue])
     ended: StopReason | None = None
     whole: Trial | None = None
+
+    @property
+    def bench(self) -> Workbench:
+        """The workbench."""
+        return self.session.bench
+
+    @property
+    def request(self) -> TrialRequest:
+        """What the user asked for."""
+        return self.session.request
 
     @property
     def folder(self) -> Path:
@@ -169,18 +175,19 @@ class Work:
             is_asked: the user has asked for it by name: then there is all the time that there is.
             is_last: nothing comes after it: some time is kept for it.
         """
-        if self.steps.is_interrupted:
+        if self.session.log.is_interrupted:
             self.ended = StopReason.INTERRUPTED
             return otherwise
         usual = self.seconds if is_last else self.seconds * _BEFORE_LAST
-        self.bench.deadline = self.began + (self.most_seconds if is_asked else usual)
+        until = self.began + (self.most_seconds if is_asked else usual)
+        self.session = replace(self.session, deadline=until)
         try:
             return do()
         except OutOfTimeError:
             self.ended = self.ended or StopReason.OUT_OF_TIME
         except KeyboardInterrupt:
             self.ended = StopReason.INTERRUPTED
-            self.steps.is_interrupted = True
+            self.session.log.is_interrupted = True
         except SystemExit:  # told to end: what is known is written first
             self.ended = StopReason.INTERRUPTED
             self.publish(is_last=True)
@@ -190,15 +197,14 @@ class Work:
         except WhetError as error:
             self.bench.emit(Notice(text=f"not done: {error}"))
         finally:
-            self.bench.deadline = None
-            self.bench.tasks = NO_TASKS
+            self.session = replace(self.session, deadline=None, tasks=NO_TASKS)
             self.publish()
         return otherwise
 
     @property
     def budget(self) -> Budget:
         """What is left for a search."""
-        until = self.bench.deadline or self.began + self.seconds
+        until = self.session.deadline or self.began + self.seconds
         left = max(until - time.monotonic(), 0.0)
         return Budget(wall_seconds=left, trials=self.options.budget.trials)
 
@@ -213,19 +219,10 @@ class Work:
                 path=path,
                 line=line,
                 sureness=Sureness.SHOWN,
-                trials=tuple(dict.fromkeys(self.steps.numbers)),
+                trials=self.steps.numbers,
                 next_step=next_step,
             )
         )
-
-    def record(self, starting: Trial) -> int:
-        """Write a trial of it down; return its number."""
-        record = search_recorder(
-            self.bench, self.request, verb="investigate", investigation=self.number
-        )
-        number = record(starting)
-        self.steps.began(number)
-        return number
 
 
 def place_of(work: Work) -> Place | None:

@@ -11,7 +11,7 @@ from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.workbench.files.copies import Running
 from whet.workbench.toggle.amplifiers import AMPLIFIERS
-from whet.workbench.trials.bench import Workbench, oracle_of
+from whet.workbench.trials.bench import oracle_of
 from whet.workbench.trials.repeated import Repeated
 from whet.workbench.trials.reproduce import with_patience
 
@@ -20,9 +20,7 @@ _MOST_COUNTED, _LEAST_SECONDS = 60, 0.01
 """As it is, and with what makes a failure come more often."""
 
 
-def seldom_failure(
-    bench: Workbench, trial: Trial, running: Running
-) -> tuple[Trial, int, int, str] | None:
+def seldom_failure(trial: Trial, running: Running) -> tuple[Trial, int, int, str] | None:
     """Return a trial that failed; None: it passes.
 
     With it stand how many runs it took, in how many its failures are to be counted, and what made
@@ -31,34 +29,32 @@ def seldom_failure(
     Only what surrounds the program is changed: other processes keep the processors busy.
     """
     busy = next(each.room for each in AMPLIFIERS if each.name == "cpu-load")
-    found = _runs_until_bad(bench, trial, running)
+    found = _runs_until_bad(trial, running)
     if found:
         return trial, *found, "as it is"
     assert busy is not None
-    room = bench.settled(busy.beside(trial.limits.room or Room()))
+    room = running.session.bench.settled(busy.beside(trial.limits.room or Room()))
     loaded = replace(trial, limits=replace(trial.limits, room=room))
     with suppress(WhetError):  # this machine cannot be kept busy
-        found = _runs_until_bad(bench, loaded, running)
+        found = _runs_until_bad(loaded, running)
         if found:
             return loaded, *found, f"with all processors busy (`--cpu-load {busy.cpu_load}`)"
     return None
 
 
-def _runs_until_bad(bench: Workbench, trial: Trial, running: Running) -> tuple[int, int] | None:
+def _runs_until_bad(trial: Trial, running: Running) -> tuple[int, int] | None:
     """Return how many runs it took until one was BAD, and how many take as long again; None: none was."""
-    oracle = oracle_of(running.judging)
+    session = running.session
     until = time.monotonic() + _MOST_SECONDS
-    with bench.executor(running.record, place=running.place) as executor:
+    with session.executor(place=running.place) as executor:
         repeated = Repeated(
             executor=executor,
-            oracle=oracle,
+            oracle=oracle_of(session.request.judging),
+            tell=session.tell,
             trial=lambda runs: (
                 with_patience(trial, runs[0].outcome.wall_seconds) if runs else trial
             ),
-            jobs=bench.jobs,
-            judged=lambda number, verdict: bench.notebook.judge(
-                number, oracle.description, verdict, None
-            ),
+            jobs=session.bench.jobs,
         )
         repeated.run(
             lambda verdicts: int(

@@ -1,14 +1,15 @@
 """The steps of an investigation: each says what it does and why while it does it."""
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from whet.core.budget import OutOfTimeError, StopReason
+from whet.core.budget import OutOfTimeError
 from whet.core.errors import WhetError
-from whet.core.event import Event, SearchStopped, StepFinished, StepStarted, TrialFinished
+from whet.core.event import StepFinished, StepStarted
 from whet.workbench.trials.investigation import Step
+from whet.workbench.trials.session import Session
 
 
 @dataclass(slots=True, kw_only=True)
@@ -16,35 +17,21 @@ class Steps:
     """Keeps what was done.
 
     Attributes:
-        emit: tells the observers.
+        session: whose trials they run.
         done: the steps so far.
-        numbers: the notebook's numbers of the trials of the step that is under way.
-        is_interrupted: Ctrl-C has ended a search.
     """
 
-    emit: Callable[[Event], None]
+    session: Session
     done: list[Step] = field(default_factory=list[Step])
-    numbers: list[int] = field(default_factory=list[int])
-    is_interrupted: bool = False
-    _began: dict[int, None] = field(default_factory=dict[int, None])
-    _answered: int = 0
+    _begun: int = 0
+    _told: int = 0
     _result: str = ""
 
-    def observe(self, event: Event) -> None:
-        """Count the trials of the step that is under way, and pass the event on."""
-        if isinstance(event, TrialFinished):
-            if event.number is None:
-                self._answered += 1
-            else:
-                self.numbers.append(event.number)
-                self.began(event.number)
-        if isinstance(event, SearchStopped) and event.reason is StopReason.INTERRUPTED:
-            self.is_interrupted = True
-        self.emit(event)
-
-    def began(self, number: int) -> None:
-        """Count a trial of the step that is under way, whoever tells of it."""
-        self._began[number] = None
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The trials of the step that is under way that were judged."""
+        told = self.session.log.told[self._told :]
+        return tuple(dict.fromkeys(each for each in told if each is not None))
 
     def conclude(self, result: str) -> None:
         """Say what came of the step that is under way."""
@@ -55,7 +42,7 @@ class Steps:
         """Do one step; without a conclusion it leaves no trace in the report."""
         self._restart()
         started = time.monotonic()
-        self.emit(StepStarted(title=title, reason=reason))
+        self.session.emit(StepStarted(title=title, reason=reason))
         try:
             yield
         except (OutOfTimeError, KeyboardInterrupt, WhetError) as error:
@@ -71,19 +58,22 @@ class Steps:
         self._finish(title, reason, time.monotonic())
 
     def _restart(self) -> None:
-        self._began, self._answered, self._result, self.numbers = {}, 0, "", []
+        log = self.session.log
+        self._begun, self._told, self._result = len(log.begun), len(log.told), ""
 
     def _finish(self, title: str, reason: str, started: float) -> None:
         if not self._result:
             return
-        self.emit(StepFinished(title=title, result=self._result))
+        log = self.session.log
+        begun = tuple(log.begun[self._begun :])
+        self.session.emit(StepFinished(title=title, result=self._result))
         self.done.append(
             Step(
                 title=title,
                 reason=reason,
                 result=self._result,
-                trials=len(self._began) + self._answered,
-                numbers=tuple(self._began),
+                trials=len(begun) + log.told[self._told :].count(None),
+                numbers=begun,
                 wall_seconds=time.monotonic() - started,
             )
         )

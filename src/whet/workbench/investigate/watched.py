@@ -1,14 +1,14 @@
 """What fails, and passes as soon as it is looked at closely: timing, or a program that knows."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from whet.core.observations.clue import Clue, Placing
 from whet.core.trial import Trial
 from whet.workbench.toggle.toggle import Effect, Turned, turn_each
 from whet.workbench.toggle.toggles import chosen, known_toggles
-from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.reproduce import Baseline
+from whet.workbench.trials.session import Session
 
 _SLOWER = ("one-core", "cpu-load")
 """They change when things happen, and put nothing into the program that it could see."""
@@ -21,20 +21,18 @@ _ASKS = re.compile(
 
 
 def watched_clue(
-    bench: Workbench,
+    session: Session,
     trial: Trial,
     baseline: Baseline,
-    record: Callable[[Trial], int],
     sources: Mapping[str, str],
     looks: int,
 ) -> Clue:
     """Return why a failure may go away while it is looked at, by experiments without a look.
 
     Args:
-        bench: the workbench.
+        session: runs its trials.
         trial: what fails.
         baseline: how.
-        record: writes the row of a trial.
         sources: the user's files by path.
         looks: in so many closer looks it passed, each time.
     """
@@ -50,8 +48,8 @@ def watched_clue(
             path=path,
             line=line,
         )
-    toggles = chosen(_SLOWER, known_toggles(bench.settings.toggles))
-    turned = turn_each(bench, trial, baseline, record, toggles, repeats=_REPEATS)
+    toggles = chosen(_SLOWER, known_toggles(session.bench.settings.toggles))
+    turned = turn_each(session, trial, baseline, toggles, repeats=_REPEATS)
     helping = [each for each in turned if _helps(each, baseline.reproduction.rate)]
     if helping:
         with_them = " and ".join(

@@ -27,9 +27,10 @@ from whet.host.trial.keys import END_OF_INPUT, TypedLines
 from whet.host.trial.stage import Debugging
 from whet.workbench.loop.meanwhile import Meanwhile
 from whet.workbench.loop.verify import Verification, Verifier, Verify
-from whet.workbench.trials.bench import RecordedExecutor, Workbench, oracle_of
+from whet.workbench.trials.bench import Workbench, oracle_of
 from whet.workbench.trials.request import TrialRequest
-from whet.workbench.trials.run import RunResult, judged, recorder
+from whet.workbench.trials.run import RunResult, judged
+from whet.workbench.trials.session import RecordedExecutor, Session
 
 BACK, AGAIN, QUIT = "b", "r", "q"
 """What the user may type between two runs."""
@@ -151,8 +152,7 @@ class _Loop:
 
 
 def loop(
-    bench: Workbench,
-    request: TrialRequest,
+    session: Session,
     options: LoopOptions,
     console: Console | None,
     tell: Callable[[Told], None],
@@ -161,8 +161,7 @@ def loop(
     """Run the command now and after each save, until Ctrl-C while nothing runs.
 
     Args:
-        bench: the workbench.
-        request: what to run.
+        session: what to run.
         options: how to loop.
         console: the user's terminal; None: nobody watches.
         tell: is given each run.
@@ -172,7 +171,8 @@ def loop(
     Raises:
         WhetError: if the first run cannot be started; later ones are told of.
     """
-    request = _with_input_again(request, console)
+    request = _with_input_again(session.request, console)
+    session, bench = replace(session, request=request), session.bench
     root = Path(os.path.abspath(request.cwd or bench.project.folder))
     early = EarlyLook()
     has_settled = threading.Event()
@@ -189,19 +189,18 @@ def loop(
         has_settled=has_settled,
     )  # fmt: skip
     oracle = oracle_of(request.judging)
-    record = recorder(bench, request, "loop")
 
     def judge(trial: Trial, future: TrialFuture) -> RunResult:
-        return judged(bench, trial, request, oracle, future)
+        return judged(session, trial, oracle, future)
 
     with (
         early,
         Saves(root, state.meanwhile.counts) as saves,
         Verifier(
-            bench=bench, oracle=oracle, mode=options.verify, console=console,
+            session=session, oracle=oracle, mode=options.verify, console=console,
             wake=saves.wake, distrust=runs.distrust, why_outdated=runs.why_outdated,
         ) as verifier,
-        bench.executor(record, console=console, perform=runs) as executor,
+        session.executor(console=console, perform=runs) as executor,
     ):  # fmt: skip
         done, noticed = 0, time.monotonic()
         while options.most_runs is None or done < options.most_runs:

@@ -21,8 +21,8 @@ from whet.core.verdict import Verdict
 from whet.execution.futures import TrialFuture
 from whet.execution.warm import Start
 from whet.host.process.console import Console
-from whet.workbench.trials.bench import RecordedExecutor, Workbench
 from whet.workbench.trials.run import RunResult
+from whet.workbench.trials.session import RecordedExecutor, Session
 
 _SHARE = 0.1  # of the loop's time, for all verifications but the first
 _PATIENCE, _LEAST_SECONDS = 5.0, 20.0  # times the seconds of the cold run that was measured
@@ -96,7 +96,7 @@ class Verifier:
     """Runs trials cold, one at a time, beside a loop; a context manager.
 
     Attributes:
-        bench: whose trials they are.
+        session: whose trials they are.
         oracle: judges them.
         mode: when.
         console: the loop's own; None: it has none.
@@ -105,7 +105,7 @@ class Verifier:
         why_outdated: says what has changed since the warm run has seen it; empty: nothing.
     """
 
-    bench: Workbench
+    session: Session
     oracle: Oracle
     mode: Verify
     console: Console | None
@@ -195,7 +195,9 @@ class Verifier:
             return self._ended(case, why_not=f"a cold run could not be started: {error}")
         outcome = future.result()
         assert number is not None
-        self.bench.notebook.judge(number, self.oracle.description, self.oracle.judge(outcome), None)
+        self.session.bench.notebook.judge(
+            number, self.oracle.description, self.oracle.judge(outcome), None
+        )
         case.outcomes.append(outcome)
         case.numbers.append(number)
         if outcome.timed_out or outcome.interrupted:
@@ -220,7 +222,7 @@ class Verifier:
         assert case is not None
         if self._executor is None:
             console = None if self.console is None else self.console.unseen()
-            making = self.bench.executor(self._record, console=console)
+            making = self.session.executor(console=console, record=self._record)
             self._executor = self._stack.enter_context(making)
         self._future = self._executor.submit(case.trial)
         self._future.add_done_callback(lambda _: self.wake())
@@ -228,7 +230,7 @@ class Verifier:
     def _record(self, trial: Trial) -> int:
         assert self._case is not None
         note = f"verifies trial {self._case.result.entry.number}"
-        return self.bench.notebook.begin(trial, verb="verify", note=note)
+        return self.session.bench.notebook.begin(trial, verb="verify", note=note)
 
     def _note_unsteady(self, case: _Case) -> None:
         first, last = _facts(case.outcomes[0]), _facts(case.outcomes[-1])
@@ -265,7 +267,7 @@ class Verifier:
             what = " and ".join(each.what for each in disagreements)
             description = f"{_ORACLE}: trial {case.numbers[0]} differs in {what}"
             # What was run warm proves nothing.
-            self.bench.notebook.judge(number, description, Verdict.SKIP, None)
+            self.session.bench.notebook.judge(number, description, Verdict.SKIP, None)
         return Verification(
             number=number,
             cold=tuple(case.numbers),

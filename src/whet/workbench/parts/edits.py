@@ -1,6 +1,5 @@
 """Which part of a change is to blame: of the first bad commit, or of what is not committed yet."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +11,11 @@ from whet.host.code.tree_changes import path_changes
 from whet.host.code.worktrees import Worktrees
 from whet.host.process.git import GitFailedError, Repository
 from whet.workbench.parts.smallest_part import PartSearch
-from whet.workbench.trials.bench import Place, Workbench
+from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.command_search import CommandOptions
 from whet.workbench.trials.reproduce import Baseline, reproduce
-from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.session import Place, Session
 from whet.workbench.versions.revisions import Checkouts
 from whet.workbench.versions.setups import Setup, Setups
 
@@ -39,9 +38,7 @@ def commit_before(repository: Repository, commit: str, last_good: str | None) ->
 
 
 def part_of_working_tree(
-    bench: Workbench,
-    request: TrialRequest,
-    record: Callable[[Trial], int],
+    session: Session,
     trial: Trial,
     options: CommandOptions,
     *,
@@ -52,9 +49,7 @@ def part_of_working_tree(
     What is tracked, staged and untracked counts, against HEAD. Both ends are run first.
 
     Args:
-        bench: the workbench.
-        request: how trials are judged.
-        record: writes the row of a trial before it starts.
+        session: runs its trials.
         trial: the command.
         options: when to stop, and how many trials run at once.
         baseline: what it does with the changes, if that is known.
@@ -65,16 +60,16 @@ def part_of_working_tree(
         EndMisjudged: if the command passes with the changes, or fails without them.
         HostFailure: if nothing may be written into the repository.
     """
-    code = _changed_code(trial)
+    code, bench = _changed_code(trial), session.bench
     repository = Repository.containing(Path(trial.cwd))
     for remark in (*bench.notes, *named_otherwise(repository, trial)):
         bench.emit(Notice(text=remark))
     place = checkouts_of(bench, repository)
     base, changed = code.commit, code.snapshot or ""
     if baseline is None:
-        baseline = _with_changes(bench, request, replace(trial, revision=changed), record, place)
+        baseline = _with_changes(session, replace(trial, revision=changed), place)
     search = PartSearch(
-        bench=bench,
+        session=session,
         repository=repository,
         on=lambda commit: replace(trial, revision=commit),
         reference_seconds=baseline.reproduction.wall_seconds,
@@ -82,7 +77,6 @@ def part_of_working_tree(
         changed=changed,
         labels=(f"HEAD {base[:_SHORT]}", "the working tree"),
         oracle=baseline.oracle,
-        record=record,
         place=place,
         budget=options.budget,
         jobs=options.jobs or bench.jobs,
@@ -128,16 +122,10 @@ def _changed_code(trial: Trial) -> CodeState:
     return trial.code
 
 
-def _with_changes(
-    bench: Workbench,
-    request: TrialRequest,
-    trial: Trial,
-    record: Callable[[Trial], int],
-    place: Place,
-) -> Baseline:
+def _with_changes(session: Session, trial: Trial, place: Place) -> Baseline:
     """Run the command with the changes, to see that it fails, and how often."""
     try:
-        return reproduce(bench, trial, request.judging, record, place=place)
+        return reproduce(session, trial, place=place)
     except BaselineDoesNotFail as error:
         raise EndMisjudged(
             f"with your changes {error}",

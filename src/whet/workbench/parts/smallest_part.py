@@ -19,10 +19,10 @@ from whet.host.process.git import GitFailedError, Repository
 from whet.search.answering import answering
 from whet.search.subsets.delta import Kept, minimize
 from whet.workbench.parts.hunks import ChangeParts
-from whet.workbench.trials.bench import Place, RecordedExecutor, Workbench
 from whet.workbench.trials.changed_part import SmallestPart
-from whet.workbench.trials.driver import HOLDS_NO_MORE, Driver, Question, announce, stop_reason_of
+from whet.workbench.trials.driver import HOLDS_NO_MORE, Driver, Question, stop_reason_of
 from whet.workbench.trials.reproduce import with_patience
+from whet.workbench.trials.session import Place, RecordedExecutor, Session
 
 
 @dataclass(slots=True, kw_only=True)
@@ -30,14 +30,13 @@ class PartSearch:
     """The search for the smallest part of the change between two commits.
 
     Attributes:
-        bench: the workbench.
+        session: runs its trials.
         repository: where both commits are.
         on: the trial that runs on a commit.
         base: full name of the commit that passes.
         changed: full name of the commit that fails; known to be so.
         labels: what both are called.
         oracle: what judges.
-        record: writes the row of a trial before it starts.
         reference_seconds: how long a run that fails takes; a part that takes far longer hangs.
             0: it is not known.
         place: makes a checkout for each trial.
@@ -47,14 +46,13 @@ class PartSearch:
         repeats: how often a part is run before it counts as not failing.
     """
 
-    bench: Workbench
+    session: Session
     repository: Repository
     on: Callable[[str], Trial]
     base: str
     changed: str
     labels: tuple[str, str]
     oracle: Oracle
-    record: Callable[[Trial], int]
     place: Place
     reference_seconds: float = 0.0
     terms: Terms = field(default_factory=Terms)
@@ -74,7 +72,7 @@ class PartSearch:
             HostFailure: if git cannot make a part of the change.
         """
         try:
-            commits = PartialCommits(self.repository, self.bench.belongings, self.base)
+            commits = PartialCommits(self.repository, self.session.bench.belongings, self.base)
             parts = ChangeParts(self.repository, commits, (self.base, self.changed))
             found = self._smallest(parts)
         except GitFailedError as error:
@@ -100,7 +98,7 @@ class PartSearch:
             )
         found = self._search(parts, cached=self.repeats == 1)
         if not found.is_verified and found.stopped is not StopReason.INTERRUPTED:
-            self.bench.emit(Notice(text=HOLDS_NO_MORE))
+            self.session.emit(Notice(text=HOLDS_NO_MORE))
             found = self._search(parts, cached=False)
         return found
 
@@ -114,9 +112,7 @@ class PartSearch:
         def note_bad(kept: Kept) -> None:
             self._best = tuple(kept.elements())
 
-        with self.bench.executor(
-            self.record, jobs=self.jobs, cached=cached, place=self.place
-        ) as executor:
+        with self.session.executor(jobs=self.jobs, cached=cached, place=self.place) as executor:
             driver = self._driver(executor)
             self._check_base(driver)
             before = _hits(executor)
@@ -128,10 +124,10 @@ class PartSearch:
         is_all = len(self._best) == len(everything)
         is_run = not parts.leaves_out if is_all else not remembered
         is_verified = is_run or self._holds(parts)
-        announce(self.bench.emit, ended, reason)
+        self.session.stopped(reason, ended.trials, ended.wall_seconds)
         commit = parts.commit_of(self._best)
         diff = shown_changes(self.repository, self.base, commit)
-        patch = self.bench.project.state / "parts" / f"{commit[:10]}.diff"
+        patch = self.session.bench.project.state / "parts" / f"{commit[:10]}.diff"
         patch.parent.mkdir(mode=0o700, exist_ok=True)
         write_atomically(patch, diff, mode=0o600)
         return SmallestPart(
@@ -187,19 +183,16 @@ class PartSearch:
         return Driver(
             executor=executor,
             oracle=self.oracle,
-            emit=self.bench.emit,
+            tell=self.session.tell,
             budget=self.budget,
             jobs=self.jobs,
             repeats=self.repeats,
-            judged=lambda number, verdict: self.bench.notebook.judge(
-                number, self.oracle.description, verdict, None
-            ),
             told=self.terms.for_search,
         )
 
     def _holds(self, parts: ChangeParts) -> bool:
         """Run the answer once more."""
-        with self.bench.executor(self.record, place=self.place) as executor:
+        with self.session.executor(place=self.place) as executor:
             verdict = self._driver(executor).ask(self._question(parts, self._best))
         return self.terms.for_search(verdict) is Verdict.BAD
 

@@ -1,32 +1,32 @@
 """The good side of a shrink that nobody named: the code on which the command passed before."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from whet.bisection.attempts import is_same_but_for_code
 from whet.core.errors import WhetError
-from whet.core.oracle import Oracle, SameFailure
+from whet.core.oracle import SameFailure
 from whet.core.trial import CodeState, Trial
 from whet.core.verdict import Verdict
 from whet.host.code.tree_changes import path_changes
 from whet.host.process.git import GitFailedError, Repository
 from whet.workbench.parts.edits import checkouts_of
 from whet.workbench.shrink.shrinking import Guard
-from whet.workbench.trials.bench import Place, Workbench
+from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.reproduce import Baseline, with_patience
+from whet.workbench.trials.session import Place, Session
 
 MOST_FILES = 5_000
 """Code of more files is not checked out unasked: that may take longer than the search."""
 
 
 def earlier_good(
-    bench: Workbench,
+    session: Session,
     typed: Trial,
     trial: Trial,
     baseline: Baseline,
     files: Sequence[Path],
-    record: Callable[[Trial], int],
 ) -> tuple[Guard, Place] | None:
     """Return the code on which the files as they are pass, and where it is run; None: none is known.
 
@@ -34,16 +34,16 @@ def earlier_good(
     Code that differs from that of now in the files alone says nothing.
 
     Args:
-        bench: the workbench.
+        session: runs it.
         typed: the command as the user typed it.
         trial: the same on copies of the files.
         baseline: what it does.
         files: what is made smaller.
-        record: writes the row of a trial before it starts.
     """
     is_certain = isinstance(baseline.oracle, SameFailure) and baseline.repeats == 1
     if typed.code is None or not typed.code.commit or not is_certain:
         return None
+    bench = session.bench
     repository = Repository(Path(typed.code.repository))
     patient = with_patience(trial, baseline.reproduction.wall_seconds)
     place = checkouts_of(bench, repository)
@@ -52,10 +52,11 @@ def earlier_good(
         try:
             if not _is_worth_a_run(repository, commit, typed.code, files):
                 continue
-            verdict = _verdict_on(bench, replace(patient, revision=commit), baseline, record, place)
+            patient = replace(patient, revision=commit)
+            ran = session.run(patient, baseline.oracle, label, place=place)
         except (GitFailedError, WhetError):
             continue  # it is gone meanwhile, or cannot be checked out
-        if verdict is Verdict.GOOD:
+        if ran.verdict is Verdict.GOOD:
             return _guard(label, commit), place
     return None
 
@@ -81,18 +82,6 @@ def _is_worth_a_run(
     if len(names) > MOST_FILES:
         return False
     return any(path != file and file not in path.parents for path in paths for file in files)
-
-
-def _verdict_on(
-    bench: Workbench,
-    trial: Trial,
-    baseline: Baseline,
-    record: Callable[[Trial], int],
-    place: Place,
-) -> Verdict:
-    oracle: Oracle = baseline.oracle
-    with bench.executor(record, place=place) as executor:
-        return oracle.judge(executor.submit(trial).result())
 
 
 def _guard(label: str, commit: str) -> Guard:

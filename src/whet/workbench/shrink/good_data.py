@@ -6,13 +6,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from whet.core.executor import Executor
 from whet.core.oracle import SameFailure
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.process.git import Repository
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.reproduce import Baseline
+from whet.workbench.trials.session import Place, Session
 
 _MARKS = ("good", "ok")
 
@@ -36,12 +36,12 @@ class GoodData:
 
 
 def good_data(
-    bench: Workbench,
+    session: Session,
     trial: Trial,
     position: int,
     path: Path,
     baseline: Baseline,
-    executor: Executor,
+    place: Place | None,
 ) -> GoodData | None:
     """Return a file that passes, of those that may be a good side; None: none is known, or passes.
 
@@ -49,22 +49,23 @@ def good_data(
     command passed the last time, and in the commits of now and before.
 
     Args:
-        bench: the workbench.
+        session: runs it.
         trial: the command on a copy of the file.
         position: number of the file among the payloads.
         path: the file.
         baseline: what the command does.
-        executor: runs it.
+        place: where it runs, if not where the command stands.
     """
     if not isinstance(baseline.oracle, SameFailure) or baseline.repeats > 1:
         return None
+    bench = session.bench
     asked = {bench.shelf.payload_of(trial.payloads[position].digest)}
     for label, data in _candidates(bench, trial, path):
         if data in asked or not data:
             continue
         asked.add(data)
         good = trial.with_payload(bench.shelf.keep(data), position)
-        if baseline.oracle.judge(executor.submit(good).result()) is Verdict.GOOD:
+        if session.run(good, baseline.oracle, label, place=place).verdict is Verdict.GOOD:
             return GoodData(label=label, lines=tuple(data.splitlines()))
     return None
 

@@ -1,7 +1,7 @@
 """`whet shrink`: the smallest file that still fails the same way."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -22,12 +22,12 @@ from whet.workbench.shrink.resuming import Wanted, best_so_far
 from whet.workbench.shrink.shrink_search import ShrinkSearch
 from whet.workbench.shrink.shrinking import Guard, Payload, Shrinking
 from whet.workbench.shrink.wishes import DEFAULT_FLOOR, Wishes
-from whet.workbench.trials.bench import Place, Workbench
+from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.investigation import ShrunkPayload
 from whet.workbench.trials.payload import bind_payloads, read_folder, read_payload
 from whet.workbench.trials.reproduce import Baseline, with_patience
 from whet.workbench.trials.request import TrialRequest
-from whet.workbench.trials.search_rows import search_recorder
+from whet.workbench.trials.session import Place, Session, open_session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,27 +77,23 @@ def shrink(
     trial = bench.for_search(trial, places_of(payloads))
     trial = bind_all(bench, trial, request, payloads, is_home=is_home)
     start = trial
-    investigation = bench.notebook.begin_investigation(verb="shrink", trial=start)
-
-    record = search_recorder(bench, request, verb="shrink", investigation=investigation)
-    files = [payload.path for payload in payloads]
-    running = Running(judging=request.judging, record=record)
-    copied = reproduce_on_copies(bench, trial, files, running)
-    trial, baseline = copied.trial, copied.baseline
-    guard, place = earlier_good(bench, typed, trial, baseline, files, record) or (None, None)
-    results: list[ShrunkPayload] = []
-    for position, payload in enumerate(payloads):
-        shrunk = shrink_one(
-            bench, trial, position, payload, baseline, record, options=options, start=start,
-            guard=guard, place=place,
-        )  # fmt: skip
-        results.append(shrunk)
-        trial = trial.with_payload(bench.shelf.keep(shrunk.content), position)
-        if shrunk.stopped is StopReason.INTERRUPTED:
-            break
-    bench.notebook.end_investigation(
-        investigation, results[-1].stopped, {"payloads": [result.result for result in results]}
-    )
+    with open_session(bench, "shrink", request, trial) as session:
+        files = [payload.path for payload in payloads]
+        copied = reproduce_on_copies(trial, files, Running(session=session))
+        trial, baseline = copied.trial, copied.baseline
+        guard, place = earlier_good(session, typed, trial, baseline, files) or (None, None)
+        results: list[ShrunkPayload] = []
+        for position, payload in enumerate(payloads):
+            shrunk = shrink_one(
+                session, trial, position, payload, baseline, options=options, start=start,
+                guard=guard, place=place,
+            )  # fmt: skip
+            results.append(shrunk)
+            trial = trial.with_payload(bench.shelf.keep(shrunk.content), position)
+            if shrunk.stopped is StopReason.INTERRUPTED:
+                break
+        written = [result.result for result in results]
+        session.conclude(results[-1].stopped, {"payloads": written})
     return tuple(results)
 
 
@@ -178,12 +174,11 @@ def bind_all(
 
 
 def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own lifetime
-    bench: Workbench,
+    session: Session,
     trial: Trial,
     position: int,
     payload: Payload,
     baseline: Baseline,
-    record: Callable[[Trial], int],
     *,
     options: ShrinkOptions,
     guard: Guard | None = None,
@@ -195,7 +190,7 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
     Raises:
         BadUsage: if what is asked of the result cannot be had.
     """
-    wishes = options.wishes
+    bench, wishes = session.bench, options.wishes
     preference = wishes.preference(payload.data)
     is_valid = None if payload.is_folder else validity_of(payload.data, payload.path.name)
     adapts = trial.limits.wall_seconds is None
@@ -204,8 +199,7 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
     if isinstance(baseline.oracle, SameFailure):  # else the user says what counts
         preference = replace(preference, is_valid=is_valid)
         if not payload.is_folder and options.defaults is None:
-            with bench.executor(record, place=place) as executor:
-                good = good_data(bench, trial, position, payload.path, baseline, executor)
+            good = good_data(session, trial, position, payload.path, baseline, place)
             preference = replace(preference, shows_nothing=None if good is None else good.holds)
     oracle = wishes.judged_by(held_to_site(baseline, trial), baseline)
     work = Shrinking(bench, trial, position, payload, oracle, guard=guard)
@@ -222,8 +216,8 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
     if not why_cold:
         warm = WarmSearch(bench.belongings, position=position, judge=oracle.judge)
     search = ShrinkSearch(
-        bench=bench, work=work, oracle=oracle, repeats=baseline.repeats, floor=floor,
-        record=record, place=place, jobs=options.jobs or bench.jobs, budget=options.budget,
+        session=session, work=work, oracle=oracle, repeats=baseline.repeats, floor=floor,
+        place=place, jobs=options.jobs or bench.jobs, budget=options.budget,
         warm=warm, why_cold=why_cold, preference=preference, pretty=wishes.pretty,
         defaults=options.defaults,
     )  # fmt: skip

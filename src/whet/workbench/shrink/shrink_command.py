@@ -22,7 +22,7 @@ from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.command_search import CommandOptions, CommandSearch, ShrunkCommand
 from whet.workbench.trials.reproduce import Baseline, reproduce, with_patience
 from whet.workbench.trials.request import TrialRequest
-from whet.workbench.trials.search_rows import search_recorder
+from whet.workbench.trials.session import Session, open_session
 
 
 def shrink_arguments(
@@ -43,14 +43,22 @@ def shrink_arguments(
             f"`{' '.join(masked_words(trial.command))}` has no arguments behind the program",
             hint="there is nothing to leave out; `whet shrink FILE -- …` makes a file smaller",
         )
-    recorded = RecordedSearch(bench, request, trial)
-    baseline = reproduce(bench, trial, request.judging, recorded.record)
+    with open_session(bench, "shrink", request, trial) as session:
+        found = _fewest_arguments(session, trial, first, options)
+        session.conclude(found.stopped, found.facts)
+    return found
+
+
+def _fewest_arguments(
+    session: Session, trial: Trial, first: int, options: CommandOptions
+) -> ShrunkCommand:
+    bench, baseline = session.bench, reproduce(session, trial)
     patient = with_patience(trial, baseline.reproduction.wall_seconds)
     oracle = held_to_site(baseline, trial)
     why_cold = why_cold_arguments(baseline, trial, options)
     search: CommandSearch[Words] = CommandSearch(
-        bench=bench, oracle=oracle, repeats=baseline.repeats,
-        record=recorded.record, options=options, best=trial.command,
+        session=session, oracle=oracle, repeats=baseline.repeats, options=options,
+        best=trial.command,
         begin=lambda command: reduce_arguments(command, first),
         as_trial=lambda command: replace(patient, command=command),
         label=lambda command: f"{len(command) - first} words", why_cold=why_cold,
@@ -59,14 +67,14 @@ def shrink_arguments(
     )  # fmt: skip
     stopped = search.run()
     smaller = replace(trial, command=search.best)
-    return recorded.ended(ShrunkCommand(
+    return ShrunkCommand(
         what="arguments", before=len(trial.command) - first, kept=search.best[first:],
         line=line_for(bench, smaller), trial=smaller, stopped=stopped, trials=search.trials,
         cached=search.cached, wall_seconds=search.wall_seconds,
         remark="" if len(search.best) > first
         else "the failure depends on none of them",
         warm=search.warm_runs, cold_because=search.cold_because,
-    ))  # fmt: skip
+    )  # fmt: skip
 
 
 def shrink_environment(
@@ -78,21 +86,33 @@ def shrink_environment(
         BadUsage: if there are none.
         BaselineDoesNotFail: if it passes.
     """
-    inherited = {
-        name: value for name, value in bench.environment.items() if not name.startswith("WHET_")
-    }
-    whole = {**inherited, **request.environment}
+    whole = {**_inherited(bench), **request.environment}
     if not whole:
         raise BadUsage("the environment is empty", hint="there is nothing to leave out")
     trial = _named_by_path(bench.for_search(bench.build_trial(request)), whole)
+    with open_session(bench, "shrink", request, trial) as session:
+        found = _fewest_variables(session, trial, whole, options)
+        session.conclude(found.stopped, found.facts)
+    return found
+
+
+def _inherited(bench: Workbench) -> dict[str, str]:
+    return {
+        name: value for name, value in bench.environment.items() if not name.startswith("WHET_")
+    }
+
+
+def _fewest_variables(
+    session: Session, trial: Trial, whole: dict[str, str], options: CommandOptions
+) -> ShrunkCommand:
+    bench, inherited = session.bench, _inherited(session.bench)
     shown = environment_to_keep(whole, state=bench.project.state)
     secret = {name for name, value in whole.items() if shown.get(name, value) != value}
-    recorded = RecordedSearch(bench, request, trial)
-    baseline = reproduce(bench, trial, request.judging, recorded.record)
+    baseline = reproduce(session, trial)
     patient = with_patience(trial, baseline.reproduction.wall_seconds)
     search: CommandSearch[Variables] = CommandSearch(
-        bench=bench, oracle=held_to_site(baseline, trial), repeats=baseline.repeats,
-        record=recorded.record, options=options, best=as_variables(whole),
+        session=session, oracle=held_to_site(baseline, trial), repeats=baseline.repeats,
+        options=options, best=as_variables(whole),
         begin=lambda variables: reduce_variables(dict(variables), clean_environment(), secret),
         as_trial=lambda variables: _in_environment(patient, dict(variables), inherited),
         label=lambda variables: f"{len(variables)} variables",
@@ -106,7 +126,7 @@ def shrink_environment(
         for name, value in kept.items()
     ]
     bare = replace(smaller, environment={}, unset=())
-    return recorded.ended(ShrunkCommand(
+    return ShrunkCommand(
         what="variables", before=len(whole),
         kept=tuple(
             f"{name}={shown[name] if name in secret else value}" for name, value in kept.items()
@@ -114,7 +134,7 @@ def shrink_environment(
         line=line_for(bench, bare, prefix=("env", "-i", *words)), trial=smaller, stopped=stopped,
         trials=search.trials, cached=search.cached, wall_seconds=search.wall_seconds,
         remark="" if kept else "the failure depends on none of them",
-    ))  # fmt: skip
+    )  # fmt: skip
 
 
 def why_cold_arguments(baseline: Baseline, trial: Trial, options: CommandOptions) -> str:
@@ -137,19 +157,3 @@ def _in_environment(trial: Trial, kept: dict[str, str], inherited: dict[str, str
         environment={name: value for name, value in kept.items() if inherited.get(name) != value},
         unset=tuple(sorted(name for name in inherited if name not in kept)),
     )
-
-
-class RecordedSearch:
-    """A search in the notebook: its trials, why it ended, what it found."""
-
-    def __init__(self, bench: Workbench, request: TrialRequest, trial: Trial) -> None:
-        self._bench = bench
-        self._number = bench.notebook.begin_investigation(verb="shrink", trial=trial)
-        self.record = search_recorder(bench, request, verb="shrink", investigation=self._number)
-
-    def ended(self, result: ShrunkCommand) -> ShrunkCommand:
-        """Write down what was found."""
-        self._bench.notebook.end_investigation(
-            self._number, result.stopped, {result.what: list(result.kept), "line": result.line}
-        )
-        return result

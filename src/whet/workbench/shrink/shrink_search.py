@@ -9,7 +9,6 @@ from whet.core.budget import Budget, StopReason
 from whet.core.event import Notice
 from whet.core.oracle import Oracle
 from whet.core.text.quantity import shown_bytes
-from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.execution.caching import CachingExecutor
 from whet.execution.warm_search import WarmSearch
@@ -23,9 +22,10 @@ from whet.reduction.settings.towards import changes_towards, reduce_towards
 from whet.reduction.statistics import Reduction
 from whet.workbench.shrink.shrinking import Shrinking
 from whet.workbench.shrink.wishes import DEFAULT_FLOOR
-from whet.workbench.trials.bench import Place, RecordedExecutor, Workbench
-from whet.workbench.trials.driver import HOLDS_NO_MORE, Driver, Ended, announce, stop_reason_of
+from whet.workbench.trials.driver import HOLDS_NO_MORE, Driver, Ended, stop_reason_of
 from whet.workbench.trials.investigation import ShrunkPayload
+from whet.workbench.trials.session import Place, RecordedExecutor, Session
+from whet.workbench.trials.tested import Tested
 
 _MORE_RUNS = 9
 """So often what did not fail when it was confirmed is run again before it is called flaky or not."""
@@ -41,11 +41,10 @@ class ShrinkSearch:
     """One search for a smaller payload.
 
     Attributes:
-        bench: the workbench.
+        session: runs the trials.
         work: the payload.
         oracle: says what an outcome proves.
         repeats: how often each candidate is run.
-        record: writes the row of a trial before it starts.
         place: wraps what runs a trial.
         jobs: trials at once.
         budget: when to stop.
@@ -57,11 +56,10 @@ class ShrinkSearch:
         pretty: lay the result out in the end.
     """
 
-    bench: Workbench
+    session: Session
     work: Shrinking
     oracle: Oracle
     repeats: int
-    record: Callable[[Trial], int]
     place: Place | None
     jobs: int
     budget: Budget
@@ -101,7 +99,7 @@ class ShrinkSearch:
             reason = StopReason.INTERRUPTED
         if not is_confirmed and not self.work.is_proven:
             self._say("the result was not run from the start yet; the same command does that")
-        announce(self.bench.emit, self._ended(), reason)
+        self.session.stopped(reason, self._trials - self._cached, self._wall_seconds)
         return self._result(reason)
 
     def _search(self, warm: WarmSearch | None, *, cached: bool) -> StopReason:
@@ -115,8 +113,7 @@ class ShrinkSearch:
         )
         self._reducer.size_of = payload.size_of
         self._minimal_over = ()
-        with self.bench.executor(
-            self.record,
+        with self.session.executor(
             jobs=self.jobs,
             cached=cached,
             place=self.place,
@@ -185,7 +182,7 @@ class ShrinkSearch:
         """Run the result once more, from the start; go back to what holds if it does not fail."""
         if self.floor and self.work.is_proven:
             return True  # each payload was accepted after many runs
-        with self.bench.executor(self.record, place=self.place) as executor:
+        with self.session.executor(place=self.place) as executor:
             driver = self._driver(executor)
             driver.jobs, driver.floor, driver.repeats = 1, 0.0, 1
             best = self.work.question_of(self.work.best, " from the start")
@@ -275,7 +272,7 @@ class ShrinkSearch:
             self._nearest = passing
 
     def _ask_from_start(self, data: bytes) -> Verdict:
-        with self.bench.executor(self.record, place=self.place) as executor:
+        with self.session.executor(place=self.place) as executor:
             driver = self._driver(executor)
             verdict = driver.ask(self.work.question_of(data, " from the start"))
             self._trials += driver.trials
@@ -290,27 +287,20 @@ class ShrinkSearch:
         return Driver(
             executor=executor,
             oracle=self.oracle,
-            emit=self.work.observe,
+            tell=self._tell,
             budget=left,
             jobs=self.jobs,
             repeats=self.repeats,
             floor=self.floor,
-            judged=lambda number, verdict: self.bench.notebook.judge(
-                number, self.oracle.description, verdict, None
-            ),
         )
 
     def _count(self, ended: Ended[Reduction] | Ended[bytes | None]) -> None:
         self._trials += ended.trials
         self._wall_seconds += ended.wall_seconds
 
-    def _ended(self) -> Ended[None]:
-        return Ended(
-            result=None,
-            stopped=None,
-            trials=self._trials - self._cached,
-            wall_seconds=self._wall_seconds,
-        )
+    def _tell(self, ran: Tested[object], oracle: Oracle) -> None:
+        self.work.note(ran)
+        self.session.tell(ran, oracle)
 
     def _say_what_stays(self) -> None:
         """Name the result on disk, which whoever reads the error that follows may not expect."""
@@ -320,7 +310,7 @@ class ShrinkSearch:
             self._say(f"the best so far stays in `{result}`: {before} → {written[-1]}")
 
     def _say(self, text: str) -> None:
-        self.bench.emit(Notice(text=text))
+        self.session.emit(Notice(text=text))
 
     def _result(self, reason: StopReason) -> ShrunkPayload:
         work, payload = self.work, self.work.payload

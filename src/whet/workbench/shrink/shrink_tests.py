@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,11 +27,11 @@ from whet.workbench.shrink.pytest_command import (
     without_memory,
     words_for,
 )
-from whet.workbench.shrink.shrink_command import RecordedSearch
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.command_search import CommandOptions, CommandSearch, ShrunkCommand
 from whet.workbench.trials.reproduce import Baseline, reproduce, with_patience
 from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.session import Session, open_session
 
 _SEED = re.compile(rb"(?:random seed: |--randomly-seed=)(\d+)")
 _SIDE_BY_SIDE = re.compile(rb"(?m)bringing up nodes|\d+ workers? \[|^(?:\[gw0\]|gw0 [\[I])")
@@ -55,16 +55,18 @@ def shrink_tests(
     """
     trial = bench.for_search(bench.build_trial(request))
     read_pytest_command(trial.command, Path(trial.cwd))
-    recorded = RecordedSearch(bench, request, trial)
-    baseline = reproduce(bench, trial, request.judging, recorded.record, attempts=1)
-    fewest = fewest_tests(bench, trial, baseline, recorded.record, named, options)
-    search = fewest.search
-    return recorded.ended(ShrunkCommand(
-        what="tests", before=len(fewest.collected), kept=fewest.kept,
-        line=line_for(bench, fewest.trial), trial=fewest.trial, stopped=fewest.stopped,
-        trials=search.trials, cached=search.cached, wall_seconds=search.wall_seconds,
-        remark=_remark(fewest.failing, search.best),
-    ))  # fmt: skip
+    with open_session(bench, "shrink", request, trial) as session:
+        baseline = reproduce(session, trial, attempts=1)
+        fewest = fewest_tests(session, trial, baseline, named, options)
+        search = fewest.search
+        found = ShrunkCommand(
+            what="tests", before=len(fewest.collected), kept=fewest.kept,
+            line=line_for(bench, fewest.trial), trial=fewest.trial, stopped=fewest.stopped,
+            trials=search.trials, cached=search.cached, wall_seconds=search.wall_seconds,
+            remark=_remark(fewest.failing, search.best),
+        )  # fmt: skip
+        session.conclude(found.stopped, found.facts)
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,10 +98,9 @@ class FewestTests:
 
 
 def fewest_tests(
-    bench: Workbench,
+    session: Session,
     trial: Trial,
     baseline: Baseline,
-    record: Callable[[Trial], int],
     named: str,
     options: CommandOptions,
 ) -> FewestTests:
@@ -110,7 +111,7 @@ def fewest_tests(
         BaselineDoesNotFail: if no test fails, or not that one.
     """
     command = read_pytest_command(trial.command, Path(trial.cwd))
-    pytest = _Pytest(bench, trial, command, record)
+    pytest = _Pytest(session, trial, command)
     collected, failing, oracle = pytest.find(baseline.outcome, named)
     patient = with_patience(trial, baseline.reproduction.wall_seconds)
     found: list[Tests | None] = []
@@ -122,7 +123,7 @@ def fewest_tests(
         found.append((yield from reduce_tests(collected, failing)))
 
     search: CommandSearch[Tests] = CommandSearch(
-        bench=bench, oracle=oracle, repeats=1, record=record, options=options,
+        session=session, oracle=oracle, repeats=1, options=options,
         best=(), begin=begin, as_trial=as_trial,
         label=lambda tests: f"{len(tests)} tests",
     )  # fmt: skip
@@ -152,15 +153,13 @@ class _Pytest:
 
     def __init__(
         self,
-        bench: Workbench,
+        session: Session,
         trial: Trial,
         command: PytestCommand,
-        record: Callable[[Trial], int],
     ) -> None:
         self.command = command
-        self._bench = bench
+        self._session = session
         self._trial = trial
-        self._record = record
 
     def find(self, outcome: Outcome, named: str) -> tuple[Tests, str, TestFails]:
         """Return all tests in order, the one that fails, and what judges whether it does."""
@@ -215,7 +214,9 @@ class _Pytest:
             )
 
     def _trial_sees(self, package: str) -> bool:
-        packages = self._bench.notebook.environment(self._trial.surroundings.packages_digest)
+        packages = self._session.bench.notebook.environment(
+            self._trial.surroundings.packages_digest
+        )
         return package in packages
 
     def _collect(self, command: Sequence[str]) -> Tests:
@@ -224,13 +225,13 @@ class _Pytest:
         return words_for(names, Path(self._trial.cwd))
 
     def _run(self, command: tuple[str, ...]) -> Outcome:
-        with self._bench.executor(self._record) as executor:
+        with self._session.executor() as executor:
             return executor.submit(replace(self._trial, command=command)).result()
 
     def _warn_of_others(self, failing: str, failed: Tests) -> None:
         others = [each for each in failed if each != failing]
         if others:
-            self._bench.emit(Notice(
+            self._session.emit(Notice(
                 text=f"of {len(failed)} tests that fail, this is about `{failing}`; name another:"
                 f" `whet shrink --tests '{others[0]}' -- …`"
             ))  # fmt: skip

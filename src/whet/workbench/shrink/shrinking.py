@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 
 from whet.core.errors import CannotWrite, DiskFull
-from whet.core.event import Event, Notice, PassStarted, PayloadReduced, TrialFinished
+from whet.core.event import Notice, PassStarted, PayloadReduced
 from whet.core.oracle import Interesting, Oracle, SameFailure
 from whet.core.outcome import Outcome
 from whet.core.text.quantity import shown_bytes
@@ -24,6 +24,7 @@ from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.driver import Question
 from whet.workbench.trials.investigation import Size
 from whet.workbench.trials.reproduce import patience
+from whet.workbench.trials.tested import Tested
 
 _ANYBODY = 0o666  # less the umask
 _LAST_FEW = 5
@@ -156,16 +157,16 @@ class Shrinking:
         """Return what must be run to judge a payload."""
         return self.question(self._bench.shelf.hold(data), len(data), remark)
 
-    def observe(self, event: Event) -> None:
-        """Keep what slipped to another failure and what came warm, and pass the event on."""
-        if isinstance(event, TrialFinished):
-            if event.outcome.resumed_from:
-                self._came_warm.add(event.trial.payloads[self._position].digest)
-            if event.verdict is Verdict.BAD:
-                self._last_bad = event.outcome
-            if event.verdict is Verdict.SKIP:
-                self._keep_other(event)
-        self._bench.emit(event)
+    def note(self, ran: Tested[object]) -> None:
+        """Keep what slipped to another failure and what came warm."""
+        if ran.skipped is not None:
+            return
+        if ran.outcome.resumed_from:
+            self._came_warm.add(ran.trial.payloads[self._position].digest)
+        if ran.verdict is Verdict.BAD:
+            self._last_bad = ran.outcome
+        if ran.verdict is Verdict.SKIP:
+            self._keep_other(ran)
 
     @property
     def is_proven(self) -> bool:
@@ -201,20 +202,20 @@ class Shrinking:
         except (OSError, DiskFull, CannotWrite) as error:
             raise result_error(error, result) from error
 
-    def _keep_other(self, event: TrialFinished) -> None:
+    def _keep_other(self, ran: Tested[object]) -> None:
         """Note what else an outcome shows, and keep its payload so that it can be run again."""
-        outcome, failure = event.outcome, event.outcome.failure
+        outcome, failure = ran.outcome, ran.outcome.failure
         oracle = self._oracle.inner if isinstance(self._oracle, NoDearer) else self._oracle
-        data = self.content_of(event.trial.payloads[self._position].digest)
+        data = self.content_of(ran.trial.payloads[self._position].digest)
         if isinstance(oracle, Interesting) and oracle.is_also(outcome):
             assert outcome.exit_code is not None
-            is_kept = self.others.exited(outcome.exit_code, data, event.number)
+            is_kept = self.others.exited(outcome.exit_code, data, ran.number)
         elif failure is None or not isinstance(oracle, SameFailure):
             return
         elif oracle.judge(outcome) is Verdict.BAD:
             return  # it fails on the good side too, or costs more
         else:
-            is_kept = self.others.met(failure, data, event.number)
+            is_kept = self.others.met(failure, data, ran.number)
         if is_kept:
             self._bench.shelf.keep(data)
 

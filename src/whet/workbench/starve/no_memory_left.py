@@ -6,7 +6,6 @@ The address space, not the memory: the program gets the same error as before (`M
 `std::bad_alloc`), where a control group would kill it.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from whet.core.budget import Budget
@@ -19,7 +18,7 @@ from whet.core.verdict import Verdict
 from whet.evidence.signature.room_met import is_about_gpus
 from whet.host.files.memory import memory_left
 from whet.workbench.starve.starve import RATIONED, FindOptions, Rationing
-from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.session import Session
 
 _SHARES = (1 / 8, 1 / 4, 1 / 2)  # of what the program grew by
 _ENOUGH_SECONDS = 1.0
@@ -76,32 +75,29 @@ def is_quick(outcome: Outcome) -> bool:
 
 
 def limits_to_fail_at_once(
-    bench: Workbench,
+    session: Session,
     trial: Trial,
     outcome: Outcome,
     oracle: Oracle,
-    record: Callable[[Trial], int],
     *,
     budget: Budget,
 ) -> tuple[Limits, Outcome] | None:
     """Return limits under which a command fails as before, sooner, and how; None: there are none.
 
     Args:
-        bench: the workbench.
+        session: runs its trials.
         trial: without a limit of memory.
         outcome: what it did.
         oracle: what BAD means.
-        record: writes the row of a trial.
         budget: when to stop.
     """
     rationed = RATIONED["address-space"]
     most = max(outcome.peak_rss_bytes, 64 * int(rationed.step))
     rationing = Rationing(
-        bench=bench,
+        session=session,
         trial=trial,
         rationed=rationed,
         oracle=_StillFails(oracle),
-        record=record,
         options=FindOptions(name="address-space", budget=budget),
     )
     top = round(most / rationed.step)

@@ -1,45 +1,40 @@
 """How much memory would be enough for a command that was killed for want of it."""
 
-from collections.abc import Callable
-
 from whet.core.budget import Budget
 from whet.core.limits import shown_size
 from whet.core.oracle import Oracle
 from whet.core.trial import Trial
 from whet.host.files.memory import memory_left
 from whet.workbench.starve.starve import RATIONED, FindOptions, Rationing
-from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.session import Session
 
 _MOST_TIMES = 16  # a program that needs more than so many times its limit probably grows for ever
 _MOST_SHARE = 2  # and the machine is not brought down to learn it
 
 
 def enough_memory(
-    bench: Workbench,
+    session: Session,
     trial: Trial,
     oracle: Oracle,
-    record: Callable[[Trial], int],
     *,
     budget: Budget,
 ) -> str:
     """Return in a sentence how much memory is enough.
 
     Args:
-        bench: the workbench.
+        session: runs its trials.
         trial: with the limit that is too little.
         oracle: what BAD means.
-        record: writes the row of a trial.
         budget: when to stop.
     """
     rationed = RATIONED["memory"]
     limit = trial.limits.memory_bytes or 0
     most = min(_MOST_TIMES * limit, memory_left().available_bytes // _MOST_SHARE)
     rationing = Rationing(
-        bench=bench,
+        session=session,
         trial=trial,
         rationed=rationed,
         oracle=oracle,
-        record=record,
         options=FindOptions(name="memory", budget=budget),
     )
     found = rationing.from_too_little(round(most / rationed.step))

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 from whet.core.budget import Budget, StopReason
 from whet.core.errors import NeverSucceeds
-from whet.core.event import Event, TrialFinished
 from whet.core.executor import Executor
 from whet.core.limits import Limits, shown_size
 from whet.core.oracle import Oracle
@@ -20,9 +19,10 @@ from whet.host.limits.sandbox.room_plan import temporary_folder
 from whet.search.proposal import Search
 from whet.search.threshold import Threshold, least_amount
 from whet.workbench.trials.bench import Workbench, oracle_of
-from whet.workbench.trials.driver import Driver, Question, announce, stop_reason_of
+from whet.workbench.trials.driver import Driver, Question, stop_reason_of
 from whet.workbench.trials.request import TrialRequest
-from whet.workbench.trials.search_rows import search_recorder
+from whet.workbench.trials.session import Session, open_session
+from whet.workbench.trials.tested import Tested
 
 _MEMORY_STEP_BYTES = 64 << 10
 _DISK_STEP_BYTES = 4 << 10
@@ -232,20 +232,14 @@ def find_least(bench: Workbench, request: TrialRequest, options: FindOptions) ->
     """
     rationed = RATIONED[options.name]
     trial = bench.build_trial(request)
-    investigation = bench.notebook.begin_investigation(verb="starve", trial=trial)
-
-    record = search_recorder(bench, request, verb="starve", investigation=investigation)
-    ration = Rationing(
-        bench=bench,
-        trial=trial,
-        rationed=rationed,
-        oracle=oracle_of(request.judging),
-        record=record,
-        options=options,
-    )
-    found = ration.from_enough()
-    facts = {"least_good": found.least_good, "most_bad": found.most_bad}
-    bench.notebook.end_investigation(investigation, found.stopped, facts)
+    with open_session(bench, "starve", request, trial) as session:
+        ration = Rationing(
+            session=session, trial=trial, rationed=rationed, oracle=oracle_of(request.judging),
+            options=options,
+        )  # fmt: skip
+        found = ration.from_enough()
+        facts = {"least_good": found.least_good, "most_bad": found.most_bad}
+        session.conclude(found.stopped, facts)
     return found
 
 
@@ -254,19 +248,17 @@ class Rationing:
     """A search for the least of something with which a trial succeeds.
 
     Attributes:
-        bench: the workbench.
+        session: runs its trials.
         trial: with the limits that hold all the while.
         rationed: what is searched.
         oracle: says whether it succeeds.
-        record: writes the row of a trial.
         options: how to search.
     """
 
-    bench: Workbench
+    session: Session
     trial: Trial
     rationed: Rationed
     oracle: Oracle
-    record: Callable[[Trial], int]
     options: FindOptions
 
     def from_enough(self) -> LeastAmount:
@@ -276,21 +268,20 @@ class Rationing:
             NeverSucceeds: if that fails too.
         """
         rationed = self.rationed
-        with self.bench.executor(self.record) as executor:
-            watch = _Watch(self.bench.emit, rationed)
-            driver = self._driver(executor, watch)
-            free = driver.submit(self.trial)
+        with self.session.executor() as executor:
+            driver = self._driver(executor)
             label = f"without a limit of {rationed.name}"
-            if driver.settle(self.trial, free, label) is not Verdict.GOOD:
-                raise _never(free.result(), rationed)
+            free = driver.settle(self.trial, driver.submit(self.trial), label)
+            if free.verdict is not Verdict.GOOD:
+                raise _never(free, rationed)
             search = least_amount(
                 least=rationed.least,
                 most=rationed.most(),
-                guess=rationed.guess(free.result()),
+                guess=rationed.guess(free.outcome),
                 precision=rationed.precision,
             )
-            found = self._giving_up(free.result()).search_on(driver, watch, search)
-        return replace(found, free=free.result().wall_seconds, trials=found.trials + 1)
+            found = self._giving_up(free.outcome).search_on(driver, search)
+        return replace(found, free=free.outcome.wall_seconds, trials=found.trials + 1)
 
     def _giving_up(self, free: Outcome) -> "Rationing":
         """Return this search with runs that are given up when they wait for ever.
@@ -308,52 +299,48 @@ class Rationing:
         """Search upwards from the trial's own limit, which is too little, to so much."""
         amount: float = getattr(self.trial.limits, self.rationed.field)
         steps = round(amount / self.rationed.step)
-        with self.bench.executor(self.record) as executor:
-            watch = _Watch(self.bench.emit, self.rationed)
+        with self.session.executor() as executor:
             search = least_amount(
                 least=steps + 1,
                 most=max(most_steps, steps + 1),
                 guess=2 * steps,
                 precision=self.rationed.precision,
             )
-            return self.search_on(self._driver(executor, watch), watch, search)
+            return self.search_on(self._driver(executor), search)
 
     def least_up_to(self, most_steps: int) -> int | None:
         """Search upwards from an eighth of so much, downwards if that is enough; None: nothing is."""
-        with self.bench.executor(self.record) as executor:
-            watch = _Watch(self.bench.emit, self.rationed)
+        with self.session.executor() as executor:
             search = least_amount(
                 least=self.rationed.least,
                 most=most_steps,
                 guess=most_steps // 8,
                 precision=self.rationed.precision,
             )
-            ended = self._driver(executor, watch).run(search, self._ask)
-            announce(self.bench.emit, ended, stop_reason_of(ended, StopReason.THRESHOLD))
-            return (ended.result or watch.threshold()).least_good
+            tried = _Amounts(self.rationed)
+            ended = self._driver(executor).run(search, self._ask, heard=tried.note)
+            reason = stop_reason_of(ended, StopReason.THRESHOLD)
+            self.session.stopped(reason, ended.trials, ended.wall_seconds)
+            return (ended.result or tried.threshold()).least_good
 
     def enough(self, steps: int) -> Outcome | None:
         """Return what the trial does with so much; None: it is not enough."""
-        with self.bench.executor(self.record) as executor:
-            driver = self._driver(executor, _Watch(self.bench.emit, self.rationed))
+        with self.session.executor() as executor:
+            driver = self._driver(executor)
             trial = replace(
                 self.trial, limits=self.rationed.limits(self.trial.limits, max(steps, 1))
             )
             label = f"{self.rationed.name} {self.rationed.shown(steps)}"
-            running = driver.submit(trial)
-            is_good = driver.settle(trial, running, label) is Verdict.GOOD
-            return running.result() if is_good else None
+            ran = driver.settle(trial, driver.submit(trial), label)
+            return ran.outcome if ran.verdict is Verdict.GOOD else None
 
-    def _driver(self, executor: Executor, watch: "_Watch") -> Driver:
+    def _driver(self, executor: Executor) -> Driver:
         return Driver(
             executor=executor,
             oracle=self.oracle,
-            emit=watch.observe,
+            tell=self.session.tell,
             budget=self.options.budget,
             repeats=self.options.repeats,
-            judged=lambda number, verdict: self.bench.notebook.judge(
-                number, self.oracle.description, verdict, None
-            ),
         )
 
     def _ask(self, steps: int) -> Question:
@@ -361,77 +348,71 @@ class Rationing:
         label = f"{self.rationed.name} {self.rationed.shown(steps)}"
         return Question(trial=replace(self.trial, limits=limits), label=label)
 
-    def search_on(
-        self, driver: Driver, watch: "_Watch", search: Search[int, Threshold]
-    ) -> LeastAmount:
+    def search_on(self, driver: Driver, search: Search[int, Threshold]) -> LeastAmount:
         """Run a search to its end, and return what it has found."""
-        ended = driver.run(search, self._ask)
+        tried = _Amounts(self.rationed)
+        ended = driver.run(search, self._ask, heard=tried.note)
         reason = stop_reason_of(ended, StopReason.THRESHOLD)
-        announce(self.bench.emit, ended, reason)
-        found = ended.result or watch.threshold()
+        self.session.stopped(reason, ended.trials, ended.wall_seconds)
+        found = ended.result or tried.threshold()
         shown = self.rationed.shown
         return LeastAmount(
             name=self.rationed.name,
             least_good=None if found.least_good is None else shown(found.least_good),
             most_bad=None if found.most_bad is None else shown(found.most_bad),
-            rungs=watch.rungs(),
+            rungs=tried.rungs(),
             free=0.0,
-            limited_by=watch.limited_by,
+            limited_by=tried.limited_by,
             stopped=reason,
             trials=ended.trials,
             wall_seconds=ended.wall_seconds,
         )
 
 
-def _never(outcome: Outcome, rationed: Rationed) -> NeverSucceeds:
-    failure = "" if outcome.failure is None else f": {outcome.failure.summary}"
+def _never(free: Tested[object], rationed: Rationed) -> NeverSucceeds:
+    failure = "" if free.outcome.failure is None else f": {free.did}"
     return NeverSucceeds(
         f"the command fails with all the {rationed.name} that there is too{failure}",
         hint=f"mend that first, or leave out what else limits it; then `--find {rationed.name}`",
     )
 
 
-class _Watch:
-    """Listens to the search and keeps what each amount did."""
+class _Amounts:
+    """Keeps what each amount did, by how many steps it is."""
 
-    def __init__(self, emit: Callable[[Event], None], rationed: Rationed) -> None:
-        self._emit = emit
+    def __init__(self, rationed: Rationed) -> None:
         self._rationed = rationed
-        self._seen: dict[float, list[TrialFinished]] = {}
+        self._tried: dict[int, list[Tested[int]]] = {}
         self.limited_by: tuple[str, ...] = ()
 
-    def observe(self, event: Event) -> None:
-        """Keep the outcome and pass the event on."""
-        if isinstance(event, TrialFinished):
-            amount: float | None = getattr(event.trial.limits, self._rationed.field)
-            if amount is not None and event.label.startswith(f"{self._rationed.name} "):
-                self._seen.setdefault(amount, []).append(event)
-                self.limited_by = event.outcome.limited_by
-        self._emit(event)
+    def note(self, ran: Tested[int]) -> None:
+        """Keep what came of an amount that could be tried."""
+        if ran.skipped is None:
+            self._tried.setdefault(ran.candidate, []).append(ran)
+            self.limited_by = ran.outcome.limited_by
 
     def rungs(self) -> tuple[Rung, ...]:
         """Return what was tried, the least amount first."""
-        return tuple(self._rung(amount, self._seen[amount]) for amount in sorted(self._seen))
+        return tuple(self._rung(steps, self._tried[steps]) for steps in sorted(self._tried))
 
-    def _rung(self, amount: float, events: list[TrialFinished]) -> Rung:
-        failed = [each for each in events if each.verdict is not Verdict.GOOD]
-        last = (failed or events)[-1]
-        seconds = sorted(each.outcome.wall_seconds for each in events)
-        failure = last.outcome.failure
+    def _rung(self, steps: int, runs: list[Tested[int]]) -> Rung:
+        failed = [each for each in runs if each.verdict is not Verdict.GOOD]
+        last = (failed or runs)[-1]
+        seconds = sorted(each.outcome.wall_seconds for each in runs)
         return Rung(
-            amount=amount,
-            shown=self._rationed.shown(round(amount / self._rationed.step)),
+            amount=self._rationed.amount(steps),
+            shown=self._rationed.shown(steps),
             verdict=last.verdict,
             wall_seconds=seconds[len(seconds) // 2],
             trial=last.number,
-            failure="" if failure is None else failure.summary,
+            failure="" if last.outcome.failure is None else last.did,
         )
 
     def threshold(self) -> Threshold:
         """Return what is known when the search was stopped before its end."""
-        steps = [(round(each.amount / self._rationed.step), each.verdict) for each in self.rungs()]
-        good = [amount for amount, verdict in steps if verdict is Verdict.GOOD]
-        bad = [amount for amount, verdict in steps if verdict is not Verdict.GOOD]
+        verdicts = {round(each.amount / self._rationed.step): each.verdict for each in self.rungs()}
+        good = [steps for steps, verdict in verdicts.items() if verdict is Verdict.GOOD]
+        bad = [steps for steps, verdict in verdicts.items() if verdict is not Verdict.GOOD]
         return Threshold(
             least_good=min(good, default=None), most_bad=max(bad, default=None), tested=()
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 
 from whet.core.budget import Budget, StopReason
-from whet.core.event import Event, Notice, SearchStopped, StepFinished, StepStarted, TrialFinished
+from whet.core.event import Notice, StepFinished, StepStarted
 from whet.core.observations.evidence import TOGGLES
 from whet.core.oracle import AnyFailure, Oracle
 from whet.core.outcome import Outcome
@@ -15,6 +15,7 @@ from whet.core.toggle import Toggle
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.limits.rr import keep_one_recording
+from whet.host.trial.agent_tasks import AgentTasks
 from whet.search.flaky.amplification import ERROR, Amplification, AmplificationSearch, Amplified
 from whet.search.flaky.failure_rates import Runs
 from whet.search.flaky.narrowing import ENOUGH, narrowed
@@ -33,12 +34,13 @@ from whet.workbench.toggle.amplifiers import (
 )
 from whet.workbench.toggle.toggle import refuse_impossible, took, turned_on
 from whet.workbench.toggle.toggles import chosen, known_toggles
-from whet.workbench.trials.bench import RecordedExecutor, Workbench, oracle_of
+from whet.workbench.trials.bench import Workbench, oracle_of
 from whet.workbench.trials.driver import Driver, Question
-from whet.workbench.trials.repeated import Ran, Repeated
+from whet.workbench.trials.repeated import Repeated
 from whet.workbench.trials.reproduce import reference_of, with_patience
 from whet.workbench.trials.request import TrialRequest
-from whet.workbench.trials.search_rows import search_recorder
+from whet.workbench.trials.session import RecordedExecutor, Session, open_session
+from whet.workbench.trials.tested import Tested
 
 FIRST_RUNS = 10
 _MOST_SEEDS = 2
@@ -70,21 +72,18 @@ class AmplifyOptions:
 def amplify(bench: Workbench, request: TrialRequest, options: AmplifyOptions) -> AmplifyReport:
     """Look for what makes a failure more frequent; Ctrl-C and the budget end it early."""
     trial = bench.build_trial(request)
-    bench.tasks = replace(bench.tasks, reads_signs=True)
-    investigation = bench.notebook.begin_investigation(verb="repeat", trial=trial)
-
-    record = search_recorder(bench, request, verb="repeat", investigation=investigation)
-    with bench.executor(record, jobs=options.jobs) as executor:
-        search = _Search(bench, executor, trial, options)
-        report = search.run(request)
-    bench.emit(
-        SearchStopped(reason=report.stopped, trials=report.trials, wall_seconds=report.wall_seconds)
-    )
-    kept = report.kept
-    facts = {"raises": [each.name for each in report.tried if each.raises]}
-    bench.notebook.end_investigation(
-        investigation, report.stopped, {**facts, "kept": None if kept is None else kept.trial}
-    )
+    with (
+        open_session(
+            bench, "repeat", request, trial, tasks=AgentTasks(reads_signs=True)
+        ) as session,
+        session.executor(jobs=options.jobs) as executor,
+    ):
+        report = _Search(session, executor, trial, options).run()
+        session.stopped(report.stopped, report.trials, report.wall_seconds)
+        kept = report.kept
+        raising = [each.name for each in report.tried if each.raises]
+        facts = {"raises": raising, "kept": None if kept is None else kept.trial}
+        session.conclude(report.stopped, facts)
     return report
 
 
@@ -92,15 +91,16 @@ class _Search:
     """The runs of one call."""
 
     def __init__(
-        self, bench: Workbench, executor: RecordedExecutor, trial: Trial, options: AmplifyOptions
+        self, session: Session, executor: RecordedExecutor, trial: Trial, options: AmplifyOptions
     ) -> None:
-        self._bench = bench
+        self._session = session
+        self._bench = bench = session.bench
         self._executor = executor
         self._trial = trial
         self._options = options
         self._oracle: Oracle = AnyFailure()
-        self._seen: dict[str, list[Ran]] = {}
-        self._notices: set[str] = set()
+        self._seen: dict[tuple[str, ...], list[Tested[object]]] = {}
+        self._skipped: set[str] = set()
         self._trials = 0
         self._wall_seconds = 0.0
         self._title = ""
@@ -124,8 +124,8 @@ class _Search:
             self._bench.emit(Notice(text=f"not tried: {toggle.name}: {why}"))
         return not why
 
-    def run(self, request: TrialRequest) -> AmplifyReport:
-        summary, before = self._first_runs(request)
+    def run(self) -> AmplifyReport:
+        summary, before = self._first_runs()
         found: Amplification[Toggle] = Amplification(as_it_is=before, tried=(), run_off=())
         unread: tuple[Toggle, ...] = ()
         places: tuple[Tried, ...] = ()
@@ -156,22 +156,24 @@ class _Search:
 
     # ---- as it is ----
 
-    def _first_runs(self, request: TrialRequest) -> tuple[str, Runs]:
+    def _first_runs(self) -> tuple[str, Runs]:
         """Run it as it is, each time with a hash seed of its own that is known."""
         self._begin("As it is", "how often it fails before anything is turned")
+        judging = self._session.request.judging
         repeated = Repeated(
             executor=self._executor,
-            oracle=oracle_of(request.judging),
+            oracle=oracle_of(judging),
             trial=lambda runs: self._seeded(runs, len(runs) + 1),
             jobs=1,
             budget=self._left,
-            told=lambda runs: self._told(runs[-1], self._trial, f"{AS_IT_IS} {len(runs)}"),
+            heard=lambda runs: self._session.show(
+                replace(runs[-1], label=f"{AS_IT_IS} {len(runs)}")
+            ),
         )
         stopped = repeated.run(lambda verdicts: self._options.first_runs - len(verdicts))
         self._account(len(repeated.runs), repeated.wall_seconds, stopped)
-        pairs = [(each.number, each.outcome) for each in repeated.runs]
-        reference = reference_of(request.judging, pairs)
-        self._oracle = oracle_of(request.judging, reference)
+        reference = reference_of(judging, repeated.runs)
+        self._oracle = oracle_of(judging, reference)
         runs = self._judged_anew(repeated.runs)
         if repeated.runs:
             self._usual_seconds = median(each.outcome.wall_seconds for each in repeated.runs)
@@ -184,7 +186,7 @@ class _Search:
             )
         return "" if failure is None else failure.summary, runs
 
-    def _seeded(self, runs: Sequence[Ran], seed: int) -> Trial:
+    def _seeded(self, runs: Sequence[Tested[object]], seed: int) -> Trial:
         # Python takes a seed by chance; so does this, and knows it if the run fails.
         trial = self._trial
         if runs:
@@ -193,15 +195,13 @@ class _Search:
             return trial
         return replace(trial, environment={**trial.environment, _SEED: str(seed)})
 
-    def _judged_anew(self, runs: Sequence[Ran]) -> Runs:
+    def _judged_anew(self, runs: Sequence[Tested[object]]) -> Runs:
         counted = Runs()
-        self._seen[AS_IT_IS] = []
-        for ran in runs:
-            verdict = self._oracle.judge(ran.outcome)
-            self._note(ran.number, verdict)
-            self._seen[AS_IT_IS].append(replace(ran, verdict=verdict))
-            if verdict is not Verdict.SKIP:
-                counted = counted.plus(failed=verdict is Verdict.BAD)
+        self._seen[()] = [each.judged_by(self._oracle) for each in runs]
+        for ran in self._seen[()]:
+            self._session.judge(ran, self._oracle)
+            if ran.verdict is not Verdict.SKIP:
+                counted = counted.plus(failed=ran.verdict is Verdict.BAD)
         return counted
 
     # ---- what there is to turn ----
@@ -215,7 +215,7 @@ class _Search:
         arms = tuple((each.name,) for each in general)
         self._drive(_once(arms), _named({each.name: each for each in general}))
         unread = tuple(each for each in general if self._took((each,)) is False)
-        usable = [each for each in general if each not in unread and (each.name in self._seen)]
+        usable = [each for each in general if each not in unread and (each.name,) in self._seen]
         self._end(f"it reads {len(usable)}")
         return (*usable, *self._suspects(), *self._seeds()), unread
 
@@ -230,7 +230,7 @@ class _Search:
             found.append(sleeps_at("threads", shared, does))
         places = {
             f"{_escaped(place.path)}:{place.function}"
-            for ran in self._seen[AS_IT_IS]
+            for ran in self._seen[()]
             if ran.verdict is Verdict.BAD
             and ran.outcome.failure is not None
             and (place := ran.outcome.failure.place) is not None
@@ -244,9 +244,7 @@ class _Search:
     def _seeds(self) -> list[Toggle]:
         """Return the hash seeds under which it has failed."""
         failed = [
-            number
-            for number, ran in enumerate(self._seen[AS_IT_IS], 1)
-            if ran.verdict is Verdict.BAD
+            number for number, ran in enumerate(self._seen[()], 1) if ran.verdict is Verdict.BAD
         ]
         if self._options.names and _HASH_SEED not in self._options.names:
             return []
@@ -259,7 +257,7 @@ class _Search:
         if raising:
             return any(SLEEPS in name for name in raising)
         return bool(self._told_places(SLEEPS, "shared:")) or any(
-            _processes(ran.outcome) > 1 for ran in self._seen.get(SLEEPS, [])
+            _processes(ran.outcome) > 1 for ran in self._seen.get((SLEEPS,), [])
         )
 
     # ---- which of it raises the rate ----
@@ -343,15 +341,20 @@ class _Search:
             trial = turned_on(self._bench, self._trial, toggles)
             return Question(trial=trial, label=switch_names(toggles))
 
+        def note(ran: Tested[tuple[str, ...]]) -> None:
+            if ran.skipped is not None:
+                return
+            toggles = turned_by(ran.candidate)
+            self._seen.setdefault(_names(toggles), []).append(ran)
+            if any(each.name == RR for each in toggles):
+                is_wanted = ran.verdict is Verdict.BAD
+                keep_one_recording(self._bench.project.state / RECORDINGS, is_wanted=is_wanted)
+
         driver = Driver(
-            executor=self._executor,
-            oracle=self._oracle,
-            emit=self._emit,
-            budget=self._left,
+            executor=self._executor, oracle=self._oracle, tell=self._tell, budget=self._left,
             jobs=self._options.jobs,
-            judged=self._note,
-        )
-        ended = driver.run(search, ask)
+        )  # fmt: skip
+        ended = driver.run(search, ask, heard=note)
         self._account(ended.trials, ended.wall_seconds, ended.stopped)
 
     # ---- what is known ----
@@ -359,42 +362,25 @@ class _Search:
     def _first_failure(self) -> str:
         """Return the failure that was seen first, in a line; empty: none was."""
         failed = [
-            (ran.number, ran.outcome.failure.summary)
+            (ran.own_number, ran.outcome.failure.summary)
             for runs in self._seen.values()
             for ran in runs
             if ran.verdict is Verdict.BAD and ran.outcome.failure is not None
         ]
         return min(failed, default=(0, ""))[1]
 
-    def _emit(self, event: Event) -> None:
-        if isinstance(event, Notice):
-            if event.text in self._notices:
+    def _tell(self, ran: Tested[object], oracle: Oracle) -> None:
+        if ran.skipped is not None:
+            why = f"{ran.label}: {ran.skipped}"
+            if why in self._skipped:
                 return  # what cannot be run cannot be run each time
-            self._notices.add(event.text)
-        if isinstance(event, TrialFinished):
-            assert event.number is not None
-            ran = Ran(number=event.number, outcome=event.outcome, verdict=event.verdict)
-            self._seen.setdefault(event.label, []).append(ran)
-            if RR in event.label:
-                is_wanted = event.verdict is Verdict.BAD
-                keep_one_recording(self._bench.project.state / RECORDINGS, is_wanted=is_wanted)
-        self._bench.emit(event)
-
-    def _told(self, ran: Ran, trial: Trial, label: str) -> None:
-        self._bench.emit(
-            TrialFinished(
-                number=ran.number, trial=trial, outcome=ran.outcome, verdict=ran.verdict,
-                label=label,
-            )
-        )  # fmt: skip
-
-    def _note(self, number: int, verdict: Verdict) -> None:
-        self._bench.notebook.judge(number, self._oracle.description, verdict, None)
+            self._skipped.add(why)
+        self._session.tell(ran, oracle)
 
     def _tried(self, each: Amplified[Toggle]) -> Tried:
-        runs = self._seen.get(switch_names(each.arm), [])
+        runs = self._seen.get(_names(each.arm), [])
         seconds = [ran.outcome.wall_seconds for ran in runs]
-        failed = [ran.number for ran in runs if ran.verdict is Verdict.BAD]
+        failed = [ran.own_number for ran in runs if ran.verdict is Verdict.BAD]
         usual = self._usual_seconds
         return Tried(
             toggles=each.arm,
@@ -406,13 +392,13 @@ class _Search:
         )
 
     def _took(self, toggles: Sequence[Toggle]) -> bool | None:
-        outcomes = [ran.outcome for ran in self._seen.get(switch_names(toggles), [])]
+        outcomes = [ran.outcome for ran in self._seen.get(_names(toggles), [])]
         answers = {took(each, outcomes) for each in toggles} if outcomes else {None}
         return False if False in answers else None if None in answers else True
 
     def _told_places(self, name: str, prefix: str) -> tuple[str, ...]:
         told: dict[str, None] = {}
-        for ran in self._seen.get(name, []):
+        for ran in self._seen.get((name,), []):
             for sign in _signs(ran.outcome):
                 if sign.startswith(prefix):
                     told[sign.removeprefix(prefix)] = None
@@ -434,6 +420,10 @@ class _Search:
 
     def _end(self, result: str) -> None:
         self._bench.emit(StepFinished(title=self._title, result=result))
+
+
+def _names(toggles: Sequence[Toggle]) -> tuple[str, ...]:
+    return tuple(each.name for each in toggles)
 
 
 def _named(by_name: Mapping[str, Toggle]) -> Callable[[tuple[str, ...]], tuple[Toggle, ...]]:

@@ -10,6 +10,7 @@ from whet.workbench.toggle.amplifiers import hash_seed
 from whet.workbench.toggle.toggle import Effect, Turned, turn_each
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.reproduce import Baseline
+from whet.workbench.trials.session import Session
 
 SEED = "PYTHONHASHSEED"
 _MISSED, _WRONG = 0.05, 0.01
@@ -45,9 +46,7 @@ class HeldOrder:
         )
 
 
-def held_order(
-    bench: Workbench, trial: Trial, baseline: Baseline, record: Callable[[Trial], int]
-) -> HeldOrder | None:
+def held_order(session: Session, trial: Trial, baseline: Baseline) -> HeldOrder | None:
     """Look for a seed that fails each time and one that passes each time; None: there are none.
 
     The chance to claim it of a failure that has nothing to do with the order is 1 in 100; that to miss a
@@ -56,7 +55,7 @@ def held_order(
     rate = baseline.reproduction.rate
 
     def tried(seed: int) -> Turned:
-        return turn_each(bench, trial, baseline, record, (hash_seed(seed),), repeats=1)[0]
+        return turn_each(session, trial, baseline, (hash_seed(seed),), repeats=1)[0]
 
     found = _one_of_each(tried, _seeds(rate))
     if found is None:

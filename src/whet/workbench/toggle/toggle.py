@@ -7,7 +7,7 @@ from statistics import median
 
 from whet.core.budget import Budget, StopReason
 from whet.core.errors import BadUsage
-from whet.core.event import Notice, TrialFinished
+from whet.core.event import Notice
 from whet.core.failure import Failure, FailureKind
 from whet.core.observations.evidence import TOGGLES
 from whet.core.outcome import Outcome
@@ -17,18 +17,20 @@ from whet.core.toggle import Toggle, together
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.limits.rr import TRACES_VARIABLE
-from whet.host.trial.agent_tasks import TOGGLES_VARIABLE
+from whet.host.trial.agent_tasks import TOGGLES_VARIABLE, AgentTasks
 from whet.search.rendering import rendering
 from whet.search.subsets.delta import Kept, minimize
 from whet.workbench.toggle.amplifiers import RECORDINGS, refusal
-from whet.workbench.trials.bench import RecordedExecutor, Workbench
+from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.command_search import CommandOptions, CommandSearch
 from whet.workbench.trials.driver import as_it_is
 from whet.workbench.trials.investigation import Reproduction
 from whet.workbench.trials.reproduce import Baseline, reproduce, with_patience
 from whet.workbench.trials.request import TrialRequest
-from whet.workbench.trials.search_rows import search_recorder
+from whet.workbench.trials.session import RecordedExecutor, Session, open_session
+from whet.workbench.trials.tested import Tested
 
+_SIGNS = AgentTasks(reads_signs=True)
 _SAYS_LITTLE = frozenset(
     {FailureKind.SIGNAL, FailureKind.EXIT, FailureKind.TIMEOUT, FailureKind.OUT_OF_MEMORY}
 )
@@ -142,42 +144,35 @@ def toggle(bench: Workbench, request: TrialRequest, options: ToggleOptions) -> T
     """
     refuse_impossible(bench, options.toggles)
     trial = bench.build_trial(request)
-    bench.tasks = replace(bench.tasks, reads_signs=True)
-    number = bench.notebook.begin_investigation(verb="toggle", trial=trial)
-
-    record = search_recorder(bench, request, verb="toggle", investigation=number)
-    baseline = reproduce(bench, trial, request.judging, record)
-    turning = _Turning(bench, trial, baseline, record, options)
-    failure = baseline.outcome.failure
-    report = ToggleReport(
-        reproduction=baseline.reproduction, summary="" if failure is None else failure.summary
-    )
-    if options.simplifies:
-        report = replace(report, simplest=turning.simplest())
-    elif options.finds_smallest:
-        report = replace(report, smallest=turning.smallest())
-    else:
-        report = replace(report, turned=turning.one_by_one())
-    bench.notebook.end_investigation(number, report.stopped, _result(report))
+    with open_session(bench, "toggle", request, trial, tasks=_SIGNS) as session:
+        baseline = reproduce(session, trial)
+        turning = _Turning(session, trial, baseline, options)
+        failure = baseline.outcome.failure
+        report = ToggleReport(
+            reproduction=baseline.reproduction, summary="" if failure is None else failure.summary
+        )
+        if options.simplifies:
+            report = replace(report, simplest=turning.simplest())
+        elif options.finds_smallest:
+            report = replace(report, smallest=turning.smallest())
+        else:
+            report = replace(report, turned=turning.one_by_one())
+        session.conclude(report.stopped, _result(report))
     return report
 
 
 def turn_each(
-    bench: Workbench,
+    session: Session,
     trial: Trial,
     baseline: Baseline,
-    record: Callable[[Trial], int],
     toggles: tuple[Toggle, ...],
     *,
     repeats: int | None = None,
 ) -> tuple[Turned, ...]:
     """Turn switches one by one, for a failure that is known already."""
-    tasks, bench.tasks = bench.tasks, replace(bench.tasks, reads_signs=True)
-    try:
-        options = ToggleOptions(toggles=toggles, repeats=repeats)
-        return _Turning(bench, trial, baseline, record, options).one_by_one()
-    finally:
-        bench.tasks = tasks
+    seen = replace(session, tasks=replace(session.tasks, reads_signs=True))
+    options = ToggleOptions(toggles=toggles, repeats=repeats)
+    return _Turning(seen, trial, baseline, options).one_by_one()
 
 
 def turned_on(bench: Workbench, trial: Trial, toggles: Sequence[Toggle]) -> Trial:
@@ -216,71 +211,68 @@ class _Turning:
 
     def __init__(
         self,
-        bench: Workbench,
+        session: Session,
         trial: Trial,
         baseline: Baseline,
-        record: Callable[[Trial], int],
         options: ToggleOptions,
     ) -> None:
-        self._bench = bench
+        self._session = session
+        self._bench = session.bench
         self._baseline = baseline
         self._trial = with_patience(trial, baseline.reproduction.wall_seconds)
-        self._write = record
         self._numbers: dict[str, int] = {}
         self._options = options
         self._repeats = options.repeats or baseline.repeats
 
-    def _record(self, starting: Trial) -> int:
-        number = self._write(starting)
-        self._numbers[starting.key] = number
-        return number
+    def _note(self, ran: Tested[object]) -> None:
+        if ran.number is not None:
+            self._numbers[ran.trial.key] = ran.number
 
     # ---- one by one ----
 
     def one_by_one(self) -> tuple[Turned, ...]:
         # One after the other: how long each takes is part of the answer.
-        with self._bench.executor(self._record) as executor:
+        with self._session.executor() as executor:
             return tuple(self._turn(executor, each) for each in self._options.toggles)
 
     def _turn(self, executor: RecordedExecutor, each: Toggle) -> Turned:
-        runs: list[tuple[int, Outcome]] = []
+        def until(ran: Tested[None]) -> bool:  # that it still fails is known; it may fail otherwise
+            return self._options.repeats is None and ran.outcome.failure is not None
+
         asked = turned_on(self._bench, self._trial, (each,))
-        while len(runs) < self._repeats:
-            future = executor.submit(asked)
-            outcome = future.result()
-            assert future.number is not None
-            runs.append((future.number, outcome))
-            self._tell(future.number, asked, outcome, each.name)
-            if self._options.repeats is None and outcome.failure is not None:
-                break  # that it still fails is known; it may fail otherwise
-        return self._answer(each, runs)
+        return self._answer(each, self._runs(executor, asked, each.name, until))
 
-    def _tell(self, number: int, asked: Trial, outcome: Outcome, label: str) -> None:
-        oracle = self._baseline.oracle
-        verdict = oracle.judge(outcome)
-        self._bench.notebook.judge(number, oracle.description, verdict, None)
-        self._bench.emit(
-            TrialFinished(number=number, trial=asked, outcome=outcome, verdict=verdict, label=label)
-        )
+    def _runs(
+        self,
+        executor: RecordedExecutor,
+        asked: Trial,
+        label: str,
+        until: Callable[[Tested[None]], bool],
+    ) -> list[Tested[None]]:
+        """Run a trial as often as is wanted, or until one run settles it."""
+        runs: list[Tested[None]] = []
+        while len(runs) < self._repeats and not (runs and until(runs[-1])):
+            ran = self._session.run_on(executor, asked, self._baseline.oracle, label)
+            self._note(ran)
+            runs.append(ran)
+        return runs
 
-    def _answer(self, each: Toggle, runs: Sequence[tuple[int, Outcome]]) -> Turned:
-        oracle = self._baseline.oracle
-        verdicts = [oracle.judge(outcome) for _, outcome in runs]
+    def _answer(self, each: Toggle, runs: Sequence[Tested[None]]) -> Turned:
+        verdicts = [each.verdict for each in runs]
+        outcomes = [each.outcome for each in runs]
         failures = verdicts.count(Verdict.BAD)
-        number, shown = next(
-            (run for run in runs if oracle.judge(run[1]) is not Verdict.GOOD), runs[-1]
-        )
+        shown = next((run for run in runs if run.verdict is not Verdict.GOOD), runs[-1])
         usual = self._baseline.reproduction.wall_seconds
-        seconds = median(outcome.wall_seconds for _, outcome in runs)
+        seconds = median(outcome.wall_seconds for outcome in outcomes)
         return Turned(
             toggle=each,
-            effect=self._effect(verdicts, [outcome for _, outcome in runs]),
-            took=took(each, [outcome for _, outcome in runs]),
+            effect=self._effect(verdicts, outcomes),
+            took=took(each, outcomes),
             slowdown=seconds / usual if usual else 1.0,
             failures=failures,
             runs=len(runs),
-            trial=number,
-            summary=_words(shown),
+            trial=shown.own_number,
+            summary=_words(shown.outcome),
         )
 
     def _effect(self, verdicts: Sequence[Verdict], outcomes: Sequence[Outcome]) -> Effect:
@@ -332,8 +324,8 @@ class _Turning:
             return tuple(toggles[index] for index in kept.elements())
 
         return CommandSearch(
-            bench=self._bench, oracle=self._baseline.oracle, repeats=self._repeats,
-            record=self._record, best=toggles, told=told,
+            session=self._session, oracle=self._baseline.oracle, repeats=self._repeats,
+            best=toggles, told=told, heard=self._note,
             options=CommandOptions(budget=self._options.budget, jobs=self._options.jobs),
             begin=lambda start: rendering(minimize(len(toggles)), chosen, start),
             as_trial=lambda candidate: turned_on(self._bench, self._trial, turned(candidate)),
@@ -347,19 +339,16 @@ class _Turning:
         wanted: Verdict,
     ) -> bool:
         """Whether all switches together come out as wanted, in each of the runs that it takes."""
-        with self._bench.executor(self._record) as executor:
-            asked = search.as_trial(toggles)
-            for _ in range(self._repeats):
-                future = executor.submit(asked)
-                outcome = future.result()
-                assert future.number is not None
-                self._tell(future.number, asked, outcome, "all of them")
-                if search.told(self._baseline.oracle.judge(outcome)) is not wanted:
-                    return False
-        return True
+
+        def is_otherwise(ran: Tested[None]) -> bool:
+            return search.told(ran.verdict) is not wanted
+
+        with self._session.executor() as executor:
+            runs = self._runs(executor, search.as_trial(toggles), "all of them", is_otherwise)
+        return not is_otherwise(runs[-1])
 
     def _nothing(self, toggles: tuple[Toggle, ...]) -> TurnedTogether:
-        self._bench.emit(Notice(text="with all of them together it fails the same way"))
+        self._session.emit(Notice(text="with all of them together it fails the same way"))
         return TurnedTogether(
             toggles=(), left_out=toggles, trial=None, stopped=StopReason.MINIMAL, holds=False
         )

@@ -1,7 +1,7 @@
 """Which switch makes a failure go, come elsewhere, or say more: those that its symptom asks for."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from whet.core.failure import FailureKind
@@ -13,6 +13,7 @@ from whet.workbench.toggle.toggle import Effect, Turned, turn_each
 from whet.workbench.toggle.toggles import chosen, known_toggles
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.reproduce import Baseline
+from whet.workbench.trials.session import Session
 
 _CUDA = re.compile(r"\bCUDA\b|\bcu(?:BLAS|DNN|FFT)\b|device-side assert|\bHIP error", re.IGNORECASE)
 _LAST_BYTES = 8000
@@ -30,10 +31,9 @@ _SAID = {
 
 
 def toggle_clues(
-    bench: Workbench,
+    session: Session,
     trial: Trial,
     baseline: Baseline,
-    record: Callable[[Trial], int],
     *,
     is_explained: bool,
     libraries: Collection[str] | None,
@@ -41,10 +41,9 @@ def toggle_clues(
     """Return what became of a failure when the switches for its symptom were turned.
 
     Args:
-        bench: the workbench.
+        session: runs its trials.
         trial: what fails.
         baseline: how.
-        record: writes the row of a trial.
         is_explained: something points at a line already: what helps to guess is left out.
         libraries: where a number that is none is the matter, whose it may be: ``torch``, ``jax``;
             None: it is not.
@@ -52,11 +51,11 @@ def toggle_clues(
     asked = dict(_asked(baseline, is_explained=is_explained, libraries=libraries))
     if not asked:
         return []
-    toggles = chosen(list(asked), known_toggles(bench.settings.toggles))
+    toggles = chosen(list(asked), known_toggles(session.bench.settings.toggles))
     repeats = None if baseline.reproduction.is_deterministic else _REPEATS
-    turned = turn_each(bench, trial, baseline, record, toggles, repeats=repeats)
+    turned = turn_each(session, trial, baseline, toggles, repeats=repeats)
     clues = [
-        _placed(_clue(each, asked[each.toggle.name], said), each, bench, Placing(trial.cwd))
+        _placed(_clue(each, asked[each.toggle.name], said), each, session.bench, Placing(trial.cwd))
         for each in turned
         if (said := _said(each, baseline.reproduction.rate))
     ]

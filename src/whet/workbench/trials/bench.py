@@ -6,33 +6,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from whet.agent.site.whet_state.secret import obey
 from whet.core.errors import BadUsage, EmptyCommand, FolderNotFound
 from whet.core.event import Notice
-from whet.core.executor import Executor
 from whet.core.limits import Limits
 from whet.core.oracle import AnyFailure, BadIf, Interesting, Oracle, SameFailure, ScriptVerdict
 from whet.core.outcome import Outcome
-from whet.core.output import BytesOutput, Output, digest_of
+from whet.core.output import digest_of
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Trial
-from whet.evidence.signature.classify import classify
-from whet.execution.caching import CachingExecutor
-from whet.execution.cold import ColdExecutor
-from whet.execution.deadline import DeadlineExecutor
-from whet.execution.recording import RecordingExecutor
 from whet.host.code.editing import unsaved_below
 from whet.host.code.project import STATE_FOLDER, Project, Settings, load_settings
 from whet.host.code.snapshots import take_snapshot
 from whet.host.files.claims import Claims
 from whet.host.files.user_key import user_key
 from whet.host.process.belongings import Belongings
-from whet.host.process.console import Console
 from whet.host.process.ending import cleaning_up
 from whet.host.process.object_store import own_folder
-from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
-from whet.host.trial.capture import Capture
 from whet.host.trial.surroundings import look_around
 from whet.host.trial.veil import know_trial, know_variables
 from whet.notebook.notebook import FILE_NAME, Notebook
@@ -43,8 +34,6 @@ if TYPE_CHECKING:  # not loaded for a single trial: `whet run` must start at onc
     from whet.core.event import Event, Observer
     from whet.core.limits import Limits
     from whet.core.room import Room
-    from whet.execution.cold import Observe, Perform
-    from whet.workbench.trials.placing import PlacingExecutor
 
 
 def silent(_event: "Event") -> None:
@@ -82,13 +71,6 @@ class Shelf:
         return self.notebook.blobs.read(digest) if held is None else held
 
 
-Place: TypeAlias = Callable[[Executor], "PlacingExecutor"]
-"""Wraps what runs a trial, so that it runs in a checkout or an environment of its own."""
-
-RecordedExecutor: TypeAlias = RecordingExecutor | CachingExecutor | DeadlineExecutor
-"""An executor whose futures know the number of their trial."""
-
-
 @dataclass(slots=True, kw_only=True)
 class Workbench:
     """What every use case works with.
@@ -102,13 +84,8 @@ class Workbench:
         shelf: payloads on trial.
         emit: tells the observers.
         notes: what could not be kept or observed.
-        recalled: what came of a trial, as others than searches know it; None: nobody does.
-        observe: says where it is to be noted what a trial looks at; None: nowhere.
-        roots: folders other than a trial's own in which the project stands.
         claims: the places of results, which no other whet may write to meanwhile.
-        tasks: what the agents in the programs are to observe.
         has_warned: of changes that an editor holds.
-        deadline: when no trial runs any more, in seconds of `time.monotonic`; None: there is none.
     """
 
     project: Project
@@ -119,12 +96,7 @@ class Workbench:
     shelf: Shelf
     emit: "Callable[[Event], None]" = silent
     notes: list[str] = field(default_factory=list[str])
-    observe: "Observe | None" = None
-    recalled: Callable[[Trial], Outcome | None] | None = None
-    roots: tuple[str, ...] = ()
-    tasks: AgentTasks = NO_TASKS
     has_warned: bool = False
-    deadline: float | None = None
     claims: Claims = field(init=False)
 
     def __post_init__(self) -> None:
@@ -141,71 +113,6 @@ class Workbench:
     def jobs(self) -> int:
         """How many trials a search runs at once."""
         return self.settings.jobs or os.cpu_count() or 1
-
-    @contextmanager
-    def executor(
-        self,
-        record: Callable[[Trial], int],
-        *,
-        jobs: int = 1,
-        console: Console | None = None,
-        cached: bool = False,
-        place: Place | None = None,
-        perform: "Perform | None" = None,
-    ) -> Generator[RecordedExecutor, None, None]:
-        """Put an executor together: recording, around a cache if asked, around a place.
-
-        Args:
-            record: writes the row of a trial before it starts and returns its number.
-            jobs: how many trials run at once.
-            console: where the program's output goes live, or None.
-            cached: answer a trial that was run before from the notebook.
-            place: wraps what runs a trial in its checkout or its environment.
-            perform: runs each program in a way of its own, from a frozen copy for one. Without
-                it no outcome that came so is believed either.
-        """
-        with ColdExecutor(
-            classify=partial(classify, roots=self.roots) if self.roots else classify,
-            payload_of=self.shelf.payload_of,
-            keep=self._keep,
-            belongings=self.belongings,
-            scratch=self.project.state / "scratch",
-            environment=self.environment,
-            jobs=jobs,
-            console=console,
-            pycache=self.project.state / "pycache",
-            perform=perform,
-            observe=self.observe,
-            keep_looks=self.notebook.blobs.put_bytes,
-            tasks=self.tasks,
-        ) as cold:
-            placing = None if place is None else place(cold)
-            recording = RecordingExecutor(placing or cold, record, self._finish)
-            known = self._known_cold if perform is None else self._known
-            try:
-                whole = CachingExecutor(recording, known) if cached else recording
-                yield whole if self.deadline is None else DeadlineExecutor(whole, self.deadline)
-            finally:
-                if placing is not None:
-                    with cleaning_up():
-                        placing.close()
-
-    def _keep(self, capture: Capture) -> Output:
-        if capture.file is not None:
-            return self.notebook.blobs.keep(capture.file, capture.digest)
-        self.notebook.blobs.put_bytes(capture.data)
-        return BytesOutput(capture.data)
-
-    def _finish(self, number: int, _trial: Trial, outcome: Outcome) -> None:
-        self.notebook.finish(number, outcome)
-
-    def _known(self, trial: Trial) -> Outcome | None:
-        return self.notebook.outcome_for(trial)
-
-    def _known_cold(self, trial: Trial) -> Outcome | None:
-        outcome = None if self.recalled is None else self.recalled(trial)
-        outcome = outcome or self._known(trial)
-        return None if outcome is None or outcome.resumed_from else outcome
 
     def build_trial(self, request: TrialRequest, *, live: bool = False) -> Trial:
         """Return the trial that the user asked for, with the code and surroundings of now.

@@ -11,8 +11,9 @@ from whet.host.code.relocation import named_otherwise
 from whet.host.code.worktrees import Worktrees
 from whet.host.process.git import Repository
 from whet.notebook.entry import Entry
-from whet.workbench.trials.bench import Place, Workbench
+from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.placing import PlacingExecutor
+from whet.workbench.trials.session import Place
 
 
 def code_of(entry: Entry) -> CodeState:

@@ -1,6 +1,6 @@
 """A search over variants of a trial: a smaller command, or what decides between two cases."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
@@ -12,15 +12,16 @@ from whet.core.verdict import Verdict
 from whet.execution.caching import CachingExecutor
 from whet.execution.warm_search import WarmSearch
 from whet.search.proposal import Search
-from whet.workbench.trials.bench import Place, Workbench
 from whet.workbench.trials.driver import (
     HOLDS_NO_MORE,
     Driver,
     Question,
-    announce,
     as_it_is,
+    silent,
     stop_reason_of,
 )
+from whet.workbench.trials.session import Place, Session
+from whet.workbench.trials.tested import Tested
 
 CandidateT = TypeVar("CandidateT")
 
@@ -77,16 +78,20 @@ class ShrunkCommand:
     warm: int = 0
     cold_because: str = ""
 
+    @property
+    def facts(self) -> Mapping[str, object]:
+        """What the notebook keeps of it."""
+        return {self.what: list(self.kept), "line": self.line}
+
 
 @dataclass(slots=True, kw_only=True)
 class CommandSearch(Generic[CandidateT]):
     """One search over variants of a trial.
 
     Attributes:
-        bench: the workbench.
+        session: runs its trials.
         oracle: says what an outcome proves.
         repeats: how often each candidate is run.
-        record: writes the row of a trial before it starts.
         options: how to search.
         begin: returns the search that goes on from a candidate.
         as_trial: the trial of a candidate.
@@ -94,21 +99,22 @@ class CommandSearch(Generic[CandidateT]):
         best: the smallest candidate that fails.
         told: turns the verdict of the oracle into the one that the search gets: BAD for GOOD in one
             that looks for what passes.
+        heard: is told each trial.
         place: where the trials run, if not where they stand.
         warm: runs trials on from a frozen copy; None: each runs from its start.
         why_cold: why each runs from its start.
     """
 
-    bench: Workbench
+    session: Session
     oracle: Oracle
     repeats: int
-    record: Callable[[Trial], int]
     options: CommandOptions
     begin: Callable[[CandidateT], Search[CandidateT, object]]
     as_trial: Callable[[CandidateT], Trial]
     label: Callable[[CandidateT], str]
     best: CandidateT
     told: Callable[[Verdict], Verdict] = as_it_is
+    heard: Callable[[Tested[CandidateT]], None] = silent
     place: Place | None = None
     warm: WarmSearch | None = None
     why_cold: str = ""
@@ -125,7 +131,7 @@ class CommandSearch(Generic[CandidateT]):
         reason = self._search(self.warm, cached=self.repeats == 1)
         rests_on_others = self.cached or self.warm_runs
         if reason is not StopReason.INTERRUPTED and rests_on_others and not self._holds():
-            self.bench.emit(Notice(text=FAILS_IN_COPY if self.warm_runs else HOLDS_NO_MORE))
+            self.session.emit(Notice(text=FAILS_IN_COPY if self.warm_runs else HOLDS_NO_MORE))
             self.best = start
             reason = self._search(None, cached=False)
         return reason
@@ -141,28 +147,25 @@ class CommandSearch(Generic[CandidateT]):
         return self.why_cold or ("" if self.warm is None else "; ".join(self.warm.reasons))
 
     def _search(self, warm: WarmSearch | None, *, cached: bool) -> StopReason:
-        jobs = self.options.jobs or self.bench.jobs
-        with self.bench.executor(
-            self.record, jobs=jobs, cached=cached, place=self.place, perform=warm
+        jobs = self.options.jobs or self.session.bench.jobs
+        with self.session.executor(
+            jobs=jobs, cached=cached, place=self.place, perform=warm
         ) as executor:
             driver = Driver(
                 executor=executor,
                 oracle=self.oracle,
-                emit=self.bench.emit,
+                tell=self.session.tell,
                 budget=self._budget(),
                 jobs=jobs,
                 repeats=self.repeats,
                 told=self.told,
-                judged=lambda number, verdict: self.bench.notebook.judge(
-                    number, self.oracle.description, verdict, None
-                ),
             )
-            ended = driver.run(self.begin(self.best), self._ask, self._found_bad)
+            ended = driver.run(self.begin(self.best), self._ask, self._found_bad, self.heard)
             self.cached = executor.hits if isinstance(executor, CachingExecutor) else 0
         self.trials += ended.trials - self.cached
         self.wall_seconds += ended.wall_seconds
         reason = stop_reason_of(ended, StopReason.MINIMAL)
-        announce(self.bench.emit, ended, reason)
+        self.session.stopped(reason, ended.trials, ended.wall_seconds)
         return reason
 
     def _budget(self) -> Budget:
@@ -178,6 +181,8 @@ class CommandSearch(Generic[CandidateT]):
         self.best = candidate
 
     def _holds(self) -> bool:
-        with self.bench.executor(self.record, place=self.place) as executor:
-            outcome = executor.submit(self.as_trial(self.best)).result()
-        return self.told(self.oracle.judge(outcome)) is Verdict.BAD
+        ran = self.session.run(
+            self.as_trial(self.best), self.oracle, self.label(self.best), place=self.place
+        )
+        self.heard(ran.of(self.best))
+        return self.told(ran.verdict) is Verdict.BAD

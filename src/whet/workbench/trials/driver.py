@@ -7,13 +7,12 @@ and tells the search only what it may know, so that the number of jobs changes n
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
-from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
+from typing import Generic, TypeAlias, TypeVar
 
 from whet.core.budget import Budget, OutOfTimeError, StopReason
 from whet.core.errors import DiskFull, WhetError
-from whet.core.event import Event, Notice, SearchStopped, TrialFinished
 from whet.core.executor import Executor
 from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
@@ -22,6 +21,7 @@ from whet.core.verdict import Verdict
 from whet.search.flaky.repeats import Repeats
 from whet.search.proposal import Search
 from whet.search.round import Round
+from whet.workbench.trials.tested import Tested, result_of
 
 HOLDS_NO_MORE = "what earlier trials showed holds no more: everything is tried anew"
 """A result that rests on remembered trials is run once more; this is said when it came otherwise."""
@@ -65,6 +65,10 @@ class Ended(Generic[EndedT_co]):
     wall_seconds: float
 
 
+def silent(_ran: Tested[object]) -> None:
+    """Hear nothing."""
+
+
 class _StopSearchError(Exception):
     """The budget is spent."""
 
@@ -85,13 +89,12 @@ class Driver:
     Attributes:
         executor: runs the trials.
         oracle: judges them.
-        emit: is told each trial's verdict and the end of a search.
+        tell: is told each trial and what judged it (`Session.tell`).
         budget: when to stop.
         jobs: how many candidates are tried at once.
         repeats: how often a candidate is tried before it counts as not BAD; more than one
             for a failure that comes only sometimes.
         floor: a candidate that fails more rarely than this is not BAD; 0: one failure is enough.
-        judged: is told the notebook's number and the verdict of every trial that was run.
         told: turns the verdict of the oracle into the one that the search gets, for a search of the
             version that fixed something.
         is_error_skip: a trial that cannot be run is a SKIP; else its error is raised.
@@ -100,12 +103,11 @@ class Driver:
 
     executor: Executor
     oracle: Oracle
-    emit: Callable[[Event], None]
+    tell: Callable[[Tested[object], Oracle], None]
     budget: Budget = field(default_factory=Budget)
     jobs: int = 1
     repeats: int = 1
     floor: float = 0.0
-    judged: Callable[[int, Verdict], None] | None = None
     told: Callable[[Verdict], Verdict] = as_it_is
     is_error_skip: bool = True
     clock: Callable[[], float] = time.monotonic
@@ -118,6 +120,7 @@ class Driver:
         search: Search[CandidateT, ResultT],
         ask: Callable[[CandidateT], Question],
         found_bad: Callable[[CandidateT], None] | None = None,
+        heard: Callable[[Tested[CandidateT]], None] = silent,
     ) -> Ended[ResultT]:
         """Run ``search`` to its end, or until the budget or Ctrl-C ends it.
 
@@ -125,14 +128,20 @@ class Driver:
             search: what proposes candidates.
             ask: turns a candidate into what must be run.
             found_bad: is told each candidate that the search is told to be BAD.
+            heard: is told each trial of a candidate, repeats and guards included, once it is judged.
         """
+
+        def begin(candidate: CandidateT) -> _Asking[CandidateT]:
+            self._check_budget()
+            return _Asking(self, ask(candidate), candidate, heard)
+
         self._started, self._trials = self.clock(), 0
         result: ResultT | None = None
         stopped: StopReason | None = None
         try:
             batch = next(search)
             while True:
-                verdicts = self._verdicts(batch, ask)
+                verdicts = self._verdicts(batch, begin)
                 if found_bad is not None:
                     for candidate, verdict in zip(batch, verdicts, strict=False):
                         if verdict is Verdict.BAD:
@@ -157,19 +166,19 @@ class Driver:
 
     def ask(self, question: Question) -> Verdict:
         """Return the verdict on one question, outside of any search."""
-        return _Asking(self, question).verdict()
+        return _Asking(self, question, None, silent).verdict()
 
     def _verdicts(
-        self, batch: Sequence[CandidateT], ask: Callable[[CandidateT], Question]
+        self, batch: Sequence[CandidateT], begin: "_Begin[CandidateT]"
     ) -> Sequence[Verdict]:
         """Return the verdicts of ``batch`` up to its first BAD one; of a round all of them."""
         if isinstance(batch, Round):
-            return self._verdicts_of_round(batch, ask)
+            return self._verdicts_of_round(batch, begin)
         verdicts: list[Verdict] = []
-        running: list[_Asking] = []
+        running: list[_Asking[CandidateT]] = []
         following = iter(batch)
         try:
-            for asking in self._started_askings(following, ask, running):
+            for asking in self._started_askings(following, begin, running):
                 verdicts.append(self.told(asking.verdict()))
                 if verdicts[-1] is Verdict.BAD:
                     break
@@ -181,9 +190,9 @@ class Driver:
     def _started_askings(
         self,
         following: Iterator[CandidateT],
-        ask: Callable[[CandidateT], Question],
-        running: list["_Asking"],
-    ) -> Iterator["_Asking"]:
+        begin: "_Begin[CandidateT]",
+        running: list["_Asking[CandidateT]"],
+    ) -> Iterator["_Asking[CandidateT]"]:
         """Yield the questions in order, with up to ``jobs`` of them started ahead."""
         while True:
             # A later one that already came out BAD makes what lies behind it pointless.
@@ -191,19 +200,18 @@ class Driver:
                 candidate = next(following, None)
                 if candidate is None:
                     break
-                self._check_budget()
-                running.append(_Asking(self, ask(candidate)))
+                running.append(begin(candidate))
             if not running:
                 return
             yield running[0]
             running.pop(0)
 
     def _verdicts_of_round(
-        self, batch: Round[CandidateT], ask: Callable[[CandidateT], Question]
+        self, batch: Round[CandidateT], begin: "_Begin[CandidateT]"
     ) -> Sequence[Verdict]:
         """Return the verdicts of a round, and end each run as soon as it is needless."""
         known: dict[int, Verdict] = {}
-        running: dict[int, _Asking] = {}
+        running: dict[int, _Asking[CandidateT]] = {}
         try:
             while True:
                 places = batch.open_places(known)
@@ -211,8 +219,7 @@ class Driver:
                     running.pop(place).cancel()
                 for place in places:
                     if place not in running and len(running) < self.jobs:
-                        self._check_budget()
-                        running[place] = _Asking(self, ask(batch[place]))
+                        running[place] = begin(batch[place])
                 if not running:
                     return batch.told(known)
                 ended = _first_ended(running)
@@ -240,34 +247,38 @@ class Driver:
         self._trials += 1
         return self.executor.submit(trial)
 
-    def settle(self, trial: Trial, future: Future[Outcome], label: str) -> Verdict:
+    def settle(self, trial: Trial, future: Future[Outcome], label: str) -> Tested[None]:
         """Wait for a trial, judge it and tell everybody."""
         try:
-            outcome = _result(future)
+            ran = result_of(trial, future, self.oracle, label)
         except DiskFull:
             raise  # it is so for every version
         except WhetError as error:
             if not self.is_error_skip:
                 raise
             # A version that cannot be built or installed proves nothing about the bug.
-            self.emit(Notice(text=f"{label}: skipped: {error}" if label else f"skipped: {error}"))
-            return Verdict.SKIP
-        verdict = self.oracle.judge(outcome)
-        number: int | None = getattr(future, "number", None)
-        if number is not None and self.judged is not None:
-            self.judged(number, verdict)
-        self.emit(
-            TrialFinished(number=number, trial=trial, outcome=outcome, verdict=verdict, label=label)
-        )
-        return verdict
+            ran = Tested(
+                candidate=None, trial=trial, outcome=Outcome(), verdict=Verdict.SKIP,
+                number=None, label=label, skipped=error,
+            )  # fmt: skip
+        self.tell(ran, self.oracle)
+        return ran
 
 
-class _Asking:
+class _Asking(Generic[CandidateT]):
     """One question that is being answered: its repeats, then its guard."""
 
-    def __init__(self, driver: Driver, question: Question) -> None:
+    def __init__(
+        self,
+        driver: Driver,
+        question: Question,
+        candidate: CandidateT,
+        heard: Callable[[Tested[CandidateT]], None],
+    ) -> None:
         self._driver = driver
         self._question = question
+        self._candidate = candidate
+        self._heard = heard
         self._futures = [driver.submit(question.trial)]
         self._known: Verdict | None = None
 
@@ -294,9 +305,8 @@ class _Asking:
         question = self._question
         verdict = self._repeated()
         if verdict is Verdict.BAD and question.guard is not None:
-            passes = self._driver.settle(
-                question.guard, self._start(question.guard), f"{question.label} on the good side"
-            )
+            label = f"{question.label} on the good side"
+            passes = self._settle(question.guard, self._start(question.guard), label)
             verdict = Verdict.BAD if passes is Verdict.GOOD else Verdict.SKIP
         self._known = verdict
         return verdict
@@ -307,7 +317,7 @@ class _Asking:
         rule = Repeats(most=self._driver.repeats, floor=self._driver.floor)
         seen: list[Verdict] = []
         while True:
-            seen.append(self._driver.settle(question.trial, future, question.label))
+            seen.append(self._settle(question.trial, future, question.label))
             bad = seen.count(Verdict.BAD)
             fails = rule.fails(bad, len(seen) - bad)
             if fails is not None:
@@ -317,6 +327,11 @@ class _Asking:
             return Verdict.BAD
         # What fails too rarely does not pass either.
         return Verdict.GOOD if not bad and Verdict.GOOD in seen else Verdict.SKIP
+
+    def _settle(self, trial: Trial, future: Future[Outcome], label: str) -> Verdict:
+        ran = self._driver.settle(trial, future, label).of(self._candidate)
+        self._heard(ran)
+        return ran.verdict
 
     def _start(self, trial: Trial) -> Future[Outcome]:
         future = self._driver.submit(trial)
@@ -329,24 +344,15 @@ class _Asking:
             future.cancel()
 
 
-def _first_ended(running: Mapping[CandidateT, _Asking]) -> CandidateT:
+_Begin: TypeAlias = Callable[[CandidateT], _Asking[CandidateT]]
+
+
+def _first_ended(running: Mapping[int, _Asking[CandidateT]]) -> int:
     """Wait until one of the questions has its first run behind it, and return which."""
     wait([asking.first for asking in running.values()], return_when=FIRST_COMPLETED)
     return next(candidate for candidate, asking in running.items() if asking.first.done())
 
 
-def _result(future: Future[Outcome]) -> Outcome:
-    try:
-        return future.result()
-    except CancelledError:
-        return replace(Outcome(), interrupted=True)
-
-
 def stop_reason_of(ended: Ended[object], complete: StopReason) -> StopReason:
     """Return why a search ended: its own end is ``complete``."""
     return complete if ended.stopped is None else ended.stopped
-
-
-def announce(emit: Callable[[Event], None], ended: Ended[object], reason: StopReason) -> None:
-    """Tell everybody that a search has ended."""
-    emit(SearchStopped(reason=reason, trials=ended.trials, wall_seconds=ended.wall_seconds))

@@ -252,6 +252,11 @@ class VersionSearch:
     concluded: int = 0
     likeness: tuple[str, ...] = ()
 
+    @property
+    def facts(self) -> Mapping[str, object]:
+        """What the notebook keeps of it."""
+        return {"first_bad": self.first_bad, "suspects": list(self.suspects)}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlsoFound:

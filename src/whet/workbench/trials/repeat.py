@@ -1,21 +1,22 @@
 """`whet repeat`: how often a command fails, in which ways, and how long it takes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import median
 
 from whet.core.budget import Budget, StopReason
-from whet.core.event import Notice, RunsCounted, SearchStopped, TrialFinished
+from whet.core.event import Notice, RunsCounted
 from whet.core.failure import FailureSignature
-from whet.core.trial import Trial
+from whet.core.oracle import Oracle
 from whet.core.verdict import Verdict
 from whet.search.flaky.rates import Enough, Interval, passes_to_be_sure, wilson
 from whet.workbench.trials.bench import Workbench, oracle_of
 from whet.workbench.trials.offered_rooms import offering_clean_rooms
-from whet.workbench.trials.repeated import Ran, Repeated
+from whet.workbench.trials.repeated import Repeated
 from whet.workbench.trials.request import TrialRequest
-from whet.workbench.trials.search_rows import search_recorder
+from whet.workbench.trials.session import Session, open_session
+from whet.workbench.trials.tested import Tested
 
 CONFIDENCE = 0.95
 
@@ -113,58 +114,43 @@ def repeat(bench: Workbench, request: TrialRequest, options: RepeatOptions) -> R
     """Run a command again and again; Ctrl-C or the budget end it with what is known by then."""
     trial = bench.build_trial(request)
     oracle = oracle_of(request.judging)
-    investigation = bench.notebook.begin_investigation(verb="repeat", trial=trial)
-
-    record = search_recorder(bench, request, verb="repeat", investigation=investigation)
-    with bench.executor(record, jobs=options.jobs) as executor:
-        repeated = Repeated(
-            executor=executor,
-            oracle=oracle,
-            trial=lambda _: trial,
-            jobs=options.jobs,
-            budget=options.budget,
-            told=partial(_tell, bench, trial, options.enough.most or 0),
-            judged=lambda number, verdict: bench.notebook.judge(
-                number, oracle.description, verdict, None
-            ),
+    with open_session(bench, "repeat", request, trial) as session:
+        with session.executor(jobs=options.jobs) as executor:
+            repeated = Repeated(
+                executor=executor,
+                oracle=oracle,
+                trial=lambda _: trial,
+                jobs=options.jobs,
+                budget=options.budget,
+                heard=partial(_tell, session, oracle, options.enough.most or 0),
+            )
+            with offering_clean_rooms(bench, trial):
+                stopped = repeated.run(lambda verdicts: options.enough.more(verdicts, options.jobs))
+        reason = stopped or StopReason.MEASURED
+        session.stopped(reason, len(repeated.runs), repeated.wall_seconds)
+        found = repetition_of(
+            repeated.runs, oracle.description, options.confidence, reason, repeated.wall_seconds
         )
-        with offering_clean_rooms(bench, trial):
-            stopped = repeated.run(lambda verdicts: options.enough.more(verdicts, options.jobs))
-    reason = stopped or StopReason.MEASURED
-    bench.emit(
-        SearchStopped(reason=reason, trials=len(repeated.runs), wall_seconds=repeated.wall_seconds)
-    )
-    found = repetition_of(
-        repeated.runs, oracle.description, options.confidence, reason, repeated.wall_seconds
-    )
-    facts = {"failed": found.failed, "passed": found.passed, "skipped": found.skipped}
-    bench.notebook.end_investigation(investigation, reason, facts)
+        facts = {"failed": found.failed, "passed": found.passed, "skipped": found.skipped}
+        session.conclude(reason, facts)
     return found
 
 
-def _tell(bench: Workbench, trial: Trial, planned: int, runs: Sequence[Ran]) -> None:
+def _tell(session: Session, oracle: Oracle, planned: int, runs: Sequence[Tested[object]]) -> None:
     """Tell of a run; of a failure in words if it is the first of its kind."""
     last = runs[-1]
     label = f"run {len(runs)}"
-    bench.emit(
-        TrialFinished(
-            number=last.number,
-            trial=trial,
-            outcome=last.outcome,
-            verdict=last.verdict,
-            label=label,
-        )
-    )
+    session.tell(replace(last, label=label), oracle)
     seen = {each.outcome.signature for each in runs[:-1]}
     if last.outcome.failure is not None and last.outcome.signature not in seen:
         summary = last.outcome.failure.summary
-        bench.emit(Notice(text=f"{label} (trial {last.number}): {summary}"))
+        session.emit(Notice(text=f"{label} (trial {last.number}): {summary}"))
     failed = sum(each.verdict is Verdict.BAD for each in runs)
-    bench.emit(RunsCounted(failed=failed, runs=len(runs), planned=planned))
+    session.emit(RunsCounted(failed=failed, runs=len(runs), planned=planned))
 
 
 def repetition_of(
-    runs: Sequence[Ran],
+    runs: Sequence[Tested[object]],
     bad_means: str,
     confidence: float,
     stopped: StopReason,
@@ -195,8 +181,8 @@ def repetition_of(
     )
 
 
-def _endings(runs: Sequence[Ran]) -> tuple[SameEnding, ...]:
-    groups: dict[tuple[Verdict, FailureSignature | None], list[Ran]] = {}
+def _endings(runs: Sequence[Tested[object]]) -> tuple[SameEnding, ...]:
+    groups: dict[tuple[Verdict, FailureSignature | None], list[Tested[object]]] = {}
     for each in runs:
         groups.setdefault((each.verdict, each.outcome.signature), []).append(each)
     ordered = sorted(groups.values(), key=lambda group: (_ORDER[group[0].verdict], -len(group)))
@@ -206,7 +192,7 @@ def _endings(runs: Sequence[Ran]) -> tuple[SameEnding, ...]:
 _ORDER = {Verdict.BAD: 0, Verdict.SKIP: 1, Verdict.GOOD: 2}
 
 
-def _ending(group: Sequence[Ran]) -> SameEnding:
+def _ending(group: Sequence[Tested[object]]) -> SameEnding:
     first = group[0]
     failure = first.outcome.failure
     place = None if failure is None else failure.place
@@ -214,16 +200,16 @@ def _ending(group: Sequence[Ran]) -> SameEnding:
         verdict=first.verdict,
         summary=_summary(first),
         place="" if place is None else f"{place.path.rpartition('/')[2]}:{place.line}",
-        trials=tuple(each.number for each in group),
+        trials=tuple(each.own_number for each in group),
     )
 
 
-def _summary(run: Ran) -> str:
+def _summary(run: Tested[object]) -> str:
     if run.outcome.failure is not None:
         return run.outcome.failure.summary
     return "passes" if run.verdict is Verdict.GOOD else f"exits {run.outcome.shell_exit_code}"
 
 
-def _times(runs: Sequence[Ran]) -> Times | None:
+def _times(runs: Sequence[Tested[object]]) -> Times | None:
     seconds = [each.outcome.wall_seconds for each in runs]
     return Times(median(seconds), min(seconds), max(seconds)) if seconds else None

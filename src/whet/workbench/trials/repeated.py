@@ -4,29 +4,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from whet.core.budget import Budget, StopReason
-from whet.core.event import Event, TrialFinished
 from whet.core.oracle import Oracle
-from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.search.flaky.rates import repeating
-from whet.workbench.trials.bench import RecordedExecutor
 from whet.workbench.trials.driver import Driver, Question
+from whet.workbench.trials.session import RecordedExecutor
+from whet.workbench.trials.tested import Tested
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
-    """One run.
-
-    Attributes:
-        number: the notebook's number of the trial.
-        outcome: what came.
-        verdict: what the oracle said.
-    """
-
-    number: int
-    outcome: Outcome
-    verdict: Verdict
+def hold(_ran: Tested[object], _oracle: Oracle) -> None:
+    """Tell nobody: what judges these runs is known only when they have ended."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -39,20 +27,20 @@ class Repeated:
         trial: gives what the next run is, from those that have ended.
         jobs: how many runs go at once.
         budget: when to stop.
-        told: is told of each run.
-        judged: is told the number and the verdict of each run.
+        tell: is told each run and what judged it, as by `Session.tell`.
+        heard: is called after each run with all of them.
         runs: those that have ended, in the order of their start.
         wall_seconds: how long all of it took.
     """
 
     executor: RecordedExecutor
     oracle: Oracle
-    trial: Callable[[Sequence[Ran]], Trial]
+    trial: Callable[[Sequence[Tested[int]]], Trial]
+    tell: Callable[[Tested[object], Oracle], None] = hold
     jobs: int = 1
     budget: Budget = field(default_factory=Budget)
-    told: Callable[[Sequence[Ran]], None] | None = None
-    judged: Callable[[int, Verdict], None] | None = None
-    runs: list[Ran] = field(default_factory=list[Ran])
+    heard: Callable[[Sequence[Tested[int]]], None] | None = None
+    runs: list[Tested[int]] = field(default_factory=list[Tested[int]])
     wall_seconds: float = 0.0
 
     def run(self, more: Callable[[Sequence[Verdict]], int]) -> StopReason | None:
@@ -62,22 +50,16 @@ class Repeated:
             WhetError: if it cannot be run.
         """
         driver = Driver(
-            executor=self.executor,
-            oracle=self.oracle,
-            emit=self._note,
-            budget=self.budget,
-            jobs=self.jobs,
-            judged=self.judged,
-            is_error_skip=False,
+            executor=self.executor, oracle=self.oracle, tell=self.tell, budget=self.budget,
+            jobs=self.jobs, is_error_skip=False,
+        )  # fmt: skip
+        ended = driver.run(
+            repeating(more), lambda _: Question(trial=self.trial(self.runs)), heard=self._note
         )
-        ended = driver.run(repeating(more), lambda _: Question(trial=self.trial(self.runs)))
         self.wall_seconds += ended.wall_seconds
         return ended.stopped
 
-    def _note(self, event: Event) -> None:
-        if not isinstance(event, TrialFinished):
-            return
-        assert event.number is not None
-        self.runs.append(Ran(number=event.number, outcome=event.outcome, verdict=event.verdict))
-        if self.told is not None:
-            self.told(self.runs)
+    def _note(self, ran: Tested[int]) -> None:
+        self.runs.append(ran)
+        if self.heard is not None:
+            self.heard(self.runs)

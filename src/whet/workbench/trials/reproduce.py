@@ -2,13 +2,12 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
 from whet.core.budget import OutOfTimeError, StopReason
 from whet.core.errors import BaselineDoesNotFail
-from whet.core.event import TrialFinished
 from whet.core.oracle import AnyFailure, Interesting, Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
@@ -16,11 +15,13 @@ from whet.core.verdict import Verdict
 from whet.evidence.signature.told_apart import told_apart
 from whet.host.trial.secret import masked_words
 from whet.search.flaky.rates import passes_to_be_sure
-from whet.workbench.trials.bench import Place, Workbench, oracle_of
+from whet.workbench.trials.bench import oracle_of
 from whet.workbench.trials.investigation import Reproduction
 from whet.workbench.trials.offered_rooms import offering_clean_rooms
-from whet.workbench.trials.repeated import Ran, Repeated
+from whet.workbench.trials.repeated import Repeated
 from whet.workbench.trials.request import Judging
+from whet.workbench.trials.session import Place, Session
+from whet.workbench.trials.tested import Tested
 
 FEW, MANY, FEW_WHERE_SLOW = 3, 10, 2
 """So often a command is run; more often if the first few runs do not agree."""
@@ -54,10 +55,8 @@ class Baseline:
 
 
 def reproduce(
-    bench: Workbench,
+    session: Session,
     trial: Trial,
-    judging: Judging,
-    record: Callable[[Trial], int],
     *,
     attempts: int = FEW,
     place: Place | None = None,
@@ -67,17 +66,18 @@ def reproduce(
     Raises:
         BaselineDoesNotFail: if it never fails.
     """
+    judging = session.request.judging
 
     def more(verdicts: Sequence[Verdict]) -> int:
         if trial.hang_seconds is not None and len(verdicts) < FEW_WHERE_SLOW <= attempts:
             return FEW_WHERE_SLOW - len(verdicts)
         if len(verdicts) == FEW_WHERE_SLOW and all(r.outcome.hung_seconds for r in repeated.runs):
             return 0  # most of the time that a hang takes is spent on being sure of it
-        if len(verdicts) == attempts < MANY and _disagree(judging, _pairs(repeated.runs)):
+        if len(verdicts) == attempts < MANY and _disagree(judging, repeated.runs):
             return MANY - attempts
         return attempts - len(verdicts)
 
-    with bench.executor(record, place=place) as executor:
+    with session.executor(place=place) as executor:
         repeated = Repeated(
             executor=executor,
             oracle=oracle_of(judging),
@@ -86,18 +86,16 @@ def reproduce(
                 with_patience(trial, runs[0].outcome.wall_seconds) if runs else trial
             ),
         )
-        with offering_clean_rooms(bench, trial):
+        with offering_clean_rooms(session.bench, trial):
             stopped = repeated.run(more)
         if stopped is StopReason.INTERRUPTED:
             raise KeyboardInterrupt
         if stopped is StopReason.OUT_OF_TIME and not repeated.runs:
             raise OutOfTimeError
-    runs = _pairs(repeated.runs)
-    first = reference_of(judging, runs)
+    first = reference_of(judging, repeated.runs)
     if first is None:
-        raise _does_not_fail(trial, runs, oracle_of(judging))
-    oracle = oracle_of(judging, first)
-    return _baseline(bench, trial, oracle, first, runs)
+        raise _does_not_fail(trial, repeated.runs, oracle_of(judging))
+    return _baseline(session, oracle_of(judging, first), first, repeated.runs)
 
 
 def patience(wall_seconds: float) -> float:
@@ -118,22 +116,18 @@ def with_patience(trial: Trial, wall_seconds: float) -> Trial:
     return replace(trial, limits=limits)
 
 
-def _pairs(runs: Sequence[Ran]) -> list[tuple[int, Outcome]]:
-    return [(each.number, each.outcome) for each in runs]
-
-
-def _disagree(judging: Judging, runs: list[tuple[int, Outcome]]) -> bool:
+def _disagree(judging: Judging, runs: Sequence[Tested[object]]) -> bool:
     first = reference_of(judging, runs)
     if first is None:
         return False
     oracle = oracle_of(judging, first)
-    return any(oracle.judge(outcome) is not Verdict.BAD for _, outcome in runs)
+    return any(oracle.judge(each.outcome) is not Verdict.BAD for each in runs)
 
 
-def reference_of(judging: Judging, runs: list[tuple[int, Outcome]]) -> Outcome | None:
+def reference_of(judging: Judging, runs: Sequence[Tested[object]]) -> Outcome | None:
     """Return the reference: of the failures that were seen, one of the most frequent."""
     any_bad = oracle_of(judging)
-    bad = [outcome for _, outcome in runs if any_bad.judge(outcome) is Verdict.BAD]
+    bad = [each.outcome for each in runs if any_bad.judge(each.outcome) is Verdict.BAD]
     if not bad:
         return None
     if not isinstance(any_bad, AnyFailure):
@@ -143,31 +137,28 @@ def reference_of(judging: Judging, runs: list[tuple[int, Outcome]]) -> Outcome |
 
 
 def _baseline(
-    bench: Workbench,
-    trial: Trial,
+    session: Session,
     oracle: Oracle,
     first: Outcome,
-    runs: list[tuple[int, Outcome]],
+    runs: Sequence[Tested[object]],
 ) -> Baseline:
     others: list[str] = []
     same = 0
-    for number, outcome in runs:
-        verdict = oracle.judge(outcome)
-        bench.notebook.judge(number, oracle.description, verdict, None)
-        bench.emit(TrialFinished(number=number, trial=trial, outcome=outcome, verdict=verdict))
-        same += verdict is Verdict.BAD
-        if verdict is not Verdict.BAD:
-            others.append(
-                "passes" if outcome.failure is None else told_apart(outcome.failure, first.failure)
-            )
+    for each in runs:
+        ran = each.judged_by(oracle)
+        session.tell(ran, oracle)
+        same += ran.verdict is Verdict.BAD
+        if ran.verdict is not Verdict.BAD:
+            failure = ran.outcome.failure
+            others.append("passes" if failure is None else told_apart(failure, first.failure))
     reproduction = Reproduction(
         attempts=len(runs),
         same_failures=same,
         other_failures=tuple(dict.fromkeys(others)),
-        wall_seconds=median(outcome.wall_seconds for _, outcome in runs),
-        peak_rss_bytes=int(median(outcome.peak_rss_bytes for _, outcome in runs)),
+        wall_seconds=median(each.outcome.wall_seconds for each in runs),
+        peak_rss_bytes=int(median(each.outcome.peak_rss_bytes for each in runs)),
         exit_code=first.shell_exit_code,
-        trials=tuple(number for number, _ in runs),
+        trials=tuple(each.own_number for each in runs),
     )
     return Baseline(
         outcome=first,
@@ -183,9 +174,9 @@ def repeats_for(rate: float) -> int:
 
 
 def _does_not_fail(
-    trial: Trial, runs: list[tuple[int, Outcome]], oracle: Oracle
+    trial: Trial, runs: Sequence[Tested[object]], oracle: Oracle
 ) -> BaselineDoesNotFail:
-    number, outcome = runs[-1]
+    number, outcome = runs[-1].own_number, runs[-1].outcome
     if isinstance(oracle, Interesting):
         return BaselineDoesNotFail(
             f"`{trial.command[0]}` does not call the file interesting as it is: it exits"

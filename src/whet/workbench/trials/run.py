@@ -1,6 +1,6 @@
 """`whet run` and `whet again`: one recorded trial."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from whet.core.observations.evidence import Evidence
@@ -9,11 +9,12 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.execution.futures import TrialFuture
-from whet.host.code.code_changes import describe_changes
 from whet.host.process.console import Console
+from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.notebook.entry import Entry
-from whet.workbench.trials.bench import Place, Workbench, oracle_of
+from whet.workbench.trials.bench import Workbench, oracle_of
 from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.session import Place, Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +37,12 @@ class RunResult:
 
 
 def run(
-    bench: Workbench, request: TrialRequest, console: Console | None, *, verb: str = "run"
+    bench: Workbench,
+    request: TrialRequest,
+    console: Console | None,
+    *,
+    verb: str = "run",
+    tasks: AgentTasks = NO_TASKS,
 ) -> RunResult:
     """Run what the user asked for, once, and record it."""
     if request.expectation:
@@ -44,47 +50,28 @@ def run(
 
         Expectation.parse(request.expectation)
     trial = bench.build_trial(request, live=console is not None)
-    return run_trial(bench, trial, request, console, oracle_of(request.judging), verb=verb)
+    session = Session(bench=bench, verb=verb, request=request, tasks=tasks)
+    return run_trial(session, trial, oracle_of(request.judging), console)
 
 
-def run_trial(  # noqa: PLR0913 - what, how judged, where shown: one trial
-    bench: Workbench,
+def run_trial(
+    session: Session,
     trial: Trial,
-    request: TrialRequest,
-    console: Console | None,
     oracle: Oracle,
+    console: Console | None = None,
     *,
-    verb: str,
     place: Place | None = None,
 ) -> RunResult:
     """Run and record one trial that is already built."""
-    record = recorder(bench, request, verb)
-    with bench.executor(record, console=console, place=place) as executor:
+    with session.executor(console=console, place=place) as executor:
         future = executor.submit(trial)
         future.result()
-    return judged(bench, trial, request, oracle, future)
+    return judged(session, trial, oracle, future)
 
 
-def recorder(bench: Workbench, request: TrialRequest, verb: str) -> Callable[[Trial], int]:
-    """Return what writes the row of a trial, with what changed since the one before."""
-
-    def record(starting: Trial) -> int:
-        return bench.notebook.begin(
-            starting,
-            verb=verb,
-            name=request.name,
-            note=request.note,
-            expectation=request.expectation,
-            changes=changes_since(bench.notebook.previous_of(starting), starting),
-        )
-
-    return record
-
-
-def judged(
-    bench: Workbench, trial: Trial, request: TrialRequest, oracle: Oracle, future: TrialFuture
-) -> RunResult:
+def judged(session: Session, trial: Trial, oracle: Oracle, future: TrialFuture) -> RunResult:
     """Judge a recorded trial that has ended, and compare it with the one before."""
+    bench, request = session.bench, session.request
     outcome, number = future.result(), future.number
     assert number is not None
     previous = bench.notebook.previous_of(trial, before=number)
@@ -129,6 +116,7 @@ def run_again(
     *,
     code_then: bool,
     environment: Mapping[str, str],
+    tasks: AgentTasks = NO_TASKS,
 ) -> RunResult:
     """Run a recorded trial again, on today's code or on the code as it was.
 
@@ -138,6 +126,7 @@ def run_again(
         console: where its output goes live.
         code_then: on the code as it was.
         environment: variables that are to be other than they were.
+        tasks: what the agent is to observe.
 
     Raises:
         UnknownTrial: if there is no such trial.
@@ -160,19 +149,11 @@ def run_again(
     oracle = oracle_of(request.judging)
     today = bench.build_trial(request, live=True)
     trial = replace(entry.trial, environment=today.environment, surroundings=today.surroundings)
+    session = Session(bench=bench, verb="again", request=request, tasks=tasks)
     if not code_then:
         trial = replace(trial, code=today.code, revision=None)
-        return run_trial(bench, trial, request, console, oracle, verb="again")
+        return run_trial(session, trial, oracle, console)
     from whet.workbench.trials.code_then import code_of, on_code
 
     place = on_code(bench, code_of(entry))
-    return run_trial(bench, trial, request, console, oracle, verb="again", place=place)
-
-
-def changes_since(previous: Entry | None, trial: Trial) -> str:
-    """Return what changed in the code since the previous trial, such as ``train.py +2 −1``."""
-    if previous is None or previous.trial.code is None or trial.code is None:
-        return ""
-    if previous.trial.code.tree == trial.code.tree:
-        return ""
-    return describe_changes(previous.trial.code, trial.code)
+    return run_trial(session, trial, oracle, console, place=place)

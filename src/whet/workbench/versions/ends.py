@@ -7,15 +7,16 @@ from typing import NoReturn
 
 from whet.bisection.terms import FIXED, Terms
 from whet.core.errors import EndMisjudged, EndsReversed
-from whet.core.event import Event, Notice, TrialFinished
+from whet.core.event import Notice
 from whet.core.executor import Executor
 from whet.core.oracle import Oracle, SameFailure
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.execution.futures import TrialFuture
-from whet.workbench.trials.bench import RecordedExecutor, Workbench, oracle_of
-from whet.workbench.trials.request import Judging
+from whet.workbench.trials.bench import oracle_of
+from whet.workbench.trials.session import RecordedExecutor, Session
+from whet.workbench.trials.tested import Tested, result_of
 
 
 @dataclass(slots=True, kw_only=True)
@@ -27,31 +28,29 @@ class Ends:
     costs no time; nothing is concluded before it has come out right.
 
     Attributes:
-        bench: the workbench.
+        session: tells what came.
         executor: runs them.
-        judging: what BAD means.
         old: the old end; None: there is none yet.
         new: the new end.
         on: the trial that runs on a version.
         label: a version in a word.
-        emit: is told what came.
+        heard: is told each of them, once it is judged.
         terms: what the sides are called; settled when the ends are known.
         oracle: what judges, if a reference failure is known already.
     """
 
-    bench: Workbench
+    session: Session
     executor: RecordedExecutor
-    judging: Judging
     old: str | None
     new: str
     on: Callable[[str], Trial]
     label: Callable[[str], str]
-    emit: Callable[[Event], None]
+    heard: Callable[[Tested[str]], None]
     terms: Terms
     oracle: Oracle | None = None
 
     _started: dict[str, TrialFuture] = field(default_factory=dict[str, TrialFuture])
-    _came: dict[str, tuple[int, Outcome]] = field(default_factory=dict[str, tuple[int, Outcome]])
+    _came: dict[str, Tested[str]] = field(default_factory=dict[str, Tested[str]])
     _is_confirmed: bool = False
 
     @property
@@ -70,20 +69,20 @@ class Ends:
         Raises:
             EndMisjudged, EndsReversed: if an end is not what it was said to be.
         """
-        any_bad = self.oracle or oracle_of(self.judging)
+        any_bad = self.oracle or oracle_of(self.session.request.judging)
         first, *others = self._versions
         self._wait_for(first)
         for other in others:
             self._start(other)
         says_which_fails = self.terms.old_verdict is not None
-        if not says_which_fails or any_bad.judge(self._came[first][1]) is not Verdict.BAD:
+        if not says_which_fails or any_bad.judge(self._came[first].outcome) is not Verdict.BAD:
             for other in others:
                 self._wait_for(other)
         if self.old is not None and not says_which_fails:
-            self.terms = self.terms.settled_by(any_bad.judge(self._came[self.old][1]))
+            self.terms = self.terms.settled_by(any_bad.judge(self._came[self.old].outcome))
         elif self.old is not None and self._are_reversed(any_bad):
             self._turn_round(self.old)
-        self.oracle = self.oracle or oracle_of(self.judging, self.failing)
+        self.oracle = self.oracle or oracle_of(self.session.request.judging, self.failing)
         if len(self._came) == len(self._versions):
             self.confirm(self.oracle)
         else:
@@ -94,21 +93,21 @@ class Ends:
     def failing(self) -> Outcome | None:
         """What the end that fails has shown."""
         failing = self.old if self.terms.is_fix else self.new
-        return self._came[failing][1] if failing in self._came else None
+        return self._came[failing].outcome if failing in self._came else None
 
     def _are_reversed(self, any_bad: Oracle) -> bool:
         """Whether it is the other end that fails, where nobody gave words for the ends."""
         is_given = self.terms is not FIXED and self.terms != Terms()
         if is_given or self.oracle is not None or len(self._came) < len(self._versions):
             return False
-        told = [any_bad.judge(self._came[version][1]) for version in self._versions]
+        told = [any_bad.judge(self._came[version].outcome) for version in self._versions]
         return told == [Verdict.GOOD, Verdict.BAD]
 
     def _turn_round(self, old: str) -> None:
         failing, passing = (self.new, old) if self.terms.is_fix else (old, self.new)
         self.terms = Terms() if self.terms.is_fix else FIXED
         text = turned_round(self.label, failing, passing, is_fix=self.terms.is_fix)
-        self.emit(Notice(text=text))
+        self.session.emit(Notice(text=text))
 
     def confirm(self, oracle: Oracle) -> None:
         """Wait for both, unless that was done before.
@@ -133,7 +132,10 @@ class Ends:
     def is_failing_one_good(self) -> bool:
         """Whether the end that should fail has passed."""
         came = self._came.get(self._versions[0])
-        return came is not None and oracle_of(self.judging).judge(came[1]) is Verdict.GOOD
+        return (
+            came is not None
+            and oracle_of(self.session.request.judging).judge(came.outcome) is Verdict.GOOD
+        )
 
     def _start(self, version: str) -> None:
         self._started[version] = self.executor.submit(self.on(version))
@@ -141,29 +143,20 @@ class Ends:
     def _wait_for(self, version: str) -> None:
         if version in self._came:
             return
-        future = self._started[version]
-        assert future.number is not None
-        self._came[version] = (future.number, future.result())
+        oracle = oracle_of(self.session.request.judging)
+        ran = result_of(self.on(version), self._started[version], oracle, self.label(version))
+        self._came[version] = ran.of(version)
 
     def _tell(self, oracle: Oracle, version: str) -> None:
-        number, outcome = self._came[version]
-        verdict = oracle.judge(outcome)
-        self.bench.notebook.judge(number, oracle.description, verdict, None)
-        self.emit(
-            TrialFinished(
-                number=number,
-                trial=self.on(version),
-                outcome=outcome,
-                verdict=verdict,
-                label=self.label(version),
-            )
-        )
+        ran = self._came[version].judged_by(oracle)
+        self.session.tell(ran, oracle)
+        self.heard(ran)
 
     def _refuse_wrong(self, oracle: Oracle) -> None:
         terms = self.terms
         told = {
-            version: terms.for_search(oracle.judge(outcome))
-            for version, (_, outcome) in self._came.items()
+            version: terms.for_search(oracle.judge(ran.outcome))
+            for version, ran in self._came.items()
         }
         new, old = self.new, self.old
         is_new, is_old = told[new] is Verdict.BAD, old is None or told[old] is Verdict.GOOD
@@ -174,16 +167,19 @@ class Ends:
                 f"`{self.label(old)}` fails and `{self.label(new)}` passes:"
                 " they are the other way round",
                 hint="to find what fixed it: `--terms broken,fixed`"
-                f" (trials {self._came[old][0]} and {self._came[new][0]} show what they did)",
+                f" (trials {self._came[old].number} and {self._came[new].number} show what they did)",
             )
         wrong, word = (new, terms.new) if not is_new else (old or new, terms.old)
         self._misjudged(wrong, word, oracle)
 
     def _fails(self, version: str) -> bool:
-        return oracle_of(self.judging).judge(self._came[version][1]) is Verdict.BAD
+        return (
+            oracle_of(self.session.request.judging).judge(self._came[version].outcome)
+            is Verdict.BAD
+        )
 
     def _misjudged(self, version: str, word: str, oracle: Oracle) -> NoReturn:
-        number, outcome = self._came[version]
+        number, outcome = self._came[version].number, self._came[version].outcome
         if outcome.failure is None:
             did = f"passes (exit {outcome.shell_exit_code})"
         elif isinstance(oracle, SameFailure) and outcome.signature != oracle.reference:

@@ -1,21 +1,23 @@
 """The two ends of a search where the failure comes only sometimes: how often does each fail?"""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NoReturn
 
 from whet.bisection.terms import FIXED, Terms
 from whet.core.budget import Budget, StopReason
 from whet.core.errors import EndMisjudged
-from whet.core.event import Notice, TrialFinished
+from whet.core.event import Notice
 from whet.core.oracle import Oracle
 from whet.core.verdict import Verdict
 from whet.search.flaky.failure_rates import Runs
 from whet.search.flaky.rates import chance_of_no_difference, passes_to_be_sure
-from whet.workbench.trials.bench import RecordedExecutor, oracle_of
-from whet.workbench.trials.repeated import Ran, Repeated
+from whet.workbench.trials.bench import oracle_of
+from whet.workbench.trials.repeated import Repeated
 from whet.workbench.trials.reproduce import reference_of
+from whet.workbench.trials.session import RecordedExecutor
+from whet.workbench.trials.tested import Tested
 from whet.workbench.versions.ends import turned_round
 from whet.workbench.versions.versions import VersionHunt
 
@@ -43,7 +45,7 @@ class MeasuredEnds:
 
     hunt: VersionHunt
     jobs: int
-    runs: dict[str, list[Ran]] = field(default_factory=dict[str, list[Ran]])
+    runs: dict[str, list[Tested[object]]] = field(default_factory=dict[str, list[Tested[object]]])
     wall_seconds: float = 0.0
 
     @property
@@ -67,7 +69,7 @@ class MeasuredEnds:
         if first_runs <= 1:
             return False
         hunt, place = self.hunt, self.hunt.versions.place
-        with hunt.bench.executor(hunt.record, jobs=self.jobs, place=place) as executor:
+        with hunt.session.executor(jobs=self.jobs, place=place) as executor:
             runs = self._measure(executor, self.failing, partial(_up_to, first_runs - 1))
         verdicts = {each.verdict for each in runs}
         return Verdict.BAD in verdicts and Verdict.GOOD in verdicts
@@ -78,7 +80,7 @@ class MeasuredEnds:
         ends = [self.failing]
         if not self._are_words_given and hunt.versions.old is not None:
             ends.append(hunt.versions.old)
-        with hunt.bench.executor(hunt.record, jobs=self.jobs, place=place) as executor:
+        with hunt.session.executor(jobs=self.jobs, place=place) as executor:
             return any(
                 each.verdict is Verdict.BAD
                 for end in ends
@@ -109,7 +111,7 @@ class MeasuredEnds:
         elif any(failed.values()) and is_fix != terms.is_fix:
             fails, passes = (old, new) if is_fix else (new, old)
             self.hunt.terms = FIXED if is_fix else Terms()
-            self.hunt.bench.emit(
+            self.hunt.session.emit(
                 Notice(text=turned_round(self.hunt.versions.label, fails, passes, is_fix=is_fix))
             )
 
@@ -132,10 +134,10 @@ class MeasuredEnds:
             return min(self.jobs, _MOST_RUNS - count) if failed < _FAILURES else 0
 
         runs = self._measure(executor, failing, more)
-        pairs = [(each.number, each.outcome) for each in runs]
-        oracle = hunt.oracle or oracle_of(hunt.judging, reference_of(hunt.judging, pairs))
+        judging = hunt.session.request.judging
+        oracle = hunt.oracle or oracle_of(judging, reference_of(judging, runs))
         for each in runs:
-            self._judge(oracle, each.number, oracle.judge(each.outcome))
+            hunt.session.judge(each.judged_by(oracle), oracle)
         if not self._failures(failing, oracle):
             self._refuse(failing, f"passes in each of {len(runs)} runs")
         return oracle
@@ -195,12 +197,18 @@ class MeasuredEnds:
         version: str,
         more: Callable[[Sequence[Verdict]], int],
         oracle: Oracle | None = None,
-    ) -> list[Ran]:
+    ) -> list[Tested[object]]:
         """Run an end until ``more`` wants no more runs, at least once whatever the budget says."""
         hunt = self.hunt
         trial = hunt.versions.on(hunt.trial, version)
-        used = oracle or hunt.oracle or oracle_of(hunt.judging)
+        used = oracle or hunt.oracle or oracle_of(hunt.session.request.judging)
         before = self.runs.setdefault(version, [])
+
+        def heard(runs: Sequence[Tested[object]]) -> None:
+            label = f"{hunt.versions.label(version)}, run {len(before) + 1}"
+            before.append(replace(runs[-1], label=label))
+            hunt.session.tell(before[-1], used)
+
         for wanted in (partial(_up_to, 1), more):
             repeated = Repeated(
                 executor=executor,
@@ -208,32 +216,14 @@ class MeasuredEnds:
                 trial=lambda _: trial,
                 jobs=self.jobs,
                 budget=self.budget_left if before else Budget(),
-                judged=partial(self._judge, used),
+                heard=heard,
             )
             known = [each.verdict for each in before]
             stopped = repeated.run(partial(_counting, wanted, known))
             self.wall_seconds += repeated.wall_seconds
-            for each in repeated.runs:
-                before.append(each)
-                self._tell(version, each, len(before))
             if stopped is StopReason.INTERRUPTED:
                 raise KeyboardInterrupt
         return before
-
-    def _judge(self, oracle: Oracle, number: int, verdict: Verdict) -> None:
-        self.hunt.bench.notebook.judge(number, oracle.description, verdict, None)
-
-    def _tell(self, version: str, run: Ran, count: int) -> None:
-        versions = self.hunt.versions
-        self.hunt.bench.emit(
-            TrialFinished(
-                number=run.number,
-                trial=versions.on(self.hunt.trial, version),
-                outcome=run.outcome,
-                verdict=run.verdict,
-                label=f"{versions.label(version)}, run {count}",
-            )
-        )
 
     def _refuse(self, version: str, did: str) -> NoReturn:
         terms, versions = self.hunt.terms, self.hunt.versions

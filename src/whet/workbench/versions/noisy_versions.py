@@ -12,7 +12,7 @@ from statistics import median
 from whet.bisection.terms import Terms
 from whet.core.budget import StopReason
 from whet.core.errors import EndMisjudged
-from whet.core.event import Event, Notice, SuspicionChanged, TrialFinished
+from whet.core.event import Notice, SuspicionChanged
 from whet.core.oracle import Oracle
 from whet.core.text.quantity import shown_count
 from whet.core.verdict import Verdict
@@ -23,8 +23,9 @@ from whet.search.flaky.rates import passes_to_be_sure
 from whet.search.flaky.stretches import line_of_odds
 from whet.search.history.walk_back import WalkBackResult, walk_back
 from whet.search.proposal import Search
-from whet.workbench.trials.bench import RecordedExecutor
-from whet.workbench.trials.driver import Driver, Ended, Question, announce, stop_reason_of
+from whet.workbench.trials.driver import Driver, Ended, Question, stop_reason_of
+from whet.workbench.trials.session import RecordedExecutor
+from whet.workbench.trials.tested import Tested
 from whet.workbench.versions.noisy_answer import NoisyAnswer, Noted
 from whet.workbench.versions.noisy_ends import WRONG_END, MeasuredEnds
 from whet.workbench.versions.versions import FirstBad, VersionHunt, Versions
@@ -102,7 +103,7 @@ def find_first_bad(hunt: VersionHunt, noise: Noise, *, jobs: int = 1) -> FirstBa
         if not found.did_both:
             return found
         text = f"`{found.did_both}` was run again and did not do the same: flaky"
-        hunt.bench.emit(Notice(text=f"{text}; each run is weighed from here on"))
+        hunt.session.emit(Notice(text=f"{text}; each run is weighed from here on"))
     # What was concluded on the way may be wrong; the runs themselves count.
     versions, hunt.terms = asked
     hunt.versions = replace(versions, remarks=())
@@ -131,9 +132,9 @@ class _NoisyHunt:
     def run(self) -> FirstBad:
         hunt = self.hunt
         for remark in self.versions.remarks:
-            hunt.bench.emit(Notice(text=remark))
+            hunt.session.emit(Notice(text=remark))
         place = self.versions.place
-        with hunt.bench.executor(hunt.record, jobs=self.jobs, place=place) as executor:
+        with hunt.session.executor(jobs=self.jobs, place=place) as executor:
             self.ends.settle_terms(executor)
             oracle = self.ends.reference(executor)
             if self.versions.old is None:
@@ -144,12 +145,12 @@ class _NoisyHunt:
             bisection = self._bisection(oracle)
             self._recall(bisection, oracle)
             plan = self._plan(bisection, oracle)
-            hunt.bench.emit(Notice(text=plan))
+            hunt.session.emit(Notice(text=plan))
             driver = self._driver(executor, oracle)
-            ended = driver.run(self._narrated(bisection), self._ask)
+            ended = driver.run(self._narrated(bisection), self._ask, heard=self._note)
         result = ended.result or bisection.result()
         reason = stop_reason_of(ended, result.stopped)
-        announce(hunt.bench.emit, ended, reason)
+        hunt.session.stopped(reason, ended.trials, ended.wall_seconds)
         answer = self._answer(oracle)
         return FirstBad(
             search=answer.found(bisection, result, reason, ended, plan),
@@ -166,7 +167,7 @@ class _NoisyHunt:
 
     def _nothing_good(self, oracle: Oracle, walked: Ended[WalkBackResult]) -> FirstBad:
         reason = stop_reason_of(walked, StopReason.NO_GOOD_VERSION)
-        announce(self.hunt.bench.emit, walked, reason)
+        self.hunt.session.stopped(reason, walked.trials, walked.wall_seconds)
         search = replace(self._answer(oracle).nothing(reason, walked), hint=self.versions.deeper())
         return FirstBad(search=search, oracle=oracle, last_good=None, first_bad=None)
 
@@ -177,7 +178,9 @@ class _NoisyHunt:
         driver = self._driver(executor, oracle)
         driver.repeats = passes_to_be_sure(runs.failed / runs.total, 1 - WRONG_END) or 1
         ended = driver.run(
-            walk_back(len(line) - 1, landmarks), lambda distance: self._ask(line[distance])
+            walk_back(len(line) - 1, landmarks),
+            lambda distance: self._ask(line[distance]),
+            heard=self._note,
         )
         if ended.result is not None and ended.result.good is not None:
             self.hunt.versions = replace(self.versions, old=line[ended.result.good])
@@ -196,7 +199,7 @@ class _NoisyHunt:
         if self.versions.whole is not None:
             # What is likely enough to be a merge alone is less likely to be one commit of it.
             between = self.versions.whole
-            self.hunt.bench.emit(Notice(text=_WHOLE))
+            self.hunt.session.emit(Notice(text=_WHOLE))
         return NoisyBisection(
             between(old, new).lineage,
             rates=FailureRates.of(if_bad, if_good),
@@ -228,25 +231,22 @@ class _NoisyHunt:
             trial = self.versions.on(self.hunt.trial, version)
             known += [
                 (version, self.terms.for_search(oracle.judge(outcome)))
-                for outcome in self.hunt.bench.notebook.outcomes_for(trial)
+                for outcome in self.hunt.session.bench.notebook.outcomes_for(trial)
             ]
         if known:
             versions, verdicts = zip(*known, strict=True)
             bisection.tell(versions, verdicts)
             runs = shown_count(len(known), "earlier run")
-            self.hunt.bench.emit(Notice(text=f"{runs} of these versions count too"))
+            self.hunt.session.emit(Notice(text=f"{runs} of these versions count too"))
 
     def _driver(self, executor: RecordedExecutor, oracle: Oracle) -> Driver:
         hunt = self.hunt
         return Driver(
             executor=executor,
             oracle=oracle,
-            emit=self._observe,
+            tell=hunt.session.tell,
             budget=self.ends.budget_left,
             jobs=self.jobs,
-            judged=lambda number, verdict: hunt.bench.notebook.judge(
-                number, oracle.description, verdict, None
-            ),
             told=self.terms.for_search,
         )
 
@@ -254,19 +254,12 @@ class _NoisyHunt:
         trial = self.versions.on(self.hunt.trial, version)
         return Question(trial=trial, label=self.versions.label(version))
 
-    def _observe(self, event: Event) -> None:
+    def _note(self, ran: Tested[object]) -> None:
         """Keep of each version a trial that says most of it, a failing one if there is one."""
-        if isinstance(event, TrialFinished) and event.number is not None:
-            failure = event.outcome.failure
-            self._times.setdefault(event.label, []).append(event.outcome.wall_seconds)
-            if event.verdict is not Verdict.GOOD or event.label not in self._noted:
-                did = "passes" if failure is None else failure.summary
-                self._noted[event.label] = Noted(trial=event.number, remark=did)
-        elif isinstance(event, Notice):
-            label, skipped, why = event.text.partition(": skipped: ")
-            if skipped:
-                self._noted[label] = Noted(trial=None, remark=why)
-        self.hunt.bench.emit(event)
+        if ran.number is not None:
+            self._times.setdefault(ran.label, []).append(ran.outcome.wall_seconds)
+        if ran.verdict is not Verdict.GOOD or ran.label not in self._noted:
+            self._noted[ran.label] = Noted(trial=ran.number, remark=ran.did)
 
     def _narrated(self, bisection: NoisyBisection[str]) -> Search[str, NoisyResult[str]]:
         """Pass the search on and tell after each batch who is suspected."""
@@ -288,7 +281,7 @@ class _NoisyHunt:
         self, bisection: NoisyBisection[str], asked: Sequence[str], told: Sequence[Verdict]
     ) -> None:
         suspect, probability = bisection.likeliest()
-        self.hunt.bench.emit(
+        self.hunt.session.emit(
             SuspicionChanged(
                 tested=tuple(
                     (self.versions.label(version), self.terms.for_search(verdict))

@@ -26,7 +26,6 @@ class Unlike:
         oracle: what counts as the failure that is looked for.
         watch: what each version showed.
         bisection: the search.
-        label: a version in a word.
         told: turns the verdict of the oracle into the one that the search gets.
         emit: takes a notice of each decision.
         may_decide: a failure that is like none may be counted as the one looked for.
@@ -35,7 +34,6 @@ class Unlike:
     oracle: LikeFailure
     watch: VersionWatch
     bisection: Bisection[str]
-    label: Callable[[str], str]
     told: Callable[[Verdict], Verdict]
     emit: Callable[[Event], None]
     may_decide: bool
@@ -84,11 +82,11 @@ class Unlike:
         """Take back the skips that are bad by what was learned since."""
         told = self.told(Verdict.BAD)
         for version, outcome in self.watch.outcomes.items():
-            seen = self.watch.seen.get(self.label(version))
+            seen = self.watch.seen.get(version)
             if seen is None or seen.verdict is not Verdict.SKIP:
                 continue
             if self.oracle.judge(outcome) is Verdict.BAD:
-                self.watch.judge_again(self.label(version), Verdict.BAD)
+                self.watch.judge_again(version, Verdict.BAD)
                 if version in self.bisection.suspects:
                     self.bisection.learn({version: told})
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from whet.bisection.equal_trees import EqualTrees
 from whet.bisection.terms import Terms
 from whet.core.budget import Budget, StopReason
-from whet.core.event import Event, HistoryNarrowed, Notice
+from whet.core.event import HistoryNarrowed, Notice
 from whet.core.executor import Executor
 from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
@@ -27,18 +27,16 @@ from whet.search.history.version_graph import only
 from whet.search.history.walk_back import WalkBackResult, walk_back
 from whet.search.history.what_matters import bisect_what_matters
 from whet.search.proposal import Search
-from whet.workbench.trials.bench import Place, RecordedExecutor, Workbench
 from whet.workbench.trials.driver import (
     HOLDS_NO_MORE,
     Driver,
     Ended,
     Question,
-    announce,
     stop_reason_of,
 )
 from whet.workbench.trials.investigation import LookedAgain, VersionSearch
 from whet.workbench.trials.placing import PlacingExecutor
-from whet.workbench.trials.request import Judging
+from whet.workbench.trials.session import Place, RecordedExecutor, Session
 from whet.workbench.versions.ends import Ahead, Ends
 from whet.workbench.versions.graded import LikeFailure, graded
 from whet.workbench.versions.judged_alike import JudgedAlike
@@ -133,11 +131,9 @@ class VersionHunt:
     """One search over versions under way.
 
     Attributes:
-        bench: the workbench.
+        session: runs the trials.
         trial: what is run on each version.
-        judging: what BAD means.
         versions: where to search.
-        record: writes the row of a trial before it starts.
         terms: what the sides are called.
         budget: when to stop.
         oracle: what judges, if a reference failure is known already.
@@ -148,11 +144,9 @@ class VersionHunt:
             answer is not looked at again (`second_look`).
     """
 
-    bench: Workbench
+    session: Session
     trial: Trial
-    judging: Judging
     versions: Versions
-    record: Callable[[Trial], int]
     terms: Terms
     budget: Budget
     oracle: Oracle | None = None
@@ -175,25 +169,23 @@ class VersionHunt:
             EndMisjudged, EndsReversed: if an end is not what it was said to be.
         """
         for remark in self.versions.remarks:
-            self.bench.emit(Notice(text=remark))
+            self.session.emit(Notice(text=remark))
         alike = self._alike = self._begin_alike()
-        watch = VersionWatch(self.bench.emit, self.versions.subject, self.versions.describe, alike)
+        watch = VersionWatch(self.versions.describe, alike)
         rooms = threading.Semaphore(self.jobs)
 
         def place(executor: Executor) -> PlacingExecutor:
             return replace(self.versions.place(executor), rooms=rooms)
 
-        bench = replace(
-            self.bench,
+        session = replace(
+            self.session,
             observe=None if alike is None else alike.observe,
             recalled=self.versions.recalled,
         )
         # The ends always run; between them a version that was run before is not run again.
         with (
-            bench.executor(self.record, place=place) as for_ends,
-            bench.executor(
-                self.record, jobs=self.jobs, cached=self.repeats == 1, place=place
-            ) as between,
+            session.executor(place=place) as for_ends,
+            session.executor(jobs=self.jobs, cached=self.repeats == 1, place=place) as between,
         ):
             ends = self._checked = self._ends(for_ends, watch)
             ends.start()
@@ -210,7 +202,7 @@ class VersionHunt:
             oracle = graded(same, ends.failing)
             found = self._between(ahead, oracle, watch, confirm, bisection)
             if isinstance(found, tuple) and not self._holds(found, for_ends, oracle, watch):
-                self.bench.emit(Notice(text=HOLDS_NO_MORE))
+                self.session.emit(Notice(text=HOLDS_NO_MORE))
                 watch.forget_recalled()
                 self._alike = None
                 self.versions = asked
@@ -248,11 +240,7 @@ class VersionHunt:
         looked = again.result
         differed = None if looked is None else looked.differed
         if differed is None:
-            announce(
-                self.bench.emit,
-                replace(ended, trials=ended.trials + again.trials, wall_seconds=spent),
-                reason,
-            )
+            self.session.stopped(reason, ended.trials + again.trials, spent)
         search = self._answer(bisection, result, reason, watch, oracle)
         return FirstBad(
             search=replace(
@@ -284,22 +272,19 @@ class VersionHunt:
 
         return JudgedAlike(
             trees=self.versions.equal,
-            read=self.bench.notebook.blobs.read,
+            read=self.session.bench.notebook.blobs.read,
             told=told,
             observed_at=self.versions.observe,
         )
 
-    def _driver(self, executor: Executor, oracle: Oracle, emit: Callable[[Event], None]) -> Driver:
+    def _driver(self, executor: Executor, oracle: Oracle) -> Driver:
         return Driver(
             executor=executor,
             oracle=oracle,
-            emit=emit,
+            tell=self.session.tell,
             budget=self.budget,
             jobs=self.jobs,
             repeats=self.repeats,
-            judged=lambda number, verdict: self.bench.notebook.judge(
-                number, oracle.description, verdict, None
-            ),
             told=self.terms.for_search,
         )
 
@@ -312,14 +297,13 @@ class VersionHunt:
 
     def _ends(self, executor: RecordedExecutor, watch: VersionWatch) -> Ends:
         return Ends(
-            bench=self.bench,
+            session=self.session,
             executor=executor,
-            judging=self.judging,
             old=self.versions.old,
             new=self.versions.new,
             on=partial(self.versions.on, self.trial),
             label=self.versions.label,
-            emit=watch.observe,
+            heard=watch.note,
             terms=self.terms,
             oracle=self.oracle,
         )
@@ -345,8 +329,8 @@ class VersionHunt:
         bisection: Bisection[str] | None,
     ) -> _Found | Ended[WalkBackResult]:
         """Search between the ends, found by walking back if need be; else how that ended."""
-        driver = self._driver(executor, oracle, watch.observe)
-        walked = None if self.versions.old else self._walk_back(driver)
+        driver = self._driver(executor, oracle)
+        walked = None if self.versions.old else self._walk_back(driver, watch)
         old = self.versions.old
         if walked is not None:
             if old is None:
@@ -354,7 +338,9 @@ class VersionHunt:
             driver.budget = self.budget.less(walked.wall_seconds, walked.trials)
         assert old is not None
         bisection = bisection or self.versions.bisection(old, self.versions.new)
-        ended = driver.run(self._narrated(bisection, confirm, watch, oracle), self._ask)
+        ended = driver.run(
+            self._narrated(bisection, confirm, watch, oracle), self._ask, heard=watch.note
+        )
         found = None if ended.result is None else ended.result.first_bad
         inner = None if found is None else self.versions.inside(found)
         if found is not None and inner is not None and inner.started_with > 1:
@@ -373,10 +359,10 @@ class VersionHunt:
         """Search on in what ``version`` brought in."""
         count = shown_count(inner.started_with, self.versions.kind)
         label = self.versions.label(version)
-        self.bench.emit(Notice(text=f"{label} brought in {count}: the search goes on among them"))
+        self.session.emit(Notice(text=f"{label} brought in {count}: the search goes on among them"))
         driver.budget = self.budget.less(so_far.wall_seconds, so_far.trials)
         search = self._narrated(inner, lambda _: None, watch, driver.oracle)
-        ended = driver.run(search, self._ask)
+        ended = driver.run(search, self._ask, heard=watch.note)
         return inner, replace(
             ended,
             trials=so_far.trials + ended.trials,
@@ -394,13 +380,14 @@ class VersionHunt:
         if ended.stopped is StopReason.INTERRUPTED:
             return True
         result = ended.result or bisection.result()
-        driver = self._driver(executor, oracle, watch.observe)
+        driver = self._driver(executor, oracle)
         for version, verdict in ((result.last_good, Verdict.GOOD), (result.first_bad, Verdict.BAD)):
             if version is None or not self._is_to_be_seen(version, watch):
                 continue
             question = self._ask(version)
-            told = driver.settle(question.trial, driver.submit(question.trial), question.label)
-            if self.terms.for_search(told) is not verdict:
+            ran = driver.settle(question.trial, driver.submit(question.trial), question.label)
+            watch.note(ran.of(version))
+            if self.terms.for_search(ran.verdict) is not verdict:
                 return False
         return True
 
@@ -422,40 +409,39 @@ class VersionHunt:
             lineage = {**lineage, old: ()}
         if len(lineage) > MOST_WEIGHED:
             return None
-        label, terms = self.versions.label, self.terms
+        terms = self.terms
         told, remembered = (
-            {
-                each: terms.for_search(did[label(each)])
-                for each in (old, *lineage)
-                if label(each) in did
-            }
+            {each: terms.for_search(did[each]) for each in (old, *lineage) if each in did}
             for did in (watch.judged(by_a_run=True), watch.judged(by_a_run=False))
         )
         if self._alike is not None:
             suspects = self._alike.that_matter(lineage)
             lineage = only(lineage, {*suspects, *told, *remembered, found[0].suspects[0]})
-        driver = self._driver(executor, oracle, watch.observe)
+        driver = self._driver(executor, oracle)
         driver.budget = self.budget.less(found[1].wall_seconds, found[1].trials)
         search = second_look(
             lineage, told,
             remembered=remembered, is_fix=terms.is_fix, failures=failures, at_once=self.jobs,
         )  # fmt: skip
-        return driver.run(search, self._ask)
+        return driver.run(search, self._ask, heard=watch.note)
 
     def _is_to_be_seen(self, version: str, watch: VersionWatch) -> bool:
         """Whether the answer rests on a version that this search has not run."""
         is_concluded = self._alike is not None and version in self._alike.concluded
-        label = self.versions.label(version)
-        return watch.is_from_memory(label) or (is_concluded and label not in watch.seen)
+        return watch.is_from_memory(version) or (is_concluded and version not in watch.seen)
 
-    def _walk_back(self, driver: Driver) -> Ended[WalkBackResult]:
+    def _walk_back(self, driver: Driver, watch: VersionWatch) -> Ended[WalkBackResult]:
         """Look for a good version before the new end; it becomes the old end."""
         line, landmarks = self.versions.line()
         follows = None if self._alike is None else self._alike.follows
         search = walk_back(len(line) - 1, landmarks, self.jobs if follows is None else 1)
         if follows is not None:
             search = answering(search, lambda at: follows([line[at]]).get(line[at]))
-        ended = driver.run(search, lambda distance: self._ask(line[distance]), None)
+        ended = driver.run(
+            search,
+            lambda distance: self._ask(line[distance]),
+            heard=lambda ran: watch.note(ran.of(line[ran.candidate])),
+        )
         result = ended.result
         if result is not None and result.good is not None:
             # What was bad on the way is a nearer new end than the first one.
@@ -503,15 +489,15 @@ class VersionHunt:
         if not isinstance(oracle, LikeFailure):
             return None
         return Unlike(
-            oracle=oracle, watch=watch, bisection=bisection, label=self.versions.label,
-            told=self.terms.for_search, emit=self.bench.emit, may_decide=not self.terms.is_fix,
+            oracle=oracle, watch=watch, bisection=bisection,
+            told=self.terms.for_search, emit=self.session.emit, may_decide=not self.terms.is_fix,
         )  # fmt: skip
 
     def _tell_of(self, bisection: Bisection[str], known: int) -> None:
         """Tell what was learned after the first ``known`` tests, and what does not go together."""
         line = line_of_bisection(bisection)
         for version, told in bisection.tested[known:]:
-            self.bench.emit(
+            self.session.emit(
                 HistoryNarrowed(
                     label=self.versions.label(version),
                     verdict=self.terms.for_search(told),
@@ -526,7 +512,7 @@ class VersionHunt:
                 f" {self.versions.label(bad)} before it is {self.terms.new}:"
                 " the change came more than once, or the command does not always do the same"
             )
-            self.bench.emit(Notice(text=text))
+            self.session.emit(Notice(text=text))
         bisection.contradictions.clear()
 
     def _answer(
@@ -579,9 +565,8 @@ class VersionHunt:
     def _nothing_good(
         self, oracle: Oracle, walked: Ended[WalkBackResult], watch: VersionWatch
     ) -> FirstBad:
-        announce(
-            self.bench.emit, walked, reason := stop_reason_of(walked, StopReason.NO_GOOD_VERSION)
-        )
+        reason = stop_reason_of(walked, StopReason.NO_GOOD_VERSION)
+        self.session.stopped(reason, walked.trials, walked.wall_seconds)
         search = VersionSearch(
             kind=self.versions.kind,
             subject=self.versions.subject,
