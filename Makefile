@@ -75,52 +75,53 @@ check-docs: $(VENV)/.ready-dev
 
 .PHONY: bench
 bench: $(VENV)/.ready-dev ## the measurements of benchmarks/, as tables with ratios
-	for script in $$(grep -l '^def main' benchmarks/*.py | grep -v '/\(warm\|warm_search\|shrink\|shrink_engine\|bisection_culprits\|bisection_releases\|release_history\|noisy\|hidden_causes\|everyday\|reworded_histories\|published\|spectrum\|spectrum_run\|chaos\|fuzz\)\.py'); do \
-	    $(BIN)/python "$$script" || exit; done
+	for module in cycles.overhead histories.bisection histories.fewer_runs histories.second_look \
+	    histories.two_cases shrink.decisions evidence.costs evidence.slips limits.starve limits.rooms; do \
+	    $(BIN)/python -m benchmarks.$$module || exit; done
 
 .PHONY: bench-warm
 bench-warm: $(VENV)/.ready-dev $(VENV_PEERS)/.ready ## warm cycles of a torch program, beside cold ones and other tools
-	$(BIN)/python benchmarks/warm.py --python $(VENV_PEERS)/bin/python \
+	$(BIN)/python -m benchmarks.cycles.warm --python $(VENV_PEERS)/bin/python \
 	    --picture docs/warm-cycles.svg $(ARGS)
-	$(BIN)/python benchmarks/warm_search.py --python $(CURDIR)/$(VENV_PEERS)/bin/python --only trials
+	$(BIN)/python -m benchmarks.cycles.searches --python $(CURDIR)/$(VENV_PEERS)/bin/python --only trials
 
 .PHONY: bench-evidence
 bench-evidence: $(VENV)/.ready-dev ## which causes are named, which reworded failures are bisected; what evidence costs: stacks, variables of a failure, system calls, probes
-	$(BIN)/python benchmarks/everyday.py
-	$(BIN)/python benchmarks/published.py
-	$(BIN)/python benchmarks/spectrum.py
-	$(BIN)/python benchmarks/reworded_histories.py
-	$(BIN)/python benchmarks/evidence.py $(ARGS)
-	$(BIN)/python benchmarks/hidden_causes.py $$(test -x $(VENV_ML)/bin/python && echo --torch $(CURDIR)/$(VENV_ML)/bin/python)
-	$(BIN)/python benchmarks/hidden_causes.py --others
-	$(BIN)/python benchmarks/slips.py
+	$(BIN)/python -m benchmarks.evidence.everyday
+	$(BIN)/python -m benchmarks.evidence.published
+	$(BIN)/python -m benchmarks.evidence.spectrum
+	$(BIN)/python -m benchmarks.histories.reworded
+	$(BIN)/python -m benchmarks.evidence.costs $(ARGS)
+	$(BIN)/python -m benchmarks.evidence.hidden_causes $$(test -x $(VENV_ML)/bin/python && echo --torch $(CURDIR)/$(VENV_ML)/bin/python)
+	$(BIN)/python -m benchmarks.evidence.hidden_causes --others
+	$(BIN)/python -m benchmarks.evidence.slips
 
 .PHONY: bench-shrink
 bench-shrink: $(VENV)/.ready-dev ## whet shrink beside other reducers; hours; goes on where it was stopped
-	$(BIN)/python benchmarks/shrink.py $(ARGS)
-	$(BIN)/python benchmarks/shrink_engine.py
-	$(BIN)/python benchmarks/shrink.py $(ARGS) --summary
+	$(BIN)/python -m benchmarks.shrink.reducers $(ARGS)
+	$(BIN)/python -m benchmarks.shrink.engine
+	$(BIN)/python -m benchmarks.shrink.reducers $(ARGS) --summary
 
 .PHONY: bench-bisect
 bench-bisect: $(VENV)/.ready-dev ## whet bisect beside git bisect run: lines, merges, releases of a real package, all culprits; flaky failures
-	$(BIN)/python benchmarks/bisection.py $(ARGS)
-	$(BIN)/python benchmarks/bisection_culprits.py
-	$(BIN)/python benchmarks/bisection_releases.py
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/noisy.py
-	$(BIN)/python benchmarks/second_look.py
+	$(BIN)/python -m benchmarks.histories.bisection $(ARGS)
+	$(BIN)/python -m benchmarks.histories.culprits
+	$(BIN)/python -m benchmarks.histories.releases
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m benchmarks.histories.noisy
+	$(BIN)/python -m benchmarks.histories.second_look
 
 .PHONY: bench-starve
 bench-starve: $(VENV)/.ready-dev ## what limits cost and how exact they are; what the resource record costs
-	$(BIN)/python benchmarks/starve.py $(ARGS)
-	$(BIN)/python benchmarks/starve_rooms.py
+	$(BIN)/python -m benchmarks.limits.starve $(ARGS)
+	$(BIN)/python -m benchmarks.limits.rooms
 
 .PHONY: chaos
 chaos: $(VENV)/.ready-dev ## kills, signals and failing system calls at random moments; what it shows adds up; ARGS='--rounds 1000'
-	$(BIN)/python benchmarks/chaos.py $(ARGS)
+	$(BIN)/python -m benchmarks.faults.chaos $(ARGS)
 
 .PHONY: fuzz
 fuzz: $(VENV)/.ready-dev ## broken and odd files, records and texts for every reader; what it shows adds up; ARGS='--seconds 3600'
-	$(BIN)/python benchmarks/fuzz.py $(ARGS)
+	$(BIN)/python -m benchmarks.faults.fuzz $(ARGS)
 
 .PHONY: docs
 docs: docs-generate ## the documentation, as docs/_build/html/index.html

@@ -1,13 +1,7 @@
 """Whatever strikes whet, and whenever: nothing is lost, nothing left, nothing of the user's touched."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
-from chaos import play
+from benchmarks.faults.chaos import play
 
 
 @pytest.mark.slow

@@ -1,14 +1,10 @@
 """The everyday failures that `make bench-evidence` investigates are what they are said to be."""
 
-import sys
 from pathlib import Path
 
 import pytest
+from benchmarks.evidence.everyday import Program, programs
 from crossed import one_in
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
-from everyday import Program, programs
 
 ALL = programs()
 TWINS = sorted(name for name in ALL if name.endswith("_twin"))

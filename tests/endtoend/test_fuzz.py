@@ -1,16 +1,11 @@
 """Whoever wrote what whet reads: a reader answers, or refuses in a sentence."""
 
 import random
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
-from fuzz import run_turn
-from fuzz_reader import Reader
-from fuzz_readers import READERS
+from benchmarks.faults.fuzz import run_turn
+from benchmarks.faults.reader import Reader
+from benchmarks.faults.readers import READERS
 
 SHORT_SECONDS, LONG_SECONDS = 0.04, 20.0
 ANY = random.Random().randrange(2**40)

@@ -1,15 +1,11 @@
 """`whet investigate` names the line of the cause, where the symptom stands elsewhere."""
 
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
-from hidden_causes import SMALL_DISK, causes, investigate, is_named, small_disk
+from benchmarks.evidence.hidden_causes import SMALL_DISK, causes, investigate, is_named, small_disk
 
 QUICK = ("segfault", "shadowed_module", "too_many_files")
 ALL = causes()

@@ -1,14 +1,10 @@
 """Published bugs of packages: the release that fixed each is named, and a function that the fix changed."""
 
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
-from published import NoIndexError, bugs, investigate
+from benchmarks.evidence.published import NoIndexError, bugs, investigate
 
 BUGS = bugs()
 

@@ -63,9 +63,10 @@ def place(tmp_path: Path) -> Path:
 
 def history(place: Path, package: str, first: str, last: str) -> dict[str, str]:
     """Make the history; return the commits by release."""
-    script = ROOT / "benchmarks" / "release_history.py"
+    script = ("-m", "benchmarks.histories.release_history")
     done = subprocess.run(
-        [sys.executable, script, package, place / "project", "--from", first, "--to", last],
+        [sys.executable, *script, package, place / "project", "--from", first, "--to", last],
+        cwd=ROOT,
         capture_output=True,
         check=True,
     )

@@ -1,14 +1,10 @@
 """`whet shrink` ends in the bug that it began with, though another one lies beside it."""
 
-import sys
 from pathlib import Path
 
 import pytest
+from benchmarks.evidence.slips import shrunk, slips
 from crossed import one_in
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
-from slips import shrunk, slips
 
 ALL = slips()
 

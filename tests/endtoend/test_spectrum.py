@@ -4,9 +4,7 @@ import math
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
-from spectrum import (
+from benchmarks.evidence.spectrum import (
     OTHER,
     PASSES,
     SAME,

@@ -1,13 +1,9 @@
 """`whet investigate` names the line where the rank waits that the others do not come to."""
 
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
-from hidden_causes import causes, investigate, is_named
+from benchmarks.evidence.hidden_causes import causes, investigate, is_named
 
 pytestmark = [pytest.mark.ml, pytest.mark.slow]
 

@@ -1,12 +1,11 @@
 """Histories in which the failure is worded otherwise for a while, as the benchmark makes them."""
 
-import importlib.util
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from benchmarks.histories import reworded
 
 from whet.core.event import Event, Notice
 from whet.core.verdict import Verdict
@@ -17,23 +16,10 @@ from whet.workbench.trials.request import TrialRequest
 from whet.workbench.versions.graded import BY_EXIT
 from whet.workbench.versions.history_sentence import history_sentence
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "reworded_histories.py"
 SHARE = 0.12
 
 
-@pytest.fixture(scope="module")
-def histories() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("reworded_histories", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 def search(
-    histories: ModuleType,
     name: str,
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -41,8 +27,8 @@ def search(
     observer: Callable[[Event], None] = lambda _: None,
 ) -> tuple[VersionSearch, str]:
     """Search a short form of a history; return what was found, and the first bad commit."""
-    (history,) = (each for each in histories.histories(SHARE) if each.name == name)
-    commits: list[str] = histories.build(folder / "repository", history)
+    (history,) = (each for each in reworded.histories(SHARE) if each.name == name)
+    commits: list[str] = reworded.build(folder / "repository", history)
     monkeypatch.chdir(folder / "repository")
     monkeypatch.setenv("CHECK_CALLS", str(folder / "calls"))
     request = TrialRequest(command=(sys.executable, "check.py"))
@@ -65,11 +51,10 @@ def test_a_failure_that_was_reworded_is_followed_to_its_commit_and_the_answer_sa
     name: str,
     way: str,
     jobs: int,
-    histories: ModuleType,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found, culprit = search(histories, name, tmp_path, monkeypatch, jobs)
+    found, culprit = search(name, tmp_path, monkeypatch, jobs)
 
     assert found.first_bad is not None
     assert culprit.startswith(found.first_bad)
@@ -79,10 +64,10 @@ def test_a_failure_that_was_reworded_is_followed_to_its_commit_and_the_answer_sa
 
 @pytest.mark.slow
 def test_versions_that_cannot_be_imported_stay_skipped_where_the_failure_is_reworded(
-    histories: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = "broken for a while on both sides"
-    found, culprit = search(histories, name, tmp_path, monkeypatch)
+    found, culprit = search(name, tmp_path, monkeypatch)
 
     assert found.first_bad is not None
     assert culprit.startswith(found.first_bad)
@@ -107,19 +92,19 @@ def _another(here: int, culprit: int) -> dict[str, str]:
 
 @pytest.mark.slow
 def test_a_failure_without_likeness_is_decided_once_when_skips_exceed_the_steps_left(
-    histories: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    history = histories.History(
+    history = reworded.History(
         name="another", count=60, culprit=7,
         files=_another,
     )  # fmt: skip
-    monkeypatch.setattr(histories, "histories", lambda _: [history])
+    monkeypatch.setattr(reworded, "histories", lambda _: [history])
     said: list[str] = []
 
     def hear(event: object) -> None:
         said.extend([event.text] if isinstance(event, Notice) else [])
 
-    found, culprit = search(histories, "another", tmp_path, monkeypatch, observer=hear)
+    found, culprit = search("another", tmp_path, monkeypatch, observer=hear)
 
     assert found.first_bad is not None
     assert culprit.startswith(found.first_bad)
@@ -141,12 +126,12 @@ def _long_broken(here: int, culprit: int) -> dict[str, str]:
 
 @pytest.mark.slow
 def test_a_search_ends_where_it_was_skipped_more_often_than_it_can_tell_anything(
-    histories: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    history = histories.History(name="lost", count=100, culprit=50, files=_long_broken)
-    monkeypatch.setattr(histories, "histories", lambda _: [history])
+    history = reworded.History(name="lost", count=100, culprit=50, files=_long_broken)
+    monkeypatch.setattr(reworded, "histories", lambda _: [history])
 
-    found, culprit = search(histories, "lost", tmp_path, monkeypatch)
+    found, culprit = search("lost", tmp_path, monkeypatch)
 
     steps = (history.count - 1).bit_length()
     skipped = [each for each in found.tested if each.verdict is Verdict.SKIP]

@@ -20,7 +20,7 @@ _SHOWN_BYTES = 1200
 
 _LAST_ROUND = 3
 """To show that nothing more can go took about so many candidates for each byte, on text,
-JSON and bytes alike (`benchmarks/decisions.py`)."""
+JSON and bytes alike (`benchmarks/shrink/decisions.py`)."""
 
 _MOST_FORESEEN_BYTES = 20_000
 

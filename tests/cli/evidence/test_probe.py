@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from benchmarks.evidence.hidden_causes import small_disk
 from whet_command import Whet
 
 from whet.core.errors import UnknownTarget, WhetError
@@ -18,10 +19,6 @@ from whet.host.inspect.debug_line import attach
 from whet.workbench.inspect.probe import Place, notes_on, settle
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.request import TrialRequest
-
-sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
-
-from hidden_causes import small_disk
 
 PATIENCE_SECONDS = 60.0
 

@@ -1,0 +1,1 @@
+"""Which causes `whet investigate` names, and what evidence costs."""

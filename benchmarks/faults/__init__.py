@@ -1,0 +1,1 @@
+"""What whet withstands: kills, signals, failing system calls, and bytes that another program wrote."""

@@ -1,0 +1,1 @@
+"""How many runs a search over versions needs, beside `git bisect` and for flaky failures."""

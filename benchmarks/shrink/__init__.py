@@ -1,0 +1,1 @@
+"""How small and how fast `whet shrink` is beside other reducers, and what its engine decides."""
