@@ -294,6 +294,33 @@ def test_what_git_failed_to_remove_of_a_worktree_is_removed(tmp_path: Path, numb
     assert _made(tmp_path) == []
 
 
+def test_what_git_keeps_of_a_worktree_goes_once_its_repository_is_back(tmp_path: Path) -> None:
+    top, away, tree = (tmp_path / name for name in ("repo", "away", "tree"))
+    top.mkdir()
+    for words in (
+        ["init", "-q", "."],
+        ["-c", "user.name=n", "-c", "user.email=e@a.org", "commit", "-q", "--allow-empty", "-m1"],
+        ["worktree", "add", "-q", "--detach", str(tree)],
+    ):
+        subprocess.run(["git", *words], cwd=top, check=True)
+    belongings = Belongings(tmp_path / "made")
+    belongings.adopt("worktree", str(tree), repository=str(top))
+    top.rename(away)
+    top.mkdir()  # where a disk was mounted there is an empty folder
+
+    belongings.discard_all()
+
+    assert not tree.exists()
+    assert len(_made(tmp_path)) == 1
+    top.rmdir()
+    away.rename(top)
+
+    belongings.discard_all()
+
+    assert not (top / ".git" / "worktrees").exists()
+    assert _made(tmp_path) == []
+
+
 def test_what_cannot_be_removed_stays_written_down(tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("needs root: mounts a file system")

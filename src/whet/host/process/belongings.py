@@ -7,6 +7,7 @@ The files lie in the project, and a project may come from anybody: each is seale
 the user's own, and one that is not is left alone. A sweep removes what whet made, nothing else.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -322,8 +323,10 @@ def _remove_worktree(top: str, path: Path) -> None:
     # Twice `--force`: git asks for it when the worktree is locked.
     answer = repository.ask("worktree", "remove", "--force", "--force", str(path))
     if answer.exit_code != 0:
-        shared = repository.ask("rev-parse", "--path-format=absolute", "--git-common-dir").text
-        _remove_entry(Path(shared) / "worktrees" / path.name, path)
+        shared = repository.ask("rev-parse", "--path-format=absolute", "--git-common-dir")
+        if shared.exit_code != 0:  # its disk is away: what git keeps comes back with it
+            raise OSError(errno.ENOENT, "its repository is away", top)
+        _remove_entry(Path(shared.text) / "worktrees" / path.name, path)
 
 
 def _remove_entry(entry: Path, path: Path) -> None:
