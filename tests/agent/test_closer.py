@@ -76,6 +76,26 @@ print(asyncio.run(main()), next(iter([]), "none"))
 for each in (1 / n for n in (1, 0)):
     print(each)
 """
+COMPREHENSIONS = """\
+import threading
+def twice(number):
+    return number * 2
+threading.Thread(target=twice, args=(1,)).start()
+class Table:
+    widths = [
+        (twice(width),
+         width)
+        for width in (1.5, 2.5)
+    ]
+print(Table.widths, [
+    (twice(each),
+     each,
+     {twice(inner):
+      inner
+      for inner in (each, 2.0)})
+    for each in (1.0, float("nan"))
+])
+"""
 
 
 def run(program: str, folder: Path, *, closer: str | None) -> subprocess.CompletedProcess[str]:
@@ -108,6 +128,14 @@ def errors_in(folder: Path) -> list[tuple[str, int, int]]:
         if each["kind"] in {"raised", "passed"} and line is not None:
             found.append((text(each, "kind"), integer(each, "number"), line.number))
     return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("closer", ["", "numbers", "steps:|x|0"], ids=["", "numbers", "steps"])
+def test_what_a_comprehension_goes_through_stays_as_it_is(closer: str, tmp_path: Path) -> None:
+    plain = run(COMPREHENSIONS, tmp_path, closer=None)
+    looked_at = run(COMPREHENSIONS, tmp_path, closer=closer)
+    assert (looked_at.stdout, looked_at.stderr) == (plain.stdout, "")
 
 
 @pytest.mark.slow

@@ -259,7 +259,13 @@ def table(name):
 
 rows = table("parts.csv")
 sums = [sum(column) for column in zip(*rows)]
-print([int(each) for each in sums])
+
+
+def whole(numbers):
+    return [int(each) for each in numbers]
+
+
+print(whole(sums))
 """
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 
-from .told import place
+from .told import place, variables_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -301,9 +301,10 @@ def _thing(frame: FrameType, names: tuple[str, ...]) -> tuple[Any, ...] | None:
     code = frame.f_code
     value: object
     if first in code.co_varnames or first in code.co_cellvars or first in code.co_freevars:
-        if first not in frame.f_locals:
+        variables = variables_of(frame)
+        if first not in variables:
             return None
-        value = frame.f_locals[first]
+        value = variables[first]
         if not rest:
             is_shared = first in code.co_freevars
             return ("outer", code.co_filename, first) if is_shared else ("item", id(value))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from .arrays import INFINITE, NAN, described, spoilt
-from .told import place
+from .told import place, variables_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class Numbers:
 
 def _value(frame: FrameType, name: str) -> Any:
     first, _, attribute = name.partition(".")
-    variables = frame.f_locals
+    variables = variables_of(frame)
     value: Any = variables[first] if first in variables else frame.f_globals.get(first)
     return _attribute(value, attribute) if attribute else value
 

@@ -14,7 +14,8 @@ import sys
 from collections import deque
 
 from .held import Table
-from .told import as_json, is_own, open_high, user_place
+from .inlined import Comprehension, comprehensions
+from .told import as_json, is_own, open_high, user_place, variables_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _MOST_RUNS = 400
 but for the end, at which all lines under way are looked at once more."""
 _MOST_SECONDS = 20.0  # for looking at values
 _NAMES = re.compile(r"(?<![\w.])[^\W\d]\w*")
+_FUNCTION = 0x1
 _COROUTINE = 0x80
 _GENERATORS = 0x20 | _COROUTINE | 0x200
 _YIELD: int = __import__("opcode").opmap["YIELD_VALUE"]
@@ -58,7 +60,7 @@ class Steps:
         self._type, self._path, line, *self._packages = wish.split("|")
         self._line = int(line)
         self._own: dict[str, int] = {}
-        self._codes: dict[CodeType, _Code] = {}
+        self._codes: dict[CodeType | Comprehension, _Code] = {}
         self._sources: dict[str, list[str]] = {}
         self._frames: list[list[Any]] = []
         self._suspended: dict[int, _Frame] = {}
@@ -140,16 +142,32 @@ class Steps:
         while caller is not None:
             parent = self._running.get(id(caller))
             if parent is not None:
+                parent = parent.innermost(caller)
                 line = caller.f_lineno or 0
                 break
             caller = caller.f_back
+        state = self._called(code, parent, line)
+        if code.calls <= _MOST_RUNS:
+            given = state.looked_at(frame, sorted(variables_of(frame))[:_MOST_LOCALS])
+            self._frames[state.number][5] = given
+        return state
+
+    def _called(self, code: _Code, parent: _Frame | None, line: int) -> _Frame:
         number = len(self._frames)
         above = -1 if parent is None else parent.number
         self._frames.append([code.number, above, line, self.time, self._ident(), []])
-        state = _Frame(self, number, code)
         code.calls += 1
-        if code.calls <= _MOST_RUNS:
-            self._frames[number][5] = state.looked_at(frame, sorted(frame.f_locals)[:_MOST_LOCALS])
+        return _Frame(self, number, code)
+
+    def entered(self, frame: FrameType, inside: Comprehension, parent: _Frame) -> _Frame:
+        """Return what follows a comprehension that has no frame of its own; its first line is under way."""
+        code = self._codes.get(inside)
+        if code is None:
+            code = parent.code.part(inside, len(self._codes))
+            self._codes[inside] = code
+        line = frame.f_lineno or 0
+        state = self._called(code, parent, line)
+        state.begin(frame, line, without=inside.variables)
         return state
 
     def step(self, frame: int, line: int) -> list[Any]:
@@ -257,9 +275,18 @@ class Steps:
 class _Code:
     """What is known of a function's code."""
 
-    def __init__(self, code: CodeType, number: int, names: dict[int, list[str]]) -> None:
+    def __init__(
+        self,
+        code: CodeType,
+        number: int,
+        names: dict[int, list[str]],
+        place: Comprehension | None = None,
+    ) -> None:
         self.number = number
         self.names = names
+        self.place = place
+        self.inside = comprehensions(code) if place is None else []
+        self._code = code
         self.path = code.co_filename
         self.name = getattr(code, "co_qualname", code.co_name)
         self.first_line = code.co_firstlineno
@@ -270,9 +297,22 @@ class _Code:
         self._flags = code.co_flags
         self._instructions = code.co_code
 
+    def part(self, inside: Comprehension, number: int) -> _Code:
+        """Return the code of a comprehension in it, as if it were a function."""
+        part = _Code(self._code, number, self.names, inside)
+        is_function = self.place is None and self._flags & _FUNCTION
+        around = self.name + ".<locals>" if is_function else self.name
+        part.name = inside.name if around == "<module>" else around + "." + inside.name
+        part.first_line = inside.first_line
+        return part
+
     def is_yield(self, frame: FrameType) -> bool:
         """Whether a call that is left may go on."""
-        return bool(self._flags & _GENERATORS) and self._instructions[frame.f_lasti] == _YIELD
+        at = frame.f_lasti  # from Python 3.13 on it is the instruction after that
+        return (
+            bool(self._flags & _GENERATORS)
+            and _YIELD in self._instructions[max(at - 2, 0) : at + 1 : 2]
+        )
 
     def is_result(self, *, is_yield: bool) -> bool:
         """Whether what a call is left with is meant for its caller.
@@ -292,27 +332,40 @@ class _Frame:
         self._known: dict[str, int] = {}
         self._step: list[Any] | None = None
         self._is_raising = False
+        self._inside: list[_Frame] = []
 
     def follow(self, frame: FrameType, event: str, argument: Any) -> Any:
-        """Look at what the line that is over has changed, and at what the next one names."""
+        """Follow the function, and the comprehensions in it that have no frame of their own."""
         steps = self._steps
         if steps.is_over:
             return None
-        is_next = event == "line" and self._step is None
-        if is_next and self.code.runs.get(frame.f_lineno or 0, 0) >= _MOST_RUNS:
-            self._is_raising = False
+        is_alone = event == "line" and not self.code.inside
+        if is_alone and self.is_passed_over(frame.f_lineno or 0):
             return self.follow
         started = steps.now()
         try:
-            self._follow(frame, event, argument)
+            at = self if event == "return" else self.innermost(frame)
+            if event == "line" and at.is_passed_over(frame.f_lineno or 0):
+                return self.follow
+            # An error goes through the comprehensions up to the function.
+            for each in (*reversed(self._inside), self) if event == "exception" else (at,):
+                each.look(frame, event, argument)
         except _ANYTHING:
             return None
         finally:
             steps.spend(steps.now() - started)
         return self.follow
 
-    def _follow(self, frame: FrameType, event: str, argument: Any) -> None:
-        steps, names = self._steps, self.code.names
+    def is_passed_over(self, line: int) -> bool:
+        """Whether a line is looked at no more, and nor is the one before it."""
+        if self._step is not None or self.code.runs.get(line, 0) < _MOST_RUNS:
+            return False
+        self._is_raising = False
+        return True
+
+    def look(self, frame: FrameType, event: str, argument: Any) -> None:
+        """Look at what the line that is over has changed, and at what comes next."""
+        steps = self._steps
         if event == "exception":
             self._is_raising = True
             self._end(frame)
@@ -320,12 +373,7 @@ class _Frame:
             return
         self._end(frame)
         if event == "line":
-            line, runs = frame.f_lineno or 0, self.code.runs
-            self._is_raising, self._step = False, None
-            runs[line] = runs.get(line, 0) + 1
-            if runs[line] <= _MOST_RUNS:
-                self._step = step = steps.step(self.number, line)
-                step[4] = self.looked_at(frame, names.get(line, ()))
+            self.begin(frame, frame.f_lineno or 0)
         elif event == "return":
             is_yield = not self._is_raising and self.code.is_yield(frame)
             is_result = not self._is_raising and self.code.is_result(is_yield=is_yield)
@@ -335,14 +383,42 @@ class _Frame:
                 step[3] = steps.time
             if not (is_yield and self.code.is_coroutine):  # one that waits is still on its line
                 self._step = None
+            while self._inside and not is_yield:
+                self._inside.pop().close()
             steps.left(frame, self, may_go_on=is_yield)
 
+    def begin(self, frame: FrameType, line: int, without: Any = ()) -> None:
+        """Look at what a line names before it is run, but for what it is yet to set."""
+        runs = self.code.runs
+        self._is_raising, self._step = False, None
+        runs[line] = runs.get(line, 0) + 1
+        if runs[line] <= _MOST_RUNS:
+            self._step = step = self._steps.step(self.number, line)
+            names = [each for each in self.code.names.get(line, ()) if each not in without]
+            step[4] = self.looked_at(frame, names)
+
+    def innermost(self, frame: FrameType) -> _Frame:
+        """Return what follows the comprehension under way that has no frame of its own; else this one."""
+        if not self.code.inside:
+            return self
+        inside, known = self.code.inside[frame.f_lasti // 2], self._inside
+        while known and known[-1].code.place not in inside:
+            known.pop().close()
+        for each in inside[len(known) :]:
+            known.append(self._steps.entered(frame, each, known[-1] if known else self))
+        return known[-1] if known else self
+
     def catch_up(self, frame: FrameType) -> None:
-        """Look at a line under way that was passed over, and at all variables of its function."""
+        """Look at lines under way that were passed over, and at all variables of their function."""
+        for inner in self._inside:
+            inner.catch_up(frame)
         if self._step is None:
             line = frame.f_lineno or 0
             self._step = step = self._steps.step(self.number, line)
-            names = [*sorted(frame.f_locals)[:_MOST_LOCALS], *self.code.names.get(line, ())]
+            names = [
+                *sorted(variables_of(frame))[:_MOST_LOCALS],
+                *self.code.names.get(line, ()),
+            ]
             step[4] = self.looked_at(frame, dict.fromkeys(names))
             self._end(frame)
 
@@ -354,12 +430,18 @@ class _Frame:
         step[3] = self._steps.time
         step[5] += self.looked_at(frame, self.code.names.get(step[1], ()))
 
+    def close(self) -> None:
+        """End the line under way, and look at nothing: its variables are gone."""
+        if self._step is not None and not self._step[3]:
+            self._steps.time += 1
+            self._step[3] = self._steps.time
+
     def looked_at(self, frame: FrameType, names: Any) -> list[Any]:
         """Return the names that hold something else than when they were last looked at."""
         found: list[Any] = []
         if not names:
             return found
-        variables, module = frame.f_locals, frame.f_globals
+        variables, module = variables_of(frame), frame.f_globals
         known, table = self._known, self._steps.table
         for name in names:
             if name in variables:

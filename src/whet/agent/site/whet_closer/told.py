@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from _json import encode_basestring_ascii as _quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from types import FrameType
     from typing import Any
 
@@ -83,6 +84,18 @@ def place(frame: FrameType) -> list[Any]:
     return [code.co_filename, frame.f_lineno or 0, getattr(code, "co_qualname", code.co_name)]
 
 
+def variables_of(frame: FrameType) -> Mapping[str, Any]:
+    """Return what the variables of a call that is traced hold.
+
+    Python 3.12 makes None of the variables of a module's comprehensions if a trace function asks
+    for all that the module holds: there they stay unknown.
+    """
+    code = frame.f_code
+    is_function = code.co_flags & 0x1
+    is_emptied = _IS_3_12 and not is_function and code.co_varnames
+    return frame.f_globals if is_emptied else frame.f_locals
+
+
 def is_own(path: str) -> bool:
     """Whether a file is the user's: neither Python's, nor installed, nor whet's."""
     return not (
@@ -113,5 +126,6 @@ def as_json(value: Any) -> str:
     return _quoted(value) if type(value) is str else repr(value)
 
 
+_IS_3_12 = sys.version_info[:2] == (3, 12)
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
