@@ -15,7 +15,7 @@ from whet.core.text.code_lines import module_of
 from whet.core.text.record import JsonObject, integer, text
 from whet.evidence.clues.closer_look import Line, line_of
 
-_WHY = "the error that is told may only follow from one that was caught, or that nobody waited for"
+WHY = "the error that is told may only follow from one that was caught, or that nobody waited for"
 _SKIPS = frozenset({"Skipped", "SkipTest"})
 """By these pytest and unittest leave a test out."""
 
@@ -143,7 +143,7 @@ def _clue(
         return None  # it was expected there
     return Clue(
         says=f"before it, {words} was raised at {where}{thread}: {what}",
-        why=_WHY,
+        why=WHY,
         path=raised.at.path,
         line=raised.at.number,
         sureness=Sureness.SEEN if _became(caught, raised, final) else Sureness.POSSIBLE,

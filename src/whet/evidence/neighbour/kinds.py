@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from whet.evidence.neighbour.stretch import Function, function_of
 from whet.evidence.provenance.recording import Call, Raised, Recording, Value
-from whet.evidence.provenance.suspects import flaw_of
+from whet.evidence.provenance.suspects import flaw_of, zone_of
 
 RESULT = "return"
 _ORDINARY = {"zero", ""}
@@ -39,7 +39,7 @@ def kind_of(value: Value) -> str:
     if flaw is not None and flaw[0] not in _ORDINARY:
         return flaw[0]
     dtype = str(value.facts.get("dtype", ""))
-    return f"{value.type.rpartition('.')[2]} {dtype}".strip()
+    return f"{zone_of(value)} {value.type.rpartition('.')[2]} {dtype}".strip()
 
 
 def odd_values(

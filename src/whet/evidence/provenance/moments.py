@@ -56,7 +56,8 @@ class Moments:
             case ast.Name(id=name):
                 return every.held(call, name, step.begin)
             case ast.Attribute(value=inner, attr=name):
-                return every.part(self.value(inner, call, step), name)
+                holder = self.value(inner, call, step)
+                return every.part(holder, name) or self._computed(holder, name, step)
             case ast.Subscript(value=inner, slice=index):
                 return self.item(self.value(inner, call, step), self.value(index, call, step))
             case ast.Await(value=inner) | ast.NamedExpr(value=inner) | ast.Starred(value=inner):
@@ -394,6 +395,14 @@ class Moments:
                 if now is None or not self.holds(now, holder, holder):
                     continue
             return value, is_element
+        return None
+
+    def _computed(self, holder: Value | None, name: str, step: Step) -> Value | None:
+        """Return what an attribute was that a method of its object gives back; None: it is none."""
+        for callee in self._all.called_in(step):
+            own = callee.held.get("self") or [(0, None)]
+            if callee.code.short == name and holder is not None and holder.is_same(own[0][1]):
+                return next((each.result for each in callee.results), None)
         return None
 
     def property_of(

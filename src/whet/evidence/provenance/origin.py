@@ -40,8 +40,9 @@ from whet.evidence.provenance.suspects import (
     suspects_of,
     tested_in,
 )
-from whet.evidence.provenance.swallowed import swallowed_before
+from whet.evidence.provenance.swallowed import fallbacks_on, swallowed_before
 from whet.evidence.provenance.trail import End, Hop, Trail
+from whet.evidence.provenance.twin_keys import twin_keys
 from whet.evidence.provenance.walk import Walk
 from whet.evidence.provenance.way import Way, way_of
 from whet.evidence.provenance.wording import (
@@ -70,6 +71,7 @@ class Origin(Wording):
 
     Attributes:
         is_telling: what it tells is what is wrong with a value, and not only where it came from.
+        fallbacks: where errors came up whose handlers gave what the bad value was made of.
     """
 
     position_of: Callable[[str, int], Position | None]
@@ -80,6 +82,7 @@ class Origin(Wording):
     control: Control = field(init=False)
     happened: Happened = field(init=False)
     is_telling: bool = field(init=False, default=False)
+    fallbacks: set[tuple[str, int]] = field(init=False, default_factory=set[tuple[str, int]])
 
     def __post_init__(self) -> None:
         """Make ready what goes through the recording."""
@@ -102,6 +105,7 @@ class Origin(Wording):
             *self._of_circumstances(failing),
             *self.missing.clues(failing),
             *self._of_swallowed(failing),
+            *self._of_twin_keys(failing),
         ]
         self.is_telling = bool(others)
         found = [*others, *self._of_suspects(failing)]
@@ -152,6 +156,22 @@ class Origin(Wording):
                 f" it returned {gave or 'a true value'}",
                 path, line, Sureness.POSSIBLE,
             )  # fmt: skip
+
+    def _of_twin_keys(self, failing: Failing) -> Iterator[Clue]:
+        """Tell of a number and its text that a dict has as two keys: one was meant to be the other."""
+        twins = twin_keys(failing, self.recording)
+        step = None if twins is None else twins.after.step
+        if twins is None or step is None:
+            return
+        path, former = step.frame.code.path, twins.before.step
+        there = (
+            "" if former is None else f" of {self.place_of(former.frame.code.path, former.line)}"
+        )
+        yield self.clue(
+            f"{self.place_of(path, step.line)} added the key `{twins.second}` to a dict that has the"
+            f" key `{twins.first}`{there}: a number and its text are two keys",
+            path, step.line, Sureness.SEEN,
+        )  # fmt: skip
 
     # ---- circumstances ----
 
@@ -216,6 +236,7 @@ class Origin(Wording):
                 )
             if not trail.hops:
                 continue
+            self.fallbacks |= fallbacks_on(trail, self.recording, self.sources)
             self._turn(trail)
             trail = self._of_zeros(failing, suspect, trail)
             others = [each.rank for each in suspects if each is not suspect]
@@ -412,6 +433,7 @@ class Origin(Wording):
                 if isinstance(operand, ast.Name) and operand.id in varied:
                     continue  # of its last round, whichever made the value
                 behind = self.walk.back(operand, call, step, value, None)
+                self.fallbacks |= fallbacks_on(behind, self.recording, self.sources)
                 said = self.said(operand, call)
                 steps = self._source_of(f"`{said}`", behind, value, step)
                 places = tuple(f"{each.place} {each.source}" for each in steps)

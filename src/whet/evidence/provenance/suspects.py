@@ -26,6 +26,8 @@ EXIT = "SystemExit"
 CONTROL_FLOW = {"StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"}
 _LEAST_PARTS = 2
 _QUOTED = re.compile(r"'([\w.]+)'")
+AWARE = "aware"
+_TIMES = {"datetime.datetime", "datetime.time"}
 NO_DATA = {"module", "function", "builtin_function_or_method", "method", "type"}
 Position = tuple[int, int, int, int]
 
@@ -281,7 +283,14 @@ def shape_of(value: Value) -> str:
     """Return what kind of value it is: its type, and what may make it a bad one."""
     flaw = flaw_of(value)
     dtype = str(value.facts.get("dtype", ""))
-    return f"{value.type} {dtype} {flaw[0] if flaw else ''}"
+    return f"{value.type} {dtype} {flaw[0] if flaw else ''} {zone_of(value)}"
+
+
+def zone_of(value: Value) -> str:
+    """Return whether a time knows its zone; empty: it is no time."""
+    if value.type not in _TIMES:
+        return ""
+    return AWARE if "tzinfo=" in value.words else "naive"
 
 
 def flaw_of(value: Value) -> tuple[str, Flaw, int] | None:
@@ -359,7 +368,15 @@ def _suspect(
         rank -= 2
         if asks is None:
             says, asks = f"of type {own}", OfType.of(value)
+            if zone_of(value):
+                says = f"a time {'with' if zone_of(value) == AWARE else 'without'} a zone"
+                asks, rank = _of_zone(value), 2
     return Suspect(expr, value, says, asks, rank)
+
+
+def _of_zone(value: Value) -> Flaw:
+    zone = zone_of(value)
+    return lambda other: zone_of(other) == zone
 
 
 def _odd_parts(

@@ -1,10 +1,13 @@
-"""Errors that a context manager of the program has swallowed: its ``__exit__`` gave back a true value."""
+"""Errors that the program has swallowed: an ``__exit__`` gave back a true value, or a handler something else."""
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from whet.evidence.provenance.recording import Call, Raised, Recording, Step
+from whet.evidence.provenance.source import Sources
 from whet.evidence.provenance.suspects import CONTROL_FLOW, Failing
+from whet.evidence.provenance.trail import Trail
 
 _EXITS = {"__exit__", "__aexit__"}
 _FALSE = {"None", "False", "0", "''", "0.0"}
@@ -49,3 +52,24 @@ def _under_way(call: Call, recording: Recording) -> Raised | None:
             # The same error where it came by first, further in.
             return next(each for each in recording.errors if each.number == error.number)
     return None
+
+
+def fallbacks_on(trail: Trail, recording: Recording, sources: Sources) -> set[tuple[str, int]]:
+    """Return where the errors came up whose handlers gave the value of a trail."""
+    found: set[tuple[str, int]] = set()
+    for hop in trail.hops:
+        for tried in ast.walk(sources[hop.path].tree):
+            if not isinstance(tried, ast.Try) or not any(
+                each.lineno <= hop.line <= (each.end_lineno or 0) for each in tried.handlers
+            ):
+                continue
+            first, last = tried.body[0].lineno, tried.body[-1].end_lineno or 0
+            caught = [
+                each
+                for each in recording.errors
+                if each.call is hop.call and first <= each.line <= last
+            ]
+            for each in caught:
+                begun = next(one for one in recording.errors if one.number == each.number)
+                found.add((begun.call.code.path, begun.line))
+    return found

@@ -29,6 +29,7 @@ from whet.evidence.clues.closer_look import (
 )
 from whet.evidence.clues.not_a_number import holds_it, is_of_torch, number_clues, speaks_of_it
 from whet.evidence.clues.overriding import overriding_clues
+from whet.evidence.clues.raised_before import WHY as WHY_RAISED
 from whet.evidence.clues.raised_before import raised_clues
 from whet.evidence.printed.warned import warning_clues
 from whet.evidence.stacks.stack_groups import groups_of, stack_clues
@@ -120,6 +121,7 @@ class Closer:
         (recorded,) = self._in_time(self._recorded) or [None]
         clues = [*self._in_time(lambda: self._of_repairs(clues, recorded)), *clues]
         origins = Origins() if recorded is None else origins_of(recorded, at)
+        clues = [_on_the_way(each, origins) for each in clues]
         clues = _together(clues, origins.clues)
         if origins.is_telling:  # the way of the value ends nearer to the cause than a return
             clues.sort(key=lambda each: each in numbers)
@@ -382,6 +384,14 @@ def _crash(outcome: Outcome, error: KeptError, at: Placing) -> list[Clue]:
             line=frame.line,
         )
     ]
+
+
+def _on_the_way(clue: Clue, origins: Origins) -> Clue:
+    """Return the clue of an error that was dropped, firmer where the bad value came from its handler."""
+    if clue.why != WHY_RAISED or (clue.path, clue.line) not in origins.fallbacks:
+        return clue
+    says = f"{clue.says}, and the value that failed comes from what the program did instead"
+    return replace(clue, says=says, sureness=Sureness.SEEN)
 
 
 def _together(clues: Sequence[Clue], traced: Sequence[Clue]) -> list[Clue]:

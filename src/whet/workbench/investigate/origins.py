@@ -35,12 +35,14 @@ class Origins:
         is_telling: they say what is wrong with a value, and not only where it came from.
         way: the lines that the bad value came by; None: it was not followed.
         files: the data files that the program has read.
+        fallbacks: where errors came up whose handlers gave what the bad value was made of.
     """
 
     clues: tuple[Clue, ...] = ()
     is_telling: bool = False
     way: Way | None = None
     files: tuple[str, ...] = ()
+    fallbacks: frozenset[tuple[str, int]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,7 @@ def origins_of(recorded: Recorded, at: Placing) -> Origins:
         way=origin.way(),
         is_telling=origin.is_telling,
         files=tuple(origin.records.files),
+        fallbacks=frozenset(origin.fallbacks),
     )
 
 

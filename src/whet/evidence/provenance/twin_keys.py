@@ -1,0 +1,74 @@
+"""Keys that are written alike and are not equal: the number and the text of it, in one dict."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from whet.evidence.provenance.recording import CONTAINER, Recording, Seen, Value
+from whet.evidence.provenance.suspects import Failing
+
+_NUMBER = re.compile(r"-?\d+(\.\d+)?\Z")
+_MOST_DEPTH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Twins:
+    """Two keys of one dict.
+
+    Attributes:
+        holder: the dict.
+        first, second: the keys, as the program would write them; the second was added later.
+        before, after: when it was first seen to hold them.
+    """
+
+    holder: Value
+    first: str
+    second: str
+    before: Seen
+    after: Seen
+
+
+def twin_keys(failing: Failing, recording: Recording) -> Twins | None:
+    """Return two keys of a dict that the failing calls could reach; None: there are none."""
+    moment = failing.error.moment
+    for holder in _reached(failing, recording):
+        for key in holder.parts:
+            text = repr(key)
+            if not _NUMBER.match(key) or text not in holder.parts:
+                continue
+            seen = [(_first_with(recording, holder, each, moment), each) for each in (key, text)]
+            known = sorted(
+                ((one.moment, each, one) for one, each in seen if one is not None),
+                key=lambda each: each[0],
+            )
+            if len({each[0] for each in known}) == len(seen):
+                (_, first, before), (_, second, after) = known
+                return Twins(holder, first, second, before, after)
+    return None
+
+
+def _first_with(recording: Recording, holder: Value, key: str, moment: int) -> Seen | None:
+    """Return when a dict was first seen to have a key, whatever was under it."""
+    for seen in recording.history(holder.number):
+        if seen.moment <= moment and seen.value.type == holder.type and key in seen.value.parts:
+            return seen
+    return None
+
+
+def _reached(failing: Failing, recording: Recording) -> Iterator[Value]:
+    """Yield the dicts that variables of the calls under way lead to."""
+    met: set[int] = set()
+    waiting = [
+        (value, 0)
+        for call in failing.call.around
+        for name in call.held
+        if (value := recording.held(call, name, failing.error.moment)) is not None
+    ]
+    while waiting:
+        value, depth = waiting.pop(0)
+        if not value.number or value.number in met or depth > _MOST_DEPTH:
+            continue
+        met.add(value.number)
+        if value.kind == CONTAINER and "dict" in value.type.lower():
+            yield value
+        waiting += [(part, depth + 1) for _, part in recording.parts(value)]

@@ -1,0 +1,42 @@
+"""`whet investigate`: an error that was dropped is the cause where the bad value came instead of it."""
+
+import json
+import sys
+
+from whet_command import Whet
+
+DROPPED = """\
+def rate(text):
+    try:
+        return float(text)
+    except Exception:
+        return 1.0
+
+
+def price(net, text):
+    return net * rate(text)
+
+
+found = price(10, "1,2")
+assert found == 12, found
+"""
+OTHER = DROPPED.replace("found = price(10", 'rate("x")\nfound = price(9').replace('"1,2"', '"1.2"')
+
+
+def cause(whet: Whet, text: str) -> dict[str, object] | None:
+    whet.write("main.py", text)
+    whet("investigate", "--no-changes", "--", sys.executable, "main.py")
+    report = json.loads((whet.folder / "whet-report" / "report.json").read_text())
+    found: dict[str, object] | None = report["answer"]["cause"]
+    return found
+
+
+def test_an_error_that_was_dropped_is_the_cause_where_what_came_instead_is_bad(whet: Whet) -> None:
+    found = cause(whet, DROPPED)
+    assert found is not None
+    assert (found["line"], found["sureness"]) == (3, "seen")
+    assert "caught and dropped at main.py:4" in str(found["says"])
+
+
+def test_it_is_only_possible_where_the_bad_value_came_another_way(whet: Whet) -> None:
+    assert cause(whet, OTHER) is None
