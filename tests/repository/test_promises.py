@@ -1,16 +1,26 @@
-"""Each promise of the page on trust names a test that is there."""
+"""Each promise of the page on trust, and of the pages on the architecture, names a test that is there."""
 
 import re
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "concepts" / "trust.md").read_text("utf-8")
-ROWS = [line for line in PAGE.splitlines() if line.startswith("|") and ":--" not in line]
+import pytest
+
+from .tree import ROOT, tracked
+
+HEADER = "| whet promises | test |"
+PAGES = tracked("docs/concepts/trust.md", "docs/architecture/*.md")
 
 
-def test_each_promise_names_a_test_that_is_there() -> None:
-    promises = [row for row in ROWS if "whet promises" not in row]
-    assert len(promises) > 15
+def _promises(page: Path) -> list[str]:
+    """Return the rows below each header."""
+    tables = page.read_text("utf-8").split(f"{HEADER}\n")[1:]
+    return [row for table in tables for row in table.partition("\n\n")[0].splitlines()[1:]]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_each_promise_names_a_test_that_is_there(page: Path) -> None:
+    promises = _promises(page)
+    assert len(promises) > 5
     for row in promises:
         named = re.search(r"`(tests/[\w/]+\.py)::(test_\w+)` \|$", row)
         assert named, row
