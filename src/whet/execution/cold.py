@@ -11,7 +11,6 @@ from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
-from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 from whet.core.errors import BadCondition, HostFailure, WhetError
@@ -156,12 +155,7 @@ class ColdExecutor:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with cleaning_up():
             self.close()
 

@@ -8,6 +8,7 @@ from whet.core.verdict import Verdict
 from whet.reduction.reducer import reduce_payload
 from whet.search.batch import LazyBatch
 from whet.search.proposal import Search
+from whet.search.rendering import rendering
 from whet.search.subsets.delta import Kept, minimize
 
 CandidateT = TypeVar("CandidateT", bound=Hashable)
@@ -31,22 +32,11 @@ def keep_few(
         start: what is made of all.
         ranks: which of them belong together (`whet.search.subsets.delta.minimize`).
     """
-    best = start
-    search = minimize(len(parts), ranks=ranks)
 
     def made(kept: Kept) -> CandidateT:
         return render([parts[number] for number in kept.elements()])
 
-    try:
-        wanted = next(search)
-        while True:
-            batch = LazyBatch(map(made, wanted))
-            verdicts = yield batch
-            if verdicts[-1] is Verdict.BAD:
-                best = batch[len(verdicts) - 1]
-            wanted = search.send(verdicts)
-    except StopIteration:
-        return best
+    return rendering(minimize(len(parts), ranks=ranks), made, start)
 
 
 def plainer_text(

@@ -11,6 +11,7 @@ from itertools import accumulate, chain, islice
 from typing import TypeAlias
 
 from whet.core.verdict import Verdict
+from whet.search.answering import answering
 from whet.search.batch import LazyBatch
 from whet.search.proposal import Search
 from whet.search.subsets.delta import BATCH_WIDTH, Kept, minimize
@@ -207,29 +208,4 @@ def only(search: Search[bytes, bytes], is_right: Callable[[bytes], bool]) -> Sea
         search: proposes payloads.
         is_right: whether one is worth a trial; it must not depend on what was asked before.
     """
-    try:
-        wanted = next(search)
-        while True:
-            wanted = search.send((yield from _verdicts_on_right(wanted, is_right)))
-    except StopIteration as end:
-        result: bytes = end.value
-        return result
-
-
-def _verdicts_on_right(
-    wanted: Sequence[bytes], is_right: Callable[[bytes], bool]
-) -> Search[bytes, Sequence[Verdict]]:
-    places: list[int] = []
-
-    def right() -> Iterator[bytes]:
-        for place, payload in enumerate(wanted):
-            if is_right(payload):
-                places.append(place)
-                yield payload
-
-    batch = LazyBatch(right())
-    if batch:
-        verdicts = yield batch
-        if verdicts[-1] is Verdict.BAD:
-            return [*[Verdict.GOOD] * places[len(verdicts) - 1], Verdict.BAD]
-    return [Verdict.GOOD] * len(wanted)
+    return answering(search, lambda payload: None if is_right(payload) else Verdict.GOOD)

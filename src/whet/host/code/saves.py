@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from whet.host.files import file_times
@@ -95,12 +94,7 @@ class Saves:
         self._begin(time.time_ns())
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._is_over.set()
         while self._watchers:  # the first may have begun a second one
             self._watchers.pop(0).join()

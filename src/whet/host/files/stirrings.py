@@ -13,7 +13,6 @@ import threading
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 
 from whet.host.files.file_times import MountChanges, is_of_this_kernel, mount_points
@@ -71,12 +70,7 @@ class Stirrings:
             self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._asking)
         if self._events >= 0:
             self._thread.join()

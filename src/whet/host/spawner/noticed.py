@@ -161,7 +161,7 @@ class Noticed:
         self._onlooker.forget()
         while path:
             self._read(path)
-            path = _interpreter_of(path)
+            path = interpreter_of(path)
 
     # ---- what is done ----
 
@@ -386,7 +386,7 @@ def _umask_of(pid: int) -> int:
     return _status(pid, b"Umask:", 8)
 
 
-def _interpreter_of(path: str) -> str:
+def interpreter_of(path: str) -> str:
     """Return the program that runs a script, by its first line; empty if it is none."""
     try:
         with open(path, "rb", 0) as file:

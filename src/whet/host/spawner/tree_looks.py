@@ -13,6 +13,7 @@ import stat
 import time
 
 from whet.host.kernel.syscalls import AT_FDCWD, calls
+from whet.host.spawner.noticed import interpreter_of
 from whet.host.spawner.onlooker import Onlooker, UnreadableError
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
@@ -25,7 +26,6 @@ READS_GIT = "reads git's own metadata"  # as of `whet.core.observations.looks`
 _AF_UNIX, _AF_NETLINK = 1, 16
 _INT = 1 << 32
 _MOST_LINKS = 40  # as the kernel
-_SHEBANG_BYTES = 256
 _TO_AND_FRO_SECONDS = 6e-6  # for the kernel, to change from the program to here and back
 _O_PATH = os.O_PATH
 _GAPS = frozenset({
@@ -163,7 +163,7 @@ class TreeLooks:
     def _runs(self, pid: int, real: str) -> None:
         """Note the programs that the first lines of scripts name."""
         for _ in range(_MOST_LINKS):
-            program = _interpreter_of(real) if real else ""
+            program = interpreter_of(real) if real else ""
             if not program:
                 return
             if not program.startswith("/"):
@@ -268,14 +268,3 @@ def _kind_of(path: str) -> int:
         return stat.S_IFMT(os.lstat(path).st_mode)
     except OSError:
         return 0
-
-
-def _interpreter_of(path: str) -> str:
-    """Return the program that runs a script, by its first line; empty if it is none."""
-    try:
-        with open(path, "rb", 0) as file:
-            line = file.read(_SHEBANG_BYTES).partition(b"\n")[0]
-    except OSError:
-        return ""
-    words = line[2:].split() if line[:2] == b"#!" else []
-    return os.fsdecode(words[0]) if words else ""

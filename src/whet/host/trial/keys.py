@@ -4,7 +4,6 @@ import os
 import select
 import threading
 from collections.abc import Callable
-from types import TracebackType
 from typing import Self
 
 from whet.host.process.console import Console
@@ -37,12 +36,7 @@ class TypedLines:
             self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._thread is not None:
             os.close(self._end)
             self._thread.join()

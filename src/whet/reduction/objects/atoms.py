@@ -14,6 +14,7 @@ from whet.reduction.objects.tree import Leaf
 from whet.reduction.reducer import reduce_payload
 from whet.search.batch import LazyBatch
 from whet.search.proposal import Search
+from whet.search.rendering import rendering
 
 CandidateT = TypeVar("CandidateT")
 
@@ -48,26 +49,12 @@ class Atom:
 
     def search(self) -> Search[Leaf, Leaf]:
         """Propose plainer values of its class."""
-        return (yield from _values(search_of(self.value), self))
+        return rendering(search_of(self.value), atom, self)
 
 
 def atom(value: object) -> Atom:
     """Return the leaf of a value that cannot change."""
     return Atom(value, type(value), repr(value) if isinstance(value, float) else "")
-
-
-def _values(search: Search[object, object], start: Atom) -> Search[Leaf, Leaf]:
-    best: Leaf = start
-    try:
-        wanted = next(search)
-        while True:
-            batch: LazyBatch[Leaf] = LazyBatch(map(atom, wanted))
-            verdicts = yield batch
-            if verdicts[-1] is Verdict.BAD:
-                best = batch[len(verdicts) - 1]
-            wanted = search.send(verdicts)
-    except StopIteration:
-        return best
 
 
 def _zero_of(value: object) -> Atom | None:

@@ -7,7 +7,7 @@ import hashlib
 import math
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from whet.core.verdict import Verdict
@@ -15,6 +15,7 @@ from whet.reduction.objects.atoms import atom, first_bad
 from whet.reduction.objects.tree import Leaf
 from whet.search.batch import LazyBatch
 from whet.search.proposal import Search
+from whet.search.rendering import rendering
 from whet.search.subsets.delta import Kept, minimize
 
 GridSearch = Search["Grid", "Grid"]
@@ -103,22 +104,7 @@ def _shorter(grid: Grid, axis: int) -> GridSearch:
     def render(kept: Kept) -> Grid:
         return grid.take(axis, list(kept.elements()))
 
-    kept = yield from _over(minimize(grid.lengths[axis]), render)
-    return grid if kept is None else kept
-
-
-def _over(search: Search[Kept, Kept], render: Callable[[Kept], Grid]) -> Search[Grid, Grid | None]:
-    best: Grid | None = None
-    try:
-        wanted = next(search)
-        while True:
-            batch: LazyBatch[Grid] = LazyBatch(render(kept) for kept in wanted)
-            verdicts = yield batch
-            if verdicts[-1] is Verdict.BAD:
-                best = batch[len(verdicts) - 1]
-            wanted = search.send(verdicts)
-    except StopIteration:
-        return best
+    return rendering(minimize(grid.lengths[axis]), render, grid)
 
 
 def _plain_cells(grid: Grid) -> GridSearch:
@@ -149,9 +135,7 @@ def _plain_cells(grid: Grid) -> GridSearch:
             [zeros[index] if index in gone else cell for index, cell in enumerate(cells)]
         )
 
-    start = grid
-    found_grid = yield from _over(minimize(len(places)), render)
-    grid = start if found_grid is None else found_grid
+    grid = yield from rendering(minimize(len(places)), render, grid)
     return grid if grid.count > MANY_CELLS else (yield from _settled_cells(grid))
 
 

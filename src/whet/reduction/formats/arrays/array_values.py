@@ -5,12 +5,11 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from whet.core.verdict import Verdict
 from whet.reduction.formats.arrays.arrays import Arrays, Entry
 from whet.reduction.formats.text.plain_values import shorter_text, simplest_number
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
-from whet.search.batch import LazyBatch
 from whet.search.proposal import Search
+from whet.search.rendering import rendering
 from whet.search.subsets.delta import Kept
 
 if TYPE_CHECKING:
@@ -219,16 +218,7 @@ def _narrowest(texts: "NDArray[Any]") -> "dtype[Any]":
 
 def followed(search: Search[bytes, object], best: bytes) -> PassSearch:
     """Run a search for its candidates; return the last that is BAD, or ``best``."""
-    try:
-        wanted = next(search)
-        while True:
-            batch = LazyBatch(iter(wanted))
-            verdicts = yield batch
-            if verdicts[-1] is Verdict.BAD:
-                best = batch[len(verdicts) - 1]
-            wanted = search.send(verdicts)
-    except StopIteration:
-        return best
+    return rendering(search, bytes, best)
 
 
 def _pass(name: str, search: Callable[[Arrays], PassSearch]) -> ReductionPass[Arrays]:

@@ -13,7 +13,7 @@ from .typed import cast
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import ModuleType, TracebackType
+    from types import ModuleType
 
     Warned = tuple[type[Warning], str, int]  # category, message, line
 
@@ -47,12 +47,7 @@ class WarningsOfCompiler:
             sys.modules["warnings"] = cast("ModuleType", self)
         return self.found
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Let everything be as it was."""
         if not self._stands_in:
             return
