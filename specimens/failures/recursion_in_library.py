@@ -6,6 +6,6 @@ def clone(value):
 
 
 value = []
-for _ in range(100_000):
+for _ in range(2_000):
     value = [value]
 clone(value)

@@ -127,8 +127,8 @@ WAYS = {
         before={"data.txt": "one"}, after={"data.txt": "two"}, seen="data.txt",
     ),
     "a file that it writes over": Way(
-        program="import sys\ntry: open('out', 'w').close()\nexcept OSError: sys.exit(1)",
-        before={}, after={"out/x": ""}, seen="out",
+        program="import sys\ntry: open('made/out', 'w').close()\nexcept OSError: sys.exit(1)",
+        before={"made/x": ""}, after={"made/out/x": ""}, seen="made/out",
     ),
     "a file that it removes": Way(
         program="import os, sys\ntry: os.unlink('data.txt')\nexcept OSError: sys.exit(1)",

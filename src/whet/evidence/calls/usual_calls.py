@@ -75,7 +75,7 @@ _ALWAYS_LIKE, _USUALLY_LIKE = _patterns(_ALWAYS), _patterns((*_ALWAYS, *_UNLESS_
 
 # Modules of the standard library that open the very file that they are given.
 _PASSES_ON = re.compile(
-    r"(^<frozen |[/\\])(os|io|_pyio|codecs|tokenize|genericpath|posixpath|pathlib|_local|shutil"
+    r"(^<frozen |[/\\])(os|io|_pyio|codecs|tokenize|genericpath|posixpath|pathlib|_local|_abc|shutil"
     r"|gzip|bz2|lzma|zipfile|tarfile|fileinput|configparser)(\.py$|>$|[/\\]__init__\.py$)"
 )
 _SEARCHES = re.compile(
