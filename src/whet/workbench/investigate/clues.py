@@ -22,6 +22,7 @@ from whet.evidence.clues.closer_look import (
     Suspect,
     descriptor_clues,
     foreign_clues,
+    kept_clues,
     lock_clues,
     race_clue,
     suspects_in,
@@ -192,7 +193,7 @@ class Closer:
         kind = None if failure is None else failure.kind
         found = [*descriptor_clues(told, at), *self._races(told, at)]
         if kind is FailureKind.TIMEOUT:
-            found += lock_clues(told, at)
+            found += [*kept_clues(told, at), *lock_clues(told, at)]
         if kind is FailureKind.SIGNAL:
             found += foreign_clues(told, at)
         found += raised_clues(told, failure, at, _source_of)

@@ -10,6 +10,7 @@ from .functions import ASKED as FUNCTIONS
 from .functions import Functions
 from .locks import Locks
 from .raised import Raised
+from .taken import Taken
 from .told import Told
 
 TYPE_CHECKING = False
@@ -32,6 +33,7 @@ class Look:
         told = Told(folder)
         self._descriptors = Descriptors(told)
         self._locks = Locks(told)
+        self._taken = Taken(told)
         self._raised = Raised(told, self._descriptors, self._locks, asked)
         self._foreign = ForeignCalls(told, folder)
         self._alone: Functions | Steps | None = None
@@ -51,6 +53,7 @@ class Look:
             "threading": self._watch_threads,
             "socket": self._descriptors.watch_sockets,
             "ctypes": self._foreign.watch,
+            "queue": self._taken.watch_queues,
         }
         self._descriptors.begin()
         for name, guard in guards.items():
@@ -61,4 +64,5 @@ class Look:
 
     def _watch_threads(self, module: dict[str, Any]) -> None:
         self._locks.watch(module)
+        self._taken.watch_threads(module)
         self._raised.watch_threads(module)

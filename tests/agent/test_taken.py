@@ -1,0 +1,110 @@
+"""What is taken of a semaphore or a queue and not given back is told, once somebody waits for it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import whet.agent
+from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.evidence.clues.closer_look import kept_clues, told_in
+from whet.host.trial.closer import read_closer
+
+SITE = Path(whet.agent.__file__).parent / "site"
+UNTIL_TOLD = """\
+import os, pathlib, threading, time
+def give_back(how):
+    file = pathlib.Path(os.environ["WHET_AGENT"], f"{os.getpid()}.closer")
+    while b'"kept"' not in file.read_bytes():
+        time.sleep(0.01)
+    how()
+"""
+SEMAPHORE = """\
+free = threading.Semaphore(2)
+def ask(words):
+    free.acquire()
+    if not words:
+        return 0
+    free.release()
+    return len(words)
+ask("one")
+ask("")
+ask("")
+threading.Thread(target=give_back, args=(free.release,)).start()
+ask("three")
+"""
+QUEUE = """\
+import queue
+jobs = queue.Queue()
+def work():
+    while True:
+        job = jobs.get()
+        if job == "b":
+            continue
+        jobs.task_done()
+for each in "abc":
+    jobs.put(each)
+threading.Thread(target=work, daemon=True).start()
+threading.Thread(target=give_back, args=(jobs.task_done,)).start()
+jobs.join()
+"""
+STILL_AT_WORK = """\
+import queue
+jobs = queue.Queue()
+free = threading.Semaphore(1)
+done = threading.Event()
+def work():
+    with free:
+        jobs.get()
+        done.wait()
+        jobs.task_done()
+jobs.put(1)
+threading.Thread(target=work).start()
+threading.Timer(1.0, done.set).start()
+jobs.join()
+with free:
+    print("done")
+"""
+
+
+def clues(program: str, folder: Path) -> list[Clue]:
+    """Return what is told of a program that the agent has looked at."""
+    (folder / "main.py").write_text(UNTIL_TOLD + program)
+    (folder / "agent").mkdir()
+    variables = {
+        "PYTHONPATH": str(SITE), "WHET_AGENT": str(folder / "agent"), "WHET_CLOSER": "",
+        "WHET_PYCACHE": str(folder / "cache"),
+    }  # fmt: skip
+    subprocess.run(
+        [sys.executable, "main.py"], cwd=folder, env={**os.environ, **variables}, check=True,
+        timeout=60,
+    )  # fmt: skip
+    return list(kept_clues(told_in([read_closer(folder / "agent")]), Placing(str(folder))))
+
+
+def line(program: str, part: str) -> int:
+    return (UNTIL_TOLD + program).partition(part)[0].count("\n") + 1
+
+
+def test_a_call_that_leaves_with_a_place_of_a_semaphore_is_named_where_it_left(
+    tmp_path: Path,
+) -> None:
+    (clue,) = clues(SEMAPHORE, tmp_path)
+    assert (clue.line, clue.sureness) == (line(SEMAPHORE, "return 0"), Sureness.SEEN)
+    assert f"took a place of a semaphore at main.py:{line(SEMAPHORE, 'free.acquire')}" in clue.says
+
+
+def test_a_call_that_gives_no_place_back_anywhere_may_leave_that_to_others(tmp_path: Path) -> None:
+    lent = SEMAPHORE.replace("    free.release()\n", "").replace('ask("one")\n', "")
+    (clue, *_) = clues(lent, tmp_path)
+    assert clue.sureness is Sureness.POSSIBLE
+
+
+def test_an_item_that_was_never_said_to_be_done_is_named(tmp_path: Path) -> None:
+    (clue,) = clues(QUEUE, tmp_path)
+    assert (clue.line, clue.sureness) == (line(QUEUE, "jobs.get"), Sureness.SEEN)
+    assert "took an item ('b') of a queue" in clue.says
+
+
+def test_who_is_still_at_work_has_kept_nothing(tmp_path: Path) -> None:
+    assert clues(STILL_AT_WORK, tmp_path) == []
