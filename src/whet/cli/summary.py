@@ -1,17 +1,20 @@
 """A trial in one line, and in JSON: the same words in every verb."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
 from whet.cli.console import styled, verdict_word
+from whet.core.budget import StopReason
 from whet.core.failure import Failure
 from whet.core.outcome import Outcome
-from whet.core.text.quantity import shown_bytes, shown_seconds
+from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.text.shell_words import joined
+from whet.core.trial import Trial
 from whet.host.trial.secret import masked_trial, masked_words
 from whet.host.trial.veil import veiled
-from whet.notebook.entry import Entry
+from whet.notebook.entry import Entry, SearchEntry
 
 _WIDEST = 100
 
@@ -49,9 +52,7 @@ def failure_words(failure: Failure) -> str:
 
 def entry_line(entry: Entry, stream: TextIO = sys.stdout) -> str:
     """Return a recorded trial as one line of `whet log`."""
-    command = joined(masked_words(entry.trial.command))
-    if len(command) > _WIDEST:
-        command = f"{command[:97]}..."
+    command = _shown_command(entry.trial)
     verdict = "-" if entry.verdict is None else verdict_word(entry.verdict, stream)
     if entry.outcome is None:
         parts = [styled("not finished", "yellow", stream)]
@@ -65,8 +66,36 @@ def entry_line(entry: Entry, stream: TextIO = sys.stdout) -> str:
         parts.append(expectation_words(entry))
     if entry.name:
         parts.insert(0, f"[{entry.name}]")
-    when = entry.started_at[:19].replace("T", " ")
-    return f"{entry.number:>5}  {when}  {verdict:4}  {command}  {' · '.join(parts)}"
+    return f"{entry.number:>5}  {_moment(entry)}  {verdict:4}  {command}  {' · '.join(parts)}"
+
+
+def search_line(search: SearchEntry) -> str:
+    """Return a search as one line of `whet log`."""
+    trials = shown_count(search.trials, "trial")
+    numbers = (
+        f"{search.first}" if search.first == search.last else f"{search.first} to {search.last}"
+    )
+    reasons = StopReason.__members__
+    ended = "not finished" if search.stop_reason is None else reasons[search.stop_reason].value
+    return (
+        f"{search.first:>5}  {_moment(search)}        whet {search.verb} -- {_shown_command(search.trial)}"
+        f"  {trials} ({numbers}), {search.bad} of them BAD · {ended}"
+    )
+
+
+def unfinished_line(entries: Sequence[Entry]) -> str:
+    """Return trials that have no outcome as one line of `whet log`."""
+    numbers = ", ".join(str(each.number) for each in entries)
+    return f"{entries[0].number:>5}  {_moment(entries[0])}  -     {len(entries)} trials not finished: {numbers}"
+
+
+def _shown_command(trial: Trial) -> str:
+    command = joined(masked_words(trial.command))
+    return command if len(command) <= _WIDEST else f"{command[:97]}..."
+
+
+def _moment(entry: Entry | SearchEntry) -> str:
+    return entry.started_at[:19].replace("T", " ")
 
 
 def expectation_words(entry: Entry) -> str:
@@ -108,6 +137,21 @@ def _since(entry: Entry, previous: Entry, *, is_same_failure: bool) -> str:
         # Outside of a repository nobody knows whether the code has changed.
         return f"same failure as trial {previous.number}" if is_same_failure else ""
     return f"{entry.changes or 'no change'} {same} trial {previous.number}"
+
+
+def search_json(search: SearchEntry) -> dict[str, object]:
+    """Return a search as JSON data."""
+    return {
+        "search": search.number,
+        "started_at": search.started_at,
+        "verb": search.verb,
+        "spec": masked_trial(search.trial).to_json(),
+        "first": search.first,
+        "last": search.last,
+        "trials": search.trials,
+        "bad": search.bad,
+        "stop_reason": search.stop_reason,
+    }
 
 
 def entry_json(entry: Entry) -> dict[str, object]:

@@ -33,6 +33,7 @@ _UNITS = {
     "m": 60.0,
     "min": 60.0,
     "h": 3600.0,
+    "d": 86400.0,
     "b": 1.0,
     "kb": 1e3,
     "mb": 1e6,
@@ -41,7 +42,7 @@ _UNITS = {
     "mib": 1024.0**2,
     "gib": 1024.0**3,
 }
-_TIME_UNITS = frozenset({"", "ms", "s", "m", "min", "h"})
+_TIME_UNITS = frozenset({"", "ms", "s", "m", "min", "h", "d"})
 _NUMERIC_OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,

@@ -58,6 +58,71 @@ class Entry:
     pid: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchEntry:
+    """One search as the notebook has it.
+
+    Attributes:
+        number: of the search.
+        started_at: UTC, as of a trial.
+        verb: what was asked for, such as ``shrink``.
+        trial: what the search starts from.
+        first, last: the numbers of its trials.
+        trials: how many there are.
+        bad: how many of them are BAD.
+        stop_reason: why it ended; None if whet was killed meanwhile, or still searches.
+    """
+
+    number: int
+    started_at: str
+    verb: str
+    trial: Trial
+    first: int
+    last: int
+    trials: int
+    bad: int
+    stop_reason: str | None
+
+
+SELECT_SEARCH = """
+SELECT investigation.number, investigation.started_at, investigation.verb, investigation.trial,
+       min(trial.number) AS first, max(trial.number) AS last, count(*) AS trials,
+       sum((SELECT verdict FROM judgement WHERE judgement.trial = trial.number
+            ORDER BY judgement.number DESC LIMIT 1) = 'bad') AS bad,
+       investigation_end.stop_reason
+FROM (SELECT * FROM investigation ORDER BY number DESC LIMIT ?) AS investigation
+JOIN trial ON trial.investigation = investigation.number
+LEFT JOIN investigation_end ON investigation_end.investigation = investigation.number
+GROUP BY investigation.number ORDER BY investigation.number DESC
+"""
+
+
+def read_search(row: JsonObject, path: Path) -> SearchEntry:
+    """Return the search in a row of `SELECT_SEARCH`.
+
+    Args:
+        row: the columns.
+        path: the notebook's file, for the message.
+
+    Raises:
+        NotebookDamaged: if a column does not hold what the schema says.
+    """
+    try:
+        return SearchEntry(
+            number=integer(row, "number"),
+            started_at=text(row, "started_at"),
+            verb=text(row, "verb"),
+            trial=Trial.from_json(as_record(decoded(text(row, "trial")), "trial")),
+            first=integer(row, "first"),
+            last=integer(row, "last"),
+            trials=integer(row, "trials"),
+            bad=optional_integer(row, "bad") or 0,
+            stop_reason=optional_text(row, "stop_reason"),
+        )
+    except (ValueError, MalformedRecordError) as error:
+        raise damaged(path, f"search {row['number']} cannot be read: {error}") from error
+
+
 # What was printed of secrets is opened with the rest, so that it is masked where that is shown.
 SELECT_ENTRY = """
 SELECT trial.number, trial.started_at, trial.trial, trial.verb, trial.name, trial.note,

@@ -21,7 +21,15 @@ from whet.core.trial import Trial
 from whet.host.trial.veil import know_trial
 from whet.notebook.blobs import BlobStore
 from whet.notebook.database import Database, SqlValue
-from whet.notebook.entry import SELECT_ENTRY, Entry, read_entry, read_outcome
+from whet.notebook.entry import (
+    SELECT_ENTRY,
+    SELECT_SEARCH,
+    Entry,
+    SearchEntry,
+    read_entry,
+    read_outcome,
+    read_search,
+)
 from whet.notebook.place import damaged
 from whet.notebook.seals import Seals
 
@@ -123,6 +131,12 @@ class RecordedTrials:
             conditions.append("trial.investigation = ?")
             values.append(investigation)
         return self._entries(limit, conditions, values)
+
+    def searches(self, limit: int) -> list[SearchEntry]:
+        """Return the last searches that have run a trial, the newest first."""
+        return [
+            read_search(row, self._database.path) for row in self._query(SELECT_SEARCH, [limit])
+        ]
 
     def attempts_at(self, trial: Trial) -> Iterator[Entry]:
         """Yield the trials of the same command in the same folder, the newest first.
