@@ -28,3 +28,14 @@ def test_each_path_that_a_page_names_is_there(page: Path) -> None:
 
     assert len(named) > 20
     assert named - _ends() == set()
+
+
+def test_each_place_that_a_newcomer_asks_for_is_there() -> None:
+    table = (ROOT / "ARCHITECTURE.md").read_text("utf-8").partition("\n## Where is …?\n")[2]
+    rows = table.partition("\n\n\n")[0].strip().splitlines()[2:]
+
+    assert len(rows) >= 10
+    for row in rows:
+        paths = re.findall(r"`([\w/]+(?:\.py|/))`", row.split("|")[2])
+        assert paths, row
+        assert [path for path in paths if not (ROOT / "src" / "whet" / path).exists()] == []

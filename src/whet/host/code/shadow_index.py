@@ -3,7 +3,7 @@
 It lives in a git directory of its own. So nothing of the user's index, HEAD, settings, hooks
 or filters is touched, or has a say: line ends, `ident`, `clean` filters, `assume-unchanged`,
 sparse checkouts and file system monitors all make git call a file clean that is not what is
-committed, byte for byte. Only the objects are written to the user's repository.
+committed, byte for byte. Objects go into whet's own store (`object_store`).
 """
 
 import os

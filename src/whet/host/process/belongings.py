@@ -3,7 +3,7 @@
 One small file for each thing, named after the process that owns it. What a whet that was
 killed by SIGKILL could not remove, the next one removes (`Belongings.sweep`).
 
-The files lie in the project, and a project may come from anybody: each is sealed with a key of
+The files lie in the project's state folder. `WHET_DIR` may name one that came from anybody: each is sealed with a key of
 the user's own, and one that is not is left alone. A sweep removes what whet made, nothing else.
 """
 

@@ -9,10 +9,10 @@ exits. It imports as little as it can: it is started early, beside whet's own st
 It also keeps the frozen copies of a program that a later trial runs on from
 (`whet.host.spawner.frozen`): they are the only processes that outlive a trial.
 
-Eight kinds of message come in (`run`, with descriptors; `signal`; `kill`; `fell`, to kill one process
+Nine kinds of message come in (`run`, with descriptors; `signal`; `kill`; `fell`, to kill one process
 alone; `on`, to let the program
 run on that a copy was taken of; `go` or `stop`, whether a copy still fits after the reset steps;
-`drop`, to end a copy), fifteen go out (`starting`, `started`, `settled`, after those steps, `resuming`,
+`drop`, to end a copy; `ahead`, to make one ready before anybody asks), fifteen go out (`starting`, `started`, `settled`, after those steps, `resuming`,
 `over`, that a limit was met, `full`, that one process dies of one,
 `snapshot`, `hindered`, why there was none at a place, `halted`, why none can be taken at all,
 `did`, what keeps a run from being repeated, `looked`, `ended`, `failed`, `refused`, `fault`); their shapes
