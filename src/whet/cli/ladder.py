@@ -24,18 +24,7 @@ def ladder_lines(cycle: Cycle) -> list[str]:
 def ladder_json(cycle: Cycle) -> dict[str, object]:
     """Return the copies as JSON data."""
     return {
-        "ladder": [
-            {
-                "place": rung.place,
-                "is_start": rung.is_start,
-                "saves_seconds": rung.saves_seconds,
-                "age_seconds": rung.age_seconds,
-                "own_bytes": rung.own_bytes,
-                "looks": rung.looks,
-                "refused": rung.refused,
-            }
-            for rung in cycle.rungs()
-        ],
+        "ladder": [rung.to_json() for rung in cycle.rungs()],
         "missing": [{"place": each.place, "why": each.why} for each in cycle.start.missing],
         "effects": list(cycle.start.effects),
     }

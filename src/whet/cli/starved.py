@@ -41,17 +41,7 @@ def least_json(found: LeastAmount) -> dict[str, object]:
         "least_good": found.least_good,
         "most_bad": found.most_bad,
         "free_wall_seconds": found.free,
-        "tried": [
-            {
-                "amount": rung.amount,
-                "shown": rung.shown,
-                "verdict": rung.verdict.value,
-                "wall_seconds": rung.wall_seconds,
-                "trial": rung.trial,
-                "failure": rung.failure,
-            }
-            for rung in found.rungs
-        ],
+        "tried": [rung.to_json() for rung in found.rungs],
         "limited_by": list(found.limited_by),
         "stopped": found.stopped.name.lower(),
         "reason": found.stopped.value,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from whet.core.limits import Limits
 from whet.core.outcome import Outcome
+from whet.core.text.json_record import Record
 from whet.core.trial import CodeState, Surroundings, Trial
 
 
@@ -13,7 +14,7 @@ def _no_texts() -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Record):
     """One thing in which two trials differ.
 
     Attributes:

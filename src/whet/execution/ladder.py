@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from whet.core.text.json_record import Record
 from whet.core.text.quantity import shown_bytes
 from whet.host.files.memory import MemoryLeft, memory_left
 from whet.host.process.process_tree import has_ended, own_bytes, resident_bytes
@@ -17,25 +18,25 @@ _LATEST = 3  # of many snapshots are kept in any case
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rung:
+class Rung(Record):
     """A snapshot as it is shown.
 
     Attributes:
         place: where it was taken.
-        age_seconds: how long ago.
+        is_start: the last run went on from it.
         saves_seconds: how long the program took to get there.
+        age_seconds: how long ago.
         own_bytes: its share of memory; what two copies share counts half for each.
         looks: how many files and folders the program had looked at by then.
-        is_start: the last run went on from it.
         refused: why it did not do for the last run; empty: it did, or was not asked.
     """
 
     place: str
-    age_seconds: float
+    is_start: bool
     saves_seconds: float
+    age_seconds: float
     own_bytes: int
     looks: int
-    is_start: bool
     refused: str = ""
 
 

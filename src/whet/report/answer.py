@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
+from whet.core.text.json_record import Record
 from whet.core.text.quantity import shown_bytes, shown_count
 from whet.workbench.trials.investigation import Excerpt, Investigation
 
@@ -13,7 +14,7 @@ _MOST_NUMBERS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Evidence(Record):
     """A sentence, and what it rests on.
 
     Attributes:
@@ -96,17 +97,10 @@ class Answer:
             "cause": None if self.cause is None else self.cause.to_json(),
             "says": self.title,
             "sure": self.sure,
-            "evidence": _json(self.evidence),
-            "ruled_out": _json(self.ruled_out),
-            "possible": _json(self.possible),
-            "source": None
-            if self.source is None
-            else {
-                "path": self.source.path,
-                "line": self.source.line,
-                "first": self.source.first,
-                "lines": list(self.source.lines),
-            },
+            "evidence": [each.to_json() for each in self.evidence],
+            "ruled_out": [each.to_json() for each in self.ruled_out],
+            "possible": [each.to_json() for each in self.possible],
+            "source": None if self.source is None else self.source.to_json(),
             "next_step": self.next_step,
         }
 
@@ -205,14 +199,3 @@ def _next_step(investigation: Investigation, cause: Clue | None, possible: list[
     if investigation.reproducer is not None and investigation.reproducer.is_verified:
         return f"Run `{investigation.reproducer.script}`, which shows the failure, and change it."
     return "Open it where it fails: `whet post-mortem`."
-
-
-def _json(evidence: tuple[Evidence, ...]) -> list[dict[str, object]]:
-    return [
-        {
-            "says": each.says,
-            "trials": list(each.trials),
-            "trail": [step.to_json() for step in each.trail],
-        }
-        for each in evidence
-    ]

@@ -9,7 +9,6 @@ from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.investigation import (
     Investigation,
     NoisySearch,
-    Reproducer,
     Reproduction,
     ShrunkPayload,
     VersionSearch,
@@ -43,18 +42,8 @@ def facts_of(investigation: Investigation) -> dict[str, object]:
         "payloads": [_payload(payload) for payload in investigation.payloads],
         "reproducer": None
         if investigation.reproducer is None
-        else _reproducer(investigation.reproducer),
-        "steps": [
-            {
-                "title": step.title,
-                "reason": step.reason,
-                "result": step.result,
-                "trials": step.trials,
-                "numbers": list(step.numbers),
-                "wall_seconds": round(step.wall_seconds, 3),
-            }
-            for step in investigation.steps
-        ],
+        else investigation.reproducer.to_json(),
+        "steps": [step.to_json() for step in investigation.steps],
         "trials": [
             {
                 "trial": each.number,
@@ -186,16 +175,6 @@ def content_facts(data: bytes) -> dict[str, str]:
     if is_text(data):
         return {"text": data.decode("utf-8")}
     return {"base64": base64.b64encode(data).decode("ascii")}
-
-
-def _reproducer(reproducer: Reproducer) -> dict[str, object]:
-    return {
-        "line": reproducer.line,
-        "script": reproducer.script,
-        "is_verified": reproducer.is_verified,
-        "remark": reproducer.remark,
-        "wall_seconds": round(reproducer.wall_seconds, 3),
-    }
 
 
 def part_facts(part: SmallestPart) -> dict[str, object]:

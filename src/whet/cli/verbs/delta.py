@@ -116,10 +116,7 @@ def delta_json(found: Delta) -> dict[str, object]:
 
 def _side_json(side: Side) -> dict[str, object]:
     return {
-        "changes": [
-            {"what": each.what, "name": each.name, "before": each.before, "after": each.after}
-            for each in side.changes
-        ],
+        "changes": [each.to_json() for each in side.changes],
         "file": side.file,
         "line": side.line,
         "stopped": side.stopped.name.lower(),

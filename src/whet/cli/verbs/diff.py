@@ -44,15 +44,7 @@ def _json(found: TrialDifference) -> dict[str, object]:
     return {
         "before": found.before.number,
         "after": found.after.number,
-        "changes": [
-            {
-                "what": change.what,
-                "name": change.name,
-                "before": change.before,
-                "after": change.after,
-            }
-            for change in found.difference.changes
-        ],
+        "changes": [change.to_json() for change in found.difference.changes],
         "outcome": [] if found.outcome is None else list(found.outcome.lines()),
         "code": found.code,
     }

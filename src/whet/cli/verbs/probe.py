@@ -99,35 +99,6 @@ def report_json(report: ProbeReport) -> dict[str, object]:
             }
             for each in report.places
         ],
-        "hits": [
-            {
-                "title": each.title,
-                "kind": each.kind,
-                "pid": each.pid,
-                "rank": each.rank,
-                "at": each.at,
-                "function": each.function,
-                "line": each.line,
-                "values": [{"expression": name, "value": value} for name, value in each.values],
-                "memory": each.memory,
-                "stack": [list(frame) for frame in each.stack],
-            }
-            for each in report.hits
-        ],
-        "calls": [
-            {
-                "pid": each.pid,
-                "rank": each.rank,
-                "number": each.number,
-                "caller": each.caller,
-                "function": each.function,
-                "path": each.path,
-                "line": each.line,
-                "arguments": [{"name": name, "value": value} for name, value in each.arguments],
-                "seconds": each.seconds,
-                "error": each.error,
-                "value": each.value,
-            }
-            for each in report.calls
-        ],
+        "hits": [each.to_json() for each in report.hits],
+        "calls": [each.to_json() for each in report.calls],
     }

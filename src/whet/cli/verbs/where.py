@@ -180,15 +180,7 @@ def _json(where: Whereabouts) -> dict[str, object]:
         "attributes": list(where.attributes),
         "file": where.file,
         "told": dict(where.told),
-        "copies": [
-            {
-                "path": copy.path,
-                "is_on_path": copy.is_on_path,
-                "is_same": copy.is_same,
-                "is_newer": copy.is_newer,
-            }
-            for copy in where.copies
-        ],
+        "copies": [copy.to_json() for copy in where.copies],
         "warnings": warnings_of(where),
     }
 
@@ -200,14 +192,5 @@ def _ran_json(ran: Ran) -> dict[str, object]:
         "count": ran.count,
         "note": ran.definition.note,
         "cannot_be_told": ran.reason,
-        "calls": [
-            {
-                "pid": each.pid,
-                "function": each.function,
-                "file": each.file,
-                "count": each.count,
-                "by": [list(frame) for frame in each.by],
-            }
-            for each in ran.calls
-        ],
+        "calls": [each.to_json() for each in ran.calls],
     }

@@ -89,14 +89,21 @@ def kept_by(codec: Codec, default: ValueT) -> ValueT:
     return _field(default, {"codec": codec})
 
 
-def pairs(first: str, second: str) -> Codec:
-    """Return how pairs of a text and a whole number are kept as objects, by the names of the two."""
+def pairs(first: str, second: str, read: Read = integer) -> Codec:
+    """Return how pairs are kept as objects, by the names of the two; the first one is a text."""
     return Codec(
-        lambda value: [{first: a, second: b} for a, b in cast("Sequence[tuple[str, int]]", value)],
+        lambda value: [
+            {first: a, second: b} for a, b in cast("Sequence[tuple[str, object]]", value)
+        ],
         lambda data, name: tuple(
-            (text(each, first), integer(each, second)) for each in records(data, name)
+            (text(each, first), read(each, second)) for each in records(data, name)
         ),
     )
+
+
+def anything(data: JsonObject, name: str) -> object:
+    """Return the value at ``name``, whatever it is."""
+    return data.get(name)
 
 
 def _field(default: ValueT, metadata: Mapping[str, object]) -> ValueT:
@@ -136,7 +143,7 @@ def _codec(hint: Hashable) -> Codec:
         return _optional(_codec(parts[0]))
     if kind is tuple:
         return _items(_codec(parts[0])) if parts[-1] is ... else _row(tuple(map(_codec, parts)))
-    if kind is Mapping:
+    if kind in {Mapping, dict}:
         return _mapping(_codec(parts[1]))
     if kind is Literal:
         return _choice(None, {each: each for each in parts})
@@ -205,4 +212,15 @@ def _as_list(value: object) -> list[object]:
     return list(cast("Sequence[object]", value))
 
 
-_PLAIN: Mapping[object, Read] = {str: text, int: integer, float: number, bool: boolean}
+MILLISECONDS: Mapping[str, object] = {
+    "codec": Codec(lambda value: round(cast("float", value), 3), number)
+}
+"""Metadata of a time that is kept to the millisecond."""
+
+_PLAIN: Mapping[object, Read] = {
+    str: text,
+    int: integer,
+    float: number,
+    bool: boolean,
+    object: anything,
+}

@@ -1,9 +1,10 @@
 """What was seen where something was looked out for, in a program that has ended."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from whet.core.text.json_record import Record, anything, pairs
 from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.text.record import (
     JsonObject,
@@ -58,7 +59,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class Hit(Record):
     """A time at which something was done at a place.
 
     Attributes:
@@ -81,13 +82,15 @@ class Hit:
     at: float
     function: str
     line: int
-    values: tuple[tuple[str, object], ...]
+    values: tuple[tuple[str, object], ...] = field(
+        metadata={"codec": pairs("expression", "value", anything)}
+    )
     memory: dict[str, int]
     stack: tuple[tuple[str, int, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(Record):
     """A call of a function that was followed.
 
     Attributes:
@@ -111,7 +114,9 @@ class Call:
     function: str
     path: str
     line: int
-    arguments: tuple[tuple[str, object], ...]
+    arguments: tuple[tuple[str, object], ...] = field(
+        metadata={"codec": pairs("name", "value", anything)}
+    )
     seconds: float | None
     error: str
     value: object

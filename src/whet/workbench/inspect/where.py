@@ -9,6 +9,7 @@ from pathlib import Path
 
 from whet.core.errors import BadUsage, UnknownTarget
 from whet.core.observations.evidence import COUNTS
+from whet.core.text.json_record import Record
 from whet.core.text.record import (
     JsonObject,
     as_record,
@@ -38,7 +39,7 @@ _UNWOVEN = "another loader than Python's own compiled it; Python 3.12 can be ask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Copy:
+class Copy(Record):
     """Another file of the same name.
 
     Attributes:
@@ -94,7 +95,7 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Calls:
+class Calls(Record):
     """The calls of one function in one process.
 
     Attributes:

@@ -12,6 +12,7 @@ from whet.core.limits import Limits, shown_size
 from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.room import Disk, Room
+from whet.core.text.json_record import Record
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.files.memory import memory_left
@@ -162,7 +163,7 @@ RATIONED: Mapping[str, Rationed] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rung:
+class Rung(Record):
     """One amount that was tried.
 
     Attributes:

@@ -1,7 +1,7 @@
 """What an investigation found out, as values that the report renders."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from whet.bisection.odds import shown_chance
 from whet.core.budget import StopReason
@@ -9,6 +9,7 @@ from whet.core.difference import Change
 from whet.core.failure import Failure
 from whet.core.observations.clue import Clue
 from whet.core.observations.resources import ResourceUse
+from whet.core.text.json_record import MILLISECONDS, Record
 from whet.core.text.quantity import listed, shown_count
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
@@ -17,7 +18,7 @@ from whet.workbench.trials.changed_part import SmallestPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Record):
     """One step of the investigation, in the words shown while it ran.
 
     Attributes:
@@ -25,16 +26,16 @@ class Step:
         reason: why it was done.
         result: what came of it, in a sentence.
         trials: how many trials it took.
-        wall_seconds: how long it took.
         numbers: the notebook's numbers of them.
+        wall_seconds: how long it took.
     """
 
     title: str
     reason: str
     result: str
     trials: int
-    wall_seconds: float
     numbers: tuple[int, ...] = ()
+    wall_seconds: float = field(metadata=MILLISECONDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -362,7 +363,7 @@ class ShrunkPayload:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reproducer:
+class Reproducer(Record):
     """What shows the failure to somebody else.
 
     Attributes:
@@ -377,11 +378,11 @@ class Reproducer:
     script: str
     is_verified: bool
     remark: str
-    wall_seconds: float
+    wall_seconds: float = field(metadata=MILLISECONDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Excerpt:
+class Excerpt(Record):
     """Lines of a source around one that matters, as the file held them at the end.
 
     Attributes:
