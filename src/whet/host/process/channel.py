@@ -83,7 +83,10 @@ if TYPE_CHECKING:
     Begun: TypeAlias = "tuple[str, str, str, list[str]]"
 
     Simple: TypeAlias = "tuple[str, ...] | int | str | None"
-    Body: TypeAlias = "Run | Taken | Hindered | Ended | Failed | Noted | Observed | Begun | Looked | Done | tuple[int, int] | Simple"
+    Body: TypeAlias = (
+        Run | Taken | Hindered | Ended | Failed | Noted | Observed | Begun | Looked | Done
+        | tuple[int, int] | Simple
+    )  # fmt: skip
 
 COPY_IS_GONE = "the frozen copy is gone"
 NOT_FOLLOWED = "it is not run by a Python that whet can follow"
