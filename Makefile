@@ -6,15 +6,21 @@ ARGS    ?=
 TORCH   ?= torch==2.13.0
 PEERS   ?= jurigged[develoop]==0.6.1 ipython==9.18.1 pandas==3.1.1
 SYSTEM  ?= yes# `no`: never install Debian packages, not even as root
+# The first other Python that really runs: what pyenv puts on PATH may only say that it cannot.
+PYTHONS := $(foreach version,3.13 3.12,python$(version) $(wildcard $(HOME)/.pyenv/versions/$(version).*/bin/python$(version)))
+OTHER   ?= $(shell for python in $(PYTHONS); do $$python -c 'import ensurepip, venv' 2>/dev/null && echo $$python && break; done)
 # Tests wait for programs a third of their time: half as many workers again as there are cores.
 WORKERS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); echo $$((cores > 5 ? 8 : cores * 3 / 2)))
 
 VENV    := .venv
 VENV_ML := .venv-ml
 VENV_PEERS := .venv-peers
+VENV_OTHER = .venv-$(notdir $(OTHER))
 BIN     := $(VENV)/bin
 PIP     := -m pip --disable-pip-version-check -qq install --progress-bar off
 PYTEST  := -m pytest -n $(WORKERS) --maxprocesses 8
+TESTS_OTHER := $(addprefix tests/,agent core $(addprefix evidence/test_,comprehensions.py specimens.py \
+               python_versions.py what_was_before.py) execution/warm/test_warm_programs.py)
 LOCK    := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
            --custom-compile-command 'make lock' $(ARGS) pyproject.toml
 
@@ -41,6 +47,15 @@ demo: $(VENV)/.ready-demo ## a real bug in a real library, from a big file to on
 .PHONY: test
 test: $(VENV)/.ready-dev system-if-root ## all tests but those that take minutes or need torch
 	$(BIN)/python $(PYTEST) -m 'not long and not ml' $(ARGS)
+
+.PHONY: test-other
+test-other: ## tests of what differs between Pythons, on another one, if there is one; OTHER=python3.12
+ifeq ($(OTHER),)
+	@echo 'make test-other: skipped, as neither python3.13 nor python3.12 runs here'
+else
+	@$(MAKE) $(VENV_OTHER)/.ready PYTHON=$(OTHER)
+	$(VENV_OTHER)/bin/python $(PYTEST) -m 'not long and not ml' $(TESTS_OTHER) $(ARGS)
+endif
 
 .PHONY: test-long
 test-long: $(VENV)/.ready-dev system-if-root ## the tests that take minutes
@@ -163,7 +178,7 @@ lock: $(VENV)/.ready-dev ## resolve the dependencies anew; ARGS=--upgrade for th
 
 .PHONY: clean
 clean: ## remove the environments and all that was built
-	rm -rf $(VENV) $(VENV_ML) $(VENV_PEERS) docs/_build dist build .coverage .coverage.* \
+	rm -rf $(VENV) $(VENV_ML) $(VENV_PEERS) .venv-python3.* docs/_build dist build .coverage .coverage.* \
 	    .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 # ---- environments; each stamp is older than nothing that it was made from ----
@@ -191,6 +206,12 @@ $(VENV)/.ready-demo: locks/demo.txt pyproject.toml
 $(VENV)/.ready-dev: $(VENV)/.ready-demo locks/dev.txt
 	@$(BIN)/python $(PIP) --no-deps --require-hashes -r locks/dev.txt
 	@$(BIN)/python -m pip --disable-pip-version-check check
+	@touch $@
+
+$(VENV_OTHER)/.ready: locks/dev.txt pyproject.toml
+	$(call make-venv,$(VENV_OTHER))
+	@$(VENV_OTHER)/bin/python $(PIP) --no-deps --require-hashes -r locks/dev.txt
+	@$(VENV_OTHER)/bin/python $(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # torch stands alone: a plain name takes the build that this machine's pip is set up for.
