@@ -75,6 +75,30 @@ WRONG = {
         "def g(a, b):\n    n = 0\n    for x in a:\n        for y in b:\n            n += 1\n"
         "    return n\nassert g([1, 2], iter([3, 4])) == 4\n"), 6,
     ),
+    "function of a loop": (
+        ("made = []\nfor n in range(3):\n    def f():\n        return n\n    made.append(f)\n"
+        "assert made[0]() == 0\n"), 3,
+    ),
+    "taken out of the caller's": (
+        ("def f(options):\n    return options.pop('a', 0)\nx = {'a': 1}\nf(x)\nassert f(x) == 1\n"), 2,
+    ),
+    "name of a loop": (
+        ("def f(rows):\n    for rows in [rows[:1]]:\n        len(rows)\n    return len(rows)\n"
+        "assert f([1, 2]) == 2\n"), 2,
+    ),
+    "kept by hand": (
+        ("kept = {}\ndef f(a, b):\n    if a not in kept:\n        kept[a] = b\n    return kept[a]\n"
+        "f(1, 2)\nassert f(1, 3) == 3\n"), 3,
+    ),
+    "layers": ("a, b = {'k': 1}, {'k': 2}\nc = {**a, **b}\nassert c['k'] == 1\n", 2),
+    "layers that are asked": (
+        "a, b = {'k': 1}, {'k': 2}\nc = b.get('k', a.get('k'))\nassert c == 1\n", 2,
+    ),
+    "rounded": ("x = 0.1 + 0.2\nassert not x != 0.3\n", 2),
+    "encoding": (
+        ("y = 'a'.encode(encoding='utf-8')\nx = str(b'\\xc3\\xb6', encoding='latin-1')\n"
+        "assert x == '\u00f6'\n"), 2,
+    ),
     "process": (
         ("import sys\nn = sys.getrecursionlimit()\nsys.setrecursionlimit(n + 1)\n"
         "m = sys.getrecursionlimit()\nsys.setrecursionlimit(n)\nassert m == n\n"), 3,

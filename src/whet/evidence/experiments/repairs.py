@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from whet.evidence.experiments.bound_otherwise import bound_otherwise
 from whet.evidence.experiments.changes import (
     IN_PLACE,
     Change,
@@ -68,7 +69,7 @@ def repairs_of(source: str) -> Iterator[Repair]:
     if tree is None:
         return
     changes = [change for node in ast.walk(tree) for change in _changes(node, tree)]
-    changes += taken_otherwise(tree)
+    changes += [*taken_otherwise(tree), *bound_otherwise(tree)]
     for each in sorted(changes, key=lambda change: line_of(change.node)):
         found = repair_of(tree, each)
         if found is not None:

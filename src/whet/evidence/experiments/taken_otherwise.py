@@ -32,6 +32,10 @@ _AS_TRUTH = (
     "(lambda value: value.strip().lower() not in ('', '0', 'false', 'no', 'off', 'n', 'f', 'none')"
     " if isinstance(value, str) else bool(value))"
 )
+_NEAR = (
+    "(lambda one, other: one == other or (all(isinstance(each, (int, float)) for each in (one, other))"
+    " and __import__('math').isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)))({one}, {other})"
+)
 _SAID_TRUTH = "the texts `0`, `false`, `no` and `off` taken as false"
 _MOST_ITEMS = 100_000
 """An iterator may have no end: one that has more items than these is not made a list."""
@@ -53,12 +57,14 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 def taken_otherwise(tree: ast.Module) -> Iterator[Change]:
     """Yield the changes that a module offers."""
+    yield from _encoded(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             yield from _ordered(node)
             yield from _true(node)
             yield from _held_back(node)
         yield from _asked(node)
+        yield from _rounded(node)
         yield from _kept_live(node)
         if isinstance(node, _FUNCTIONS):
             yield from _used_up(node)
@@ -107,6 +113,42 @@ def _asked(node: ast.AST) -> Iterator[Change]:
             what = f"`{said}` is a text, and any text but an empty one is true"
             made = f"{_AS_TRUTH}({said})"
             yield replace(replacing(each, what, made), instead=_SAID_TRUTH)
+
+
+def _rounded(node: ast.AST) -> Iterator[Change]:
+    """Yield what compares numbers exactly that may have been rounded."""
+    match node:
+        case ast.Compare(ops=[ast.Eq() | ast.NotEq() as how], comparators=[right], left=left):
+            pass
+        case _:
+            return
+    if any(
+        isinstance(each, ast.Constant) and type(each.value) is not float for each in (left, right)
+    ):
+        return
+    one, other = ast.unparse(left), ast.unparse(right)
+    near = _NEAR.replace("{one}", one).replace("{other}", other)
+    made = near if isinstance(how, ast.Eq) else f"not {near}"
+    yield replace(
+        replacing(node, f"`{ast.unparse(node)}` compares rounded numbers exactly", made),
+        instead="a difference of a billionth allowed",
+    )
+
+
+def _encoded(tree: ast.Module) -> Iterator[Change]:
+    """Yield the texts that are read in another encoding than others of the module are written in."""
+    found = [
+        each.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        for each in node.keywords
+        if each.arg == "encoding" and isinstance(each.value, ast.Constant)
+    ]
+    names = list(dict.fromkeys(each.value for each in found if isinstance(each.value, str)))
+    for each in found:
+        for other in [name for name in names if name != each.value][:2]:
+            what = f"`encoding={ast.unparse(each)}` is not the `{other}` of another line"
+            yield replacing(each, what, repr(other), f"encoding={other!r}")
 
 
 def _held_back(node: ast.Call) -> Iterator[Change]:

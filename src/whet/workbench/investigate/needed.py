@@ -4,6 +4,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
+from whet.evidence.experiments.bound_otherwise import GIVEN_AGAIN
 from whet.evidence.experiments.changes import Needed
 from whet.evidence.experiments.taken_otherwise import ITERATOR
 from whet.evidence.provenance.recording import ARRAY, CONTAINER, OBJECT, Recording, Value
@@ -20,6 +21,8 @@ def is_met(needs: Needed | None, path: str, recording: Recording | None) -> bool
         return True
     if recording is None:
         return False
+    if needs.is_met_by == GIVEN_AGAIN:
+        return _is_given_again(needs, path, recording)
     found = _values(ast.parse(needs.expression, mode="eval").body, path, recording)
     if needs.is_met_by == ITERATOR:
         return any(each.type in _ITERATORS or each.type.endswith("iterator") for each in found)
@@ -38,6 +41,20 @@ def _values(expr: ast.expr, path: str, recording: Recording) -> Iterator[Value]:
         for call in recording.calls:
             if call.code.path == path:
                 yield from (each for _, each in call.held.get(expr.id, ()) if each is not None)
+
+
+def _is_given_again(needs: Needed, path: str, recording: Recording) -> bool:
+    """Whether a later call of the same function got the same object, with less in it."""
+    sizes: dict[int, int] = {}
+    for call in recording.calls:
+        (_, given), *_ = call.held.get(needs.expression) or [(0, None)]
+        is_it = call.code.path == path and needs.expression in call.given
+        if given is None or not is_it or given.kind != CONTAINER:
+            continue
+        if given.size < sizes.get(given.number, 0):
+            return True
+        sizes[given.number] = given.size
+    return False
 
 
 def _held_twice(recording: Recording) -> set[int]:

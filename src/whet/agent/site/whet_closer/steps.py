@@ -30,7 +30,8 @@ _MOST_LOCALS = 40
 _MOST_RUNS = 400
 """So often each line is looked at, and each call: what a long loop does later is like its beginning,
 but for the end, at which all lines under way are looked at once more."""
-_MOST_SECONDS = 20.0  # for looking at values
+_MOST_SECONDS = 2.0
+"""For looking at values; from then on lines are passed over, and only calls and errors are followed."""
 _NAMES = re.compile(r"(?<![\w.])[^\W\d]\w*")
 _FUNCTION = 0x1
 _COROUTINE = 0x80
@@ -68,12 +69,12 @@ class Steps:
         self._steps: deque[list[Any]] = deque(maxlen=_MOST_STEPS)
         self._events: list[list[Any]] = []
         self._errors: list[list[Any]] = []
-        self.is_over = False
+        self.is_over = self.is_brief = False
         self._is_inside = False
         self._spent = 0.0
         threads: Any = __import__("_thread")
         self._ident: Callable[[], int] = threads.get_ident
-        self._clock: Callable[[], float] = vars(__import__("time"))["perf_counter"]
+        self._clock: Callable[[], float] = vars(__import__("time"))["thread_time"]
         self._makes_json: Any = vars(__import__("_json"))["make_encoder"]
         self.table = Table(is_own)
         self.time = 0
@@ -172,7 +173,7 @@ class Steps:
 
     def step(self, frame: int, line: int) -> list[Any]:
         """Return a new step: frame, line, begin, end, what was read, and what has changed by its end."""
-        if self._spent > _MOST_SECONDS or len(self.table.rows) > _MOST_ROWS:
+        if len(self.table.rows) > _MOST_ROWS:
             self.is_over = True
         self.time += 1
         found: list[Any] = [frame, line, self.time, 0, [], [], None]
@@ -182,9 +183,10 @@ class Steps:
     def spend(self, seconds: float) -> None:
         """Count the time that looking took."""
         self._spent += seconds
+        self.is_brief = self._spent > _MOST_SECONDS
 
     def now(self) -> float:
-        """Return the seconds of a clock."""
+        """Return the processor time of this thread, in seconds."""
         return self._clock()
 
     def left(self, frame: FrameType, state: _Frame, *, may_go_on: bool) -> None:
@@ -339,6 +341,8 @@ class _Frame:
         steps = self._steps
         if steps.is_over:
             return None
+        if steps.is_brief and self._step is None:
+            frame.f_trace_lines = False
         is_alone = event == "line" and not self.code.inside
         if is_alone and self.is_passed_over(frame.f_lineno or 0):
             return self.follow
@@ -358,7 +362,8 @@ class _Frame:
 
     def is_passed_over(self, line: int) -> bool:
         """Whether a line is looked at no more, and nor is the one before it."""
-        if self._step is not None or self.code.runs.get(line, 0) < _MOST_RUNS:
+        is_new = self.code.runs.get(line, 0) < _MOST_RUNS and not self._steps.is_brief
+        if self._step is not None or is_new:
             return False
         self._is_raising = False
         return True
@@ -392,7 +397,7 @@ class _Frame:
         runs = self.code.runs
         self._is_raising, self._step = False, None
         runs[line] = runs.get(line, 0) + 1
-        if runs[line] <= _MOST_RUNS:
+        if runs[line] <= _MOST_RUNS and not self._steps.is_brief:
             self._step = step = self._steps.step(self.number, line)
             names = [each for each in self.code.names.get(line, ()) if each not in without]
             step[4] = self.looked_at(frame, names)

@@ -1,0 +1,169 @@
+"""Small changes of a program that keep what one part of it holds from another part.
+
+A function made in a loop from the loop's next round, a caller's object from what is taken out of it,
+a variable from a loop that binds its name, a kept result from the next call, one layer of settings
+from another.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from whet.evidence.experiments.changes import (
+    Change,
+    Edit,
+    Needed,
+    changed_in_place,
+    edit_at,
+    expression,
+    line_of,
+    replacing,
+    root_of,
+)
+
+GIVEN_AGAIN = "given again"
+_TAKES = frozenset({"pop", "popitem", "remove", "clear", "discard", "popleft"})
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def bound_otherwise(tree: ast.Module) -> Iterator[Change]:
+    """Yield the changes that a module offers."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.For):
+            yield from _late_functions(node)
+        if isinstance(node, _FUNCTIONS):
+            yield from _taken_out(node)
+            yield from _names_bound_again(node)
+        if isinstance(node, ast.If):
+            yield from _kept_by_hand(node)
+        if isinstance(node, ast.expr):
+            yield from _layers(node)
+
+
+def _late_functions(loop: ast.For) -> Iterator[Change]:
+    """Yield the functions defined in a loop that look its variables up when they are called."""
+    names = {each.id for each in ast.walk(loop.target) if isinstance(each, ast.Name)}
+    for each in loop.body:
+        if not isinstance(each, _FUNCTIONS):
+            continue
+        own = {one.arg for one in ast.walk(each.args) if isinstance(one, ast.arg)}
+        inside = [one for part in each.body for one in ast.walk(part) if isinstance(one, ast.Name)]
+        own |= {one.id for one in inside if isinstance(one.ctx, ast.Store)}
+        bound = sorted(({one.id for one in inside} & names) - own)
+        if not bound:
+            continue
+
+        def edit(found: ast.AST, bound: tuple[str, ...] = tuple(bound)) -> ast.AST:
+            assert isinstance(found, _FUNCTIONS)
+            found.args.kwonlyargs += [ast.arg(arg=name) for name in bound]
+            found.args.kw_defaults += [ast.Name(id=name, ctx=ast.Load()) for name in bound]
+            return found
+
+        told = " and ".join(f"`{name}`" for name in bound)
+        yield Change(
+            node=each, what=f"`{each.name}`, made here, looks {told} up when it is called, after the loop has gone on",
+            instead=f"{told} as it is when the function is made", edit=edit_at(each, edit),
+        )  # fmt: skip
+
+
+def _taken_out(node: _Function) -> Iterator[Change]:
+    """Yield the arguments that a function takes something out of, where its caller goes on with them."""
+    given = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    told: set[str] = set()
+    for each in ast.walk(node):
+        name = ""
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
+            is_it = each.func.attr in _TAKES and isinstance(each.func.value, ast.Name)
+            name = root_of(each.func.value) if is_it else ""
+        elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Del):
+            name = root_of(each.value)
+        if not name or name not in given or name in told:
+            continue
+        told.add(name)
+
+        def edit(found: ast.AST, name: str = name) -> ast.AST:
+            assert isinstance(found, _FUNCTIONS)
+            found.body[:0] = ast.parse(f"{name} = __import__('copy').copy({name})").body
+            return found
+
+        yield Change(
+            node=each,
+            what=f"`{ast.unparse(each)}` takes something out of the caller's own `{name}`, which later calls get, too",
+            instead=f"`{name} = copy({name})` first in `{node.name}`", edit=edit_at(node, edit),
+            needs=Needed(GIVEN_AGAIN, name, (line_of(each),)),
+        )  # fmt: skip
+
+
+def _names_bound_again(node: _Function) -> Iterator[Change]:
+    """Yield the loops that bind the name of something that is used after them."""
+    given = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+    names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
+    for loop in ast.walk(node):
+        if not isinstance(loop, ast.For):
+            continue
+        end = loop.end_lineno or loop.lineno
+        for target in ast.walk(loop.target):
+            if not isinstance(target, ast.Name):
+                continue
+            name = target.id
+            before = name in given or any(
+                each.id == name and isinstance(each.ctx, ast.Store) and each.lineno < loop.lineno
+                for each in names
+            )
+            after = any(
+                each.id == name and isinstance(each.ctx, ast.Load) and each.lineno > end
+                for each in names
+            )
+            if before and after:
+                yield Change(
+                    node=loop, what=f"the loop gives `{name}` another value, and `{name}` is used after it",
+                    instead="another name in the loop", edit=edit_at(loop, _renaming(name)),
+                )  # fmt: skip
+
+
+def _renaming(name: str) -> Edit:
+    def edit(found: ast.AST) -> ast.AST:
+        assert isinstance(found, ast.For)
+        for each in (found.target, *found.body):
+            for one in ast.walk(each):
+                if isinstance(one, ast.Name) and one.id == name:
+                    one.id = f"{name}_in_loop"
+        return found
+
+    return edit
+
+
+def _kept_by_hand(node: ast.If) -> Iterator[Change]:
+    """Yield what is kept in a dict under a key, and given out again for it."""
+    match node.test:
+        case ast.Compare(left=key, ops=[ast.NotIn()], comparators=[holder]):
+            pass
+        case _:
+            return
+    said = ast.unparse(holder)
+    puts = [each for part in node.body for each in changed_in_place(part)]
+    if any(ast.unparse(each) == said for each in puts):
+        yield Change(
+            node=node.test,
+            what=f"what `{said}` has under `{ast.unparse(key)}` is given out again",
+            instead="a new one each time", edit=edit_at(node.test, lambda _: expression("True")),
+        )  # fmt: skip
+
+
+def _layers(node: ast.expr) -> Iterator[Change]:
+    """Yield what lets one layer of settings win over another: the last, or that which is asked first."""
+    made, wins = "", ""
+    match node:
+        case ast.Dict(keys=[None, None], values=[first, second]):
+            made, wins = f"{{**{ast.unparse(second)}, **{ast.unparse(first)}}}", ast.unparse(second)
+        case ast.Call(
+            func=ast.Attribute(value=first, attr="get"),
+            args=[key, ast.Call(func=ast.Attribute(value=second, attr="get"), args=[again, *_])],
+        ) if ast.unparse(key) == ast.unparse(again):
+            asked, other = ast.unparse(first), ast.unparse(second)
+            made, wins = f"{other}.get({ast.unparse(key)}, {asked}.get({ast.unparse(key)}))", asked
+        case ast.BinOp(op=ast.BitOr(), left=ast.Name(id=one), right=ast.Name(id=other)):
+            made, wins = f"{other} | {one}", other
+        case _:
+            return
+    yield replacing(node, f"in `{ast.unparse(node)}` what `{wins}` says wins", made)
