@@ -11,6 +11,7 @@ from loaded_whet import loaded_whet
 from whet.host.code.project import Project
 
 _MOST_SECONDS = 120
+_ENOUGH = "15m"  # on a busy machine, too
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,11 @@ class Whet:
         stdin: bytes = b"",
         environment: dict[str, str] | None = None,
         most_seconds: int = _MOST_SECONDS,
+        is_hurried: bool = False,
     ) -> Said:
+        """Run whet; an investigation has all the time it needs unless it `is_hurried`."""
+        if words[:1] == ("investigate",) and "--budget" not in words and not is_hurried:
+            words = (words[0], "--budget", _ENOUGH, *words[1:])
         whole = {**os.environ, **self.environment, **(environment or {})}
         loaded = loaded_whet()
         if loaded.can_run(whole):

@@ -1,8 +1,10 @@
 """The verbs of whet, loaded when they are called."""
 
 import importlib
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import click
 
@@ -70,6 +72,32 @@ VERBS = {
 }
 
 
+MEANINGS = {
+    "investigate": "why diagnose cause debug analyze analyse",
+    "shrink": "reduce minimize minimise minify small smaller creduce",
+    "bisect": "regress regression blame culprit",
+    "repeat": "flaky race stress measure time bench benchmark times",
+    "loop": "watch reload live",
+    "again": "rerun replay undo restore redo",
+    "log": "history list ls trials",
+    "show": "cat info view",
+    "diff": "compare cmp",
+    "delta": "config difference",
+    "toggle": "switch switches isolate",
+    "starve": "limit limits oom",
+    "stacks": "hang hangs stuck deadlock threads dump",
+    "syscalls": "strace ptrace",
+    "post-mortem": "pdb postmortem inspect locals",
+    "probe": "print breakpoint break",
+    "trace": "calls tree",
+    "where": "which module import path",
+    "notebook prune": "clean cleanup prune gc delete remove rm purge",
+    "settings": "configure options",
+    "one-liner": "export copy paste reproduce",
+}
+"""What people type for a verb, by the verb."""
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are called.
 
@@ -97,15 +125,26 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the verb that ``args`` begin with, or name the nearest one."""
-        if args and args[0] not in VERBS and not args[0].startswith("-"):
-            import difflib
-
-            near = difflib.get_close_matches(args[0], VERBS, n=1, cutoff=0.5)
-            hint = f"did you mean `whet {near[0]}`?" if near else "`whet --help` lists the verbs"
-            if not near:
-                hint += f"; to run a program: `whet run -- {args[0]}`"
-            raise BadUsage(f"`{args[0]}` is not a verb of whet", hint=hint)
+        if args[0] == "help":
+            if len(args) == 1:
+                click.echo(ctx.get_help())
+                ctx.exit()
+            args = [args[1], "--help"]
+        if args[0] not in VERBS and not args[0].startswith("-"):
+            raise BadUsage(f"`{args[0]}` is not a verb of whet", hint=_hint_for(args[0]))
         return super().resolve_command(ctx, args)
+
+
+def _hint_for(word: str) -> str:
+    """Return what to type instead of a word that is no verb, by its meaning or by its letters."""
+    import difflib
+
+    for verb, words in MEANINGS.items():
+        if word.lower() in words.split():
+            return f"for that there is `whet {verb}`"
+    near = difflib.get_close_matches(word, VERBS, n=1, cutoff=0.7)
+    hint = f"did you mean `whet {near[0]}`?" if near else "`whet --help` lists the verbs"
+    return hint if near else f"{hint}; to run a program: `whet run -- {word}`"
 
 
 @click.group(
@@ -120,18 +159,20 @@ def cli() -> None:
 
 def run_cli(arguments: Sequence[str]) -> int:
     """Run whet with these arguments and return the exit code."""
+    own = itertools.takewhile(lambda word: word != "--", arguments)
+    report = partial(report_error, as_json="--json" in own)
     try:
         with orderly_end():
             code: object = cli.main(list(arguments), prog_name="whet", standalone_mode=False)
     except WhetError as error:
-        return report_error(error)
+        return report(error)
     except click.exceptions.NoArgsIsHelpError as no_arguments:
         no_arguments.show()
         return USAGE
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "whet"
         usage = BadUsage(error.format_message(), hint=f"`{command} --help` shows what it takes")
-        return report_error(usage)
+        return report(usage)
     except (KeyboardInterrupt, click.Abort):
         return 130
     except ToldToEndError as told:
@@ -143,7 +184,7 @@ def run_cli(arguments: Sequence[str]) -> int:
         from whet.host.files.refused import refused
 
         refusal = _unreadable(error) or refused(error)
-        return report_fault(error) if refusal is None else report_error(refusal)
+        return report_fault(error) if refusal is None else report(refusal)
     return code if isinstance(code, int) else 0
 
 

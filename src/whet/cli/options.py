@@ -9,6 +9,7 @@ import click
 
 from whet.cli.limits import LIMIT_OPTIONS, limits_of
 from whet.cli.rooms import ROOM_OPTIONS
+from whet.cli.trial_name import TrialName
 from whet.core.errors import BadUsage
 from whet.core.trial import ResetStep
 from whet.workbench.trials.payload import shrunk_path
@@ -98,7 +99,7 @@ class Share(click.ParamType[float]):
 _TRIAL_OPTIONS = [
     click.option(
         "--like",
-        type=int,
+        type=TrialName(),
         metavar="TRIAL",
         help="Run like this trial: its command, variables, switches, limits.",
     ),

@@ -1,6 +1,7 @@
 """Finding recorded trials and what came of them."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 
 from whet.core.errors import UnknownTrial
@@ -34,6 +35,7 @@ from whet.notebook.place import damaged
 from whet.notebook.seals import Seals
 
 _ROWS_AT_ONCE = 50
+_BACK = re.compile(r"last(~(?P<steps>\d{1,9}))?")
 _TRIALS = frozenset({"trial", "asked"})
 _JSON = _TRIALS | {"outcome", "detail", "record", "result", "variables", "printed"}
 
@@ -61,20 +63,49 @@ class RecordedTrials:
             return entry
         raise unknown_trial(number)
 
-    def find(self, number: int | None) -> Entry:
-        """Return a trial by its number, or the last one that the user ran.
+    def find(self, name: int | str | None) -> Entry:
+        """Return a trial by its number, by its name, or counted from the last one.
 
-        Only where nothing but searches ran trials, None finds the last one of those.
+        Only where nothing but searches ran trials, those are counted.
+
+        Args:
+            name: a number; the name that `--name` gave, of several trials the last one; ``last`` or
+                None; ``last~2``, two trials before that.
 
         Raises:
             UnknownTrial: if there is none.
         """
-        if number is not None:
-            return self.trial(number)
-        last = self.latest(with_searches=False) or self.latest()
-        if last is None:
+        if isinstance(name, int):
+            return self.trial(name)
+        back = _BACK.fullmatch(name or "last")
+        if back is None:
+            return self._named(name or "")
+        steps = int(back["steps"] or 0)
+        trials = list(self.entries(steps + 1, with_searches=False))
+        trials = trials or list(self.entries(steps + 1))
+        if not trials:
             raise UnknownTrial("there are no trials yet", hint="make one: `whet run -- COMMAND`")
-        return last
+        if len(trials) <= steps:
+            raise UnknownTrial(
+                f"there is no trial `{name}`: you have run {len(trials)}",
+                hint="`whet log` lists them",
+            )
+        return trials[-1]
+
+    def _named(self, name: str) -> Entry:
+        found = self.latest(name=name)
+        if found is not None:
+            return found
+        from difflib import get_close_matches
+
+        rows = self._query("SELECT DISTINCT name FROM trial WHERE name <> ''", [])
+        near = get_close_matches(name, [text(row, "name") for row in rows], n=1)
+        raise UnknownTrial(
+            f"no trial has the name `{name}`",
+            hint=f"did you mean `{near[0]}`?"
+            if near
+            else "`whet log` lists them; `whet run --name NAME` gives a name",
+        )
 
     def latest(
         self,

@@ -23,7 +23,9 @@ def test_what_it_takes_at_most_is_said_at_the_start_and_once_the_failure_is_know
     whet: Whet,
 ) -> None:
     whet.write("main.py", "assert 1 == 2\n")
-    said = whet("investigate", "--no-changes", "--", sys.executable, "main.py").stderr
+    said = whet(
+        "investigate", "--no-changes", "--", sys.executable, "main.py", is_hurried=True
+    ).stderr
     start, _, rest = said.partition("Reproduce")
     assert "it takes at most 5 minutes, and no longer than 40 times the failure and 10 s" in start
     assert "`--budget` changes that" in start

@@ -5,6 +5,7 @@ import click
 from whet.cli.console import say
 from whet.cli.options import json_option, pairs
 from whet.cli.probed import show_calls
+from whet.cli.trial_name import TrialCommand, TrialName
 from whet.cli.verbs.probe import show as show_probed
 from whet.cli.verbs.run import show
 from whet.host.process.console import Console
@@ -13,8 +14,8 @@ from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.run import run_again
 
 
-@click.command()
-@click.argument("trial", type=int, required=False)
+@click.command(cls=TrialCommand)
+@click.argument("trial", type=TrialName(), required=False)
 @click.option(
     "--code",
     type=click.Choice(["now", "then"]),
@@ -30,19 +31,22 @@ from whet.workbench.trials.run import run_again
     help="Set a variable to something else than it was (again for more).",
 )
 @json_option
-def command(trial: int | None, *, code: str, variables: tuple[str, ...], as_json: bool) -> int:
+def command(
+    trial: int | str | None, *, code: str, variables: tuple[str, ...], as_json: bool
+) -> int:
     """Run a recorded trial again (the last one without a number).
 
     Probes of that trial are set again, in today's code.
     """
     with open_workbench() as bench:
         console = None if as_json else Console()
-        tasks, notes = probes_again(bench, trial, code_then=code == "then")
+        number = bench.notebook.find(trial).number
+        tasks, notes = probes_again(bench, number, code_then=code == "then")
         for note in notes:
             say(f"whet: note: {note}")
         result = run_again(
             bench,
-            trial,
+            number,
             console,
             code_then=code == "then",
             environment=pairs(variables, "--env", "NAME=VALUE"),

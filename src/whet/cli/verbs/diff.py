@@ -7,20 +7,25 @@ import click
 from whet.cli.console import answer, answer_json, styled
 from whet.cli.options import json_option
 from whet.cli.summary import entry_line
+from whet.cli.trial_name import TrialCommand, TrialName
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.compare import TrialDifference, compare_trials
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
-@click.command()
-@click.argument("a", type=int)
-@click.argument("b", type=int)
+@click.command(cls=TrialCommand)
+@click.argument("a", type=TrialName(), default="last~1")
+@click.argument("b", type=TrialName(), default="last")
 @json_option
-def command(a: int, b: int, *, as_json: bool) -> None:
-    """Compare two trials: the command, the code, the environment, and the outcome."""
+def command(a: int | str, b: int | str, *, as_json: bool) -> None:
+    """Compare two trials: the command, the code, the environment, and the outcome.
+
+    Without arguments, the last two; with one, that trial and the last one.
+    """
     with open_workbench() as bench:
-        found = compare_trials(bench, a, b)
+        first, second = (bench.notebook.find(each).number for each in (a, b))
+        found = compare_trials(bench, first, second)
     if as_json:
         answer_json(_json(found))
         return

@@ -4,14 +4,15 @@ import click
 
 from whet.cli.console import answer, answer_json
 from whet.cli.options import json_option
+from whet.cli.trial_name import TrialCommand, TrialName
 from whet.workbench.files.reproducer import line_for
 from whet.workbench.trials.bench import open_workbench
 
 
-@click.command()
-@click.argument("trial", type=int, required=False)
+@click.command(cls=TrialCommand)
+@click.argument("trial", type=TrialName(), required=False)
 @json_option
-def command(trial: int | None, *, as_json: bool) -> None:
+def command(trial: int | str | None, *, as_json: bool) -> None:
     """Print a trial as one correctly quoted line to paste into a shell (the last one by default)."""
     with open_workbench() as bench:
         entry = bench.notebook.find(trial)

@@ -4,14 +4,15 @@ import click
 
 from whet.cli.console import answer, answer_json, say
 from whet.cli.options import json_option
+from whet.cli.trial_name import TrialCommand, TrialName
 from whet.core.errors import BadUsage
 from whet.evidence.variables.failure_text import error_words
 from whet.workbench.inspect.post_mortem import Dead, dead_of, likeliest, look_at
 from whet.workbench.trials.bench import open_workbench
 
 
-@click.command()
-@click.argument("trial", type=int, required=False)
+@click.command(cls=TrialCommand)
+@click.argument("trial", type=TrialName(), required=False)
 @click.option("--list", "is_list", is_flag=True, help="Only list the errors that were kept.")
 @click.option(
     "--error",
@@ -21,7 +22,7 @@ from whet.workbench.trials.bench import open_workbench
     help="Look at this one (the one that it failed with).",
 )
 @json_option
-def command(trial: int | None, *, is_list: bool, chosen: int | None, as_json: bool) -> None:
+def command(trial: int | str | None, *, is_list: bool, chosen: int | None, as_json: bool) -> None:
     """Open pdb on the frames of a trial that ran with `--locals`.
 
     (The last trial without a number.) The program doesn't run again: whet kept the frames when it

@@ -4,6 +4,7 @@ import click
 
 from whet.cli.console import answer, answer_json, say
 from whet.cli.options import json_option
+from whet.cli.trial_name import TrialCommand, TrialName
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.secrets import masked_of
 
@@ -32,11 +33,11 @@ whet can't recognize a secret that the program printed or held under a harmless 
 """
 
 
-@click.command(help=_HELP)
-@click.argument("trial", type=int, required=False)
+@click.command(cls=TrialCommand, help=_HELP)
+@click.argument("trial", type=TrialName(), required=False)
 @click.option("--all", "with_searches", is_flag=True, help="Also those of the trials of searches.")
 @json_option
-def command(trial: int | None, *, with_searches: bool, as_json: bool) -> None:
+def command(trial: int | str | None, *, with_searches: bool, as_json: bool) -> None:
     """List the secrets that were masked; `_HELP` is what a user reads."""
     with open_workbench() as bench:
         entries = (

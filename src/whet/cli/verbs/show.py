@@ -9,6 +9,7 @@ from whet.cli.console import answer, answer_bytes, answer_json, answer_lines, st
 from whet.cli.options import json_option
 from whet.cli.resource_rows import resource_rows
 from whet.cli.summary import entry_json, expectation_words, failure_words, outcome_words
+from whet.cli.trial_name import TrialCommand, TrialName
 from whet.core.observations.evidence import FAILURES, PROBES, SYSTEM_CALLS, Evidence
 from whet.core.observations.resources import ResourceUse
 from whet.core.outcome import Outcome
@@ -27,8 +28,8 @@ _SHOWN_BYTES = 8000
 _SHOWN_FAILURES = 3
 
 
-@click.command()
-@click.argument("trial", type=int, required=False)
+@click.command(cls=TrialCommand)
+@click.argument("trial", type=TrialName(), required=False)
 @click.option("--output", is_flag=True, help="Only the program's output, whole.")
 @click.option(
     "--locals", "is_whole", is_flag=True, help="All frames of its failure, libraries' too."
@@ -36,7 +37,7 @@ _SHOWN_FAILURES = 3
 @click.option("--probes", "shows_probes", is_flag=True, help="All that its probes have seen.")
 @json_option
 def command(
-    trial: int | None, *, output: bool, is_whole: bool, shows_probes: bool, as_json: bool
+    trial: int | str | None, *, output: bool, is_whole: bool, shows_probes: bool, as_json: bool
 ) -> None:
     """Show one recorded trial (the last one without a number).
 
@@ -81,7 +82,7 @@ def _show(
     if entry.changes:
         rows.append(("changed", entry.changes))
     if entry.outcome is None:
-        rows.append(("outcome", "not finished: whet was killed or is still running it"))
+        rows.append(("outcome", "none: whet could not start it, was killed, or still runs it"))
     else:
         rows += _came(entry, entry.outcome)
         rows += [] if use is None else resource_rows(use)

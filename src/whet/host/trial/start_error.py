@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -17,11 +18,14 @@ from whet.core.errors import (
     StackForbidden,
     WhetError,
 )
+from whet.core.text.shell_words import joined
 
 if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make them with
     from whet.host.process.channel import Failed
 
 _SHOWN_BYTES = 200
+_SETS_VARIABLE = re.compile(r"[A-Za-z_]\w*=")
+_OF_SHELL = re.compile(r"[\s;|&<>$`*?()]")
 
 
 def check_words(command: tuple[str, ...], environment: Mapping[str, str], cwd: str) -> None:
@@ -73,7 +77,7 @@ def start_error(failed: "Failed", command: tuple[str, ...], cwd: str) -> WhetErr
     if stage == "exec" and number in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:
         return CommandNotFound(
             f"`{command[0]}` is not a program: {reason}",
-            hint=_where_to_look(command[0], cwd),
+            hint=_where_to_look(command, cwd),
         )
     if stage == "exec" and number in {errno.EACCES, errno.ENOEXEC, errno.EPERM}:
         return _not_executable(path, os.path.join(cwd, path), number)
@@ -110,7 +114,13 @@ def _limit_error(name: str, number: int) -> WhetError:
     return LimitNotEnforced(f"cannot put {subject} around it: {os.strerror(number)}", hint=hint)
 
 
-def _where_to_look(name: str, cwd: str) -> str:
+def _where_to_look(command: tuple[str, ...], cwd: str) -> str:
+    name, *words = command
+    if _SETS_VARIABLE.match(name) and words:
+        return f"a variable is set by `env`: `-- {joined(('env', *command))}`, or by `--env {name}`"
+    if _OF_SHELL.search(name):
+        script = name if not words else " ".join(command)
+        return f"give it to a shell: `-- {joined(('sh', '-c', script))}`"
     if "/" in name:
         return f"check the path; it is relative to `{cwd}`"
     if os.path.isfile(os.path.join(cwd, name)):

@@ -9,7 +9,7 @@ from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.request import TrialRequest
 
 
-def like_trial(request: TrialRequest, number: int) -> TrialRequest:
+def like_trial(request: TrialRequest, name: int | str) -> TrialRequest:
     """Return a request with what an earlier trial ran with, where the user says nothing else.
 
     That is its command, folder, variables (and with them its switches), reset steps and limits.
@@ -19,7 +19,8 @@ def like_trial(request: TrialRequest, number: int) -> TrialRequest:
         BadUsage: if it ran on files or code of its own, which a request cannot say.
     """
     with open_workbench() as bench:
-        trial = bench.notebook.find(number).trial
+        entry = bench.notebook.find(name)
+    number, trial = entry.number, entry.trial
     own = _own(trial)
     if own:
         raise BadUsage(

@@ -1,0 +1,35 @@
+"""How a user names a trial: by number, by name, or counted from the last one."""
+
+import re
+
+import click
+
+_COUNTED = re.compile(r"-([1-9][0-9]{0,8})")
+
+
+class TrialName(click.ParamType[int | str]):
+    """A trial: ``12``, ``base``, ``last``, ``last~2``; ``-1`` is the last, ``-2`` the one before."""
+
+    name = "trial"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | str:
+        """Return a number, or a name for the notebook to find."""
+        words = str(value)
+        return int(words) if words.isascii() and words.isdigit() else words
+
+
+class TrialCommand(click.Command):
+    """A command about trials: ``-1`` and ``-2`` are trials, and no options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        return super().parse_args(
+            ctx,
+            [_COUNTED.sub(_counted, each) if _COUNTED.fullmatch(each) else each for each in args],
+        )
+
+
+def _counted(found: re.Match[str]) -> str:
+    return f"last~{int(found[1]) - 1}"
