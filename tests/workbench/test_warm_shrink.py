@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from whet.core.budget import StopReason
+from whet.core.condition import Condition
 from whet.core.event import Event, Notice, PayloadReduced, TrialFinished
 from whet.core.verdict import Verdict
 from whet.host.process.process_tree import descendants_of
@@ -86,7 +87,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         Path("main.py").write_text(program)
         Path("data.csv").write_text(payload)
         request = TrialRequest(
-            command=(sys.executable, "main.py", "data.csv"), judging=Judging(bad_if=bad_if)
+            command=(sys.executable, "main.py", "data.csv"),
+            judging=Judging(condition=Condition.parse(bad_if) if bad_if else None),
         )
         events: list[Event] = []
         with open_workbench({**os.environ, "WHET_DIR": str(folder / "w")}, events.append) as bench:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
@@ -14,6 +14,10 @@ from whet.core.errors import BadUsage
 from whet.core.trial import ResetStep
 from whet.workbench.trials.payload import shrunk_path
 from whet.workbench.trials.request import Judging, TrialRequest
+
+if TYPE_CHECKING:
+    from whet.core.condition import Condition
+    from whet.core.expectation import Expectation
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -194,7 +198,7 @@ def trial_request(ctx: click.Context) -> TrialRequest:
     """Return what the options of a trial and the command behind ``--`` say."""
     values = ctx.params
     judging = Judging(
-        bad_if=values["bad_if"], oracle=values["oracle"], interesting=values["interesting"],
+        condition=_condition(values["bad_if"]), oracle=values["oracle"], interesting=values["interesting"],
         also_interesting=values.get("also_interesting"),
     )  # fmt: skip
     if judging.also_interesting is not None and not judging.interesting:
@@ -202,7 +206,7 @@ def trial_request(ctx: click.Context) -> TrialRequest:
             "`--also-interesting` is an exit code of the script of `--interesting`",
             hint="name that script: `--interesting ./test.sh`",
         )
-    if sum(map(bool, (judging.bad_if, judging.oracle, judging.interesting))) > 1:
+    if sum(map(bool, (judging.condition, judging.oracle, judging.interesting))) > 1:
         raise BadUsage(
             "`--bad-if`, `--oracle` and `--interesting` each say what bad means",
             hint="keep one of them",
@@ -221,13 +225,42 @@ def trial_request(ctx: click.Context) -> TrialRequest:
         judging=judging,
         name=values["name"],
         note=values["note"],
-        expectation=values["expect"],
+        expectation=_expectation(values["expect"]),
     )
-    if values["like"] is None:
-        return request
-    from whet.workbench.trials.like import like_trial
+    if values["like"] is not None:
+        from whet.workbench.trials.like import like_trial
 
-    return like_trial(request, values["like"])
+        request = like_trial(request, values["like"])
+    _refuse_unmeasured(request)
+    return request
+
+
+def _condition(text: str) -> "Condition | None":
+    if not text:
+        return None
+    from whet.core.condition import Condition
+
+    return Condition.parse(text)
+
+
+def _expectation(text: str) -> "Expectation | None":
+    if not text:
+        return None
+    from whet.core.expectation import Expectation
+
+    return Expectation.parse(text)
+
+
+def _refuse_unmeasured(request: TrialRequest) -> None:
+    """Refuse a condition over a number that nothing measures."""
+    condition = request.judging.condition
+    if condition is None:
+        return
+    for name in sorted(condition.names - set(request.measures)):
+        raise BadUsage(
+            f"nothing measures `{name}` in `--bad-if '{condition.text}'`",
+            hint=f"say how the program prints it: `--measure '{name}=REGEX'`",
+        )
 
 
 def pairs(words: tuple[str, ...], option: str, form: str) -> dict[str, str]:

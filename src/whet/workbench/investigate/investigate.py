@@ -214,7 +214,9 @@ def _take_steps(work: Work, known: _Known, baseline: Baseline, payloads: list[Pa
     headline = (
         baseline.outcome.failure.summary
         if baseline.outcome.failure
-        else work.request.judging.bad_if
+        else ""
+        if work.request.judging.condition is None
+        else work.request.judging.condition.text
     )
     known.reproducer = work.attempt(lambda: _hand_over(work, headline, held), None, is_last=True)
 

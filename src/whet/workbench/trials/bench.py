@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whet.agent.site.whet_state.secret import obey
-from whet.core.errors import BadUsage, EmptyCommand, FolderNotFound
+from whet.core.errors import EmptyCommand, FolderNotFound
 from whet.core.event import Notice
 from whet.core.limits import Limits
 from whet.core.oracle import AnyFailure, BadIf, Interesting, Oracle, SameFailure, ScriptVerdict
@@ -30,7 +30,6 @@ from whet.notebook.notebook import FILE_NAME, Notebook
 from whet.workbench.trials.request import Judging, TrialRequest
 
 if TYPE_CHECKING:  # not loaded for a single trial: `whet run` must start at once
-    from whet.core.condition import Condition
     from whet.core.event import Event, Observer
     from whet.core.limits import Limits
     from whet.core.room import Room
@@ -124,13 +123,11 @@ class Workbench:
         Raises:
             EmptyCommand: if there is nothing to run.
             FolderNotFound: if the folder to start in does not exist.
-            BadCondition: if `--bad-if` cannot be read.
         """
         cwd = Path(os.path.abspath(request.cwd or self.project.folder))
         if not cwd.is_dir():
             raise FolderNotFound(f"`{cwd}` is not a folder", hint="check `--cwd`")
         command = command_of(request)
-        condition_of(request)
         snapshot = take_snapshot(
             cwd,
             state=self.project.state,
@@ -316,26 +313,6 @@ def command_of(request: TrialRequest) -> tuple[str, ...]:
     return request.command
 
 
-def condition_of(request: TrialRequest) -> "Condition | None":
-    """Return what `--bad-if` says.
-
-    Raises:
-        BadCondition: if it cannot be read.
-        BadUsage: if it needs a number that nothing measures.
-    """
-    if not request.judging.bad_if:
-        return None
-    from whet.core.condition import Condition
-
-    condition = Condition.parse(request.judging.bad_if)
-    for name in sorted(condition.names - set(request.measures)):
-        raise BadUsage(
-            f"nothing measures `{name}` in `--bad-if '{condition.text}'`",
-            hint=f"say how the program prints it: `--measure '{name}=REGEX'`",
-        )
-    return condition
-
-
 def oracle_of(judging: Judging, reference: Outcome | None = None) -> Oracle:
     """Return what judges the trials of a request.
 
@@ -343,10 +320,8 @@ def oracle_of(judging: Judging, reference: Outcome | None = None) -> Oracle:
         judging: what the user said.
         reference: the failure to look for when the user said nothing.
     """
-    if judging.bad_if:
-        from whet.core.condition import Condition
-
-        return BadIf(Condition.parse(judging.bad_if))
+    if judging.condition is not None:
+        return BadIf(judging.condition)
     if judging.oracle:
         return ScriptVerdict()
     if judging.interesting:

@@ -2,9 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from whet.core.limits import Limits
 from whet.core.trial import ResetStep
+
+if TYPE_CHECKING:  # not loaded for a single trial: `whet run` must start at once
+    from whet.core.condition import Condition
+    from whet.core.expectation import Expectation
 
 
 def _no_strings() -> dict[str, str]:
@@ -16,13 +21,13 @@ class Judging:
     """What BAD means; all empty: the same failure as the first one.
 
     Attributes:
-        bad_if: condition over measurements and output.
+        condition: over measurements and output.
         oracle: script that becomes the trial's command: 0 good, 1 bad, 125 skip.
         interesting: script that becomes the trial's command: 0 is BAD.
         also_interesting: exit code by which that script says that it met something else.
     """
 
-    bad_if: str = ""
+    condition: "Condition | None" = None
     oracle: str = ""
     interesting: str = ""
     also_interesting: int | None = None
@@ -69,4 +74,4 @@ class TrialRequest:
     judging: Judging = field(default_factory=Judging)
     name: str = ""
     note: str = ""
-    expectation: str = ""
+    expectation: "Expectation | None" = None

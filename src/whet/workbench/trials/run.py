@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from whet.core.observations.evidence import Evidence
 from whet.core.oracle import Oracle
@@ -15,6 +16,9 @@ from whet.notebook.entry import Entry
 from whet.workbench.trials.bench import Workbench, oracle_of
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Place, Session
+
+if TYPE_CHECKING:
+    from whet.core.expectation import Expectation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +49,6 @@ def run(
     tasks: AgentTasks = NO_TASKS,
 ) -> RunResult:
     """Run what the user asked for, once, and record it."""
-    if request.expectation:
-        from whet.core.expectation import Expectation
-
-        Expectation.parse(request.expectation)
     trial = bench.build_trial(request, live=console is not None)
     session = Session(bench=bench, verb=verb, request=request, tasks=tasks)
     return run_trial(session, trial, oracle_of(request.judging), console)
@@ -76,11 +76,8 @@ def judged(session: Session, trial: Trial, oracle: Oracle, future: TrialFuture) 
     assert number is not None
     previous = bench.notebook.previous_of(trial, before=number)
     verdict = oracle.judge(outcome)
-    met = None
-    if request.expectation:
-        from whet.core.expectation import Expectation
-
-        met = Expectation.parse(request.expectation).met(outcome, verdict)
+    expected = request.expectation
+    met = None if expected is None else expected.met(outcome, verdict)
     bench.notebook.judge(number, oracle.description, verdict, met)
     entry = bench.notebook.trial(number)
     same = (
@@ -144,7 +141,7 @@ def run_again(
         measures=entry.trial.measures,
         name=entry.name,
         note=entry.note,
-        expectation=entry.expectation,
+        expectation=_expected(entry),
     )
     oracle = oracle_of(request.judging)
     today = bench.build_trial(request, live=True)
@@ -157,3 +154,11 @@ def run_again(
 
     place = on_code(bench, code_of(entry))
     return run_trial(session, trial, oracle, console, place=place)
+
+
+def _expected(entry: Entry) -> "Expectation | None":
+    if not entry.expectation:
+        return None
+    from whet.core.expectation import Expectation
+
+    return Expectation.parse(entry.expectation)

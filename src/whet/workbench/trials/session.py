@@ -209,7 +209,8 @@ class Session:
             changes = changes_since(notebook.previous_of(starting), starting)
         number = notebook.begin(
             starting, verb=self.verb, name=request.name, note=request.note,
-            expectation=request.expectation, changes=changes, investigation=self.number,
+            expectation="" if request.expectation is None else request.expectation.text,
+            changes=changes, investigation=self.number,
         )  # fmt: skip
         self.log.begun.append(number)
         return number
