@@ -1,15 +1,15 @@
 """The recorded attempts at a command as versions to search."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 from whet.bisection.attempts import Attempt, is_same_but_for_code, since_it_passed, states_of
-from whet.bisection.picture import outline, picture
-from whet.bisection.terms import Terms
 from whet.core.errors import NothingBetween
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
+from whet.core.verdict import Verdict
 from whet.host.code.code_changes import describe_changes
 from whet.host.process.git import Repository
 from whet.host.trial.secret import masked_words
@@ -18,10 +18,10 @@ from whet.search.history.version_graph import line_of
 from whet.workbench.parts.edits import checkouts_of
 from whet.workbench.trials.bench import Workbench, oracle_of
 from whet.workbench.trials.request import Judging
-from whet.workbench.versions.versions import Versions
+from whet.workbench.versions.version_source import Versions
 
 
-def attempts(bench: Workbench, trial: Trial, judging: Judging) -> Versions:
+def attempts(bench: Workbench, trial: Trial, judging: Judging) -> "AttemptVersions":
     """Return the states of the code that the command was tried on since it last passed.
 
     What came of them is remembered: it is not run again between the ends.
@@ -38,42 +38,68 @@ def attempts(bench: Workbench, trial: Trial, judging: Judging) -> Versions:
             " notebook knows",
             hint="`whet log` lists the trials; commits are searched by `whet bisect [GOOD] BAD`",
         )
-    by_name = {state.name: state for state in states}
-    by_commit = {state.commit: state for state in states if state.outcome is not None}
-    names = list(by_name)
     oldest = states[0].outcome
-    passed = oldest is not None and oracle_of(judging).judge(oldest).value == "good"
+    passed = oldest is not None and oracle_of(judging).judge(oldest) is Verdict.GOOD
+    return AttemptVersions(
+        subject=repository.top.name,
+        old=states[0].name if passed else None,
+        new=states[-1].name,
+        place=checkouts_of(bench, repository),
+        states={state.name: state for state in states},
+    )
 
-    def recalled(asked: Trial) -> Outcome | None:
-        known = by_commit.get(asked.revision or "")
-        return None if known is None else known.outcome
 
-    def bisection(old: str, new: str) -> Bisection[str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptVersions(Versions):
+    """The states of the code that a command was tried on, by the names of their trials.
+
+    Attributes:
+        states: each of them, oldest first.
+    """
+
+    kind: ClassVar[str] = "attempt"
+    states: Mapping[str, Attempt]
+
+    def describe(self, versions: Sequence[str]) -> Mapping[str, str]:
+        """Return when attempts were made."""
+        known = (each for each in versions if self.states[each].outcome is not None)
+        return {each: self.states[each].started_at[:16] for each in known}
+
+    def details(self, version: str) -> str:
+        """Return when it was made and what it changed."""
+        said = self._said(version)
+        return f"{version}: {said}" if said else version
+
+    def titles(self, versions: Sequence[str]) -> Mapping[str, str]:
+        """Return attempts with when they were made and what they changed."""
+        return {each: f"{each} {self._said(each)}" for each in versions}
+
+    def on(self, trial: Trial, version: str) -> Trial:
+        """Return the trial that runs on its code."""
+        return replace(trial, revision=self.states[version].commit)
+
+    def recalled(self, trial: Trial) -> Outcome | None:
+        """Return what came of the code when it was tried."""
+        states = reversed(self.states.values())
+        of_code = (each for each in states if each.commit == trial.revision)
+        return next((each.outcome for each in of_code if each.outcome is not None), None)
+
+    def bisection(self, old: str, new: str) -> Bisection[str]:
+        """Return the search between two attempts."""
+        names = list(self.states)
         part = names[names.index(old) : names.index(new) + 1]
         return Bisection(line_of(part), new, (old,))
 
-    def drawn(state: Bisection[str], used: Terms) -> str:
-        rows = outline(state.standings(), first_bad=state.result().first_bad)
-        return picture(rows, lambda name: f"{name} {_said(by_name, names, name)}", terms=used)
+    def line(self) -> tuple[Sequence[str], frozenset[int]]:
+        """Return the attempts, newest first."""
+        return list(self.states)[::-1], frozenset()
 
-    def describe(versions: Sequence[str]) -> Mapping[str, str]:
-        return {each: by_commit[each].started_at[:16] for each in versions if each in by_commit}
-
-    return Versions(
-        kind="attempt",
-        subject=repository.top.name,
-        old=names[0] if passed else None,
-        new=names[-1],
-        label=lambda name: name,
-        describe=describe,
-        details=lambda name: _details(by_name, names, name),
-        on=lambda each, name: replace(each, revision=by_name[name].commit),
-        place=checkouts_of(bench, repository),
-        bisection=bisection,
-        line=lambda: (names[::-1], frozenset()),
-        picture=drawn,
-        recalled=recalled,
-    )
+    def _said(self, name: str) -> str:
+        states, place = list(self.states.values()), list(self.states).index(name)
+        state = states[place]
+        changes = describe_changes(states[place - 1].code, state.code) if place else ""
+        when = state.started_at[:16].replace("T", " ")
+        return "  ".join(each for each in (when, changes, state.note) if each)
 
 
 def _recorded(bench: Workbench, trial: Trial) -> Iterator[Attempt]:
@@ -98,16 +124,3 @@ def _recorded(bench: Workbench, trial: Trial) -> Iterator[Attempt]:
     yield from reversed(found)
     if trial.code is not None:
         yield Attempt(number=0, code=trial.code)
-
-
-def _said(by_name: Mapping[str, Attempt], names: Sequence[str], name: str) -> str:
-    """Return when an attempt was made and what it changed."""
-    state, place = by_name[name], names.index(name)
-    changes = describe_changes(by_name[names[place - 1]].code, state.code) if place else ""
-    when = state.started_at[:16].replace("T", " ")
-    return "  ".join(each for each in (when, changes, state.note) if each)
-
-
-def _details(by_name: Mapping[str, Attempt], names: Sequence[str], name: str) -> str:
-    said = _said(by_name, names, name)
-    return f"{name}: {said}" if said else name

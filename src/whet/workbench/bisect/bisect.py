@@ -27,7 +27,8 @@ from whet.workbench.trials.session import open_session
 from whet.workbench.versions.noisy_versions import Noise, find_first_bad
 from whet.workbench.versions.own_failure import check_shows_failure
 from whet.workbench.versions.setups import Setup
-from whet.workbench.versions.versions import VersionHunt, Versions
+from whet.workbench.versions.version_source import Versions
+from whet.workbench.versions.versions import VersionHunt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +92,7 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
     if options.attempts:
         from whet.workbench.bisect.attempts import attempts
 
-        versions = attempts(bench, trial, request.judging)
+        versions: Versions = attempts(bench, trial, request.judging)
     else:
         if not (options.package or options.pythons):
             options, terms = _dated_and_in_order(bench, trial, options, terms)

@@ -1,29 +1,27 @@
 """`whet bisect --python 3.10..3.13`: the first Python on which a command fails."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
-from whet.bisection.picture import outline, picture
-from whet.bisection.terms import Terms
 from whet.core.errors import BadUsage, UnknownRelease
 from whet.core.event import Notice
 from whet.core.trial import Trial
 from whet.host.python.environments import PYTHON
-from whet.host.python.python_interpreter import PythonFacts
 from whet.host.python.pythons import Minor, fetched_python, pythons_between
 from whet.search.history.bisection import Bisection
 from whet.search.history.version_graph import line_of
 from whet.workbench.bisect.packages import pins_named
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.versions.releases import environments_for
-from whet.workbench.versions.versions import Versions
+from whet.workbench.versions.version_source import Versions
 
 _ENDS = 2
 _RANGE = re.compile(r"(?P<major>\d)\.(?P<first>\d+)\.\.(?:(?P=major)\.)?(?P<last>\d+)")
 
 
-def pythons(bench: Workbench, trial: Trial, wanted: str, packages: str = "") -> Versions:
+def pythons(bench: Workbench, trial: Trial, wanted: str, packages: str = "") -> "PythonVersions":
     """Return the Pythons of a range as versions to search.
 
     Each gets an environment of its own, with the packages that are named. A Python that is not
@@ -57,7 +55,54 @@ def pythons(bench: Workbench, trial: Trial, wanted: str, packages: str = "") -> 
             hint="`uv python list` shows them; `uv python install 3.12` gets one",
         )
     pins = dict(pins_named(bench, trial, packages)) if packages else dict[str, str]()
-    return _versions(bench, trial, dict(sorted(found.items())), pins)
+    facts = [found[minor] for minor in sorted(found)]
+    environments = replace(
+        environments_for(bench, inherited, facts[-1]),
+        pythons={each.version: each.path for each in facts},
+    )
+    return PythonVersions(
+        subject=PYTHON,
+        old=facts[0].version,
+        new=facts[-1].version,
+        place=environments.place,
+        pythons=environments.pythons,
+        pins=pins,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonVersions(Versions):
+    """Pythons of several versions.
+
+    Attributes:
+        pythons: where each of them is, by its version, oldest first.
+        pins: the packages that each gets.
+    """
+
+    kind: ClassVar[str] = "version"
+    pythons: Mapping[str, str]
+    pins: Mapping[str, str]
+
+    def describe(self, versions: Sequence[str]) -> Mapping[str, str]:
+        """Return where Pythons are."""
+        return {each: self.pythons[each] for each in versions}
+
+    def details(self, version: str) -> str:
+        """Return its version and where it is."""
+        return f"Python {version}, {self.pythons[version]}"
+
+    def on(self, trial: Trial, version: str) -> Trial:
+        """Return the trial that runs in an environment of it."""
+        return replace(trial, packages={**self.pins, PYTHON: version})
+
+    def bisection(self, old: str, new: str) -> Bisection[str]:
+        """Return the search between two of them."""
+        line = list(self.pythons)
+        return Bisection(line_of(line[line.index(old) : line.index(new) + 1]), new, (old,))
+
+    def line(self) -> tuple[Sequence[str], frozenset[int]]:
+        """Return them, newest first."""
+        return list(self.pythons)[::-1], frozenset()
 
 
 def _range(wanted: str) -> tuple[Minor, Minor]:
@@ -73,41 +118,3 @@ def _range(wanted: str) -> tuple[Minor, Minor]:
 
 def _shown(minor: Minor) -> str:
     return f"{minor[0]}.{minor[1]}"
-
-
-def _versions(
-    bench: Workbench,
-    trial: Trial,
-    found: Mapping[Minor, PythonFacts],
-    pins: Mapping[str, str],
-) -> Versions:
-    inherited = {**bench.environment, **trial.environment}
-    facts = list(found.values())
-    environments = replace(
-        environments_for(bench, inherited, facts[-1]),
-        pythons={each.version: each.path for each in facts},
-    )
-    line = [each.version for each in facts]
-
-    def between(old: str, new: str) -> Bisection[str]:
-        return Bisection(line_of(line[line.index(old) : line.index(new) + 1]), new, (old,))
-
-    def drawn(state: Bisection[str], used: Terms) -> str:
-        return picture(
-            outline(state.standings(), first_bad=state.result().first_bad), str, terms=used
-        )
-
-    return Versions(
-        kind="version",
-        subject=PYTHON,
-        old=line[0],
-        new=line[-1],
-        label=lambda version: version,
-        describe=lambda versions: {each: environments.pythons[each] for each in versions},
-        details=lambda version: f"Python {version}, {environments.pythons[version]}",
-        on=lambda each, version: replace(each, packages={**pins, PYTHON: version}),
-        place=environments.place,
-        bisection=between,
-        line=lambda: (line[::-1], frozenset()),
-        picture=drawn,
-    )

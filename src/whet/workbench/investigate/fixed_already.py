@@ -19,8 +19,8 @@ from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.workbench.investigate.investigating import Work
 from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.tested import Tested
-from whet.workbench.versions.releases import newer_releases, releases
-from whet.workbench.versions.versions import FirstBad, VersionHunt, Versions
+from whet.workbench.versions.releases import ReleaseVersions, newer_releases, releases
+from whet.workbench.versions.versions import FirstBad, VersionHunt
 
 _MOST_PACKAGES = 2
 _MOST_TRIALS = 14
@@ -124,7 +124,7 @@ class _Releases:
         clues, said = self._broken(versions, passes=found.last_good, fails=found.first_bad)
         return clues, f"{said}{later}"
 
-    def _releases(self, good: str, bad: str, terms: Terms | None) -> Versions:
+    def _releases(self, good: str, bad: str, terms: Terms | None) -> ReleaseVersions:
         """Return some releases; to compile C takes longer than all the rest."""
         work, name, is_built = self.work, self.package.name, self.package.is_pure
         return releases(work.bench, work.trial, name, good, bad, terms=terms, compiles=is_built)
@@ -132,7 +132,9 @@ class _Releases:
     def _fails(self, version: str) -> bool:
         return self.judged.get(version) is Verdict.BAD
 
-    def _run(self, versions: Versions, version: str, tasks: AgentTasks = NO_TASKS) -> Tested[None]:
+    def _run(
+        self, versions: ReleaseVersions, version: str, tasks: AgentTasks = NO_TASKS
+    ) -> Tested[None]:
         session = replace(self.work.session, tasks=tasks)
         ran = session.run(
             versions.on(self.work.trial, version), self.baseline.oracle,
@@ -141,7 +143,7 @@ class _Releases:
         self.numbers[version], self.judged[version] = ran.own_number, ran.verdict
         return ran
 
-    def _search(self, versions: Versions, terms: Terms) -> FirstBad:
+    def _search(self, versions: ReleaseVersions, terms: Terms) -> FirstBad:
         wanted = self.work.budget
         usual = _LEAST_SECONDS + _TIMES * self.baseline.reproduction.wall_seconds
         seconds = min(wanted.wall_seconds or _MOST_SECONDS, _MOST_SECONDS, usual)
@@ -159,20 +161,23 @@ class _Releases:
 
     # ---- what was found ----
 
-    def _fixed(self, versions: Versions, *, fails: str, passes: str) -> tuple[list[Clue], str]:
+    def _fixed(
+        self, versions: ReleaseVersions, *, fails: str, passes: str
+    ) -> tuple[list[Clue], str]:
         said = f"{self.package.name} fails so with {fails}, and passes since {passes}"
         step = f"Upgrade: `pip install '{self.package.name}>={passes}'`."
         return self._clues(versions, said, step, fails=fails, passes=passes)
 
-    def _broken(self, versions: Versions, *, passes: str, fails: str) -> tuple[list[Clue], str]:
+    def _broken(
+        self, versions: ReleaseVersions, *, passes: str, fails: str
+    ) -> tuple[list[Clue], str]:
         said = f"{self.package.name} passes with {passes}, and fails so since {fails}"
         step = f"Until it is mended, `{self.package.name}=={passes}` does not have this failure."
         return self._clues(versions, said, step, fails=fails, passes=passes)
 
     def _clues(
-        self, versions: Versions, said: str, step: str, *, fails: str, passes: str
+        self, versions: ReleaseVersions, said: str, step: str, *, fails: str, passes: str
     ) -> tuple[list[Clue], str]:
-        assert versions.folder is not None
         folder = versions.folder(fails)
         changed = changed_functions(_sources(folder), _sources(versions.folder(passes)))
         order = self._executed(versions, fails, folder)
@@ -194,7 +199,7 @@ class _Releases:
         return [replace(clue, says=told, path=own, line=first.line if own else 0)], told
 
     def _executed(
-        self, versions: Versions, version: str, folder: Path
+        self, versions: ReleaseVersions, version: str, folder: Path
     ) -> dict[tuple[str, int], int]:
         """Return which functions the failing run calls, by when; those that failed come last."""
         outcome = self._run(versions, version, AgentTasks(closer=f"functions:{folder}/")).outcome

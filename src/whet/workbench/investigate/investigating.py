@@ -19,7 +19,8 @@ from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Place, Session
-from whet.workbench.versions.versions import FirstBad, Versions
+from whet.workbench.versions.version_source import Versions
+from whet.workbench.versions.versions import FirstBad
 
 MOST_SECONDS = 300.0
 TIMES_FAILURE, MORE_SECONDS = 40, 10.0

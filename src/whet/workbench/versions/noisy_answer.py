@@ -13,7 +13,7 @@ from whet.search.flaky.noisy_bisection import NoisyBisection, NoisyResult
 from whet.workbench.trials.driver import Ended
 from whet.workbench.trials.investigation import NoisySearch, Suspect, TestedVersion, VersionSearch
 from whet.workbench.versions.noisy_ends import MeasuredEnds
-from whet.workbench.versions.versions import Versions
+from whet.workbench.versions.version_source import Versions
 
 _RUNNERS_UP = 5
 _NOT_WORTH_A_WORD = 0.0005

@@ -28,7 +28,8 @@ from whet.workbench.trials.session import RecordedExecutor
 from whet.workbench.trials.tested import Tested
 from whet.workbench.versions.noisy_answer import NoisyAnswer, Noted
 from whet.workbench.versions.noisy_ends import WRONG_END, MeasuredEnds
-from whet.workbench.versions.versions import FirstBad, VersionHunt, Versions
+from whet.workbench.versions.version_source import Versions
+from whet.workbench.versions.versions import FirstBad, VersionHunt
 
 CONFIDENCE = 0.95
 
@@ -195,13 +196,11 @@ class _NoisyHunt:
         if_bad, if_good = noise.fails_if_bad, noise.fails_if_good
         if self.terms.is_fix:  # the new kind is the one that passes
             if_bad, if_good = _other(if_good), _other(if_bad)
-        between = self.versions.bisection
-        if self.versions.whole is not None:
+        if self.versions.is_grouped:
             # What is likely enough to be a merge alone is less likely to be one commit of it.
-            between = self.versions.whole
             self.hunt.session.emit(Notice(text=_WHOLE))
         return NoisyBisection(
-            between(old, new).lineage,
+            self.versions.whole(old, new).lineage,
             rates=FailureRates.of(if_bad, if_good),
             ends=(self.ends.counted(new, oracle), self.ends.counted(old, oracle)),
             confidence=noise.confidence,

@@ -11,7 +11,7 @@ from whet.workbench.trials.bench import oracle_of
 from whet.workbench.trials.request import Judging
 from whet.workbench.trials.session import Session
 from whet.workbench.trials.tested import Tested
-from whet.workbench.versions.versions import Versions
+from whet.workbench.versions.version_source import Versions
 
 _MOST_RUNS = 4
 """A failure that comes only sometimes may not come at once."""

@@ -6,8 +6,8 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import ClassVar
 
-from whet.bisection.picture import outline, picture
 from whet.bisection.releases import Release, ReleaseHistory, ReleaseLine, releases_of
 from whet.bisection.terms import Terms
 from whet.core.errors import UnknownRelease
@@ -29,7 +29,7 @@ from whet.host.trial.surroundings import packages_of
 from whet.search.history.bisection import Bisection
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.placing import PlacingExecutor
-from whet.workbench.versions.versions import Versions
+from whet.workbench.versions.version_source import Versions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,7 @@ def releases(  # noqa: PLR0913 - the options of one search
     as_of_release: bool = False,
     terms: Terms | None = None,
     compiles: bool = True,
-) -> Versions:
+) -> "ReleaseVersions":
     """Return the releases from ``good`` to ``bad``.
 
     Without a good one those before ``bad``; without a bad one up to what is installed, or the
@@ -136,13 +136,8 @@ def releases(  # noqa: PLR0913 - the options of one search
     bad = bad or installed or _newest(listing, known)
     line = ReleaseLine.before(listing, bad, python=python, with_prereleases=with_prereleases)
 
-    def history(from_old: str, to_new: str) -> ReleaseHistory:
-        return ReleaseHistory.between(
-            listing, from_old, to_new,
-            python=python, with_prereleases=with_prereleases, terms=terms,
-        )  # fmt: skip
-
-    named = history(good, bad) if good else None
+    known_to = _Listed(listing, python, with_prereleases, terms)
+    named = known_to.between(good, bad) if good else None
     latest = {each.version: each.latest_upload for each in known.values()}
     environments = environments_for(bench, inherited, python, latest if as_of_release else {})
     if not compiles:
@@ -151,32 +146,83 @@ def releases(  # noqa: PLR0913 - the options of one search
     if installed and not as_of_release:
         environments = replace(environments, beside=_beside(bench, trial, inherited))
 
-    def drawn(state: Bisection[str], used: Terms) -> str:
-        rows = outline(state.standings(), first_bad=state.result().first_bad)
-        return picture(rows, lambda version: str(known.get(version, version)), terms=used)
-
-    def older() -> tuple[Sequence[str], frozenset[int]]:
-        return [each.version for each in line.releases], line.milestones
-
-    return Versions(
-        kind="release",
+    return ReleaseVersions(
         subject=package,
         old=None if named is None else named.good,
         new=line.releases[0].version,
-        label=lambda version: version,
-        describe=lambda versions: {
-            version: known[version].uploaded[:10] for version in versions if version in known
-        },
-        details=lambda version: _details(known.get(version)),
-        on=lambda each, version: replace(each, packages={**each.packages, package: version}),
         place=environments.place,
-        bisection=lambda old, new: history(old, new).bisection(),
-        line=older,
-        picture=drawn,
         remarks=(*hidden_by(trial, package), *(() if named is None else named.remarks)),
         installed=installed if environments.beside is not None else "",
-        folder=lambda version: environments.folder_of(package, version),
+        environments=environments,
+        known=known,
+        listed=known_to,
+        before=line,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """What an index lists of a package, and which of it counts."""
+
+    listing: Listing
+    python: PythonFacts
+    with_prereleases: bool
+    terms: Terms | None
+
+    def between(self, old: str, new: str) -> ReleaseHistory:
+        return ReleaseHistory.between(
+            self.listing, old, new,
+            python=self.python, with_prereleases=self.with_prereleases, terms=self.terms,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseVersions(Versions):
+    """The releases of a package.
+
+    Attributes:
+        environments: runs trials with them.
+        known: all releases, by their version.
+        listed: what the index lists.
+        before: the new end and the releases before it.
+    """
+
+    kind: ClassVar[str] = "release"
+    environments: Environments
+    known: Mapping[str, Release]
+    listed: _Listed
+    before: ReleaseLine
+
+    def describe(self, versions: Sequence[str]) -> Mapping[str, str]:
+        """Return the days on which releases came out."""
+        return {each: self.known[each].uploaded[:10] for each in versions if each in self.known}
+
+    def details(self, version: str) -> str:
+        """Return its version and the day on which it came out."""
+        release = self.known.get(version)
+        if release is None or not release.uploaded:
+            return ""
+        return f"{release.version}, released {release.uploaded[:10]}"
+
+    def titles(self, versions: Sequence[str]) -> Mapping[str, str]:
+        """Return versions with what is to be said of them."""
+        return {each: str(self.known.get(each, each)) for each in versions}
+
+    def on(self, trial: Trial, version: str) -> Trial:
+        """Return the trial that runs in an environment with it."""
+        return replace(trial, packages={**trial.packages, self.subject: version})
+
+    def folder(self, version: str) -> Path:
+        """Return where the files of a release are."""
+        return self.environments.folder_of(self.subject, version)
+
+    def bisection(self, old: str, new: str) -> Bisection[str]:
+        """Return the search between two releases."""
+        return self.listed.between(old, new).bisection()
+
+    def line(self) -> tuple[Sequence[str], frozenset[int]]:
+        """Return the releases before the new end, milestones preferred."""
+        return [each.version for each in self.before.releases], self.before.milestones
 
 
 def newer_releases(bench: Workbench, trial: Trial, package: str, than: str) -> Sequence[str]:
@@ -270,9 +316,3 @@ def _newest(listing: Listing, known: dict[str, Release]) -> str:
             hint="run whet with another Python, or search the package's repository",
         )
     return whole[-1].version
-
-
-def _details(release: Release | None) -> str:
-    if release is None or not release.uploaded:
-        return ""
-    return f"{release.version}, released {release.uploaded[:10]}"

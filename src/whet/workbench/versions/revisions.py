@@ -1,16 +1,15 @@
 """The commits of a repository as versions to search."""
 
 import os
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 from whet.bisection.commits import describe, summaries
 from whet.bisection.equal_trees import EqualTrees
 from whet.bisection.names import deeper, resolve
-from whet.bisection.picture import Shown, outline, picture
 from whet.bisection.replay import BisectLog
 from whet.bisection.revisions import RevisionHistory, RevisionLine, inside_of
 from whet.bisection.shown_diff import shown_diff
@@ -30,7 +29,7 @@ from whet.search.history.bisection import Bisection
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.placing import PlacingExecutor
 from whet.workbench.versions.setups import Setup, Setups
-from whet.workbench.versions.versions import Versions
+from whet.workbench.versions.version_source import Versions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +126,7 @@ def revisions(
     *,
     options: RevisionOptions | None = None,
     terms: Terms | None = None,
-) -> Versions:
+) -> "CommitVersions":
     """Return the commits from ``good`` to ``bad``; without a good one those before ``bad``.
 
     Args:
@@ -142,17 +141,13 @@ def revisions(
         UnknownRevision, SameEnds, EndsReversed, NotAnAncestor, NothingBetween: as they say.
     """
     options = options or RevisionOptions()
+    setup, new = options.setup, resolve(repository, bad)
     folder = bench.project.folder
-    commits = _Commits(
-        repository=repository,
-        options=options,
-        terms=terms,
-        folder=folder if folder.is_relative_to(repository.top) else None,
-        new=resolve(repository, bad),
-    )
+    within = folder if folder.is_relative_to(repository.top) else None
     # One that was run before the search began is checked first, before a worktree is made.
-    history = commits.between(good, bad) if good else None
-    setup = options.setup
+    history = None
+    if good:
+        history = _history(repository, good, new, options, within, terms)
     setup.check(repository.top, bench.environment)
     setup_text = setup.text(repository.top)
     worktrees = Worktrees(repository, bench.belongings, bench.project.state / "worktrees")
@@ -162,71 +157,128 @@ def revisions(
     checkouts = Checkouts(
         worktrees=worktrees, bench=bench, setups=setups, editable=options.editable, equal=equal
     )
-    return Versions(
-        kind="commit",
+    return CommitVersions(
         subject=repository.top.name,
         old=None if history is None else history.good,
-        new=commits.new,
-        label=lambda commit: commit[:10],
-        describe=commits.in_lines,
-        details=lambda commit: str(describe(repository, commit, main_line=commits.new)),
-        on=lambda trial, commit: replace(trial, revision=commit, setup=setup_text),
+        new=new,
         place=checkouts.place,
-        bisection=lambda old, new: (history or commits.between(old, new)).bisection(),
-        line=commits.line,
-        picture=commits.picture,
         remarks=() if history is None or not history.remark else (history.remark,),
-        deeper=partial(deeper, repository),
-        inside=commits.inside,
-        diff=partial(shown_diff, repository),
-        again=partial(_again, repository, setup),
-        log=commits.log,
         equal=equal,
         observe=checkouts.observe,
-        whole=(lambda old, new: commits.graph(old, new).bisection()) if options.is_line else None,
+        repository=repository,
+        options=options,
+        terms=terms,
+        folder=within,
+        history=history,
+        setup_text=setup_text,
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Commits:
-    """The commits of a repository, as one search sees them."""
+def _history(
+    repository: Repository,
+    old: str,
+    new: str,
+    options: RevisionOptions,
+    folder: Path | None,
+    terms: Terms | None,
+) -> RevisionHistory:
+    found = RevisionHistory.between(
+        repository, old, new, paths=options.paths, folder=folder, terms=terms
+    )
+    return found.line(folder=folder) if options.is_line else found
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitVersions(Versions):
+    """The commits of a repository, by their full names.
+
+    Attributes:
+        repository: where they are.
+        options: what else to heed.
+        terms: what the ends are called.
+        folder: the project's, in the repository; None: it is elsewhere.
+        history: the commits between both ends, if both were named.
+        setup_text: what is done in each checkout first.
+    """
+
+    kind: ClassVar[str] = "commit"
     repository: Repository
     options: RevisionOptions
     terms: Terms | None
     folder: Path | None
-    new: str
+    history: RevisionHistory | None
+    setup_text: str
 
-    def graph(self, old: str, new: str) -> RevisionHistory:
-        return RevisionHistory.between(
-            self.repository, old, new,
-            paths=self.options.paths, folder=self.folder, terms=self.terms,
-        )  # fmt: skip
+    def label(self, version: str) -> str:
+        """Return the beginning of its name."""
+        return version[:10]
 
-    def between(self, old: str, new: str) -> RevisionHistory:
-        found = self.graph(old, new)
-        return found.line(folder=self.folder) if self.options.is_line else found
+    def describe(self, versions: Sequence[str]) -> Mapping[str, str]:
+        """Return the day and the subject of commits."""
+        known = summaries(self.repository, versions)
+        return {each: f"{known[each].date[:10]} {known[each].subject}" for each in versions}
+
+    def details(self, version: str) -> str:
+        """Return its date, author, subject and files."""
+        return str(describe(self.repository, version, main_line=self.new))
+
+    def titles(self, versions: Sequence[str]) -> Mapping[str, str]:
+        """Return names, days and subjects of commits."""
+        known = summaries(self.repository, versions)
+        return {each: str(known[each]) for each in versions}
+
+    def on(self, trial: Trial, version: str) -> Trial:
+        """Return the trial that runs in a checkout of it."""
+        return replace(trial, revision=version, setup=self.setup_text)
+
+    def diff(self, version: str, paths: Collection[str]) -> str:
+        """Return what it changed."""
+        return shown_diff(self.repository, version, paths)
+
+    def again(self, trial: Trial) -> str:
+        """Return a line that checks the trial's commit out and runs its command there."""
+        return _again(self.repository, self.options.setup, trial)
+
+    def bisection(self, old: str, new: str) -> Bisection[str]:
+        """Return the search between two commits, by first parents if that is asked for."""
+        return (self.history or self._between(old, new)).bisection()
+
+    def _between(self, old: str, new: str) -> RevisionHistory:
+        return _history(self.repository, old, new, self.options, self.folder, self.terms)
 
     def line(self) -> tuple[Sequence[str], frozenset[int]]:
+        """Return the commits before the new end, those with a tag preferred."""
         found = RevisionLine.before(
             self.repository, self.new, paths=self.options.paths, folder=self.folder
         )
         return found.commits, found.tagged
 
-    def inside(self, commit: str) -> Bisection[str] | None:
+    @property
+    def is_grouped(self) -> bool:
+        """Whether a merge stands for all that it brought in."""
+        return self.options.is_line
+
+    def whole(self, old: str, new: str) -> Bisection[str]:
+        """Return the search in the whole graph between two commits."""
+        if not self.is_grouped:
+            return self.bisection(old, new)
+        graph = replace(self.options, is_line=False)
+        return _history(self.repository, old, new, graph, self.folder, self.terms).bisection()
+
+    def inside(self, version: str) -> Bisection[str] | None:
         """Return the search in a merge that a search by first parents has found."""
-        within = inside_of(self.repository, commit, self.options.paths, self.folder)
-        if within is None or not self.options.is_line:
+        if not self.is_grouped:
             return None
-        return within.bisection()
+        within = inside_of(self.repository, version, self.options.paths, self.folder)
+        return None if within is None else within.bisection()
 
-    def picture(self, state: Bisection[str], used: Terms) -> str:
-        rows = outline(state.standings(), first_bad=state.result().first_bad)
-        shown = (row.version for row in rows if isinstance(row, Shown))
-        known = summaries(self.repository, shown)
-        return picture(rows, lambda commit: str(known[commit]), terms=used)
+    def deeper(self) -> str:
+        """Return how to fetch what a shallow clone lacks."""
+        return deeper(self.repository)
 
-    def log(self, old: str, new: str, state: Bisection[str], used: Terms) -> str:
+    def log(self, state: Bisection[str], terms: Terms) -> str:
+        """Return the search as `git bisect replay` reads it."""
+        old, new = state.old_end or "", state.new_end
         named = [old, new, *dict(state.tested), *state.suspects]
         known = summaries(self.repository, named)
         is_inside_a_merge = self.repository.ask("rev-parse", f"{new}^1").text == old
@@ -234,17 +286,13 @@ class _Commits:
             old=old,
             new=new,
             tested=state.tested,
-            terms=used,
+            terms=terms,
             title=lambda commit: known[commit].subject,
             paths=self.options.paths,
             is_line=self.options.is_line and not is_inside_a_merge,
             first_bad=state.result().first_bad,
         )
         return str(log)
-
-    def in_lines(self, commits: Sequence[str]) -> Mapping[str, str]:
-        known = summaries(self.repository, commits)
-        return {commit: f"{known[commit].date[:10]} {known[commit].subject}" for commit in commits}
 
 
 def _again(repository: Repository, setup: Setup, trial: Trial) -> str:

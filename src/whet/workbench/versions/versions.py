@@ -2,13 +2,11 @@
 
 import sys
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TypeAlias
 
-from whet.bisection.equal_trees import EqualTrees
 from whet.bisection.terms import Terms
 from whet.core.budget import Budget, StopReason
 from whet.core.event import HistoryNarrowed, Notice
@@ -18,7 +16,6 @@ from whet.core.outcome import Outcome
 from whet.core.text.quantity import shown_count
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.execution.cold import Observe
 from whet.search.answering import answering
 from whet.search.flaky.second_look import SecondLook, second_look
 from whet.search.flaky.stretches import line_of_bisection
@@ -36,70 +33,13 @@ from whet.workbench.trials.driver import (
 )
 from whet.workbench.trials.investigation import LookedAgain, VersionSearch
 from whet.workbench.trials.placing import PlacingExecutor
-from whet.workbench.trials.session import Place, RecordedExecutor, Session
+from whet.workbench.trials.session import RecordedExecutor, Session
 from whet.workbench.versions.ends import Ahead, Ends
 from whet.workbench.versions.graded import LikeFailure, graded
 from whet.workbench.versions.judged_alike import JudgedAlike
 from whet.workbench.versions.unlike import Unlike
+from whet.workbench.versions.version_source import Versions
 from whet.workbench.versions.version_watch import VersionWatch, places_of
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Versions:
-    """The versions of something, as a search over them needs it.
-
-    Attributes:
-        kind: ``commit`` or ``release``.
-        subject: the repository's folder or the package's name.
-        old: the old end; None: walk back until there is one.
-        new: the new end.
-        label: a version in a word.
-        describe: versions, each in a line.
-        details: a version in lines of text.
-        on: the trial that runs on a version.
-        place: wraps an executor so that it makes a place for each version.
-        bisection: the search between an old and a new end.
-        line: the new end and those before it, newest first, and which of them to prefer.
-        picture: what is left, as lines of text.
-        remarks: what is to be said beforehand, such as which versions are left out and why.
-        deeper: says how to get at older ones that are missing, or nothing.
-        inside: the search in what the first bad version brought in, if it is made of others.
-        diff: what a version changed, first in files of these paths.
-        again: a line for a shell that runs a trial on its version.
-        log: the search between an old and a new end as `git bisect replay` reads it.
-        equal: tells which versions equal a tested one in all that it read; None: unknown.
-        observe: says where it is to be noted what a trial looks at.
-        recalled: what came of a trial by itself, where that is remembered; None: nothing is.
-        whole: the search between two ends if ``bisection`` groups versions (`inside`); None: it doesn't.
-        installed: the version that the command itself finds; a trial on it must do the same.
-        folder: where the files of a version are; None: they are not kept.
-    """
-
-    kind: str
-    subject: str
-    old: str | None
-    new: str
-    label: Callable[[str], str]
-    describe: Callable[[Sequence[str]], Mapping[str, str]]
-    details: Callable[[str], str]
-    on: Callable[[Trial, str], Trial]
-    place: Place
-    bisection: Callable[[str, str], Bisection[str]]
-    line: Callable[[], tuple[Sequence[str], frozenset[int]]]
-    picture: Callable[[Bisection[str], Terms], str]
-    remarks: tuple[str, ...] = ()
-    deeper: Callable[[], str] = str
-    inside: Callable[[str], Bisection[str] | None] = lambda _: None
-    diff: Callable[[str, Collection[str]], str] = lambda _version, _paths: ""
-    again: Callable[[Trial], str] = lambda _: ""
-    log: Callable[[str, str, Bisection[str], Terms], str] = lambda _old, _new, _state, _terms: ""
-    equal: EqualTrees | None = None
-    observe: Observe | None = None
-    recalled: Callable[[Trial], Outcome | None] | None = None
-    whole: Callable[[str, str], Bisection[str]] | None = None
-    installed: str = ""
-    folder: Callable[[str], Path] | None = None
-
 
 MOST_WEIGHED = 20_000
 """Among more versions it costs more to weigh what was seen than the runs that it may save."""
@@ -211,11 +151,10 @@ class VersionHunt:
         if isinstance(found, Ended):
             return self._nothing_good(oracle, found, watch)
         bisection, ended = found
-        whole = self.versions.whole
         old = self.versions.old
-        if old is not None and (whole is not None or self.versions.new != asked.new):
+        if old is not None and (self.versions.is_grouped or self.versions.new != asked.new):
             # Those tested on the way back lie between the ends too, and those inside a merge.
-            count = (whole or self.versions.bisection)(old, asked.new).started_with - 1
+            count = self.versions.whole(old, asked.new).started_with - 1
         else:
             count = bisection.started_with - 1
         again = looked or Ended(result=None, stopped=None, trials=0, wall_seconds=0.0)
@@ -403,8 +342,7 @@ class VersionHunt:
         old, failures = self.versions.old, self.failures
         if isinstance(found, Ended) or found[1].stopped or old is None or failures is None:
             return None
-        between = self.versions.whole or self.versions.bisection
-        lineage = between(old, asked.new).lineage
+        lineage = self.versions.whole(old, asked.new).lineage
         if asked.old is None:  # that it is good was never said: it has passed once
             lineage = {**lineage, old: ()}
         if len(lineage) > MOST_WEIGHED:
@@ -542,9 +480,7 @@ class VersionHunt:
             trials=len(watch.seen),
             diff="" if found is None else self._diff(found, watch),
             again="" if found is None else self.versions.again(self._ask(found).trial),
-            log=self.versions.log(
-                bisection.old_end or "", bisection.new_end, bisection, self.terms
-            ),
+            log=self.versions.log(bisection, self.terms),
             places=places_of(bisection, label),
             place_count=bisection.version_count,
             concluded=0 if self._alike is None else len(watch.not_run(self._alike.concluded)),

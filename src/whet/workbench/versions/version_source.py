@@ -1,0 +1,120 @@
+"""What a search over versions asks of them: one class for each kind of history."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from whet.bisection.equal_trees import EqualTrees
+from whet.bisection.picture import Shown, outline, picture
+from whet.bisection.terms import Terms
+from whet.core.outcome import Outcome
+from whet.core.trial import Trial
+from whet.execution.cold import Observe
+from whet.search.history.bisection import Bisection
+from whet.workbench.trials.session import Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Versions(ABC):
+    """The versions of something, as a search over them needs it; each is known by an id.
+
+    Attributes:
+        kind: one of them in a word, such as ``commit``.
+        subject: the repository's folder or the package's name.
+        old: the old end; None: walk back until there is one.
+        new: the new end.
+        place: wraps an executor so that it makes a place for each version.
+        remarks: what is to be said beforehand, such as which versions are left out and why.
+        equal: tells which versions equal a tested one in all that it read; None: unknown.
+        observe: says where it is to be noted what a trial looks at; None: nowhere.
+        installed: the version that the command itself finds; a trial on it must do the same.
+    """
+
+    kind: ClassVar[str]
+    subject: str
+    old: str | None
+    new: str
+    place: Place
+    remarks: tuple[str, ...] = ()
+    equal: EqualTrees | None = None
+    observe: Observe | None = None
+    installed: str = ""
+
+    # ---- what a version is ----
+
+    def label(self, version: str) -> str:
+        """Return a version in a word."""
+        return version
+
+    @abstractmethod
+    def describe(self, versions: Sequence[str]) -> Mapping[str, str]:
+        """Return what is known of versions, each in a line."""
+
+    @abstractmethod
+    def details(self, version: str) -> str:
+        """Return a version in lines of text."""
+
+    def titles(self, versions: Sequence[str]) -> Mapping[str, str]:
+        """Return what a picture says of versions."""
+        return {version: version for version in versions}
+
+    @abstractmethod
+    def on(self, trial: Trial, version: str) -> Trial:
+        """Return the trial that runs on a version."""
+
+    def recalled(self, trial: Trial) -> Outcome | None:
+        """Return what came of a trial by itself, where that is remembered."""
+        del trial
+        return None
+
+    def diff(self, version: str, paths: Collection[str]) -> str:
+        """Return what a version changed, first in files of these paths; empty: not known."""
+        del version, paths
+        return ""
+
+    def again(self, trial: Trial) -> str:
+        """Return a line for a shell that runs a trial on its version; empty: there is none."""
+        del trial
+        return ""
+
+    # ---- how they are searched ----
+
+    @abstractmethod
+    def bisection(self, old: str, new: str) -> Bisection[str]:
+        """Return the search between an old and a new end."""
+
+    @abstractmethod
+    def line(self) -> tuple[Sequence[str], frozenset[int]]:
+        """Return the new end and those before it, newest first, and which of them to prefer."""
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether `bisection` takes several versions for one, to search `inside` it later."""
+        return False
+
+    def whole(self, old: str, new: str) -> Bisection[str]:
+        """Return the search between two ends with each version by itself."""
+        return self.bisection(old, new)
+
+    def inside(self, version: str) -> Bisection[str] | None:
+        """Return the search in what a version brought in; None: it is not made of others."""
+        del version
+        return None
+
+    def deeper(self) -> str:
+        """Return how to get at older versions that are missing; empty: none are."""
+        return ""
+
+    # ---- what is shown of a search ----
+
+    def picture(self, state: Bisection[str], terms: Terms) -> str:
+        """Return what is left, as lines of text."""
+        rows = outline(state.standings(), first_bad=state.result().first_bad)
+        titles = self.titles([row.version for row in rows if isinstance(row, Shown)])
+        return picture(rows, lambda version: titles[version], terms=terms)
+
+    def log(self, state: Bisection[str], terms: Terms) -> str:
+        """Return a search as `git bisect replay` reads it; empty: git knows no such versions."""
+        del state, terms
+        return ""
