@@ -80,7 +80,7 @@ class AttemptVersions(Versions):
 
     def recalled(self, trial: Trial) -> Outcome | None:
         """Return what came of the code when it was tried."""
-        states = reversed(self.states.values())
+        states = reversed(list(self.states.values()))
         of_code = (each for each in states if each.commit == trial.revision)
         return next((each.outcome for each in of_code if each.outcome is not None), None)
 

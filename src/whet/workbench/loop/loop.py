@@ -31,6 +31,7 @@ from whet.workbench.trials.bench import Workbench, oracle_of
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.run import RunResult, judged
 from whet.workbench.trials.session import RecordedExecutor, Session
+from whet.workbench.trials.tested import result_of
 
 BACK, AGAIN, QUIT = "b", "r", "q"
 """What the user may type between two runs."""
@@ -191,13 +192,14 @@ def loop(
     oracle = oracle_of(request.judging)
 
     def judge(trial: Trial, future: TrialFuture) -> RunResult:
-        return judged(session, trial, oracle, future)
+        return judged(session, result_of(trial, future, oracle, ""), oracle)
 
     with (
         early,
         Saves(root, state.meanwhile.counts) as saves,
         Verifier(
-            session=session, oracle=oracle, mode=options.verify, console=console,
+            session=replace(session, verb="verify", request=replace(request, expectation=None)),
+            oracle=oracle, mode=options.verify, console=console,
             wake=saves.wake, distrust=runs.distrust, why_outdated=runs.why_outdated,
         ) as verifier,
         session.executor(console=console, perform=runs) as executor,

@@ -23,6 +23,7 @@ from whet.execution.warm import Start
 from whet.host.process.console import Console
 from whet.workbench.trials.run import RunResult
 from whet.workbench.trials.session import RecordedExecutor, Session
+from whet.workbench.trials.tested import result_of
 
 _SHARE = 0.1  # of the loop's time, for all verifications but the first
 _PATIENCE, _LEAST_SECONDS = 5.0, 20.0  # times the seconds of the cold run that was measured
@@ -190,16 +191,14 @@ class Verifier:
         if future is None or case is None or not future.done():
             return None
         self._future = None
-        error, number = future.exception(), future.number
+        error = future.exception()
         if isinstance(error, WhetError):
             return self._ended(case, why_not=f"a cold run could not be started: {error}")
-        outcome = future.result()
-        assert number is not None
-        self.session.bench.notebook.judge(
-            number, self.oracle.description, self.oracle.judge(outcome), None
-        )
+        ran = result_of(case.trial, future, self.oracle, "")
+        outcome = ran.outcome
+        self.session.judge(ran, self.oracle)
         case.outcomes.append(outcome)
-        case.numbers.append(number)
+        case.numbers.append(ran.own_number)
         if outcome.timed_out or outcome.interrupted:
             why = f"a cold run had not ended after {outcome.wall_seconds:.0f} seconds"
             return self._ended(case, why_not=why)

@@ -9,13 +9,13 @@ from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.execution.futures import TrialFuture
 from whet.host.process.console import Console
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.notebook.entry import Entry
 from whet.workbench.trials.bench import Workbench, oracle_of
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Place, Session
+from whet.workbench.trials.tested import Tested, result_of
 
 if TYPE_CHECKING:
     from whet.core.expectation import Expectation
@@ -64,25 +64,19 @@ def run_trial(
 ) -> RunResult:
     """Run and record one trial that is already built."""
     with session.executor(console=console, place=place) as executor:
-        future = executor.submit(trial)
-        future.result()
-    return judged(session, trial, oracle, future)
+        ran = result_of(trial, executor.submit(trial), oracle, "")
+    return judged(session, ran, oracle)
 
 
-def judged(session: Session, trial: Trial, oracle: Oracle, future: TrialFuture) -> RunResult:
+def judged(session: Session, ran: Tested[None], oracle: Oracle) -> RunResult:
     """Judge a recorded trial that has ended, and compare it with the one before."""
-    bench, request = session.bench, session.request
-    outcome, number = future.result(), future.number
-    assert number is not None
-    previous = bench.notebook.previous_of(trial, before=number)
-    verdict = oracle.judge(outcome)
-    expected = request.expectation
-    met = None if expected is None else expected.met(outcome, verdict)
-    bench.notebook.judge(number, oracle.description, verdict, met)
+    bench, outcome, number = session.bench, ran.outcome, ran.own_number
+    previous = bench.notebook.previous_of(ran.trial, before=number)
+    session.judge(ran, oracle)
     entry = bench.notebook.trial(number)
     same = (
         previous is not None
-        and verdict is Verdict.BAD
+        and ran.verdict is Verdict.BAD
         and previous.outcome is not None
         and outcome.signature is not None
         and previous.outcome.signature == outcome.signature

@@ -116,9 +116,15 @@ class Session:
         self.show(ran)
 
     def judge(self, ran: Tested[object], oracle: Oracle) -> None:
-        """Write down what a trial proves; one that was not run has no row."""
-        if ran.number is not None:
-            self.bench.notebook.judge(ran.number, oracle.description, ran.verdict, None)
+        """Write down what a trial proves, and what became of its author's expectation.
+
+        One that was not run has no row; of the trials of an investigation nobody expects a thing.
+        """
+        if ran.number is None:
+            return
+        expected = self.request.expectation if self.number is None else None
+        met = None if expected is None else expected.met(ran.outcome, ran.verdict)
+        self.bench.notebook.judge(ran.number, oracle.description, ran.verdict, met)
 
     def show(self, ran: Tested[object]) -> None:
         """Tell the observers of a trial, or why it could not be run."""
