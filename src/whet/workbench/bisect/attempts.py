@@ -21,7 +21,7 @@ from whet.workbench.trials.request import Judging
 from whet.workbench.versions.version_source import Versions
 
 
-def attempts(bench: Workbench, trial: Trial, judging: Judging) -> "AttemptVersions":
+def attempts(bench: Workbench, trial: Trial, judging: Judging) -> Versions:
     """Return the states of the code that the command was tried on since it last passed.
 
     What came of them is remembered: it is not run again between the ends.
@@ -40,7 +40,7 @@ def attempts(bench: Workbench, trial: Trial, judging: Judging) -> "AttemptVersio
         )
     oldest = states[0].outcome
     passed = oldest is not None and oracle_of(judging).judge(oldest) is Verdict.GOOD
-    return AttemptVersions(
+    return _Attempts(
         subject=repository.top.name,
         old=states[0].name if passed else None,
         new=states[-1].name,
@@ -50,7 +50,7 @@ def attempts(bench: Workbench, trial: Trial, judging: Judging) -> "AttemptVersio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttemptVersions(Versions):
+class _Attempts(Versions):
     """The states of the code that a command was tried on, by the names of their trials.
 
     Attributes:
@@ -61,37 +61,30 @@ class AttemptVersions(Versions):
     states: Mapping[str, Attempt]
 
     def describe(self, versions: Sequence[str]) -> Mapping[str, str]:
-        """Return when attempts were made."""
         known = (each for each in versions if self.states[each].outcome is not None)
         return {each: self.states[each].started_at[:16] for each in known}
 
     def details(self, version: str) -> str:
-        """Return when it was made and what it changed."""
         said = self._said(version)
         return f"{version}: {said}" if said else version
 
     def titles(self, versions: Sequence[str]) -> Mapping[str, str]:
-        """Return attempts with when they were made and what they changed."""
         return {each: f"{each} {self._said(each)}" for each in versions}
 
     def on(self, trial: Trial, version: str) -> Trial:
-        """Return the trial that runs on its code."""
         return replace(trial, revision=self.states[version].commit)
 
     def recalled(self, trial: Trial) -> Outcome | None:
-        """Return what came of the code when it was tried."""
         states = reversed(list(self.states.values()))
         of_code = (each for each in states if each.commit == trial.revision)
         return next((each.outcome for each in of_code if each.outcome is not None), None)
 
     def bisection(self, old: str, new: str) -> Bisection[str]:
-        """Return the search between two attempts."""
         names = list(self.states)
         part = names[names.index(old) : names.index(new) + 1]
         return Bisection(line_of(part), new, (old,))
 
     def line(self) -> tuple[Sequence[str], frozenset[int]]:
-        """Return the attempts, newest first."""
         return list(self.states)[::-1], frozenset()
 
     def _said(self, name: str) -> str:

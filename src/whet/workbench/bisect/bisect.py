@@ -92,7 +92,7 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
     if options.attempts:
         from whet.workbench.bisect.attempts import attempts
 
-        versions: Versions = attempts(bench, trial, request.judging)
+        versions = attempts(bench, trial, request.judging)
     else:
         if not (options.package or options.pythons):
             options, terms = _dated_and_in_order(bench, trial, options, terms)

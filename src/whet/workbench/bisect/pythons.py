@@ -21,7 +21,7 @@ _ENDS = 2
 _RANGE = re.compile(r"(?P<major>\d)\.(?P<first>\d+)\.\.(?:(?P=major)\.)?(?P<last>\d+)")
 
 
-def pythons(bench: Workbench, trial: Trial, wanted: str, packages: str = "") -> "PythonVersions":
+def pythons(bench: Workbench, trial: Trial, wanted: str, packages: str = "") -> Versions:
     """Return the Pythons of a range as versions to search.
 
     Each gets an environment of its own, with the packages that are named. A Python that is not
@@ -60,7 +60,7 @@ def pythons(bench: Workbench, trial: Trial, wanted: str, packages: str = "") -> 
         environments_for(bench, inherited, facts[-1]),
         pythons={each.version: each.path for each in facts},
     )
-    return PythonVersions(
+    return _Pythons(
         subject=PYTHON,
         old=facts[0].version,
         new=facts[-1].version,
@@ -71,7 +71,7 @@ def pythons(bench: Workbench, trial: Trial, wanted: str, packages: str = "") -> 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PythonVersions(Versions):
+class _Pythons(Versions):
     """Pythons of several versions.
 
     Attributes:
@@ -84,24 +84,19 @@ class PythonVersions(Versions):
     pins: Mapping[str, str]
 
     def describe(self, versions: Sequence[str]) -> Mapping[str, str]:
-        """Return where Pythons are."""
         return {each: self.pythons[each] for each in versions}
 
     def details(self, version: str) -> str:
-        """Return its version and where it is."""
         return f"Python {version}, {self.pythons[version]}"
 
     def on(self, trial: Trial, version: str) -> Trial:
-        """Return the trial that runs in an environment of it."""
         return replace(trial, packages={**self.pins, PYTHON: version})
 
     def bisection(self, old: str, new: str) -> Bisection[str]:
-        """Return the search between two of them."""
         line = list(self.pythons)
         return Bisection(line_of(line[line.index(old) : line.index(new) + 1]), new, (old,))
 
     def line(self) -> tuple[Sequence[str], frozenset[int]]:
-        """Return them, newest first."""
         return list(self.pythons)[::-1], frozenset()
 
 

@@ -123,10 +123,16 @@ class _Ends:
         """Run the good case, as often as a failure that comes now and then needs."""
         baseline, cases = found.baseline, found.cases
         trial = with_patience(found.trial(()), baseline.reproduction.wall_seconds)
-        for _ in range(baseline.repeats):
-            ran = self.session.run(trial, baseline.oracle, cases.good, place=cases.place)
-            if ran.verdict is not Verdict.GOOD:
-                raise _GoodEndFailsError(_fails_too(cases, ran))
+        *_, last = self.session.repeat(
+            trial, baseline.oracle, cases.good,
+            times=baseline.repeats, until=_is_not_good, place=cases.place,
+        )  # fmt: skip
+        if _is_not_good(last):
+            raise _GoodEndFailsError(_fails_too(cases, last))
+
+
+def _is_not_good(ran: Tested[object]) -> bool:
+    return ran.verdict is not Verdict.GOOD
 
 
 def _fails_too(cases: Cases, ran: Tested[object]) -> EndMisjudged:

@@ -328,17 +328,13 @@ class Closer:
         trial: Trial | None = None,
     ) -> list[Outcome]:
         """Run the command with other tasks, several times, or until it ends in one way."""
-        oracle, session = self.baseline.oracle, replace(self.session, tasks=tasks)
-        trial = _with_time(trial or self.trial, self.baseline.reproduction.wall_seconds)
-        runs: list[Outcome] = []
-        with session.executor(place=self.place) as executor:
-            while len(runs) < times:
-                ran = session.run_on(executor, trial, oracle, "looked at")
-                runs.append(ran.outcome)
-                self.looked.append(ran.own_number)
-                if ran.verdict is until:
-                    break
-        return runs
+        runs = replace(self.session, tasks=tasks).repeat(
+            _with_time(trial or self.trial, self.baseline.reproduction.wall_seconds),
+            self.baseline.oracle, "looked at",
+            times=times, until=lambda ran: ran.verdict is until, place=self.place,
+        )  # fmt: skip
+        self.looked += [each.own_number for each in runs]
+        return [each.outcome for each in runs]
 
     # ---- races ----
 

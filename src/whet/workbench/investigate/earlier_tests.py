@@ -100,11 +100,7 @@ def _run(work: Work, fewest: FewestTests, tests: Tests) -> list[Tested[None]]:
     """Run tests from their start, often enough."""
     told = replace(fewest.command, options=(*fewest.command.options, *_TELL_ALL))
     trial = replace(fewest.trial, command=told.on(tests))
-    with work.session.executor() as executor:
-        return [
-            work.session.run_on(executor, trial, fewest.oracle, f"{len(tests)} tests")
-            for _ in range(_SURE)
-        ]
+    return work.session.repeat(trial, fewest.oracle, f"{len(tests)} tests", times=_SURE)
 
 
 def _as_smaller(work: Work, baseline: Baseline, fewest: FewestTests) -> tuple[Baseline, bool]:

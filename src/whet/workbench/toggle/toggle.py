@@ -27,7 +27,7 @@ from whet.workbench.trials.driver import as_it_is
 from whet.workbench.trials.investigation import Reproduction
 from whet.workbench.trials.reproduce import Baseline, reproduce, with_patience
 from whet.workbench.trials.request import TrialRequest
-from whet.workbench.trials.session import RecordedExecutor, Session, open_session
+from whet.workbench.trials.session import Session, open_session
 from whet.workbench.trials.tested import Tested
 
 _SIGNS = AgentTasks(reads_signs=True)
@@ -232,29 +232,22 @@ class _Turning:
 
     def one_by_one(self) -> tuple[Turned, ...]:
         # One after the other: how long each takes is part of the answer.
-        with self._session.executor() as executor:
-            return tuple(self._turn(executor, each) for each in self._options.toggles)
+        return tuple(map(self._turn, self._options.toggles))
 
-    def _turn(self, executor: RecordedExecutor, each: Toggle) -> Turned:
-        def until(ran: Tested[None]) -> bool:  # that it still fails is known; it may fail otherwise
+    def _turn(self, each: Toggle) -> Turned:
+        def settles(ran: Tested[None]) -> bool:  # it still fails; it may fail otherwise
             return self._options.repeats is None and ran.outcome.failure is not None
 
-        asked = turned_on(self._bench, self._trial, (each,))
-        return self._answer(each, self._runs(executor, asked, each.name, until))
+        return self._answer(each, self._runs((each,), each.name, settles))
 
     def _runs(
-        self,
-        executor: RecordedExecutor,
-        asked: Trial,
-        label: str,
-        until: Callable[[Tested[None]], bool],
+        self, toggles: tuple[Toggle, ...], label: str, until: Callable[[Tested[None]], bool]
     ) -> list[Tested[None]]:
-        """Run a trial as often as is wanted, or until one run settles it."""
-        runs: list[Tested[None]] = []
-        while len(runs) < self._repeats and not (runs and until(runs[-1])):
-            ran = self._session.run_on(executor, asked, self._baseline.oracle, label)
+        asked = turned_on(self._bench, self._trial, toggles)
+        oracle = self._baseline.oracle
+        runs = self._session.repeat(asked, oracle, label, times=self._repeats, until=until)
+        for ran in runs:
             self._note(ran)
-            runs.append(ran)
         return runs
 
     def _answer(self, each: Toggle, runs: Sequence[Tested[None]]) -> Turned:
@@ -343,9 +336,7 @@ class _Turning:
         def is_otherwise(ran: Tested[None]) -> bool:
             return search.told(ran.verdict) is not wanted
 
-        with self._session.executor() as executor:
-            runs = self._runs(executor, search.as_trial(toggles), "all of them", is_otherwise)
-        return not is_otherwise(runs[-1])
+        return not is_otherwise(self._runs(toggles, "all of them", is_otherwise)[-1])
 
     def _nothing(self, toggles: tuple[Toggle, ...]) -> TurnedTogether:
         self._session.emit(Notice(text="with all of them together it fails the same way"))

@@ -110,6 +110,23 @@ class Session:
         self.tell(ran, oracle)
         return ran
 
+    def repeat(
+        self,
+        trial: Trial,
+        oracle: Oracle,
+        label: str,
+        *,
+        times: int,
+        until: Callable[[Tested[None]], bool] = lambda _: False,
+        place: Place | None = None,
+    ) -> list[Tested[None]]:
+        """Run one trial again and again, at most so often, until a run settles what is asked."""
+        runs: list[Tested[None]] = []
+        with self.executor(place=place) as executor:
+            while len(runs) < times and not (runs and until(runs[-1])):
+                runs.append(self.run_on(executor, trial, oracle, label))
+        return runs
+
     def tell(self, ran: Tested[object], oracle: Oracle) -> None:
         """Write a verdict down, and show it."""
         self.judge(ran, oracle)

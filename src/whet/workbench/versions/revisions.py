@@ -126,7 +126,7 @@ def revisions(
     *,
     options: RevisionOptions | None = None,
     terms: Terms | None = None,
-) -> "CommitVersions":
+) -> Versions:
     """Return the commits from ``good`` to ``bad``; without a good one those before ``bad``.
 
     Args:
@@ -157,7 +157,7 @@ def revisions(
     checkouts = Checkouts(
         worktrees=worktrees, bench=bench, setups=setups, editable=options.editable, equal=equal
     )
-    return CommitVersions(
+    return _Commits(
         subject=repository.top.name,
         old=None if history is None else history.good,
         new=new,
@@ -189,7 +189,7 @@ def _history(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommitVersions(Versions):
+class _Commits(Versions):
     """The commits of a repository, by their full names.
 
     Attributes:
@@ -210,44 +210,35 @@ class CommitVersions(Versions):
     setup_text: str
 
     def label(self, version: str) -> str:
-        """Return the beginning of its name."""
         return version[:10]
 
     def describe(self, versions: Sequence[str]) -> Mapping[str, str]:
-        """Return the day and the subject of commits."""
         known = summaries(self.repository, versions)
         return {each: f"{known[each].date[:10]} {known[each].subject}" for each in versions}
 
     def details(self, version: str) -> str:
-        """Return its date, author, subject and files."""
         return str(describe(self.repository, version, main_line=self.new))
 
     def titles(self, versions: Sequence[str]) -> Mapping[str, str]:
-        """Return names, days and subjects of commits."""
         known = summaries(self.repository, versions)
         return {each: str(known[each]) for each in versions}
 
     def on(self, trial: Trial, version: str) -> Trial:
-        """Return the trial that runs in a checkout of it."""
         return replace(trial, revision=version, setup=self.setup_text)
 
     def diff(self, version: str, paths: Collection[str]) -> str:
-        """Return what it changed."""
         return shown_diff(self.repository, version, paths)
 
     def again(self, trial: Trial) -> str:
-        """Return a line that checks the trial's commit out and runs its command there."""
         return _again(self.repository, self.options.setup, trial)
 
     def bisection(self, old: str, new: str) -> Bisection[str]:
-        """Return the search between two commits, by first parents if that is asked for."""
         return (self.history or self._between(old, new)).bisection()
 
     def _between(self, old: str, new: str) -> RevisionHistory:
         return _history(self.repository, old, new, self.options, self.folder, self.terms)
 
     def line(self) -> tuple[Sequence[str], frozenset[int]]:
-        """Return the commits before the new end, those with a tag preferred."""
         found = RevisionLine.before(
             self.repository, self.new, paths=self.options.paths, folder=self.folder
         )
@@ -255,29 +246,24 @@ class CommitVersions(Versions):
 
     @property
     def is_grouped(self) -> bool:
-        """Whether a merge stands for all that it brought in."""
         return self.options.is_line
 
     def whole(self, old: str, new: str) -> Bisection[str]:
-        """Return the search in the whole graph between two commits."""
         if not self.is_grouped:
             return self.bisection(old, new)
         graph = replace(self.options, is_line=False)
         return _history(self.repository, old, new, graph, self.folder, self.terms).bisection()
 
     def inside(self, version: str) -> Bisection[str] | None:
-        """Return the search in a merge that a search by first parents has found."""
         if not self.is_grouped:
             return None
         within = inside_of(self.repository, version, self.options.paths, self.folder)
         return None if within is None else within.bisection()
 
     def deeper(self) -> str:
-        """Return how to fetch what a shallow clone lacks."""
         return deeper(self.repository)
 
     def log(self, state: Bisection[str], terms: Terms) -> str:
-        """Return the search as `git bisect replay` reads it."""
         old, new = state.old_end or "", state.new_end
         named = [old, new, *dict(state.tested), *state.suspects]
         known = summaries(self.repository, named)
