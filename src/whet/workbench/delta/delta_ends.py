@@ -8,7 +8,7 @@ from whet.core.trial import PayloadBinding, Trial
 from whet.core.verdict import Verdict
 from whet.search.subsets.hierarchy import Numbers
 from whet.workbench.delta.cases import Cases
-from whet.workbench.files.copies import Copied, Running, reproduce_on_copies
+from whet.workbench.files.copies import Copied, reproduce_on_copies
 from whet.workbench.trials.reproduce import Baseline, reproduce, with_patience
 from whet.workbench.trials.session import Session
 from whet.workbench.trials.tested import Tested
@@ -112,8 +112,7 @@ class _Ends:
         trial = cases.trial(cases.everything)
         try:
             if cases.originals:
-                running = Running(session=self.session)
-                return reproduce_on_copies(trial, cases.originals, running)
+                return reproduce_on_copies(self.session, trial, cases.originals)
             baseline = reproduce(self.session, trial, place=cases.place)
         except BaselineDoesNotFail:
             return None

@@ -41,22 +41,14 @@ class Copied:
     baseline: Baseline
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Running:
-    """How trials of a reproduction are run and judged.
-
-    Attributes:
-        session: runs them.
-        place: where they run, if they run on another version.
-        attempts: how often at first.
-    """
-
-    session: Session
-    place: Place | None = None
-    attempts: int = FEW
-
-
-def reproduce_on_copies(trial: Trial, files: Sequence[Path], running: Running) -> Copied:
+def reproduce_on_copies(
+    session: Session,
+    trial: Trial,
+    files: Sequence[Path],
+    *,
+    place: Place | None = None,
+    attempts: int = FEW,
+) -> Copied:
     """Reproduce the failure on copies of ``files``, and once on the files themselves.
 
     Where the two differ, the copies are tried once more with all that lies beside the originals
@@ -66,15 +58,14 @@ def reproduce_on_copies(trial: Trial, files: Sequence[Path], running: Running) -
         BaselineDoesNotFail: if it fails on neither.
         CopyFailsOtherwise: if it fails on the files themselves alone, or in another way.
     """
-    original = _Original(trial, files, running)
-    session, place = running.session, running.place
+    original = _Original(session, trial, files, place)
     missing: BaselineDoesNotFail | None = None
     copied: Failure | None = None
     for placed in (trial, _with_neighbours(trial, files)):
         if placed is None:
             continue
         try:
-            baseline = reproduce(session, placed, place=place, attempts=running.attempts)
+            baseline = reproduce(session, placed, place=place, attempts=attempts)
         except BaselineDoesNotFail as error:
             missing = missing or error
             if not original.fails_at_all():
@@ -103,14 +94,15 @@ class _Original:
 
     def __init__(
         self,
+        session: Session,
         trial: Trial,
         files: Sequence[Path],
-        running: Running,
+        place: Place | None,
     ) -> None:
-        self._session = running.session
+        self._session = session
         self._trial = trial
         self._files = files
-        self._place = running.place
+        self._place = place
         self._outcomes: list[Outcome] = []
 
     def fails_at_all(self) -> bool:

@@ -25,7 +25,7 @@ from whet.host.trial.agent_tasks import AgentTasks
 from whet.host.trial.secret import masked_variables, masked_words
 from whet.host.trial.veil import veiled_data
 from whet.workbench.bisect.guilty_part import next_of_part
-from whet.workbench.files.copies import Copied, Running, reproduce_on_copies
+from whet.workbench.files.copies import Copied, reproduce_on_copies
 from whet.workbench.files.named_files import payload_names
 from whet.workbench.files.report_place import ReportFolder
 from whet.workbench.files.reproducer import make_reproducer
@@ -339,19 +339,19 @@ def _on_copies(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Copi
     def tried(chosen: list[Payload]) -> Copied:
         trial = bind_all(work.bench, work.trial, work.request, chosen)
         files = [payload.path for payload in chosen]
-        running = Running(session=work.session, place=place_of(work))
+        session, place = work.session, place_of(work)
         try:
-            return reproduce_on_copies(trial, files, running)
+            return reproduce_on_copies(session, trial, files, place=place)
         except BaselineDoesNotFail:
-            seldom = seldom_failure(trial, running)
+            seldom = seldom_failure(session, trial, place)
             if seldom is None:
                 raise
             failing, runs, attempts, how = seldom
             work.bench.emit(
                 Notice(text=f"the first runs passed; it failed after {runs} more, {how}")
             )
-            again = replace(running, attempts=max(_TIMES_SELDOM * runs, attempts))
-            return reproduce_on_copies(failing, files, again)
+            attempts = max(_TIMES_SELDOM * runs, attempts)
+            return reproduce_on_copies(session, failing, files, place=place, attempts=attempts)
 
     try:
         return payloads, tried(payloads)

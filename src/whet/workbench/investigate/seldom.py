@@ -9,18 +9,20 @@ from whet.core.errors import WhetError
 from whet.core.room import Room
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.workbench.files.copies import Running
 from whet.workbench.toggle.amplifiers import AMPLIFIERS
 from whet.workbench.trials.bench import oracle_of
 from whet.workbench.trials.repeated import Repeated
 from whet.workbench.trials.reproduce import with_patience
+from whet.workbench.trials.session import Place, Session
 
 _MOST_RUNS, _MOST_SECONDS = 40, 15.0
 _MOST_COUNTED, _LEAST_SECONDS = 60, 0.01
 """As it is, and with what makes a failure come more often."""
 
 
-def seldom_failure(trial: Trial, running: Running) -> tuple[Trial, int, int, str] | None:
+def seldom_failure(
+    session: Session, trial: Trial, place: Place | None
+) -> tuple[Trial, int, int, str] | None:
     """Return a trial that failed; None: it passes.
 
     With it stand how many runs it took, in how many its failures are to be counted, and what made
@@ -29,24 +31,23 @@ def seldom_failure(trial: Trial, running: Running) -> tuple[Trial, int, int, str
     Only what surrounds the program is changed: other processes keep the processors busy.
     """
     busy = next(each.room for each in AMPLIFIERS if each.name == "cpu-load")
-    found = _runs_until_bad(trial, running)
+    found = _runs_until_bad(session, trial, place)
     if found:
         return trial, *found, "as it is"
     assert busy is not None
-    room = running.session.bench.settled(busy.beside(trial.limits.room or Room()))
+    room = session.bench.settled(busy.beside(trial.limits.room or Room()))
     loaded = replace(trial, limits=replace(trial.limits, room=room))
     with suppress(WhetError):  # this machine cannot be kept busy
-        found = _runs_until_bad(loaded, running)
+        found = _runs_until_bad(session, loaded, place)
         if found:
             return loaded, *found, f"with all processors busy (`--cpu-load {busy.cpu_load}`)"
     return None
 
 
-def _runs_until_bad(trial: Trial, running: Running) -> tuple[int, int] | None:
+def _runs_until_bad(session: Session, trial: Trial, place: Place | None) -> tuple[int, int] | None:
     """Return how many runs it took until one was BAD, and how many take as long again; None: none was."""
-    session = running.session
     until = time.monotonic() + _MOST_SECONDS
-    with session.executor(place=running.place) as executor:
+    with session.executor(place=place) as executor:
         repeated = Repeated(
             executor=executor,
             oracle=oracle_of(session.request.judging),

@@ -12,7 +12,7 @@ from whet.core.trial import STDIN_EMPTY, Trial
 from whet.execution.warm_search import WarmSearch
 from whet.reduction.reducer import reducer_of
 from whet.reduction.validity import lost_header, validity_of
-from whet.workbench.files.copies import Running, reproduce_on_copies
+from whet.workbench.files.copies import reproduce_on_copies
 from whet.workbench.files.results import result_path
 from whet.workbench.shrink.also_found import OtherFailures
 from whet.workbench.shrink.dearness import SECONDS
@@ -79,7 +79,7 @@ def shrink(
     start = trial
     with open_session(bench, "shrink", request, trial) as session:
         files = [payload.path for payload in payloads]
-        copied = reproduce_on_copies(trial, files, Running(session=session))
+        copied = reproduce_on_copies(session, trial, files)
         trial, baseline = copied.trial, copied.baseline
         guard, place = earlier_good(session, typed, trial, baseline, files) or (None, None)
         results: list[ShrunkPayload] = []
