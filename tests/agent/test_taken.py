@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import whet.agent
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.evidence.clues.closer_look import kept_clues, told_in
@@ -47,6 +49,36 @@ for each in "abc":
 threading.Thread(target=work, daemon=True).start()
 threading.Thread(target=give_back, args=(jobs.task_done,)).start()
 jobs.join()
+"""
+TASKS = """\
+import asyncio
+async def ask(free, words):
+    await free.acquire()
+    await asyncio.sleep(0)
+    if not words:
+        return 0
+    free.release()
+    return len(words)
+async def main():
+    free = asyncio.Semaphore(1)
+    await ask(free, "one")
+    await ask(free, "")
+    loop = asyncio.get_running_loop()
+    how = lambda: loop.call_soon_threadsafe(free.release)
+    threading.Thread(target=give_back, args=(how,)).start()
+    await ask(free, "two")
+asyncio.run(main())
+"""
+TASKS_AT_WORK = """\
+import asyncio
+async def work(free, done):
+    async with free:
+        await done.wait()
+async def main():
+    free, done = asyncio.Semaphore(1), asyncio.Event()
+    asyncio.get_running_loop().call_later(1.0, done.set)
+    await asyncio.gather(*(work(free, done) for _ in range(3)))
+asyncio.run(main())
 """
 STILL_AT_WORK = """\
 import queue
@@ -106,5 +138,11 @@ def test_an_item_that_was_never_said_to_be_done_is_named(tmp_path: Path) -> None
     assert "took an item ('b') of a queue" in clue.says
 
 
-def test_who_is_still_at_work_has_kept_nothing(tmp_path: Path) -> None:
-    assert clues(STILL_AT_WORK, tmp_path) == []
+def test_a_task_that_leaves_with_a_place_is_named_where_it_left(tmp_path: Path) -> None:
+    (clue,) = clues(TASKS, tmp_path)
+    assert (clue.line, clue.sureness) == (line(TASKS, "return 0"), Sureness.SEEN)
+
+
+@pytest.mark.parametrize("program", [STILL_AT_WORK, TASKS_AT_WORK], ids=["threads", "tasks"])
+def test_who_is_still_at_work_has_kept_nothing(program: str, tmp_path: Path) -> None:
+    assert clues(program, tmp_path) == []

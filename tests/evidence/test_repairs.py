@@ -62,6 +62,10 @@ WRONG = {
         ("at = [0]\nseen = []\nfor n in range(3):\n    at[0] = n\n    seen.append(at)\n"
         "assert seen == [[0], [1], [2]]\n"), 5,
     ),
+    "kept live in a record": (
+        ("at = [0]\nseen = []\nfor n in range(2):\n    at[0] = n\n    seen.append({'at': at})\n"
+        "assert seen == [{'at': [0]}, {'at': [1]}]\n"), 5,
+    ),
     "given out live": (
         ("def f():\n    at = []\n    for n in range(2):\n        at.append(n)\n        yield at\n"
         "assert list(f()) == [[0], [0, 1]]\n"), 5,

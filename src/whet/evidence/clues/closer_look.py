@@ -132,7 +132,7 @@ def kept_clues(told: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
         by = f"left at {at(left.path, left.number)}" if left is not None else "went on"
         yield Clue(
             says=f"`{taken.function}` took {what} at {at(taken.path, taken.number)} and {by} without"
-            f" {rest}, and a thread waits for that",
+            f" {rest}, and another call waits for that",
             why=_WHY_KEPT,
             path=there.path,
             line=there.number,

@@ -189,15 +189,27 @@ def _kept_live(node: ast.AST) -> Iterator[Change]:
         kept = call.args[-1] if is_put and call.args else None
     elif isinstance(node, ast.Yield):
         kept = node.value
-    if isinstance(kept, ast.Name | ast.Attribute):
-        said = ast.unparse(kept)
+    for each in _held_by(kept):
+        said = ast.unparse(each)
         yield replace(
             replacing(
-                kept, f"`{said}` is put in itself, not as it is then: more than one entry is the same"
+                each, f"`{said}` is put in itself, not as it is then: more than one entry is the same"
                 " object, which goes on changing", f"__import__('copy').deepcopy({said})",
             ),
-            needs=Needed(TWICE, said, (kept.lineno,)),
+            needs=Needed(TWICE, said, (each.lineno,)),
         )  # fmt: skip
+
+
+def _held_by(kept: ast.expr | None) -> Iterator[ast.expr]:
+    """Yield what is kept, or what is in a record that is kept."""
+    match kept:
+        case ast.Name() | ast.Attribute():
+            yield kept
+        case ast.Dict(values=parts) | ast.Tuple(elts=parts) | ast.List(elts=parts):
+            for each in parts:
+                yield from _held_by(each)
+        case _:
+            return
 
 
 def _used_up(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:

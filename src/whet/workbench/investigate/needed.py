@@ -58,11 +58,18 @@ def _is_given_again(needs: Needed, path: str, recording: Recording) -> bool:
 
 
 def _held_twice(recording: Recording) -> set[int]:
-    """Return the numbers of the objects that a container has held more than once at a time."""
+    """Return the numbers of the objects that a container, or the records in it, held more than once."""
     found: set[int] = set()
     for value in recording.values:
         if value.kind == CONTAINER and len(value.parts) > 1:
-            parts = [each for _, each in recording.parts(value) if each.kind in _CHANGING]
-            counted = Counter(each.number for each in parts)
+            counted = Counter(
+                number for _, part in recording.parts(value) for number in _numbers(part, recording)
+            )
             found |= {number for number, times in counted.items() if times > 1}
     return found
+
+
+def _numbers(part: Value, recording: Recording) -> set[int]:
+    """Return the number of an object and, of a record, those of the objects in it."""
+    inside = [each for _, each in recording.parts(part)] if part.kind == CONTAINER else []
+    return {each.number for each in (part, *inside) if each.kind in _CHANGING}

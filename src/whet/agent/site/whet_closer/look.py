@@ -54,6 +54,7 @@ class Look:
             "socket": self._descriptors.watch_sockets,
             "ctypes": self._foreign.watch,
             "queue": self._taken.watch_queues,
+            "asyncio.locks": self._taken.watch_tasks,
         }
         self._descriptors.begin()
         for name, guard in guards.items():

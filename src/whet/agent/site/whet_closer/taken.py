@@ -58,6 +58,31 @@ class Taken:
         kind.task_done = self._giving(kind.task_done)
         kind.join = self._joining(kind.join)
 
+    def watch_tasks(self, module: dict[str, Any]) -> None:
+        """Watch the semaphores of `asyncio`."""
+        kind, taken = module["Semaphore"], self
+        acquire, running_loop = (
+            kind.acquire,
+            vars(sys.modules["asyncio.events"])["get_running_loop"],
+        )
+
+        async def acquired(owner: Any) -> Any:
+            caller = _above(1)
+            later = None
+            if owner.locked():
+                later = running_loop().call_later(
+                    _PATIENCE_SECONDS, taken._tell, "semaphore", owner
+                )
+            try:
+                found = await acquire(owner)
+            finally:
+                if later is not None:
+                    later.cancel()
+            taken._take(owner, caller, "")
+            return found
+
+        kind.acquire, kind.release = acquired, self._giving(kind.release)
+
     def _acquiring(self, acquire: Any) -> Any:
         def acquired(owner: Any, blocking: object = 1, timeout: Any = None) -> Any:
             if not blocking or timeout is not None:
@@ -155,4 +180,18 @@ def _running() -> set[int]:
         while frame is not None:
             found.add(id(frame))
             frame = frame.f_back
+    for task in _tasks():
+        waiting: Any = task.get_coro()
+        while waiting is not None:
+            found.add(id(getattr(waiting, "cr_frame", None)))
+            waiting = getattr(waiting, "cr_await", None)
     return found
+
+
+def _tasks() -> Any:
+    """Return the tasks of the loop that runs in this thread."""
+    tasks = sys.modules.get("asyncio.tasks")
+    try:
+        return () if tasks is None else vars(tasks)["all_tasks"]()
+    except RuntimeError:  # there is no loop
+        return ()
