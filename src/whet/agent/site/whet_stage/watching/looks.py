@@ -63,11 +63,12 @@ class Looks:
 
     def watch_paths(self, module: dict[str, object]) -> None:
         """Count from now on what `pathlib` is asked: that is given its namespace."""
-        if sys.version_info < (3, 13):  # later ones ask `os.path`
+        kinds = cast("type", module["Path"]).__mro__
+        if sys.version_info < (3, 14):  # later ones ask `os.path`
             for name in _METHODS:
-                is_so = self._asked(cast("Callable[..., bool]", vars(module["Path"])[name]))
-                self._put(module["Path"], name, is_so)
-
+                kind = next(each for each in kinds if name in vars(each))
+                self._put(kind, name, self._asked(vars(kind)[name]))
+        if sys.version_info < (3, 13):
             follow: Callable[..., object] = vars(module["Path"])["resolve"]
 
             def resolve(path: object, strict: bool = False) -> object:  # noqa: FBT001, FBT002 - as there
