@@ -94,7 +94,6 @@ WRONG = {
         ("kept = {}\ndef f(a, b):\n    if a not in kept:\n        kept[a] = b\n    return kept[a]\n"
         "f(1, 2)\nassert f(1, 3) == 3\n"), 3,
     ),
-    "layers": ("a, b = {'k': 1}, {'k': 2}\nc = {**a, **b}\nassert c['k'] == 1\n", 2),
     "layers that are asked": (
         "a, b = {'k': 1}, {'k': 2}\nc = b.get('k', a.get('k'))\nassert c == 1\n", 2,
     ),

@@ -21,6 +21,24 @@ found = price(10, "1,2")
 assert found == 12, found
 """
 OTHER = DROPPED.replace("found = price(10", 'rate("x")\nfound = price(9').replace('"1,2"', '"1.2"')
+MADE_ANEW = """\
+kept = {}
+
+
+def double(number):
+    return number * 3
+
+
+def doubled(number):
+    try:
+        return kept[number]
+    except Exception:
+        return double(number)
+
+
+found = doubled(2)
+assert found == 4, found
+"""
 
 
 def cause(whet: Whet, text: str) -> dict[str, object] | None:
@@ -36,6 +54,10 @@ def test_an_error_that_was_dropped_is_the_cause_where_what_came_instead_is_bad(w
     assert found is not None
     assert (found["line"], found["sureness"]) == (3, "seen")
     assert "caught and dropped at main.py:4" in str(found["says"])
+
+
+def test_what_a_handler_calls_may_be_what_is_wrong(whet: Whet) -> None:
+    assert cause(whet, MADE_ANEW) is None
 
 
 def test_it_is_only_possible_where_the_bad_value_came_another_way(whet: Whet) -> None:

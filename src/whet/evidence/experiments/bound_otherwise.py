@@ -7,6 +7,7 @@ from another.
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from whet.evidence.experiments.changes import (
     Change,
@@ -154,16 +155,15 @@ def _layers(node: ast.expr) -> Iterator[Change]:
     """Yield what lets one layer of settings win over another: the last, or that which is asked first."""
     made, wins = "", ""
     match node:
-        case ast.Dict(keys=[None, None], values=[first, second]):
-            made, wins = f"{{**{ast.unparse(second)}, **{ast.unparse(first)}}}", ast.unparse(second)
         case ast.Call(
             func=ast.Attribute(value=first, attr="get"),
             args=[key, ast.Call(func=ast.Attribute(value=second, attr="get"), args=[again, *_])],
         ) if ast.unparse(key) == ast.unparse(again):
             asked, other = ast.unparse(first), ast.unparse(second)
             made, wins = f"{other}.get({ast.unparse(key)}, {asked}.get({ast.unparse(key)}))", asked
-        case ast.BinOp(op=ast.BitOr(), left=ast.Name(id=one), right=ast.Name(id=other)):
-            made, wins = f"{other} | {one}", other
         case _:
             return
-    yield replacing(node, f"in `{ast.unparse(node)}` what `{wins}` says wins", made)
+    # That it passes so may only take away a bad value of the layer that is meant to win.
+    yield replace(
+        replacing(node, f"in `{ast.unparse(node)}` what `{wins}` says wins", made), is_telling=False
+    )

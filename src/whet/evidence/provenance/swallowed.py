@@ -58,6 +58,8 @@ def fallbacks_on(trail: Trail, recording: Recording, sources: Sources) -> set[tu
     """Return where the errors came up whose handlers gave the value of a trail."""
     found: set[tuple[str, int]] = set()
     for hop in trail.hops:
+        if hop.step is not None and recording.called_in(hop.step):
+            continue  # what the handler has called made the value, and may be what is wrong
         for tried in ast.walk(sources[hop.path].tree):
             if not isinstance(tried, ast.Try) or not any(
                 each.lineno <= hop.line <= (each.end_lineno or 0) for each in tried.handlers
