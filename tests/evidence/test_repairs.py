@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from whet.evidence.experiments.changes import Change, repair_of
 from whet.evidence.experiments.repairs import repairs_of
 
 WRONG = {
@@ -40,6 +41,9 @@ WRONG = {
         "assert a == {'k': [1]}\n"), 2,
     ),
     "numbers in texts": ("x = sorted(['v9', 'v10'])\nassert x[-1] == 'v10'\n", 1),
+    "numbers in a text in a text": (
+        "x = f\"{sorted(['v10', 'v9'])[0]}\"\nassert x == 'v9'\n", 1,
+    ),
     "numbers in a key": (
         ("x = [{'n': '9'}, {'n': '10'}]\nx.sort(key=lambda each: (1, each['n']))\n"
         "assert x[-1]['n'] == '10'\n"), 2,
@@ -166,3 +170,13 @@ def test_keys_that_share_one_object_get_one_each() -> None:
     exec(compile(repair.text, "main.py", "exec"), scope)
     assert scope["found"] == {"a": [1], "b": []}
     assert repair.is_telling
+
+
+def test_a_change_that_cannot_be_written_as_text_is_left_out() -> None:
+    tree = ast.parse("f'{x}'\n")
+    put = Change(
+        node=tree.body[0], what="", instead="",
+        edit=lambda found: ast.Constant("\n") if isinstance(found, ast.Name) else None,
+    )  # fmt: skip
+    found = repair_of(tree, put)
+    assert found is None or ast.parse(found.text)

@@ -120,7 +120,11 @@ class _Editor(ast.NodeTransformer):
 def _text_with(tree: ast.Module, change: Change) -> str:
     editor = _Editor(change.edit)
     made = editor.visit(copy.deepcopy(tree))
-    return ast.unparse(made) if editor.is_done and isinstance(made, ast.AST) else ""
+    if not editor.is_done or not isinstance(made, ast.AST):
+        return ""
+    with suppress(ValueError, RecursionError):  # some texts cannot stand in an f-string
+        return ast.unparse(made)
+    return ""
 
 
 def expression(text: str) -> ast.expr:

@@ -23,9 +23,9 @@ TWICE, ITERATOR = "held twice", "an iterator"
 _NUMBERED = (
     "(lambda re, get: lambda each: (lambda own: tuple(map(own, get(each))) if isinstance(get(each),"
     " (tuple, list)) else own(get(each)))(lambda value: value if not isinstance(value, str) else"
-    " ['', float(value), ''] if re.fullmatch(r'\\s*[+-]?\\d+(\\.\\d+)?\\s*', value) else"
+    " ['', float(value), ''] if re.fullmatch(' *[+-]?[0-9]+([.][0-9]+)? *', value) else"
     " [float(part) if place % 2 else part for place, part in"
-    " enumerate(re.split(r'(\\d+)', value))]))(__import__('re'), {get})"
+    " enumerate(re.split('([0-9]+)', value))]))(__import__('re'), {get})"
 )
 """A key for sorting: the numbers in texts are compared as numbers."""
 _AS_TRUTH = (
