@@ -39,6 +39,8 @@ class Taken:
     def __init__(self, told: Told) -> None:
         self._told = told
         self._out: dict[int, list[_Place]] = {}
+        self._owners: dict[int, Any] = {}
+        """What they are: another one must not get the number of one that is gone."""
         self._given: set[tuple[str, int]] = set()
         """Where something was taken that the same call has given back."""
         self._asking: set[int] = set()
@@ -132,13 +134,18 @@ class Taken:
                 own = [each for each in out if each.frame is frame]
                 if own:
                     self._given.add((own[-1].at[0], own[-1].at[1]))
-                if out:
-                    out.remove(own[-1] if own else out[0])
+                while out:
+                    try:
+                        out.remove(own[-1] if own else out[0])
+                        break
+                    except (ValueError, IndexError):
+                        own = []  # another thread was quicker
             return give(owner, *words, **named)
 
         return given
 
     def _take(self, owner: Any, frame: FrameType, item: str) -> None:
+        self._owners[id(owner)] = owner
         out = self._out.setdefault(id(owner), [])
         at = user_place(frame)
         if at and len(out) < _MOST:
