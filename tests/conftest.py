@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from whet.host.kernel import mounts
-from whet.host.trial import veil
+from whet.host.trial import known_secrets
 
 DEBIAN_PACKAGES = {
     "gdb": "gdb",
@@ -97,7 +97,7 @@ _KEPT = {"GIT_SSL_CAINFO"}
 @pytest.fixture(autouse=True)
 def _secrets_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget the secrets of earlier tests: those of a process are masked in all that it says."""
-    monkeypatch.setattr(veil, "_veil", veil.Veil())
+    monkeypatch.setattr(known_secrets, "_known_secrets", known_secrets.KnownSecrets())
 
 
 @pytest.fixture(autouse=True)

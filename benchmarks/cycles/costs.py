@@ -16,7 +16,7 @@ from whet.core.trial import Trial
 from whet.evidence.signature.classify import classify
 from whet.execution.cold import ColdExecutor
 from whet.execution.warm import WarmRuns
-from whet.host.process.belongings import Belongings
+from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.trial.capture import keep_in_place
 
 CALLS_COUNT = 20_000_000
@@ -30,13 +30,13 @@ _PATIENCE_SECONDS = 300.0
 
 @contextmanager
 def _executor(
-    folder: Path, runs: WarmRuns | None, belongings: Belongings
+    folder: Path, runs: WarmRuns | None, cleanup_journal: CleanupJournal
 ) -> Generator[ColdExecutor]:
     with ColdExecutor(
         classify=classify,
         payload_of=lambda _digest: b"",
         keep=keep_in_place,
-        belongings=belongings,
+        cleanup_journal=cleanup_journal,
         scratch=folder / "scratch",
         environment={**os.environ, "PYTHONHASHSEED": "0"},
         pycache=folder / "pycache",
@@ -133,11 +133,11 @@ def _held(python: Path, text: str, *, is_frozen: bool) -> dict[str, tuple[int, i
     found: dict[str, tuple[int, int]] = {}
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
-        belongings = Belongings(folder / "made")
-        stack.callback(belongings.discard_all)
-        runs = WarmRuns(belongings) if is_frozen else None
+        cleanup_journal = CleanupJournal(folder / "made")
+        stack.callback(cleanup_journal.discard_all)
+        runs = WarmRuns(cleanup_journal) if is_frozen else None
         (folder / "hold.py").write_text(text)
-        with _executor(folder, runs, belongings) as executor:
+        with _executor(folder, runs, cleanup_journal) as executor:
             future = executor.submit(Trial(command=(str(python), "hold.py"), cwd=name))
             for moment in ("read", "written"):
                 found[moment] = _measured(name, lambda: not future.done(), moment)

@@ -32,8 +32,8 @@ PARTS = {
 UNRECORDED_MODULES = ("whet.cli.options", "whet.cli.console", "whet.execution.cold")
 RECORDING_MODULES = (
     "whet.notebook.notebook",
-    "whet.host.code.snapshots",
-    "whet.host.trial.surroundings",
+    "whet.host.code.code_snapshots",
+    "whet.host.trial.environment_facts",
 )
 
 

@@ -28,7 +28,7 @@ from whet.core.verdict import Verdict
 from whet.evidence.signature.classify import classify
 from whet.execution.cold import ColdExecutor
 from whet.execution.warm_search import WarmSearch
-from whet.host.process.belongings import Belongings
+from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.trial.capture import keep_in_place
 
 COLD_TRIALS, WARM_TRIALS = 3, 60  # of a round
@@ -115,15 +115,15 @@ def speed_of(script: str, python: str, rounds: int) -> Speed:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         (place / "main.py").write_text(script)
-        belongings, payloads = Belongings(place / "made"), dict[str, bytes]()
-        search = WarmSearch(belongings, position=0, judge=_verdict)
+        cleanup_journal, payloads = CleanupJournal(place / "made"), dict[str, bytes]()
+        search = WarmSearch(cleanup_journal, position=0, judge=_verdict)
 
         def executor(perform: WarmSearch | None) -> ColdExecutor:
             return ColdExecutor(
                 classify=classify,
                 payload_of=payloads.__getitem__,
                 keep=keep_in_place,
-                belongings=belongings,
+                cleanup_journal=cleanup_journal,
                 scratch=place / "scratch",
                 environment=dict(os.environ),
                 pycache=place / "pycache",
@@ -151,7 +151,7 @@ def speed_of(script: str, python: str, rounds: int) -> Speed:
             for _ in range(rounds):
                 colds += seconds(cold, COLD_TRIALS)
                 warms += seconds(warm, WARM_TRIALS)
-        belongings.discard_all()
+        cleanup_journal.discard_all()
     share = search.warm_runs / (len(warms) + 4)
     why = f": {'; '.join(search.reasons)}" if search.reasons else ""
     return Speed(

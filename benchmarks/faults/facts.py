@@ -9,10 +9,10 @@ from whet.core.room import Disk, Fault, Room
 from whet.core.site import Site
 from whet.core.trial import (
     CodeState,
+    EnvironmentFacts,
     PayloadBinding,
     PayloadPlace,
     ResetStep,
-    Surroundings,
     Trial,
 )
 
@@ -34,7 +34,7 @@ def a_trial() -> Trial:
         code=CodeState(repository="/project", commit="1" * 40, tree="2" * 40, snapshot="3" * 40,
                        large_files=("big.bin 5000000000 17",)),
         revision="1" * 40, packages={"numpy": "2.0"}, measures={"loss": "loss: ([0-9.]+)"},
-        surroundings=Surroundings(environment_digest="e", interpreter="CPython 3.11.7", platform="Linux"),
+        surroundings=EnvironmentFacts(environment_digest="e", interpreter="CPython 3.11.7", platform="Linux"),
         limits=Limits(
             wall_seconds=5.0, memory_bytes=1 << 30, cpus=0.5,
             room=Room(disks=(Disk(path="/d", size_bytes=1000),), faults=(Fault(call="write", error="EIO"),),

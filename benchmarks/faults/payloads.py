@@ -22,9 +22,9 @@ from benchmarks.faults.mutator import Shape
 from benchmarks.faults.reader import Reader, Seeds, placed, text
 from whet.core.verdict import Verdict
 from whet.host.code.folders import pack_folder, put_folder_back, unpack_folder
-from whet.reduction.catalogue import KINDS, kinds_of, pretty_of, readable
 from whet.reduction.formats.text.brackets import is_deep
-from whet.reduction.kind import Kind
+from whet.reduction.payload_kind import Kind
+from whet.reduction.payload_kinds import KINDS, kinds_of, pretty_of, readable
 from whet.reduction.reducer import reducer_of
 from whet.reduction.settings.documents import UnreadableError, document_in
 from whet.reduction.settings.environments import read_environment

@@ -57,15 +57,15 @@ from whet.evidence.variables.kept_value import value_line
 from whet.host.code.snapshot_memory import Commit, Memory, SetAside, recall
 from whet.host.inspect.failures import read_failures
 from whet.host.inspect.presence import ended_in, name_of, pythons_in, read_pythons
-from whet.host.process.belongings import Belongings
 from whet.host.process.channel import Channel
+from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.process.working_tree import WorkingTree
 from whet.host.python.installed_packages import python_at
 from whet.host.python.module_search import counts_told
 from whet.host.spawner.frozen import FrozenCopies
-from whet.host.trial.closer import read_closer, read_steps
+from whet.host.trial.instrumented_evidence import read_closer, read_steps
+from whet.host.trial.loaded_modules import read_signs
 from whet.host.trial.probe_reports import read_probes
-from whet.host.trial.signs import read_signs
 from whet.notebook.adoption import ForeignNotebook
 from whet.notebook.entry import read_entry
 from whet.notebook.notebook import FILE_NAME, Notebook
@@ -383,7 +383,7 @@ def _belonging_seeds() -> list[bytes]:
 def _sweep(data: bytes) -> None:
     shutil.rmtree(scratch() / "made", ignore_errors=True)
     # Nobody has this pid; the seal is never right, so nothing is ever removed.
-    Belongings(placed("made/4194304-1-0.json", data).parent).sweep()
+    CleanupJournal(placed("made/4194304-1-0.json", data).parent).sweep()
 
 
 def _interpreters(data: bytes) -> None:

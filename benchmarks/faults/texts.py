@@ -44,13 +44,13 @@ from whet.evidence.clues.not_a_number import forward_call
 from whet.evidence.clues.records_in import records_in, without
 from whet.evidence.experiments.repairs import repairs_of
 from whet.evidence.experiments.variations import deciding_lines, variations_of
-from whet.evidence.printed.told_tests import collected_tests, failed_tests
+from whet.evidence.printed.reported_tests import collected_tests, failed_tests
 from whet.evidence.printed.warned import warning_clues
 from whet.evidence.signature.classify import classify, headline
 from whet.evidence.signature.message import normalise
+from whet.host.code.code_snapshots import take_snapshot
 from whet.host.code.git_trees import GitTrees
 from whet.host.code.project import Project, load_settings
-from whet.host.code.snapshots import take_snapshot
 from whet.host.inspect.asyncio_tasks import parse_tasks
 from whet.host.inspect.cores import program_of_core
 from whet.host.inspect.spying import parse_gdb
@@ -63,7 +63,7 @@ from whet.host.python.installed_packages import Python, is_pure, package_of
 from whet.host.python.package_index import Listing
 from whet.host.python.python_interpreter import PythonFacts
 from whet.host.python.requirements import unmet_requirements
-from whet.host.trial.secret import masked_words
+from whet.host.trial.trial_secrets import masked_words
 from whet.report.markup import block, diff, prose
 from whet.report.pages import shown_payload
 from whet.report.wording import fence, one_line

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from benchmarks.table import print_table
 from whet.core.verdict import Verdict
-from whet.search.flaky.second_look import second_look
+from whet.search.flaky.answer_check import second_look
 from whet.search.history.bisection import Bisection
 from whet.search.history.version_graph import line_of
 from whet.search.proposal import run_search

@@ -22,16 +22,16 @@ from whet.core.output import BytesOutput, Output
 from whet.core.trial import Trial
 from whet.execution.cold import ColdExecutor
 from whet.host.limits import catalogue
-from whet.host.limits.ceiling import Ceiling
+from whet.host.limits.enforcer import Enforcer
 from whet.host.limits.groups.groups_v1 import GroupsV1
 from whet.host.limits.groups.groups_v2 import GroupsV2
-from whet.host.limits.watchdog import Watchdog
-from whet.host.process.belongings import Belongings
+from whet.host.limits.memory_watchdog import Watchdog
+from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.process.process_tree import children_of, cpu_ticks_of
 from whet.host.trial.capture import Capture
 
 MEBIBYTE = 1 << 20
-WAYS: tuple[Ceiling, ...] = (GroupsV2(), GroupsV1(), Watchdog())
+WAYS: tuple[Enforcer, ...] = (GroupsV2(), GroupsV1(), Watchdog())
 FREE = Limits()
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -72,7 +72,7 @@ class _Bench:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._belongings = Belongings(folder / "made")
+        self._cleanup_journal = CleanupJournal(folder / "made")
 
     def executor(self) -> ColdExecutor:
         def keep(capture: Capture) -> Output:
@@ -82,7 +82,7 @@ class _Bench:
             classify=lambda _trial, _outcome: None,
             payload_of=lambda _digest: b"",
             keep=keep,
-            belongings=self._belongings,
+            cleanup_journal=self._cleanup_journal,
             scratch=self._folder,
             environment=os.environ,
         )
@@ -96,14 +96,14 @@ class _Bench:
         return lambda: self.run("true", limits=limits)
 
 
-def _only(way: Ceiling) -> None:
+def _only(way: Enforcer) -> None:
     families = list(catalogue.FAMILIES)
     families[0] = catalogue.Family(names=families[0].names, ways=(way,))
     catalogue.FAMILIES = families
 
 
-def _ways() -> list[Ceiling]:
-    return [way for way in WAYS if not way.hindrance("memory", Limits(memory_bytes=MEBIBYTE))]
+def _ways() -> list[Enforcer]:
+    return [way for way in WAYS if not way.blocker("memory", Limits(memory_bytes=MEBIBYTE))]
 
 
 def _start_up(bench: _Bench, pairs: int) -> None:
@@ -142,10 +142,10 @@ def _start_up(bench: _Bench, pairs: int) -> None:
     print_table("Start-up, probe included", header, rows)
 
 
-def _slow_disks(way: Ceiling) -> list[int]:
+def _slow_disks(way: Enforcer) -> list[int]:
     """Return a speed to measure, if disks can be slowed down here."""
     speed = 50 * MEBIBYTE
-    return [] if way.hindrance("slow-disk", Limits(slow_disk_bytes=speed)) else [speed]
+    return [] if way.blocker("slow-disk", Limits(slow_disk_bytes=speed)) else [speed]
 
 
 def _cpu_seconds_of(action: Callable[[], object]) -> float:

@@ -12,7 +12,7 @@ import whet.agent
 from whet.core.observations.clue import Placing
 from whet.core.text.record import JsonObject, as_record, integer, records, text
 from whet.evidence.clues.closer_look import line_of, lock_clues, told_in
-from whet.host.trial.closer import read_closer
+from whet.host.trial.instrumented_evidence import read_closer
 
 SITE = Path(whet.agent.__file__).parent / "site"
 

@@ -10,7 +10,7 @@ import pytest
 import whet.agent
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.evidence.clues.closer_look import kept_clues, told_in
-from whet.host.trial.closer import read_closer
+from whet.host.trial.instrumented_evidence import read_closer
 
 SITE = Path(whet.agent.__file__).parent / "site"
 UNTIL_TOLD = """\

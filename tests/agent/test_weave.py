@@ -10,7 +10,7 @@ from types import FrameType
 
 import pytest
 
-from whet.agent.site.whet_probe.weave import Mark, Wanted, bind, weave
+from whet.agent.site.whet_probe.instrument import Mark, Wanted, bind, weave
 
 PROGRAM = '''\
 """Doc."""

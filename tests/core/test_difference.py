@@ -11,9 +11,9 @@ from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput
 from whet.core.trial import (
     CodeState,
+    EnvironmentFacts,
     PayloadBinding,
     ResetStep,
-    Surroundings,
     Trial,
 )
 
@@ -56,7 +56,7 @@ trials = st.builds(
     ),
     measures=maps,
     surroundings=st.builds(
-        Surroundings,
+        EnvironmentFacts,
         environment_digest=words,
         interpreter=words,
         packages_digest=words,
@@ -126,8 +126,10 @@ def test_a_new_commit_is_told_by_its_name_and_an_edit_by_its_tree() -> None:
 
 
 def test_names_stand_in_place_of_the_digests_that_they_are_behind() -> None:
-    before = replace(RUN, surroundings=Surroundings(environment_digest="1", packages_digest="1"))
-    after = replace(RUN, surroundings=Surroundings(environment_digest="2", packages_digest="2"))
+    before = replace(
+        RUN, surroundings=EnvironmentFacts(environment_digest="1", packages_digest="1")
+    )
+    after = replace(RUN, surroundings=EnvironmentFacts(environment_digest="2", packages_digest="2"))
 
     named = compare(
         before,

@@ -13,7 +13,7 @@ from whet.core.output import BytesOutput, Output, digest_of
 from whet.core.site import Site
 from whet.core.text import record
 from whet.core.text.record import MalformedRecordError
-from whet.core.trial import CodeState, PayloadBinding, ResetStep, Surroundings, Trial
+from whet.core.trial import CodeState, EnvironmentFacts, PayloadBinding, ResetStep, Trial
 
 texts = st.text(max_size=8)
 names = st.dictionaries(texts, texts, max_size=2)
@@ -97,7 +97,7 @@ trials = st.builds(
     limits=st.builds(Limits, wall_seconds=st.none() | seconds, output_bytes=st.none() | counts),
     measures=names,
     surroundings=st.builds(
-        Surroundings,
+        EnvironmentFacts,
         environment_digest=texts,
         interpreter=texts,
         packages_digest=texts,

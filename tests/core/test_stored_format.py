@@ -29,13 +29,13 @@ from whet.core.text.json_record import Record
 from whet.core.text.record import MalformedRecordError, as_record, decoded
 from whet.core.trial import (
     CodeState,
+    EnvironmentFacts,
     PayloadBinding,
     PayloadPlace,
     ResetStep,
-    Surroundings,
     Trial,
 )
-from whet.host.process.belongings import Belonging
+from whet.host.process.cleanup_journal import Resource
 from whet.host.process.working_tree import WorkingTree
 
 STORED = json.loads(Path(__file__).with_name("stored_format.json").read_text(encoding="utf-8"))
@@ -137,7 +137,7 @@ TRIAL = Trial(
     packages={"numpy": "2.0"},
     limits=LIMITS,
     measures={"loss": "loss=(.*)"},
-    surroundings=Surroundings(
+    surroundings=EnvironmentFacts(
         environment_digest="e",
         interpreter="CPython 3.11.7",
         packages_digest="p",
@@ -286,10 +286,10 @@ VALUES: dict[str, Record] = {
     "no system calls": SystemCalls(),
     "resources": USE,
     "working tree": TREE,
-    "belonging": Belonging(
+    "belonging": Resource(
         kind="worktree", what="/w", repository="/r", start_ticks=5, token="t"
     ),
-    "bare belonging": Belonging(kind="folder", what="/f"),
+    "bare belonging": Resource(kind="folder", what="/f"),
 }  # fmt: skip
 UNREAD: dict[str, Record] = {"clue": CLUE, "bare clue": Clue(says="s", why="w")}
 """Written for reports; nothing reads it again."""
@@ -334,7 +334,7 @@ def test_a_trial_has_the_key_that_it_always_had() -> None:
         (Failure, "frames", [1]),
         (Failure, "signature", 1),
         (FailureSignature, "kind", "bad luck"),
-        (Belonging, "kind", "castle"),
+        (Resource, "kind", "castle"),
         (Trial, "environment", {"environment": 1}),
         (OpenFiles, "kinds", [1]),
         (TaskStack, "shares", "x"),

@@ -13,7 +13,7 @@ from whet.evidence.provenance.recording import Recording, read_recording
 from whet.evidence.provenance.source import Sources
 from whet.evidence.variables.kept_failure import kept_failures
 from whet.host.inspect.failures import read_failures
-from whet.host.trial.closer import read_steps
+from whet.host.trial.instrumented_evidence import read_steps
 
 SITE = Path(whet.agent.__file__).parent / "site"
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')

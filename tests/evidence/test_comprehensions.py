@@ -97,9 +97,9 @@ def test_a_comprehension_is_recorded_with_its_rounds(tmp_path: Path) -> None:
         for call in recording.calls
         if call.code.short in COMPREHENSIONS
     ]
-    unseen = {"Table", "<module>"} if IS_UNSEEN else set[str]()
+    hidden_frame = {"Table", "<module>"} if IS_UNSEEN else set[str]()
     assert made == [
-        (name, caller, line, 0 if caller in unseen else rounds)
+        (name, caller, line, 0 if caller in hidden_frame else rounds)
         for name, caller, line, rounds in CALLS
     ]
     callers = [called_from(each) for each in recording.calls if each.code.name == "twice"]

@@ -14,7 +14,7 @@ from whet.evidence.neighbour.switching import switched
 from whet.evidence.neighbour.telling import Telling
 from whet.evidence.provenance.recording import Recording, read_recording
 from whet.evidence.provenance.source import Sources
-from whet.host.trial.closer import read_steps
+from whet.host.trial.instrumented_evidence import read_steps
 
 SITE = Path(whet.agent.__file__).parent / "site"
 

@@ -8,7 +8,7 @@ import pytest
 from recorded_runs import clues, line_of, recorded
 
 from whet.core.observations.clue import Sureness
-from whet.host.trial.closer import read_steps
+from whet.host.trial.instrumented_evidence import read_steps
 
 NONE_FROM_A_BRANCH = """\
 def rate_of(country):

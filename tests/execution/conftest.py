@@ -16,7 +16,7 @@ def laboratory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Labo
     monkeypatch.setenv("TMPDIR", str(temporary))
     laboratory = Laboratory(tmp_path)
     yield laboratory
-    laboratory.belongings.discard_all()
+    laboratory.cleanup_journal.discard_all()
     assert list(temporary.iterdir()) == []
     assert not laboratory.made.exists() or list(laboratory.made.iterdir()) == []
 

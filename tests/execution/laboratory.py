@@ -14,7 +14,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.execution.cold import ColdExecutor
 from whet.execution.futures import TrialFuture
-from whet.host.process.belongings import Belongings
+from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.process.console import Console
 from whet.host.process.process_tree import children_of
 from whet.host.trial.capture import keep_in_place
@@ -39,7 +39,7 @@ class Laboratory:
     jobs: int = 1
 
     def __post_init__(self) -> None:
-        self.belongings = Belongings(self.made)
+        self.cleanup_journal = CleanupJournal(self.made)
         self.work.mkdir()
 
     @property
@@ -60,7 +60,7 @@ class Laboratory:
             classify=lambda _trial, _outcome: None,
             payload_of=self.payloads.__getitem__,
             keep=keep_in_place,
-            belongings=self.belongings,
+            cleanup_journal=self.cleanup_journal,
             scratch=self.folder / "scratch",
             environment=self.environment,
             jobs=self.jobs,

@@ -21,10 +21,10 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.evidence.signature.classify import classify
 from whet.execution.cold import ColdExecutor
-from whet.execution.early_look import EarlyLook
+from whet.execution.installed_packages_check import InstalledPackagesCheck
 from whet.execution.warm import WarmRuns
 from whet.host.files.file_times import SLACK_NS
-from whet.host.process.belongings import Belongings
+from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.trial.capture import keep_in_place
 
 WARM, COLD = "warm", "cold"  # as long as each other: nothing depends on the length of a path
@@ -170,19 +170,19 @@ def twins(
     folder: Path,
     *,
     worth_seconds: float = 0.0,
-    early: EarlyLook | None = None,
+    early: InstalledPackagesCheck | None = None,
     python: str = sys.executable,
 ) -> Iterator[Twins]:
     """Yield twins that freeze a program of some Python wherever they may."""
-    belongings = Belongings(folder / "made")
-    runs = WarmRuns(belongings, worth_seconds=worth_seconds, early=early)
+    cleanup_journal = CleanupJournal(folder / "made")
+    runs = WarmRuns(cleanup_journal, worth_seconds=worth_seconds, early=early)
 
     def executor(perform: WarmRuns | None) -> ColdExecutor:
         return ColdExecutor(
             classify=classify,
             payload_of=lambda _digest: b"",
             keep=keep_in_place,
-            belongings=belongings,
+            cleanup_journal=cleanup_journal,
             scratch=folder / "scratch",
             environment={**os.environ, "PYTHONHASHSEED": "0"},
             pycache=folder / "pycache",
@@ -193,7 +193,7 @@ def twins(
         with executor(runs) as warm, executor(None) as cold:
             yield Twins(folder, warm, cold, runs, python)
     finally:
-        belongings.discard_all()
+        cleanup_journal.discard_all()
 
 
 def write(folder: Path, files: Mapping[str, Content]) -> None:

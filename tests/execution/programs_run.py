@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from program_edits import KINDS, Session, sessions
 from program_twins import FIRST, Tally, shown, twins
 
-from whet.execution.early_look import EarlyLook
+from whet.execution.installed_packages_check import InstalledPackagesCheck
 
 _SESSIONS_AT_ONCE = 150
 
@@ -81,7 +81,7 @@ def play_some(number: int, python: str = sys.executable) -> tuple[Tally, str]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()), _AS_IF_INSTALLED)
         folder.mkdir(parents=True)
-        early = stack.enter_context(EarlyLook(longest_seconds=_LONGEST_SECONDS))
+        early = stack.enter_context(InstalledPackagesCheck(longest_seconds=_LONGEST_SECONDS))
         pair = stack.enter_context(twins(folder, early=early, python=python))
 
         @seed(number)

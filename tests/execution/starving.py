@@ -13,13 +13,13 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.evidence.signature.classify import classify
 from whet.host.limits import catalogue
-from whet.host.limits.ceiling import Ceiling
+from whet.host.limits.enforcer import Enforcer
 from whet.host.limits.groups.groups_v1 import GroupsV1
 from whet.host.limits.groups.groups_v2 import GroupsV2
-from whet.host.limits.watchdog import Watchdog
+from whet.host.limits.memory_watchdog import Watchdog
 
 MEBIBYTE = 1 << 20
-MEMORY_WAYS: Sequence[Ceiling] = (GroupsV2(), GroupsV1(), Watchdog())
+MEMORY_WAYS: Sequence[Enforcer] = (GroupsV2(), GroupsV1(), Watchdog())
 
 GROWS = """
 held = []
@@ -51,14 +51,14 @@ def groups_left() -> list[str]:
     return [str(path) for path in Path("/sys/fs/cgroup").glob(f"**/{own}*")]
 
 
-def need(way: Ceiling, name: str, limits: Limits) -> None:
+def need(way: Enforcer, name: str, limits: Limits) -> None:
     """Skip a test that needs a way which this machine does not have."""
-    hindrance = way.hindrance(name, limits)
-    if hindrance:
-        pytest.skip(f"{way.way}: {hindrance}")
+    blocker = way.blocker(name, limits)
+    if blocker:
+        pytest.skip(f"{way.way}: {blocker}")
 
 
-def only(patch: pytest.MonkeyPatch, name: str, way: Ceiling) -> None:
+def only(patch: pytest.MonkeyPatch, name: str, way: Enforcer) -> None:
     """Let one limit be enforced in one way alone."""
     families = [
         catalogue.Family(names=family.names, ways=(way,)) if name in family.names else family

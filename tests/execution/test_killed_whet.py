@@ -10,7 +10,7 @@ import pytest
 from laboratory import Laboratory, fifo, guardians, spawners
 
 from whet.execution.futures import TrialFuture
-from whet.host.process.belongings import Belongings
+from whet.host.process.cleanup_journal import CleanupJournal
 
 _WHET = """
 import os, sys
@@ -64,7 +64,7 @@ def test_all_that_a_program_has_started_ends_at_once_whichever_of_whets_processe
             _kill_at_once([processes[each] for each in victims.split()])
             held.wait_until_all_are_dead()  # no other whet has come
             whet.kill()
-    Belongings(inner / "made").sweep()
+    CleanupJournal(inner / "made").sweep()
     assert _tree(laboratory) == []
     assert list((inner / "made").iterdir()) == []
 
@@ -84,7 +84,7 @@ def test_the_command_ends_at_once_and_the_rest_at_the_next_start_when_all_three_
             rest.wait_for_a_word()
             _kill_at_once(list(_processes(whet).values()))
             command.wait_until_all_are_dead()
-        Belongings(inner / "made").sweep()
+        CleanupJournal(inner / "made").sweep()
         rest.wait_until_all_are_dead()
     assert _tree(laboratory) == []
     assert list((inner / "made").iterdir()) == []

@@ -16,7 +16,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.evidence.signature.classify import classify
 from whet.execution.cold import ColdExecutor
-from whet.execution.early_look import EarlyLook
+from whet.execution.installed_packages_check import InstalledPackagesCheck
 from whet.execution.warm import Start, WarmRuns
 from whet.host.files.file_times import wait_until_settled
 from whet.host.python.python_interpreter import PythonFacts
@@ -132,20 +132,20 @@ def outcome_of(workshop: Workshop) -> Outcome:
 @contextmanager
 def opened(
     laboratory: Laboratory,
-    early: EarlyLook | None = None,
+    early: InstalledPackagesCheck | None = None,
     settle: Callable[[], object] = lambda: None,
 ) -> Iterator[Workshop]:
     """Yield a workshop in a laboratory."""
     folder = laboratory.folder / "project"
     folder.mkdir()
-    runs = WarmRuns(laboratory.belongings, early=early, settle=settle)
+    runs = WarmRuns(laboratory.cleanup_journal, early=early, settle=settle)
 
     def executor(perform: WarmRuns | None) -> ColdExecutor:
         return ColdExecutor(
             classify=classify,
             payload_of=lambda _digest: b"",
             keep=keep_in_place,
-            belongings=laboratory.belongings,
+            cleanup_journal=laboratory.cleanup_journal,
             scratch=laboratory.folder / "scratch",
             environment={**os.environ, "PYTHONHASHSEED": "0"},
             pycache=laboratory.folder / "pycache",

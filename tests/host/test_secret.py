@@ -2,8 +2,8 @@
 
 import pytest
 
-from whet.agent.site.whet_state.secret import MASK, masked, obey, why_secret
-from whet.host.trial.secret import masked_variables, masked_words
+from whet.agent.site.whet_state.secret_rule import MASK, masked, obey, why_secret
+from whet.host.trial.trial_secrets import masked_variables, masked_words
 
 
 @pytest.mark.parametrize(

@@ -21,4 +21,4 @@ def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Worksh
     laboratory = Laboratory(tmp_path)
     with opened(laboratory) as workshop:
         yield workshop
-    laboratory.belongings.discard_all()
+    laboratory.cleanup_journal.discard_all()

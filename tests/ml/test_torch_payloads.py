@@ -12,8 +12,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent / "reduction"))
 from odd_oracles import fails_if, shrunk
 
-from whet.reduction.catalogue import kinds_of, readable
 from whet.reduction.formats.arrays.torch_file import TORCH
+from whet.reduction.payload_kinds import kinds_of, readable
 
 pytestmark = pytest.mark.ml
 

@@ -250,14 +250,14 @@ def test_of_what_is_called_at_the_end_only_torchs_own_clearing_up_is_left_out() 
 FORK = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from whet_stage.forking import hygiene
+from whet_stage.forking import fork_safety
 from whet_stage.hiding import atfork
-hygiene.begin()
+fork_safety.begin()
 import os, signal, torch
 a = torch.randn(500, 500)
 (a @ a).tanh().sum()
 if sys.argv[2] == "paused":
-    assert not hygiene.hindrance()
+    assert not fork_safety.blocker()
 if not (pid := atfork.fork()):
     signal.alarm(5)
     (a @ a).tanh().sum()

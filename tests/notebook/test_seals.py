@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput
 from whet.core.trial import ResetStep, Trial
-from whet.host.trial.veil import veiled
+from whet.host.trial.known_secrets import veiled
 from whet.notebook.notebook import Notebook
 
 secrets = st.text(st.characters(blacklist_characters="\0"), min_size=8, max_size=40)

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from whet.reduction.catalogue import KINDS
 from whet.reduction.formats.documents.json_tree import JSON, parse_json
 from whet.reduction.formats.source.grammars import LANGUAGES
 from whet.reduction.formats.tables.csv_table import CSV, parse_csv
 from whet.reduction.formats.text.blocks import BLOCKS
 from whet.reduction.formats.text.brackets import BRACKETS
 from whet.reduction.formats.text.pieces import BYTES, LINES, TOKENS, WORDS
+from whet.reduction.payload_kinds import KINDS
 from whet.reduction.reduction_pass import Format, ReductionPass, Stage
 from whet.search.proposal import Search
 from whet.testing.reduction import check_format, check_pass

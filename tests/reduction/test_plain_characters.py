@@ -50,7 +50,7 @@ def test_letters_that_do_not_matter_read_a_and_b(
 
 def test_a_payload_of_text_imports_no_library_of_arrays_or_tables() -> None:
     code = (
-        "import sys\nfrom whet.reduction.catalogue import kinds_of\n"
+        "import sys\nfrom whet.reduction.payload_kinds import kinds_of\n"
         "kinds_of(b'<p>text</p>' * 9, name='x.html')\n"
         "print([each for each in ('numpy', 'pyarrow', 'h5py', 'openpyxl') if each in sys.modules])"
     )

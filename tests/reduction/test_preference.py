@@ -9,10 +9,10 @@ from odd_oracles import Judge, fails_if, odd_judges, shrunk, shrunk_ahead
 
 from whet.core.errors import BadUsage
 from whet.core.verdict import Verdict
-from whet.reduction.catalogue import pretty_of
 from whet.reduction.formats.documents.json_tree import JSON
 from whet.reduction.order import TEXT
 from whet.reduction.passing import MOST_NEIGHBOURS, differing, neighbours
+from whet.reduction.payload_kinds import pretty_of
 from whet.reduction.preference import MEASURES, Preference, patterns_of
 from whet.reduction.problem import Reduced
 from whet.reduction.reducer import reducer_of

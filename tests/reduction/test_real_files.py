@@ -13,7 +13,7 @@ from odd_oracles import fails_if, shrunk
 from PIL import Image
 
 from whet.core.verdict import Verdict
-from whet.reduction.catalogue import kinds_of
+from whet.reduction.payload_kinds import kinds_of
 
 ROOT = Path(__file__).parents[2]
 LIBRARY = Path(os.__file__).parent

@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from whet.reduction.catalogue import readable
+from whet.reduction.payload_kinds import readable
 from whet.report.difference import difference
 
 

@@ -45,7 +45,7 @@ MOVES = {
         "agent/test_closer.py::test_a_lock_that_is_never_given_back_is_told_while_the_program_hangs",
     ),
     "a hang that is waited for by nobody": (
-        "host/processes/test_idleness.py::test_what_waits_without_an_end_is_stuck",
+        "host/processes/test_hang_detector.py::test_what_waits_without_an_end_is_stuck",
         "endtoend/test_hidden_causes.py::test_the_line_of_any_hidden_cause_is_named",
     ),
     "a race: look without stopping, then repeat": (

@@ -194,7 +194,9 @@ def run_on(
     bench: Workbench, repository: Path, commits: Sequence[str], way: Way
 ) -> list[tuple[Outcome, Looks]]:
     """Run a program on commits; return of each run what it did and what it looked at."""
-    worktrees = Worktrees(Repository(repository), bench.belongings, bench.project.state / "trees")
+    worktrees = Worktrees(
+        Repository(repository), bench.cleanup_journal, bench.project.state / "trees"
+    )
     setups = Setups(worktrees=worktrees, setup=Setup(), environment=bench.environment)
     checkouts = Checkouts(worktrees=worktrees, bench=bench, setups=setups)
     token = f"{os.getpid()}"

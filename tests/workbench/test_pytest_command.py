@@ -8,7 +8,7 @@ from whet.core.errors import BadUsage
 from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput
 from whet.core.verdict import Verdict
-from whet.evidence.printed.told_tests import (
+from whet.evidence.printed.reported_tests import (
     TestFails,
     collected_tests,
     exception_told,

@@ -12,7 +12,7 @@ from looking_programs import make_history
 from whet.core.budget import StopReason
 from whet.core.errors import EndMisjudged, NotARepository, NothingBetween
 from whet.host.code.tree_changes import PartialCommits
-from whet.host.process.belongings import Belongings
+from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.process.git import Repository, git_environment
 from whet.workbench.bisect.bisect import BisectOptions, bisect, bisect_working_tree
 from whet.workbench.parts.hunks import ChangeParts
@@ -59,7 +59,7 @@ def working_tree(request: TrialRequest = APP, jobs: int = 1) -> SmallestPart:
 def parts_of(place: Path, *states: Mapping[str, str | None]) -> tuple[ChangeParts, list[str]]:
     commits = make_history(place, states)
     repository = Repository(place)
-    partial = PartialCommits(repository, Belongings(place / ".git" / "made"), commits[0])
+    partial = PartialCommits(repository, CleanupJournal(place / ".git" / "made"), commits[0])
     return ChangeParts(repository, partial, (commits[0], commits[1])), commits
 
 

@@ -10,7 +10,7 @@ from typing import TextIO
 from whet.core.errors import SOFTWARE, CannotWrite, InternalFault, WhetError
 from whet.core.text.shown_text import visible_line
 from whet.core.verdict import Verdict
-from whet.host.trial.veil import veiled, veiled_data
+from whet.host.trial.known_secrets import veiled, veiled_data
 
 SCHEMA_VERSION = 1
 """Of all that ``--json`` prints. It rises when a field changes its meaning or goes."""

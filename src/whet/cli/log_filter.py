@@ -9,7 +9,7 @@ import click
 from whet.cli.summary import failure_words
 from whet.core.condition import duration_seconds
 from whet.core.text.shell_words import joined
-from whet.host.trial.secret import masked_words
+from whet.host.trial.trial_secrets import masked_words
 from whet.notebook.entry import Entry, SearchEntry
 
 

@@ -182,8 +182,9 @@ def run_cli(arguments: Sequence[str]) -> int:
         return _reader_has_gone()
     except Exception as error:  # noqa: BLE001 - a bug of whet's own: its traceback goes to a file
         from whet.host.files.refused import refused
+        from whet.host.process.git import failure_of_git
 
-        refusal = _unreadable(error) or refused(error)
+        refusal = _unreadable(error) or failure_of_git(error) or refused(error)
         return report_fault(error) if refusal is None else report(refusal)
     return code if isinstance(code, int) else 0
 

@@ -33,7 +33,7 @@ from whet.core.event import (
 )
 from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.verdict import Verdict
-from whet.host.trial.veil import veiled
+from whet.host.trial.known_secrets import veiled
 
 _REDRAW_SECONDS = 0.1
 _LINE_SECONDS = 5.0

@@ -7,7 +7,7 @@ from whet.cli.console import answer, answer_json
 from whet.cli.progress import Progress
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.text.quantity import shown_count, shown_seconds
-from whet.host.trial.secret import masked_words
+from whet.host.trial.trial_secrets import masked_words
 from whet.workbench.shrink.shrink_command import shrink_arguments, shrink_environment
 from whet.workbench.shrink.shrink_tests import shrink_tests
 from whet.workbench.trials.bench import Workbench, open_workbench

@@ -7,7 +7,7 @@ from whet.core.budget import StopReason
 from whet.core.difference import Change
 from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.text.shown_text import visible
-from whet.reduction.catalogue import readable
+from whet.reduction.payload_kinds import readable
 from whet.reduction.statistics import PassStatistics
 from whet.report.difference import difference
 from whet.report.facts import content_facts

@@ -12,8 +12,8 @@ from whet.core.outcome import Outcome
 from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.text.shell_words import joined
 from whet.core.trial import Trial
-from whet.host.trial.secret import masked_trial, masked_words
-from whet.host.trial.veil import veiled
+from whet.host.trial.known_secrets import veiled
+from whet.host.trial.trial_secrets import masked_trial, masked_words
 from whet.notebook.entry import Entry, SearchEntry
 
 _WIDEST = 100

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from whet.core.limits import Limits
 from whet.core.outcome import Outcome
 from whet.core.text.json_record import Record
-from whet.core.trial import CodeState, Surroundings, Trial
+from whet.core.trial import CodeState, EnvironmentFacts, Trial
 
 
 def _no_texts() -> dict[str, str]:
@@ -214,7 +214,7 @@ def _payloads(before: Trial, after: Trial) -> tuple[Change, ...]:
 
 
 def _surroundings(
-    before: Surroundings, after: Surroundings, old: Inheritance, new: Inheritance
+    before: EnvironmentFacts, after: EnvironmentFacts, old: Inheritance, new: Inheritance
 ) -> tuple[Change, ...]:
     packages = _maps("package", old.packages, new.packages)
     environment = _maps("environment", old.environment, new.environment)

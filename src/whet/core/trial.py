@@ -119,7 +119,7 @@ class CodeState(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings(Record):
+class EnvironmentFacts(Record):
     """What a trial inherits from the machine and the shell; part of its key.
 
     Attributes:
@@ -172,7 +172,7 @@ class Trial(Record):
     packages: Mapping[str, str] = field(default_factory=dict[str, str])
     limits: Limits = field(default_factory=Limits)
     measures: Mapping[str, str] = field(default_factory=dict[str, str])
-    surroundings: Surroundings = field(default_factory=Surroundings)
+    surroundings: EnvironmentFacts = field(default_factory=EnvironmentFacts)
     unset: tuple[str, ...] = sparse(())
     setup: str = sparse("")
     hang_seconds: float | None = sparse(None)

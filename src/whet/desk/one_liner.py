@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, PayloadBinding, ResetStep, Trial
-from whet.host.trial.secret import for_shell
+from whet.host.trial.trial_secrets import for_shell
 
 MAX_INLINE_BYTES = 2000
 """A longer file does not stand in the line: a terminal in canonical mode cuts at 4096 bytes."""
@@ -75,7 +75,7 @@ def quote_word(word: str) -> str:
 
     A word with control characters goes through ``printf``, which every POSIX shell has, and
     not through ``$'...'``, which dash does not know. Between two NULs stands the name of a
-    variable (`whet.host.trial.secret.for_shell`).
+    variable (`whet.host.trial.trial_secrets.for_shell`).
     """
     if "\0" in word:
         parts = enumerate(word.split("\0"))

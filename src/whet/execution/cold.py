@@ -27,16 +27,16 @@ from whet.host.files.memory import FullGroups
 from whet.host.files.refused import refused
 from whet.host.inspect.samples import Stacks
 from whet.host.limits.program import Program
-from whet.host.process.belongings import Belongings
 from whet.host.process.channel import as_looked
+from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.process.console import Console
 from whet.host.process.control import CANCEL, Control
 from whet.host.process.ending import cleaning_up, holding_signals
 from whet.host.process.process_tree import resident_bytes
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.host.trial.capture import Capture
+from whet.host.trial.process_snapshots import Staged
 from whet.host.trial.slot import Slot
-from whet.host.trial.stage import Staged
 from whet.host.trial.workplace import Workplace, environment_of_trial
 
 if TYPE_CHECKING:  # not loaded for a trial that nobody follows
@@ -63,7 +63,7 @@ class ColdExecutor:
         classify: Callable[[Trial, Outcome], Failure | None],
         payload_of: Callable[[str], bytes | Path],
         keep: Callable[[Capture], Output],
-        belongings: Belongings,
+        cleanup_journal: CleanupJournal,
         scratch: Path,
         environment: Mapping[str, str],
         jobs: int = 1,
@@ -80,7 +80,7 @@ class ColdExecutor:
             classify: tells the symptom that an outcome shows.
             payload_of: returns a payload by its digest, or the file that holds it.
             keep: takes each finished stream; called by any thread.
-            belongings: where processes and folders are written down.
+            cleanup_journal: where processes and folders are written down.
             scratch: folder for long streams, on the file system of whatever ``keep`` fills.
             environment: what trials inherit.
             jobs: how many trials run at once.
@@ -94,7 +94,7 @@ class ColdExecutor:
         self._classify = classify
         self._payload_of = payload_of
         self._keep = keep
-        self._belongings = belongings
+        self._cleanup_journal = cleanup_journal
         self._scratch = scratch
         self._environment = environment
         self._jobs = jobs
@@ -164,13 +164,13 @@ class ColdExecutor:
             self._unfinished = {other for other in self._unfinished if other is not future}
 
     def _new_slot(self) -> Slot:
-        return Slot(self._belongings, self._scratch)
+        return Slot(self._cleanup_journal, self._scratch)
 
     def _work(self) -> None:
         """Run trials, one after the other, until the executor is closed."""
         with self._lock:
             slot, self._first_slot = self._first_slot, None
-        workplace = Workplace(self._belongings)
+        workplace = Workplace(self._cleanup_journal)
         while (job := self._queue.get()) is not None:
             if not job.future.begin():
                 job.future.set_running_or_notify_cancel()

@@ -8,22 +8,22 @@ from pathlib import Path
 
 from whet.core.failure import Failure
 from whet.core.outcome import Outcome
-from whet.execution.early_look import EarlyLook
-from whet.execution.ladder import MOST_SNAPSHOTS, Ladder, Rung
+from whet.execution.installed_packages_check import InstalledPackagesCheck
+from whet.execution.snapshot_pool import MOST_SNAPSHOTS, Rung, SnapshotPool
 from whet.execution.worth import Worth, first_difference
 from whet.host.limits.program import Program
-from whet.host.process.belongings import Belongings
 from whet.host.process.channel import COPY_IS_GONE, NOT_FOLLOWED
-from whet.host.trial.slot import Slot
-from whet.host.trial.stage import (
+from whet.host.process.cleanup_journal import CleanupJournal
+from whet.host.trial.process_snapshots import (
     WORTH_SECONDS,
+    Blocker,
     Debugging,
-    Hindrance,
-    OtherPastError,
+    DivergedError,
     Snapshot,
     Stage,
     Staged,
 )
+from whet.host.trial.slot import Slot
 
 _KEEPER_IS_GONE = "the process that keeps the frozen copies has ended"
 
@@ -54,7 +54,7 @@ class Start:
     halted: str = ""
     halted_at: str = ""
     effects: tuple[str, ...] = ()
-    missing: tuple[Hindrance, ...] = ()
+    missing: tuple[Blocker, ...] = ()
     is_followed: bool = True
     changed_files: frozenset[str] | None = None
 
@@ -75,18 +75,18 @@ class WarmRuns:
 
     def __init__(
         self,
-        belongings: Belongings,
+        cleanup_journal: CleanupJournal,
         *,
         worth_seconds: float = WORTH_SECONDS,
         most_snapshots: int = MOST_SNAPSHOTS,
         debugging: Debugging = Debugging.NEVER,
-        early: EarlyLook | None = None,
+        early: InstalledPackagesCheck | None = None,
         settle: Callable[[], object] = _nothing,
     ) -> None:
         """Make it ready.
 
         Args:
-            belongings: where the folder of its socket is written down.
+            cleanup_journal: where the folder of its socket is written down.
             worth_seconds: a stretch of the program that takes longer is worth a snapshot.
             most_snapshots: how many are kept; none: each run is cold.
             debugging: when each run opens a debugger.
@@ -97,11 +97,11 @@ class WarmRuns:
         self.last = Start()
         self._early = early
         self._settle = settle
-        self._belongings = belongings
+        self._cleanup_journal = cleanup_journal
         self._worth = Worth(seconds=worth_seconds)
         self._left, self._had = set[int](), set[int]()
         self._most = most_snapshots
-        self._ladder: Ladder | None = None
+        self._snapshot_pool: SnapshotPool | None = None
         self._same: tuple[Program, int] | None = None
         self._last: Staged | None = None
         self._distrusted = ""
@@ -111,15 +111,17 @@ class WarmRuns:
     def rungs(self) -> tuple[Rung, ...]:
         """Return the snapshots as they are shown, between two runs."""
         start = None if self._last is None else self._last.since
-        return () if self._ladder is None else self._ladder.rungs(start)
+        return () if self._snapshot_pool is None else self._snapshot_pool.rungs(start)
 
     def has_found(self, path: str) -> bool:
         """Whether there was a file when the program looked, or one in a folder of that name.
 
         What it has seen after its deepest snapshot is not known.
         """
-        ladder = self._ladder
-        return ladder is not None and any(each.has_found(path) for each in ladder.deepest_first())
+        snapshot_pool = self._snapshot_pool
+        return snapshot_pool is not None and any(
+            each.has_found(path) for each in snapshot_pool.deepest_first()
+        )
 
     def why_outdated(self) -> str:
         """Return what has changed since the last run has seen it; empty: nothing, as far as known.
@@ -136,7 +138,7 @@ class WarmRuns:
         if deepest is None:
             return ""
         sources = {**deepest.sources, **(staged.changed if deepest is staged.since else {})}
-        return hindrance_of(replace(deepest, sources=sources), Snapshot.spoilt_by)
+        return blocker_of(replace(deepest, sources=sources), Snapshot.spoilt_by)
 
     def distrust(self, why: str) -> None:
         """Let the next run be cold, without any of the snapshots that there are."""
@@ -152,63 +154,67 @@ class WarmRuns:
         if never:
             self.last = Start(halted=never)
             return self._cold(run, None)
-        ladder = self._ladder_for(slot, program)
+        snapshot_pool = self._ladder_for(slot, program)
         if self._failure is not None:
-            return self._look_back(ladder, self._failure, run)
-        return self._from_deepest(slot, ladder, program, run)
+            return self._look_back(snapshot_pool, self._failure, run)
+        return self._from_deepest(slot, snapshot_pool, program, run)
 
     def _from_deepest(
         self,
         slot: Slot,
-        ladder: Ladder,
+        snapshot_pool: SnapshotPool,
         program: Program,
         run: Callable[[Staged | None], Outcome],
     ) -> Outcome:
         why = self._distrusted
         self._distrusted = ""
         if why:
-            ladder.clear(why)
+            snapshot_pool.clear(why)
         # What was seen is looked at while the first copy makes itself ready, the reset steps done.
         is_settled = False
         # Reset steps come first and may change anything.
         look = Snapshot.spoilt_by if program.reset or not self._early else self._early.spoilt_by
-        waiting = deque(ladder.likeliest_first(_edited))
+        waiting = deque(snapshot_pool.likeliest_first(_edited))
         while waiting:
             snapshot = waiting.popleft()
-            staged, hindrance = self._staged(ladder, snapshot, look, is_settled=is_settled)
+            staged, blocker = self._staged(snapshot_pool, snapshot, look, is_settled=is_settled)
             if staged is not None:
-                worth = self._worth_of(ladder, staged, was_refused=bool(why))
+                worth = self._worth_of(snapshot_pool, staged, was_refused=bool(why))
                 staged.worth_seconds = worth.here
                 try:
                     outcome = run(staged)
-                except OtherPastError:
-                    hindrance = _refusal(staged, is_reset=bool(program.reset))
+                except DivergedError:
+                    blocker = _refusal(staged, is_reset=bool(program.reset))
                 else:
-                    ladder.accept(snapshot)
+                    snapshot_pool.accept(snapshot)
                     self._worth = worth
-                    self._note(slot, ladder, staged, why or ladder.why_not_deeper(snapshot))
+                    self._note(
+                        slot, snapshot_pool, staged, why or snapshot_pool.why_not_deeper(snapshot)
+                    )
                     return outcome
                 was_settled, is_settled = is_settled, True
                 if staged.spoilt in snapshot.sources and not was_settled:
                     waiting.appendleft(snapshot)  # it was saved once more meanwhile
                     continue
-            why = why or f"not from {snapshot.place}: {hindrance}"
+            why = why or f"not from {snapshot.place}: {blocker}"
             if staged is None or staged.spoilt or staged.halted == COPY_IS_GONE:
-                ladder.remove(snapshot, hindrance)
+                snapshot_pool.remove(snapshot, blocker)
             else:
-                ladder.refuse(snapshot, hindrance, _edited(snapshot))
-        staged = Staged(stage=ladder.stage, added=ladder.grow, debugging=self._debugging)
+                snapshot_pool.refuse(snapshot, blocker, _edited(snapshot))
+        staged = Staged(
+            stage=snapshot_pool.stage, added=snapshot_pool.grow, debugging=self._debugging
+        )
         outcome = self._cold(run, staged)
         self._worth = Worth(seconds=self._worth.seconds)
-        self._note(slot, ladder, staged, why)
+        self._note(slot, snapshot_pool, staged, why)
         return outcome
 
-    def _worth_of(self, ladder: Ladder, staged: Staged, *, was_refused: bool) -> Worth:
+    def _worth_of(self, snapshot_pool: SnapshotPool, staged: Staged, *, was_refused: bool) -> Worth:
         """Return how long a stretch of a run is worth a copy."""
         assert staged.since is not None
-        number, kept = staged.since.number, ladder.stage.snapshots
+        number, kept = staged.since.number, snapshot_pool.stage.snapshots
         serving = {
-            each for each in self._left if each in kept and not ladder.is_refused(kept[each])
+            each for each in self._left if each in kept and not snapshot_pool.is_refused(kept[each])
         }
         return self._worth.after(
             {**staged.since.sources, **staged.changed},
@@ -218,21 +224,21 @@ class WarmRuns:
 
     def _staged(
         self,
-        ladder: Ladder,
+        snapshot_pool: SnapshotPool,
         snapshot: Snapshot,
         look: Callable[[Snapshot], str],
         *,
         is_settled: bool,
     ) -> tuple[Staged | None, str]:
         """Return how a run goes on from a snapshot; None and why it cannot."""
-        changed, hindrance = _fit(snapshot, look if is_settled else None)
+        changed, blocker = _fit(snapshot, look if is_settled else None)
         if changed is None:
-            return None, hindrance
+            return None, blocker
         staged = Staged(
-            stage=ladder.stage,
+            stage=snapshot_pool.stage,
             since=snapshot,
             changed=changed,
-            added=ladder.grow,
+            added=snapshot_pool.grow,
             debugging=self._debugging,
             look=look,
             settle=self._settle,
@@ -255,19 +261,19 @@ class WarmRuns:
 
     def before(self, failure: Failure) -> list[Snapshot]:
         """Return the snapshots from before the failing function was entered, the deepest first."""
-        if self._ladder is None:
+        if self._snapshot_pool is None:
             return []
         chain = _chain(failure)
         return [
             snapshot
-            for snapshot in self._ladder.deepest_first()
+            for snapshot in self._snapshot_pool.deepest_first()
             if not self._is_refused_now(snapshot) and not _is_inside(snapshot.stack, chain)
         ]
 
     def _is_refused_now(self, snapshot: Snapshot) -> bool:
         # Another text may have been refused, and the one that it was taken from be back since.
-        assert self._ladder is not None
-        return self._ladder.is_refused(snapshot) and bool(_edited(snapshot))
+        assert self._snapshot_pool is not None
+        return self._snapshot_pool.is_refused(snapshot) and bool(_edited(snapshot))
 
     @contextmanager
     def looking_back(self, failure: Failure) -> Generator[None]:
@@ -279,64 +285,66 @@ class WarmRuns:
             self._failure = None
 
     def _look_back(
-        self, ladder: Ladder, failure: Failure, run: Callable[[Staged | None], Outcome]
+        self, snapshot_pool: SnapshotPool, failure: Failure, run: Callable[[Staged | None], Outcome]
     ) -> Outcome:
         """Run with a debugger: no snapshot is taken, and none is dropped."""
         self._settle()
-        at_once = Staged(stage=ladder.stage, debugging=Debugging.AT_ONCE)
+        at_once = Staged(stage=snapshot_pool.stage, debugging=Debugging.AT_ONCE)
         for snapshot in self.before(failure):
             changed, _ = _fit(snapshot, Snapshot.spoilt_by)
             if changed is not None:
-                with suppress(OtherPastError):
+                with suppress(DivergedError):
                     return run(replace(at_once, since=snapshot, changed=changed))
         return run(at_once)
 
-    def _ladder_for(self, slot: Slot, program: Program) -> Ladder:
-        if self._ladder is None:
-            folder = self._belongings.temporary_folder("whet-")
+    def _ladder_for(self, slot: Slot, program: Program) -> SnapshotPool:
+        if self._snapshot_pool is None:
+            folder = self._cleanup_journal.temporary_folder("whet-")
             stage = Stage(address=str(folder / "stage"), worth_seconds=self._worth.seconds)
-            self._ladder = Ladder(stage, slot.drop, most=self._most)
+            self._snapshot_pool = SnapshotPool(stage, slot.drop, most=self._most)
         same = (program, slot.spawner)
-        if self._ladder.stage.snapshots and self._same and self._same[1] != slot.spawner:
+        if self._snapshot_pool.stage.snapshots and self._same and self._same[1] != slot.spawner:
             self._distrusted = self._distrusted or _KEEPER_IS_GONE
-            self._ladder.clear(_KEEPER_IS_GONE)
+            self._snapshot_pool.clear(_KEEPER_IS_GONE)
         elif same != self._same:
-            self._ladder.clear("the command was another one")
+            self._snapshot_pool.clear("the command was another one")
         self._same = same
-        return self._ladder
+        return self._snapshot_pool
 
-    def _note(self, slot: Slot, ladder: Ladder, staged: Staged, why: str) -> None:
+    def _note(self, slot: Slot, snapshot_pool: SnapshotPool, staged: Staged, why: str) -> None:
         self._last, since = staged, staged.since
-        ladder.settle(since, staged.hindrances)
+        snapshot_pool.settle(since, staged.blockers)
         self._left, self._had = (
-            ladder.stage.snapshots.keys() - self._had,
-            set(ladder.stage.snapshots),
+            snapshot_pool.stage.snapshots.keys() - self._had,
+            set(snapshot_pool.stage.snapshots),
         )
-        likely = ladder.likely_start()
+        likely = snapshot_pool.likely_start()
         # Where it was once more something above the deepest one that was edited, it will be again.
         ahead = [each for each in (likely, since) if each is not None]
         for number in dict.fromkeys(each.number for each in ahead):
-            if number in ladder.stage.snapshots:
+            if number in snapshot_pool.stage.snapshots:
                 slot.prepare_ahead(number)
         if self._early is not None:
             self._early.expect(likely)
-        deepest = max((each.seconds for each in ladder.stage.snapshots.values()), default=-1.0)
-        halt = next((each for each in ladder.missing if each.seconds > deepest), None)
+        deepest = max(
+            (each.seconds for each in snapshot_pool.stage.snapshots.values()), default=-1.0
+        )
+        halt = next((each for each in snapshot_pool.missing if each.seconds > deepest), None)
         self.last = Start(
             place="" if since is None else since.place,
             saved_seconds=0.0 if since is None else since.seconds,
             why_not_deeper=why,
-            snapshots=len(ladder.stage.snapshots),
+            snapshots=len(snapshot_pool.stage.snapshots),
             halted=staged.halted or ("" if halt is None else halt.why),
             halted_at="" if staged.halted or halt is None else halt.place,
             effects=tuple(staged.effects),
-            missing=ladder.missing,
+            missing=snapshot_pool.missing,
             is_followed=not staged.halted.startswith(NOT_FOLLOWED),
             changed_files=None if staged.halted else staged.changed_files,
         )
 
 
-def hindrance_of(snapshot: Snapshot, look: Callable[[Snapshot], str] | None) -> str:
+def blocker_of(snapshot: Snapshot, look: Callable[[Snapshot], str] | None) -> str:
     """Return why the same program cannot run on from a snapshot; empty if it can.
 
     Args:

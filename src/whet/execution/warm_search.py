@@ -9,13 +9,13 @@ from pathlib import Path
 
 from whet.core.outcome import Outcome
 from whet.core.verdict import Verdict
-from whet.execution.early_look import LONGEST_SECONDS, EarlyLook
-from whet.execution.warm import hindrance_of
+from whet.execution.installed_packages_check import LONGEST_SECONDS, InstalledPackagesCheck
+from whet.execution.warm import blocker_of
 from whet.host.limits.program import Program
-from whet.host.process.belongings import Belongings
+from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.python.interpreters import Search
+from whet.host.trial.process_snapshots import DivergedError, Snapshot, Stage, Staged
 from whet.host.trial.slot import Slot
-from whet.host.trial.stage import OtherPastError, Snapshot, Stage, Staged
 
 _MOST_PROGRAMS = 3
 """A search with a guard runs each candidate on two versions, in turn."""
@@ -75,7 +75,7 @@ class _Place:
     """
 
     address: str
-    early: EarlyLook
+    early: InstalledPackagesCheck
     spawner: int = 0
     ladders: list[tuple[Program, _Ladder]] = field(default_factory=list[tuple[Program, _Ladder]])
 
@@ -95,7 +95,7 @@ class WarmSearch:
 
     def __init__(
         self,
-        belongings: Belongings,
+        cleanup_journal: CleanupJournal,
         *,
         judge: Callable[[Outcome], Verdict],
         position: int = 0,
@@ -106,7 +106,7 @@ class WarmSearch:
         """Make it ready.
 
         Args:
-            belongings: where the folders of its sockets are written down.
+            cleanup_journal: where the folders of its sockets are written down.
             judge: says what an outcome proves.
             position: which of the payloads is varied.
             first_word: the first word of the command that is varied instead, with all behind it;
@@ -116,7 +116,7 @@ class WarmSearch:
         """
         self.distrusted = ""
         self.warm_runs = 0
-        self._belongings = belongings
+        self._cleanup_journal = cleanup_journal
         self._position = position
         self._first_word = first_word
         self._most_lost_seconds = most_lost_seconds
@@ -144,44 +144,46 @@ class WarmSearch:
         """Run ``program`` from just before it sees the payload."""
         if self.distrusted or program.limits.starve:
             return run(None)  # limits hold from its start on, and not for a frozen copy
-        ladder = self._ladder_for(slot, program)
+        snapshot_pool = self._ladder_for(slot, program)
         is_settled = False  # what was seen is looked at while the first copy makes itself ready
-        for snapshot in () if ladder.is_to_scout else _deepest_first(ladder):
+        for snapshot in () if snapshot_pool.is_to_scout else _deepest_first(snapshot_pool):
             # Reset steps come first and may change anything.
             look = None if program.reset else self._places[slot].early.spoilt_by
-            staged = Staged(stage=ladder.stage, since=snapshot, look=look)
-            why = hindrance_of(snapshot, (look or Snapshot.spoilt_by) if is_settled else None)
+            staged = Staged(stage=snapshot_pool.stage, since=snapshot, look=look)
+            why = blocker_of(snapshot, (look or Snapshot.spoilt_by) if is_settled else None)
             outcome = None
             if not why:
                 try:
                     outcome = run(staged)
-                except OtherPastError:
-                    why, is_settled = staged.last_hindrance or "the frozen copy is gone", True
+                except DivergedError:
+                    why, is_settled = staged.last_blocker or "the frozen copy is gone", True
                     if staged.spoilt and not program.reset:
                         why = f"{Path(staged.spoilt).name} has changed"
                     elif staged.spoilt:
-                        why = ladder.why_cold = "the reset steps change what the program reads"
+                        why = snapshot_pool.why_cold = (
+                            "the reset steps change what the program reads"
+                        )
             if outcome is not None:
-                ladder.scouts = 0
+                snapshot_pool.scouts = 0
                 return self._checked(
-                    slot, ladder, replace(outcome, resumed_from=snapshot.place), run
+                    slot, snapshot_pool, replace(outcome, resumed_from=snapshot.place), run
                 )
             self._note(why)
-            self._drop(slot, ladder, snapshot)
-        if ladder.why_cold:
+            self._drop(slot, snapshot_pool, snapshot)
+        if snapshot_pool.why_cold:
             return run(None)
-        staged = Staged(stage=ladder.stage)
+        staged = Staged(stage=snapshot_pool.stage)
         outcome = run(staged)
         if outcome.interrupted:
             return outcome
-        self._look_at(slot, ladder, staged)
+        self._look_at(slot, snapshot_pool, staged)
         # What is watched may do no more than the user may: a `sudo` would fail.
         return run(None) if staged.halted and not _starts_python(program) else outcome
 
     def _checked(
         self,
         slot: Slot,
-        ladder: _Ladder,
+        snapshot_pool: _Ladder,
         outcome: Outcome,
         run: Callable[[Staged | None], Outcome],
     ) -> Outcome:
@@ -189,8 +191,8 @@ class WarmSearch:
         if outcome.interrupted:
             return outcome
         verdict = self._judge(outcome)
-        ladder.came[verdict] += 1
-        if not _is_due(ladder.came[verdict]):
+        snapshot_pool.came[verdict] += 1
+        if not _is_due(snapshot_pool.came[verdict]):
             with self._lock:
                 self.warm_runs += 1
             return outcome
@@ -201,21 +203,23 @@ class WarmSearch:
             self.distrusted = "a trial came out differently when it was run from the start"
             self._note(self.distrusted)
         # A copy is watched to its end: what looks at many files takes longer than from the start.
-        ladder.checks += 1
-        ladder.warm_seconds += outcome.wall_seconds
-        ladder.cold_seconds += cold.wall_seconds
-        lost_seconds = ladder.warm_seconds - ladder.cold_seconds
-        most_lost = max(self._most_lost_seconds, ladder.cold_seconds * _MOST_LOST_SHARE)
-        if ladder.checks >= _CHECKS_FOR_LOSS and lost_seconds > most_lost:
-            self._give_up(slot, ladder, "it takes longer from a frozen copy")
+        snapshot_pool.checks += 1
+        snapshot_pool.warm_seconds += outcome.wall_seconds
+        snapshot_pool.cold_seconds += cold.wall_seconds
+        lost_seconds = snapshot_pool.warm_seconds - snapshot_pool.cold_seconds
+        most_lost = max(self._most_lost_seconds, snapshot_pool.cold_seconds * _MOST_LOST_SHARE)
+        if snapshot_pool.checks >= _CHECKS_FOR_LOSS and lost_seconds > most_lost:
+            self._give_up(slot, snapshot_pool, "it takes longer from a frozen copy")
         return cold
 
     def _ladder_for(self, slot: Slot, program: Program) -> _Ladder:
         with self._lock:
             place = self._places.get(slot)
             if place is None:
-                folder = self._belongings.temporary_folder("whet-")
-                early = slot.hold(EarlyLook(longest_seconds=self._look_seconds, is_kept=True))
+                folder = self._cleanup_journal.temporary_folder("whet-")
+                early = slot.hold(
+                    InstalledPackagesCheck(longest_seconds=self._look_seconds, is_kept=True)
+                )
                 place = self._places[slot] = _Place(str(folder / "stage"), early)
         if place.spawner != slot.spawner:
             place.ladders.clear()  # they have ended with the spawner that kept them
@@ -243,66 +247,68 @@ class WarmSearch:
         return replace(program, contents=tuple(contents))
 
     def _new_ladder(self, place: _Place, program: Program) -> _Ladder:
-        ladder = _Ladder(stage=Stage(address=place.address, first_word=self._first_word))
+        snapshot_pool = _Ladder(stage=Stage(address=place.address, first_word=self._first_word))
         if not self._first_word:
             payload = program.payloads[self._position]
             names = (str(payload), os.path.realpath(payload))
-            ladder.stage.awaited = tuple(dict.fromkeys(names))
+            snapshot_pool.stage.awaited = tuple(dict.fromkeys(names))
             if program.stdin == payload:
-                ladder.why_cold = "standard input is the payload"
+                snapshot_pool.why_cold = "standard input is the payload"
             elif "\n" in f"{payload}{place.address}":
-                ladder.why_cold = "the payload's name has two lines"
+                snapshot_pool.why_cold = "the payload's name has two lines"
         if self._first_word and not _starts_python(program):
             python = _search(program).python_of(program.command)
-            ladder.why_cold = (
+            snapshot_pool.why_cold = (
                 f"`{program.command[0]}` is not Python itself, and may see the arguments first"
                 f"{f': name `{python}` instead' if python else ''}"
             )
-        if ladder.why_cold:
-            self._note(ladder.why_cold)
-        return ladder
+        if snapshot_pool.why_cold:
+            self._note(snapshot_pool.why_cold)
+        return snapshot_pool
 
-    def _look_at(self, slot: Slot, ladder: _Ladder, staged: Staged) -> None:
+    def _look_at(self, slot: Slot, snapshot_pool: _Ladder, staged: Staged) -> None:
         """Keep what the run has left that later trials can run on from.
 
         A snapshot that has seen the payload, by whatever code, is none of them. Where native
         code sees it first, the next run knows where, and leaves a snapshot just before that.
         """
-        stage, why = ladder.stage, staged.last_hindrance
-        for snapshot in _deepest_first(ladder):
+        stage, why = snapshot_pool.stage, staged.last_blocker
+        for snapshot in _deepest_first(snapshot_pool):
             if any(map(snapshot.has_seen, stage.awaited)):
                 name = Path(stage.awaited[0]).name
                 why = f"{name} is seen early, by code that Python does not tell of"
-                self._drop(slot, ladder, snapshot)
-        for snapshot in _deepest_first(ladder)[_MOST_KEPT:]:
-            self._drop(slot, ladder, snapshot)
-        ladder.scouts += 1
+                self._drop(slot, snapshot_pool, snapshot)
+        for snapshot in _deepest_first(snapshot_pool)[_MOST_KEPT:]:
+            self._drop(slot, snapshot_pool, snapshot)
+        snapshot_pool.scouts += 1
         is_found = any(each.kind == _AWAITS for each in stage.snapshots.values())
         is_hindered = staged.was_hindered_before(stage.awaited or (ITS_ARGUMENTS,))
         is_known = is_found or stage.place or is_hindered
         if self._first_word and not is_known:
             self._give_up(
-                slot, ladder, "Python does not tell when the program looks at its arguments"
+                slot, snapshot_pool, "Python does not tell when the program looks at its arguments"
             )
             return
-        ladder.is_to_scout = not is_known and bool(staged.first_sight)
-        if ladder.is_to_scout:
+        snapshot_pool.is_to_scout = not is_known and bool(staged.first_sight)
+        if snapshot_pool.is_to_scout:
             stage.place = staged.first_sight
         elif not stage.snapshots:
-            self._give_up(slot, ladder, why or "it is not known when the program reads the payload")
-        elif ladder.scouts > _MOST_SCOUTS:
-            self._give_up(slot, ladder, "no snapshot could be used")
+            self._give_up(
+                slot, snapshot_pool, why or "it is not known when the program reads the payload"
+            )
+        elif snapshot_pool.scouts > _MOST_SCOUTS:
+            self._give_up(slot, snapshot_pool, "no snapshot could be used")
         elif not is_found and why:
             self._note(why)
 
-    def _give_up(self, slot: Slot, ladder: _Ladder, why: str) -> None:
-        ladder.why_cold = why
+    def _give_up(self, slot: Slot, snapshot_pool: _Ladder, why: str) -> None:
+        snapshot_pool.why_cold = why
         self._note(why)
-        for snapshot in tuple(ladder.stage.snapshots.values()):
-            self._drop(slot, ladder, snapshot)
+        for snapshot in tuple(snapshot_pool.stage.snapshots.values()):
+            self._drop(slot, snapshot_pool, snapshot)
 
-    def _drop(self, slot: Slot, ladder: _Ladder, snapshot: Snapshot) -> None:
-        del ladder.stage.snapshots[snapshot.number]
+    def _drop(self, slot: Slot, snapshot_pool: _Ladder, snapshot: Snapshot) -> None:
+        del snapshot_pool.stage.snapshots[snapshot.number]
         slot.drop(snapshot.number)
 
     def _note(self, why: str) -> None:
@@ -318,9 +324,9 @@ def _search(program: Program) -> Search:
     return Search(cwd=program.cwd, environment=program.environment)
 
 
-def _deepest_first(ladder: _Ladder) -> list[Snapshot]:
+def _deepest_first(snapshot_pool: _Ladder) -> list[Snapshot]:
     # How long it took to get to places says which of them is deeper within one run only.
-    kept = ladder.stage.snapshots.values()
+    kept = snapshot_pool.stage.snapshots.values()
     return sorted(kept, key=lambda each: (each.kind != _AWAITS, -each.seconds))
 
 

@@ -19,7 +19,7 @@ from whet.notebook.migrations import MIGRATIONS, check_version, statements
 from whet.notebook.notebook import FILE_NAME, Notebook
 from whet.notebook.place import damaged
 from whet.notebook.reading import RecordedTrials
-from whet.notebook.seals import FOLDER as SEALED
+from whet.notebook.sealed_secrets import FOLDER as SEALED
 
 _MOST_BYTES = 16 << 30
 _MOST_IN_A_BLOB = 512 << 20

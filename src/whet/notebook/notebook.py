@@ -14,12 +14,12 @@ from whet.core.text.record import decoded, text, text_map
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.files.files import storage_error
-from whet.host.trial.veil import known_in
+from whet.host.trial.known_secrets import known_in
 from whet.notebook.blobs import BlobStore
 from whet.notebook.database import Database, utc_now
 from whet.notebook.entry import Entry
 from whet.notebook.reading import RecordedTrials, unknown_trial
-from whet.notebook.seals import Seals
+from whet.notebook.sealed_secrets import Seals
 
 if TYPE_CHECKING:
     from whet.core.budget import StopReason

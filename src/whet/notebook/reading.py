@@ -19,7 +19,7 @@ from whet.core.text.record import (
     text,
 )
 from whet.core.trial import Trial
-from whet.host.trial.veil import know_trial
+from whet.host.trial.known_secrets import know_trial
 from whet.notebook.blobs import BlobStore
 from whet.notebook.database import Database, SqlValue
 from whet.notebook.entry import (
@@ -32,7 +32,7 @@ from whet.notebook.entry import (
     read_search,
 )
 from whet.notebook.place import damaged
-from whet.notebook.seals import Seals
+from whet.notebook.sealed_secrets import Seals
 
 _ROWS_AT_ONCE = 50
 _BACK = re.compile(r"last(~(?P<steps>\d{1,9}))?")

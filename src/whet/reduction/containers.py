@@ -16,8 +16,8 @@ from whet.reduction.formats.archives.shown import NestedText, archive_text, cont
 from whet.reduction.formats.archives.tar_archive import TAR, TAR_PASSES, parse_tar
 from whet.reduction.formats.archives.zip_archive import ZIP, ZIP_PASSES, parse_zip
 from whet.reduction.formats.text.expansion import COMPRESSIONS, Compression, most_expanded
-from whet.reduction.kind import Kind, Part, lifted
 from whet.reduction.order import TEXT, Order
+from whet.reduction.payload_kind import Kind, Part, lifted
 from whet.reduction.reduction_pass import (
     Format,
     PassSearch,
@@ -48,7 +48,7 @@ class NestedWeight:
 
 def _weight_of(content: bytes, name: str, depth: int) -> float:
     """Return how much a person reads of what stands in a container."""
-    from whet.reduction.catalogue import kinds_of
+    from whet.reduction.payload_kinds import kinds_of
 
     if depth >= _DEEPEST_WEIGHED:
         return TEXT.weight(content)
@@ -58,7 +58,7 @@ def _weight_of(content: bytes, name: str, depth: int) -> float:
 
 def _rank_of(content: bytes, name: str) -> tuple[object, ...]:
     """Return what decides between contents of one weight; ranks of two kinds are never compared."""
-    from whet.reduction.catalogue import kinds_of
+    from whet.reduction.payload_kinds import kinds_of
 
     kind = kinds_of(content, name=name)[0]
     if kind.order.rank is TEXT.rank or isinstance(kind.order.weight, NestedWeight):

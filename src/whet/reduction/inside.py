@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from whet.reduction.kind import Part
+from whet.reduction.payload_kind import Part
 from whet.reduction.problem import Reduced
 from whet.reduction.reduction_pass import PassSearch
 from whet.search.proposal import Search

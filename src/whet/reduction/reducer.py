@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from whet.core.verdict import Verdict
-from whet.reduction.catalogue import PLAIN, kinds_of
 from whet.reduction.detour import GROWING, Detours
 from whet.reduction.edit import BATCH_BYTES, LEAST_WIDTH
 from whet.reduction.formats.text.pieces import MOST_PIECES
 from whet.reduction.inside import reduce_inside
-from whet.reduction.kind import Exactness, Kind, Part
+from whet.reduction.payload_kind import Exactness, Kind, Part
+from whet.reduction.payload_kinds import PLAIN, kinds_of
 from whet.reduction.preference import Preference
 from whet.reduction.problem import Reduced, ReductionProblem
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from difflib import unified_diff
 
 from whet.core.text.shown_text import visible
-from whet.reduction.catalogue import readable
 from whet.reduction.passing import differing
+from whet.reduction.payload_kinds import readable
 from whet.report.wording import hex_dump, is_text
 
 _HEADER_LINES = 2

@@ -2,7 +2,7 @@
 
 import base64
 
-from whet.host.trial.secret import masked_words
+from whet.host.trial.trial_secrets import masked_words
 from whet.report.answer import answer_of
 from whet.report.wording import is_text
 from whet.workbench.trials.changed_part import SmallestPart

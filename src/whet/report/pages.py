@@ -10,7 +10,7 @@ from whet.core.observations.resources import ResourceUse
 from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.text.shown_text import visible
 from whet.core.verdict import Verdict
-from whet.host.trial.veil import veiled
+from whet.host.trial.known_secrets import veiled
 from whet.report import markup
 from whet.report.answer import answer_of, shown_trials
 from whet.report.curve import memory_curve, size_curve

@@ -61,12 +61,12 @@ ROUNDABOUT_WAYS = {
 
 
 @pytest.fixture
-def gate(whet: Whet) -> "Gate":
+def gate(whet: Whet) -> "Guard":
     """Hold programs up that call `gate()`."""
-    return Gate(whet.folder.parent)
+    return Guard(whet.folder.parent)
 
 
-class Gate:
+class Guard:
     """Lets a test act while a program is at a certain place; the program leaves nothing there."""
 
     def __init__(self, folder: Path) -> None:
@@ -99,7 +99,7 @@ def _is_at_gate(pid: int) -> bool:
 
 @pytest.mark.parametrize("reading", ["open('conf.toml').read()", "'not at all'"])
 def test_what_is_saved_while_the_program_runs_brings_a_run_when_it_is_over(
-    whet: Whet, gate: "Gate", reading: str
+    whet: Whet, gate: "Guard", reading: str
 ) -> None:
     whet.write("conf.toml", "old")
     whet.write("main.py", f"{gate.text}{SLOW}print({reading})\ngate()\n")
@@ -114,7 +114,7 @@ def test_what_is_saved_while_the_program_runs_brings_a_run_when_it_is_over(
 
 
 def test_no_warm_answer_is_called_wrong_for_what_was_saved_meanwhile(
-    whet: Whet, gate: "Gate"
+    whet: Whet, gate: "Guard"
 ) -> None:
     whet.write("conf.toml", "old")
     whet.write("main.py", f"{SLOW}print(1)\n")
@@ -131,7 +131,7 @@ def test_no_warm_answer_is_called_wrong_for_what_was_saved_meanwhile(
 
 
 def test_no_warm_answer_is_called_wrong_for_what_was_saved_elsewhere_meanwhile(
-    whet: Whet, gate: "Gate"
+    whet: Whet, gate: "Guard"
 ) -> None:
     """Nobody tells of files in other folders."""
     data = whet.folder.parent / "conf.toml"
@@ -152,7 +152,7 @@ def test_no_warm_answer_is_called_wrong_for_what_was_saved_elsewhere_meanwhile(
 
 @pytest.mark.parametrize("when", ["while it ran", "while it was verified"])
 def test_no_warm_answer_is_called_wrong_for_what_was_removed(
-    whet: Whet, gate: "Gate", when: str
+    whet: Whet, gate: "Guard", when: str
 ) -> None:
     """Nobody knows that the program had found what it has looked for after its last copy."""
     whet.write("data/one", "")

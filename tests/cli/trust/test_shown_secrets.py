@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from whet_command import Whet
 
-from whet.agent.site.whet_state.secret import MASK
+from whet.agent.site.whet_state.secret_rule import MASK
 
 SECRETS = ("hunter22-of-the-flag", "hunter22-of-the-variable")
 

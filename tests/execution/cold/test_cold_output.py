@@ -70,9 +70,9 @@ def test_a_long_output_that_cannot_be_written_down_is_lost_and_the_trial_is_not(
 ) -> None:
     with laboratory.make() as executor:
         outcome_of(executor.submit(laboratory.trial("true")))
-        laboratory.belongings._folder = Path("/proc/none")
+        laboratory.cleanup_journal._folder = Path("/proc/none")
         outcome = outcome_of(executor.submit(laboratory.trial(*specimen("talker.py", 1_000_000))))
-        laboratory.belongings._folder = laboratory.made
+        laboratory.cleanup_journal._folder = laboratory.made
 
     assert (outcome.exit_code, outcome.stderr.head(100)) == (0, b"1000000")
     assert outcome.stdout.size_bytes <= IN_MEMORY_BYTES
@@ -227,5 +227,5 @@ def test_the_file_of_a_long_output_goes_to_whoever_keeps_it(laboratory: Laborato
     kept: Path = outcome.stdout.path
 
     assert kept.parent == laboratory.folder / "scratch"
-    laboratory.belongings.discard_all()
+    laboratory.cleanup_journal.discard_all()
     assert not kept.exists()

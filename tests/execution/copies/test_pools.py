@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_hygiene import hindrance_of
+from test_fork_safety import blocker_of
 from workshop import SLOW, Workshop
 
 import whet.agent
@@ -64,8 +64,8 @@ def test_without_the_pause_there_is_no_snapshot(tmp_path: Path) -> None:
         "import whet_stage.forking.openmp; whet_stage.forking.openmp.pause = lambda memory: None\n"
     )
 
-    assert hindrance_of(REGION, tmp_path) == ""
-    assert "which could not be paused" in hindrance_of(REGION + off, tmp_path)
+    assert blocker_of(REGION, tmp_path) == ""
+    assert "which could not be paused" in blocker_of(REGION + off, tmp_path)
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def pool(tmp_path: Path) -> Path:
 @needs_compiler
 @pytest.mark.parametrize("start", ["start", "start_spinning"])
 def test_the_library_that_owns_a_thread_is_named(pool: Path, start: str, tmp_path: Path) -> None:
-    reason = hindrance_of(f"import ctypes; ctypes.CDLL({str(pool)!r}).{start}()", tmp_path)
+    reason = blocker_of(f"import ctypes; ctypes.CDLL({str(pool)!r}).{start}()", tmp_path)
 
     assert reason.startswith("a thread of libpool.so runs")
 
@@ -96,13 +96,13 @@ def test_numbers_on_a_stack_that_look_like_code_name_nobody(pool: Path, tmp_path
     )
     starts = f"import ctypes; ctypes.CDLL({str(pool)!r}).start_misled({other})"
 
-    assert hindrance_of(starts, tmp_path).startswith("a thread of libpool.so runs")
+    assert blocker_of(starts, tmp_path).startswith("a thread of libpool.so runs")
 
 
 STACK_THAT_GOES = """
 import ctypes, sys
 sys.path.insert(0, sys.argv[2])
-from whet_stage.forking.hygiene import _threads
+from whet_stage.forking.fork_safety import _threads
 from whet_stage.forking.memory import Memory
 libc = ctypes.CDLL(None)
 libc.mmap.restype, size = ctypes.c_void_p, 1 << 17
@@ -139,10 +139,10 @@ def test_a_program_with_a_strange_pool_is_never_frozen(workshop: Workshop, pool:
 
 @needs_openmp
 def test_what_asks_openmp_is_not_what_the_program_finds(tmp_path: Path) -> None:
-    unseen = "import sys\nfor name in list(sys.modules):\n    if 'ctypes' in name: del sys.modules[name]\n"
+    hidden_frame = "import sys\nfor name in list(sys.modules):\n    if 'ctypes' in name: del sys.modules[name]\n"
 
-    assert hindrance_of(f"{REGION}{unseen}", tmp_path) == ""
-    assert hindrance_of(
-        f"{REGION}{unseen}hindrance(); print('_ctypes' in sys.modules); hindrance = lambda: 'ctypes' in str(list(sys.modules))",
+    assert blocker_of(f"{REGION}{hidden_frame}", tmp_path) == ""
+    assert blocker_of(
+        f"{REGION}{hidden_frame}blocker(); print('_ctypes' in sys.modules); blocker = lambda: 'ctypes' in str(list(sys.modules))",
         tmp_path,
     ) == "False"  # fmt: skip

@@ -12,7 +12,7 @@ from laboratory import Laboratory, fifo, guardians, spawners
 
 from whet.core.limits import Limits
 from whet.host.limits.groups.groups_v1 import GroupsV1
-from whet.host.process.belongings import Belongings
+from whet.host.process.cleanup_journal import CleanupJournal
 
 _WHET = """
 import sys
@@ -34,9 +34,9 @@ _LIMITS = Limits(memory_bytes=64 << 20, processes=50, cpus=0.5)
 @pytest.fixture(autouse=True)
 def _groups() -> None:
     for name in ("memory", "processes", "cpus"):
-        hindrance = GroupsV1().hindrance(name, _LIMITS)
-        if hindrance:
-            pytest.skip(f"cgroup v1: {hindrance}")
+        blocker = GroupsV1().blocker(name, _LIMITS)
+        if blocker:
+            pytest.skip(f"cgroup v1: {blocker}")
 
 
 def _start(folder: Path, script: str) -> "subprocess.Popen[bytes]":
@@ -67,7 +67,7 @@ def test_no_group_and_no_process_stays(laboratory: Laboratory, killed: str) -> N
             if killed != "whet":
                 _kill_both(whet)
             whet.kill()
-        Belongings(inner / "made").sweep()
+        CleanupJournal(inner / "made").sweep()
         held.wait_until_all_are_dead()
     assert _groups_of(whet.pid) == []
 
@@ -90,7 +90,7 @@ def test_100_kills_at_random_moments_leave_nothing(laboratory: Laboratory) -> No
                     if chance.random() < 0.5:
                         _kill_both(whet)
                     whet.kill()
-            Belongings(inner / "made").sweep()
+            CleanupJournal(inner / "made").sweep()
             os.close(own)
             held.wait_until_all_are_dead()
         assert _groups_of(whet.pid) == []

@@ -7,22 +7,22 @@ from laboratory import Laboratory
 from starving import GROWS, MEBIBYTE, MEMORY_WAYS, need, only, python, starve
 
 from whet.core.limits import Limits
-from whet.host.limits.ceiling import Ceiling
+from whet.host.limits.enforcer import Enforcer
 
 _LIMITS = Limits(memory_bytes=64 * MEBIBYTE, spares_command=True)
 
 
 @pytest.fixture(params=MEMORY_WAYS, ids=lambda way: way.way)
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ceiling:
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Enforcer:
     """One way to limit memory, the only one there is in this test."""
-    chosen: Ceiling = request.param
+    chosen: Enforcer = request.param
     need(chosen, "memory", _LIMITS)
     only(monkeypatch, "memory", chosen)
     return chosen
 
 
 def test_programs_that_need_too_much_die_one_after_the_other_and_the_shell_goes_on(
-    laboratory: Laboratory, way: Ceiling
+    laboratory: Laboratory, way: Enforcer
 ) -> None:
     (laboratory.work / "grow.py").write_text(GROWS)
     grows = f"{sys.executable} grow.py; echo $?"
@@ -35,7 +35,7 @@ def test_programs_that_need_too_much_die_one_after_the_other_and_the_shell_goes_
     assert met.process.startswith("python")
 
 
-def test_the_largest_dies_and_those_beside_it_live(laboratory: Laboratory, way: Ceiling) -> None:
+def test_the_largest_dies_and_those_beside_it_live(laboratory: Laboratory, way: Enforcer) -> None:
     """One that has little reaches its end, whether or not it asked when there was no more."""
     (laboratory.work / "grow.py").write_text(GROWS)
     small = "import sys; held = b'1' * 5_000_000; sys.stdin.read(); print('small ends')"
@@ -48,7 +48,7 @@ def test_the_largest_dies_and_those_beside_it_live(laboratory: Laboratory, way: 
 
 
 def test_many_that_need_too_much_together_die_until_there_is_room(
-    laboratory: Laboratory, way: Ceiling
+    laboratory: Laboratory, way: Enforcer
 ) -> None:
     program = """
 import os
@@ -71,7 +71,7 @@ print(ended[:2], ended[-1])
     assert outcome.stdout.tail(100) == b"[-9, -9] 0\n0\n", way
 
 
-def test_a_shell_that_itself_needs_too_much_is_ended(laboratory: Laboratory, way: Ceiling) -> None:
+def test_a_shell_that_itself_needs_too_much_is_ended(laboratory: Laboratory, way: Enforcer) -> None:
     outcome = starve(laboratory, *python(GROWS), limits=_LIMITS)
 
     assert outcome.signal == 9

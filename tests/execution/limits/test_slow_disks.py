@@ -10,7 +10,7 @@ from starving import groups_left, need, only, python, starve
 from whet.core.errors import LimitNotEnforced
 from whet.core.limits import Limits, shown_size, size_bytes, speed_bytes
 from whet.host.limits import disk_speed
-from whet.host.limits.ceiling import Ceiling, Plain
+from whet.host.limits.enforcer import Enforcer, Plain
 from whet.host.limits.groups.groups_v1 import GroupsV1
 from whet.host.limits.groups.groups_v2 import GroupsV2
 
@@ -25,15 +25,15 @@ os.fsync(place)
 
 
 @pytest.fixture(params=[GroupsV2(), GroupsV1()], ids=lambda way: way.way)
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ceiling:
-    chosen: Ceiling = request.param
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Enforcer:
+    chosen: Enforcer = request.param
     need(chosen, "slow-disk", _SLOW)
     only(monkeypatch, "slow-disk", chosen)
     return chosen
 
 
 def test_a_program_waits_for_a_slow_disk_and_it_is_said_what_went_through(
-    laboratory: Laboratory, way: Ceiling
+    laboratory: Laboratory, way: Enforcer
 ) -> None:
     size = 2 << 20
     began = time.monotonic()
@@ -50,7 +50,7 @@ def test_a_program_waits_for_a_slow_disk_and_it_is_said_what_went_through(
 
 
 def test_a_program_that_reads_no_disk_is_said_to_have_met_nothing(
-    laboratory: Laboratory, way: Ceiling
+    laboratory: Laboratory, way: Enforcer
 ) -> None:
     (note,) = starve(laboratory, "true", limits=_SLOW).notes
     assert note.startswith("`--slow-disk` had nothing to slow: "), (way, note)
@@ -61,10 +61,10 @@ class _Pretender:
 
     way = "pretence"
 
-    def hindrance(self, _name: str, _limits: Limits, /) -> str:
+    def blocker(self, _name: str, _limits: Limits, /) -> str:
         return ""
 
-    def prepare(self, _names: object, _limits: Limits, _belongings: object, /) -> Plain:
+    def prepare(self, _names: object, _limits: Limits, _cleanup_journal: object, /) -> Plain:
         return Plain(way=self.way, probes=(("disks", "", (), ()),))
 
 

@@ -16,16 +16,16 @@ from whet.core.limits import Limits
 from whet.core.trial import Trial
 from whet.evidence.signature.limit_met import unnamed_limits
 from whet.host.kernel.control_groups import own_group
-from whet.host.limits.ceiling import Ceiling, Plain
+from whet.host.limits.enforcer import Enforcer, Plain
 from whet.host.limits.groups.groups_v1 import GroupsV1
 from whet.host.limits.processors import Affinity
 from whet.host.process.process_identity import ProcessIdentity
 
 
 @pytest.fixture(params=MEMORY_WAYS, ids=lambda way: way.way)
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ceiling:
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Enforcer:
     """One way to limit memory, the only one there is in this test."""
-    chosen: Ceiling = request.param
+    chosen: Enforcer = request.param
     need(chosen, "memory", Limits(memory_bytes=64 * MEBIBYTE))
     only(monkeypatch, "memory", chosen)
     return chosen
@@ -35,7 +35,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ceil
 
 
 def test_a_program_that_needs_too_much_memory_is_killed_and_the_limit_is_named(
-    laboratory: Laboratory, way: Ceiling
+    laboratory: Laboratory, way: Enforcer
 ) -> None:
     script = laboratory.work / "train.py"
     script.write_text(GROWS)
@@ -54,7 +54,7 @@ def test_a_program_that_needs_too_much_memory_is_killed_and_the_limit_is_named(
     )
 
 
-def test_the_last_python_line_is_named(laboratory: Laboratory, way: Ceiling) -> None:
+def test_the_last_python_line_is_named(laboratory: Laboratory, way: Enforcer) -> None:
     if way.way == "cgroup v2":
         pytest.skip("the kernel kills there at once, and nobody has looked before")
     script = laboratory.work / "train.py"
@@ -65,7 +65,7 @@ def test_the_last_python_line_is_named(laboratory: Laboratory, way: Ceiling) -> 
     assert said(outcome).endswith(", last Python line train.py:4")
 
 
-def test_memory_of_all_processes_counts_together(laboratory: Laboratory, way: Ceiling) -> None:
+def test_memory_of_all_processes_counts_together(laboratory: Laboratory, way: Enforcer) -> None:
     program = """
 import os, signal
 for _ in range(3):
@@ -84,7 +84,7 @@ signal.pause()
     assert outcome.signal == signal.SIGKILL
 
 
-def test_a_program_that_needs_little_is_left_alone(laboratory: Laboratory, way: Ceiling) -> None:
+def test_a_program_that_needs_little_is_left_alone(laboratory: Laboratory, way: Enforcer) -> None:
     outcome = starve(
         laboratory, *python("print('well')"), limits=Limits(memory_bytes=64 * MEBIBYTE)
     )
@@ -93,7 +93,7 @@ def test_a_program_that_needs_little_is_left_alone(laboratory: Laboratory, way: 
 
 
 def test_one_that_ignores_signals_and_leaves_children_is_ended_whole(
-    laboratory: Laboratory, way: Ceiling
+    laboratory: Laboratory, way: Enforcer
 ) -> None:
     program = """
 import os, signal
@@ -116,7 +116,7 @@ while True:
     assert ProcessIdentity.of(daemon) is None
 
 
-def test_only_whet_s_own_trial_is_killed(laboratory: Laboratory, way: Ceiling) -> None:
+def test_only_whet_s_own_trial_is_killed(laboratory: Laboratory, way: Enforcer) -> None:
     trial = Trial(
         command=python(GROWS), cwd=str(laboratory.work), limits=Limits(memory_bytes=32 * MEBIBYTE)
     )
@@ -146,7 +146,7 @@ while "whet-" not in open("/proc/self/cgroup").read():
     assert [met.name for met in outcome.limits_met] == ["memory"]
 
 
-def test_a_limit_in_a_limit_holds(laboratory: Laboratory, way: Ceiling) -> None:
+def test_a_limit_in_a_limit_holds(laboratory: Laboratory, way: Enforcer) -> None:
     """Two whets, one in the other: the inner program dies of the inner limit, the outer one lives."""
     inner = f"""
 import sys
@@ -203,10 +203,10 @@ except OSError:
 
 
 @pytest.fixture
-def pids(monkeypatch: pytest.MonkeyPatch) -> Ceiling:
+def pids(monkeypatch: pytest.MonkeyPatch) -> Enforcer:
     """A way to limit processes."""
     for each in MEMORY_WAYS[:2]:
-        if not each.hindrance("processes", Limits(processes=20)):
+        if not each.blocker("processes", Limits(processes=20)):
             only(monkeypatch, "processes", each)
             return each
     pytest.skip("no control group for processes may be made here")
@@ -336,10 +336,10 @@ class _Pretender:
 
     way = "pretence"
 
-    def hindrance(self, _name: str, _limits: Limits, /) -> str:
+    def blocker(self, _name: str, _limits: Limits, /) -> str:
         return ""
 
-    def prepare(self, _names: object, limits: Limits, _belongings: object, /) -> Plain:
+    def prepare(self, _names: object, limits: Limits, _cleanup_journal: object, /) -> Plain:
         assert limits.files is not None
         return Plain(way=self.way, probes=(("files", limits.files),))
 
@@ -374,7 +374,7 @@ while time.process_time() - began < 0.3: pass
 
 
 def test_a_program_that_reads_more_than_it_has_memory_for_meets_the_limit(
-    laboratory: Laboratory, way: Ceiling
+    laboratory: Laboratory, way: Enforcer
 ) -> None:
     big = laboratory.work / "big"
     with big.open("wb") as file:

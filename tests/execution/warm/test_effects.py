@@ -34,7 +34,7 @@ class Twins:
 
     def close(self) -> None:
         self._opened.__exit__(None, None, None)
-        self._workshop.laboratory.belongings.discard_all()
+        self._workshop.laboratory.cleanup_journal.discard_all()
 
     def write(self, files: Mapping[str, str | None]) -> None:
         for folder in self._folders:

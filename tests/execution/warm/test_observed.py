@@ -267,7 +267,7 @@ with opened(laboratory) as inner:
     for _ in range(2):
         inner.run()
     print(inner.starts[-1].place, inner.starts[-1].halted)
-laboratory.belongings.discard_all()
+laboratory.cleanup_journal.discard_all()
 """
 
 

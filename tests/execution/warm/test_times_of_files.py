@@ -19,7 +19,7 @@ def working_in(folder: Path) -> Iterator[Workshop]:
         with opened(laboratory) as workshop:
             yield workshop
     finally:
-        laboratory.belongings.discard_all()
+        laboratory.cleanup_journal.discard_all()
 
 
 @pytest.mark.slow

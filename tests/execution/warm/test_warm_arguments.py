@@ -31,7 +31,7 @@ def _verdict(outcome: Outcome) -> Verdict:
 def both(laboratory: Laboratory) -> Iterator[tuple[WarmSearch, ColdExecutor, ColdExecutor]]:
     (laboratory.folder / "project").mkdir()
     runs = WarmSearch(
-        laboratory.belongings, judge=_verdict, first_word=2, most_lost_seconds=math.inf
+        laboratory.cleanup_journal, judge=_verdict, first_word=2, most_lost_seconds=math.inf
     )
 
     def executor(perform: WarmSearch | None) -> ColdExecutor:
@@ -39,7 +39,7 @@ def both(laboratory: Laboratory) -> Iterator[tuple[WarmSearch, ColdExecutor, Col
             classify=classify,
             payload_of=laboratory.payloads.__getitem__,
             keep=keep_in_place,
-            belongings=laboratory.belongings,
+            cleanup_journal=laboratory.cleanup_journal,
             scratch=laboratory.folder / "scratch",
             environment={**os.environ, "PYTHONHASHSEED": "0"},
             pycache=laboratory.folder / "pycache",

@@ -68,7 +68,9 @@ def test_warm_and_cold_agree_under_every_python(tmp_path: Path, minor: int) -> N
 @pytest.mark.slow
 def test_a_stale_answer_would_be_seen(pair: Twins, monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison is worth something only if an engine that sees no change fails it."""
-    monkeypatch.setattr("whet.host.trial.stage.Snapshot.spoilt_by", lambda _snapshot: "")
+    monkeypatch.setattr(
+        "whet.host.trial.process_snapshots.Snapshot.spoilt_by", lambda _snapshot: ""
+    )
     start = {"main.py": "text = open('data').read()\nprint(text)\nprint('end')\n", "data": "old"}
     session = Session(("main.py",), {**start}, (Edit("data file", (Change("data", "new"),)),))
 

@@ -83,7 +83,10 @@ def search(laboratory: Laboratory) -> Iterator[Search]:
     folder = laboratory.folder / "project"
     folder.mkdir()
     runs = WarmSearch(
-        laboratory.belongings, judge=_verdict, most_lost_seconds=math.inf, look_seconds=math.inf
+        laboratory.cleanup_journal,
+        judge=_verdict,
+        most_lost_seconds=math.inf,
+        look_seconds=math.inf,
     )
 
     def executor(perform: WarmSearch | None, jobs: int) -> ColdExecutor:
@@ -91,7 +94,7 @@ def search(laboratory: Laboratory) -> Iterator[Search]:
             classify=classify,
             payload_of=laboratory.payloads.__getitem__,
             keep=keep_in_place,
-            belongings=laboratory.belongings,
+            cleanup_journal=laboratory.cleanup_journal,
             scratch=laboratory.folder / "scratch",
             environment={**os.environ, "PYTHONHASHSEED": "0"},
             pycache=laboratory.folder / "pycache",
@@ -492,14 +495,17 @@ def test_processes_that_a_resumed_run_leaves_behind_end_with_it(search: Search) 
 
 def test_each_slot_has_copies_of_its_own(laboratory: Laboratory, search: Search) -> None:
     runs = WarmSearch(
-        laboratory.belongings, judge=_verdict, most_lost_seconds=math.inf, look_seconds=math.inf
+        laboratory.cleanup_journal,
+        judge=_verdict,
+        most_lost_seconds=math.inf,
+        look_seconds=math.inf,
     )
     search.write(f"import sys\n{READS}")
     with ColdExecutor(
         classify=classify,
         payload_of=laboratory.payloads.__getitem__,
         keep=keep_in_place,
-        belongings=laboratory.belongings,
+        cleanup_journal=laboratory.cleanup_journal,
         scratch=laboratory.folder / "scratch",
         environment=dict(os.environ),
         pycache=laboratory.folder / "pycache",

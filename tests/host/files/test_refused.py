@@ -7,6 +7,7 @@ import pytest
 
 from whet.core.errors import HostFailure
 from whet.host.files.refused import refused
+from whet.host.process.git import GitFailedError, Repository, failure_of_git
 
 
 def test_a_disk_that_fails_is_named() -> None:
@@ -37,3 +38,15 @@ def test_what_is_gone_from_whets_own_folder_is_named(
     assert isinstance(told, HostFailure)
     assert f"`{own}`, which whet keeps for itself, is gone" in str(told)
     assert refused(elsewhere.value) is None
+
+
+def test_a_refusal_of_gits_that_nobody_expected_is_told_in_its_words(tmp_path: Path) -> None:
+    with pytest.raises(GitFailedError) as failing:
+        Repository(tmp_path).get("rev-list", "HEAD")
+
+    told = failure_of_git(failing.value)
+
+    assert told is not None
+    assert "git has failed" in str(told)
+    assert "not a git repository" in str(told)
+    assert failure_of_git(ValueError()) is None

@@ -12,7 +12,7 @@ import pytest
 
 from whet.host.kernel.control_groups import own_group
 from whet.host.limits.groups import user_scope
-from whet.host.process.belongings import Belongings
+from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.trial.spawner_process import SpawnerProcess
 
 
@@ -39,17 +39,17 @@ def short_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_systemd_that_answers_is_worth_a_try(runtime: Path) -> None:
-    assert user_scope.scope_hindrance() == ""
+    assert user_scope.scope_blocker() == ""
     assert user_scope.scope_prefix()[0] == str(runtime / "systemd-run")
 
 
 def test_what_is_missing_is_said(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (runtime / "systemd" / "private").unlink()
-    assert "no systemd of this user's own answers" in user_scope.scope_hindrance()
+    assert "no systemd of this user's own answers" in user_scope.scope_blocker()
     monkeypatch.delenv("XDG_RUNTIME_DIR")
-    assert "`XDG_RUNTIME_DIR` is not set" in user_scope.scope_hindrance()
+    assert "`XDG_RUNTIME_DIR` is not set" in user_scope.scope_blocker()
     monkeypatch.setenv("PATH", str(runtime / "systemd"))
-    assert user_scope.scope_hindrance() == "`systemd-run` is not installed"
+    assert user_scope.scope_blocker() == "`systemd-run` is not installed"
 
 
 @pytest.mark.usefixtures("runtime")
@@ -57,15 +57,15 @@ def test_where_it_gives_nothing_another_spawner_does_the_work_and_it_is_not_aske
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(user_scope, "_PATIENCE_SECONDS", 0.0)
-    belongings = Belongings(tmp_path / "made")
-    first = SpawnerProcess(belongings)
-    second = first.in_scope(belongings)
+    cleanup_journal = CleanupJournal(tmp_path / "made")
+    first = SpawnerProcess(cleanup_journal)
+    second = first.in_scope(cleanup_journal)
     try:
         assert second.pid != first.pid
-        assert second.ready(belongings) is second
+        assert second.ready(cleanup_journal) is second
         assert not Path(f"/proc/{first.pid}").exists()
         assert user_scope.home_group() == own_group("")
-        assert user_scope.scope_hindrance() == "it gave no group"
+        assert user_scope.scope_blocker() == "it gave no group"
     finally:
         second.close()
     assert list((tmp_path / "made").iterdir()) == []

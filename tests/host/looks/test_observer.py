@@ -17,7 +17,7 @@ from whet.host.kernel.seccomp import instructions
 from whet.host.kernel.syscalls import ARCHITECTURES, MAGIC_FLAGS, MAGIC_FOLDER, calls, machine
 
 if TYPE_CHECKING:  # the observer has no `typing` to make it with
-    from whet.host.spawner.noticed import Observed
+    from whet.host.spawner.syscall_decoder import Observed
 
 SOURCES = str(Path(__file__).resolve().parents[3] / "src")
 ALLOW, ASK = 0x7FFF0000, 0x7FC00000

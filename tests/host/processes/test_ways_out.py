@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from user_repository import UserRepository
 
-from whet.host.code.snapshots import take_snapshot
+from whet.host.code.code_snapshots import take_snapshot
 
 WAYS_OUT = {
     "push --mirror": ("push --quiet --mirror ../other",),

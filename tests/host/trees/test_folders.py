@@ -14,7 +14,7 @@ import pytest
 from whet.core.errors import PayloadMissing, PayloadTooLarge, PayloadUnreadable
 from whet.host.code import folders
 from whet.host.code.folders import pack_folder, put_folder_back, replace_folder, unpack_folder
-from whet.host.process.belongings import Belongings
+from whet.host.process.cleanup_journal import CleanupJournal
 from whet.reduction.formats.archives.tar_archive import parse_tar
 
 
@@ -70,12 +70,12 @@ def test_any_part_of_it_is_packed_again_as_that_part(folder: Path, tmp_path: Pat
 
 
 def test_a_replaced_folder_is_never_a_part(folder: Path, tmp_path: Path) -> None:
-    belongings = Belongings(tmp_path / "made")
+    cleanup_journal = CleanupJournal(tmp_path / "made")
     result = tmp_path / "result"
 
-    replace_folder(result, pack_folder(folder), belongings)
+    replace_folder(result, pack_folder(folder), cleanup_journal)
     assert looks(result) == looks(folder)
-    replace_folder(result, bytes(1024), belongings)
+    replace_folder(result, bytes(1024), cleanup_journal)
 
     assert looks(result) == {}
     assert sorted(path.name for path in tmp_path.iterdir()) in (
@@ -90,20 +90,20 @@ def test_what_was_half_written_by_a_killed_whet_goes_at_the_next_start(
     script = (
         "import sys, os, pathlib\n"
         "import whet.host.code.folders as folders\n"
-        "from whet.host.process.belongings import Belongings\n"
+        "from whet.host.process.cleanup_journal import CleanupJournal\n"
         "folders._exchange = lambda one, other: os.kill(os.getpid(), 9)\n"
         "top = pathlib.Path(sys.argv[1])\n"
         "data = folders.pack_folder(top)\n"
-        "belongings = Belongings(pathlib.Path(sys.argv[2]))\n"
-        "folders.replace_folder(top.with_name('result'), data, belongings)\n"
-        "folders.replace_folder(top.with_name('result'), data, belongings)\n"
+        "cleanup_journal = CleanupJournal(pathlib.Path(sys.argv[2]))\n"
+        "folders.replace_folder(top.with_name('result'), data, cleanup_journal)\n"
+        "folders.replace_folder(top.with_name('result'), data, cleanup_journal)\n"
     )
     made = tmp_path / "made"
     words = [sys.executable, "-c", script, str(folder), str(made)]
 
     assert subprocess.run(words, check=False).returncode == -9
     assert [path for path in tmp_path.iterdir() if path.name.startswith(".")]
-    Belongings(made).sweep()
+    CleanupJournal(made).sweep()
 
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
     assert looks(tmp_path / "result") == looks(folder)
@@ -169,15 +169,15 @@ def test_a_full_disk_leaves_the_last_result_whole(folder: Path, tmp_path: Path) 
     script = (
         "import resource, sys, pathlib\n"
         "from whet.core.errors import DiskFull\n"
-        "from whet.host.process.belongings import Belongings\n"
+        "from whet.host.process.cleanup_journal import CleanupJournal\n"
         "from whet.host.code.folders import pack_folder, replace_folder\n"
         "top = pathlib.Path(sys.argv[1])\n"
         "result, data = top.with_name('result'), pack_folder(top)\n"
-        "belongings = Belongings(pathlib.Path(sys.argv[2]))\n"
-        "replace_folder(result, data, belongings)\n"
+        "cleanup_journal = CleanupJournal(pathlib.Path(sys.argv[2]))\n"
+        "replace_folder(result, data, cleanup_journal)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "try:\n"
-        "    replace_folder(result, data, belongings)\n"
+        "    replace_folder(result, data, cleanup_journal)\n"
         "except DiskFull:\n"
         "    sys.exit(7)\n"
     )
@@ -192,11 +192,11 @@ def test_a_full_disk_leaves_the_last_result_whole(folder: Path, tmp_path: Path) 
 def test_where_names_cannot_be_exchanged_the_folder_is_replaced_in_two_steps(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    belongings, result = Belongings(tmp_path / "made"), tmp_path / "result"
-    replace_folder(result, bytes(1024), belongings)
+    cleanup_journal, result = CleanupJournal(tmp_path / "made"), tmp_path / "result"
+    replace_folder(result, bytes(1024), cleanup_journal)
     monkeypatch.setattr(folders, "_EXCHANGE", 1 << 30)  # the kernel knows no such flag
 
-    replace_folder(result, pack_folder(folder), belongings)
+    replace_folder(result, pack_folder(folder), cleanup_journal)
 
     assert looks(result) == looks(folder)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]

@@ -12,7 +12,7 @@ from user_repository import UserRepository, files_in
 
 from whet.core.trial import CodeState
 from whet.host.code.code_restore import restore
-from whet.host.code.snapshots import take_snapshot
+from whet.host.code.code_snapshots import take_snapshot
 from whet.host.process.git import Repository
 
 LIMIT = 100

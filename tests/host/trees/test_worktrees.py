@@ -11,9 +11,9 @@ from user_repository import UserRepository, files_in
 
 from whet.core.errors import CodeNotKept, HostFailure, UnknownRevision
 from whet.core.trial import CodeState
-from whet.host.code.snapshots import take_snapshot
+from whet.host.code.code_snapshots import take_snapshot
 from whet.host.code.worktrees import Worktrees
-from whet.host.process.belongings import Belongings
+from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.process.git import Repository
 
 
@@ -28,11 +28,11 @@ def user(tmp_path: Path) -> UserRepository:
 
 @pytest.fixture
 def worktrees(user: UserRepository, tmp_path: Path) -> Iterator[Worktrees]:
-    belongings = Belongings(tmp_path / "made")
-    made = Worktrees(Repository(user.top), belongings, tmp_path / "w")
+    cleanup_journal = CleanupJournal(tmp_path / "made")
+    made = Worktrees(Repository(user.top), cleanup_journal, tmp_path / "w")
     yield made
     made.discard_all()
-    belongings.discard_all()
+    cleanup_journal.discard_all()
 
 
 def test_a_revision_is_there_and_nothing_else(user: UserRepository, worktrees: Worktrees) -> None:
@@ -164,8 +164,8 @@ def test_a_revision_that_is_none_is_named(worktrees: Worktrees) -> None:
 
 def test_it_works_from_a_bare_repository(user: UserRepository, tmp_path: Path) -> None:
     user.git("clone", "--quiet", "--bare", str(user.top), str(tmp_path / "bare"))
-    belongings = Belongings(tmp_path / "made")
-    worktrees = Worktrees(Repository(tmp_path / "bare"), belongings, tmp_path / "w")
+    cleanup_journal = CleanupJournal(tmp_path / "made")
+    worktrees = Worktrees(Repository(tmp_path / "bare"), cleanup_journal, tmp_path / "w")
 
     slot = worktrees.checkout("HEAD~1")
 
@@ -180,8 +180,10 @@ def test_it_works_from_a_dirty_linked_worktree(user: UserRepository, tmp_path: P
     linked.write("train.py", "dirty\n")
     linked.git("add", "train.py")
     before = linked.possessions(), user.possessions()
-    belongings = Belongings(tmp_path / "made")
-    worktrees = Worktrees(Repository.containing(linked.top / "package"), belongings, tmp_path / "w")
+    cleanup_journal = CleanupJournal(tmp_path / "made")
+    worktrees = Worktrees(
+        Repository.containing(linked.top / "package"), cleanup_journal, tmp_path / "w"
+    )
 
     slot = worktrees.checkout("HEAD~1")
     assert (slot / "train.py").read_text() == "a\nb\n"
@@ -266,7 +268,7 @@ def test_the_code_of_a_trial_comes_back_on_its_commit(
 def test_code_before_the_first_commit_comes_back(tmp_path: Path) -> None:
     user = UserRepository.make(tmp_path / "project")
     user.write("train.py", "1\n")
-    worktrees = Worktrees(Repository(user.top), Belongings(tmp_path / "made"), tmp_path / "w")
+    worktrees = Worktrees(Repository(user.top), CleanupJournal(tmp_path / "made"), tmp_path / "w")
 
     slot = worktrees.checkout_code(code_of(user))
 
@@ -313,10 +315,10 @@ def test_what_a_killed_whet_left_is_swept_and_worktrees_of_the_user_are_not(
     script = f"""
 import os, signal, sys
 from pathlib import Path
-from whet.host.process.belongings import Belongings
+from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.process.git import Repository
 from whet.host.code.worktrees import Worktrees
-made = Worktrees(Repository(Path({str(user.top)!r})), Belongings(Path({str(tmp_path / "made")!r})), Path({str(tmp_path / "w")!r}))
+made = Worktrees(Repository(Path({str(user.top)!r})), CleanupJournal(Path({str(tmp_path / "made")!r})), Path({str(tmp_path / "w")!r}))
 print(made.checkout("HEAD~1"), made.checkout("HEAD"), flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -328,7 +330,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert all(slot.is_dir() for slot in slots)
     shutil.rmtree(slots[1])
 
-    Belongings(tmp_path / "made").sweep()
+    CleanupJournal(tmp_path / "made").sweep()
 
     assert not any(slot.exists() for slot in slots)
     (tmp_path / "unplugged").rename(tmp_path / "theirs")
@@ -475,8 +477,8 @@ def test_slots_of_other_states_are_kept_up_to_a_number(worktrees: Worktrees) -> 
 def test_a_folder_beside_a_slot_is_new_each_time_and_goes_with_all_else(
     user: UserRepository, tmp_path: Path
 ) -> None:
-    belongings = Belongings(tmp_path / "made")
-    worktrees = Worktrees(Repository(user.top), belongings, tmp_path / "w")
+    cleanup_journal = CleanupJournal(tmp_path / "made")
+    worktrees = Worktrees(Repository(user.top), cleanup_journal, tmp_path / "w")
     slot = worktrees.checkout("HEAD")
 
     beside = worktrees.environment_beside(slot)
@@ -486,5 +488,5 @@ def test_a_folder_beside_a_slot_is_new_each_time_and_goes_with_all_else(
     assert again == beside
     assert list(beside.iterdir()) == []
     worktrees.discard_all()
-    belongings.discard_all()
+    cleanup_journal.discard_all()
     assert list((tmp_path / "w").iterdir()) == []

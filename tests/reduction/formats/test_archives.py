@@ -30,9 +30,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from odd_oracles import fails_if, shrunk
 
-from whet.reduction.catalogue import KINDS, kinds_of
 from whet.reduction.formats.archives.tar_archive import TAR, parse_tar
 from whet.reduction.formats.archives.zip_archive import ZIP, parse_zip
+from whet.reduction.payload_kinds import KINDS, kinds_of
 from whet.testing.reduction import check_format, check_pass
 
 LONG = "/".join(["folder" * 5] * 9) + "/ä.txt"

@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from odd_oracles import Judge, Shrinking, fails_if, odd_judges, shrunk, shrunk_ahead
 
 from whet.core.verdict import Verdict
-from whet.reduction.catalogue import KINDS, kinds_of, readable
 from whet.reduction.formats.arrays.floats import BFLOAT16, FLOAT8_E4M3, FLOAT8_E5M2
 from whet.reduction.formats.arrays.hdf5 import HDF5
 from whet.reduction.formats.arrays.npy import NPY, NPZ
 from whet.reduction.formats.arrays.safetensors import SAFETENSORS
 from whet.reduction.formats.arrays.torch_file import TORCH
+from whet.reduction.payload_kinds import KINDS, kinds_of, readable
 from whet.testing.reduction import check_format, check_pass
 
 Array = NDArray[Any]

@@ -10,8 +10,8 @@ from hypothesis import given
 from odd_oracles import Judge, fails_if, odd_judges, shrunk
 
 from whet.core.verdict import Verdict
-from whet.reduction.catalogue import KINDS, kinds_of
 from whet.reduction.formats.documents.diff_text import DIFF, parse_diff
+from whet.reduction.payload_kinds import KINDS, kinds_of
 from whet.testing.reduction import check_format, check_pass
 
 OLD = {

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from odd_oracles import Judge, fails_if, odd_judges, shrunk
 
 from whet.core.verdict import Verdict
-from whet.reduction.catalogue import kinds_of
 from whet.reduction.formats.text.encoded import ENCODED
+from whet.reduction.payload_kinds import kinds_of
 from whet.testing.reduction import check_pass
 
 DOCUMENT = {"users": [{"name": f"Zoë {n}", "age": n} for n in range(50)]}

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.core.errors import UnknownFormat
-from whet.reduction.catalogue import KINDS, kinds_of
 from whet.reduction.formats.documents.json_tree import parse_json
 from whet.reduction.formats.tables.csv_table import parse_csv
 from whet.reduction.formats.text.blocks import parse_blocks
 from whet.reduction.formats.text.brackets import parse_brackets
 from whet.reduction.formats.text.pieces import parse_lines, parse_tokens, parse_words
+from whet.reduction.payload_kinds import KINDS, kinds_of
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

@@ -9,7 +9,7 @@ from odd_oracles import fails_if, shrunk
 from whet.reduction.edit import Edit, siblings, splice
 from whet.reduction.formats.documents.json_passes import JSON_PASSES
 from whet.reduction.formats.documents.json_tree import JSON, parse_json
-from whet.reduction.kind import lifted
+from whet.reduction.payload_kind import lifted
 from whet.testing.reduction import check_pass
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from odd_oracles import Judge, fails_if, odd_judges, shrunk
 
 from whet.core.verdict import Verdict
-from whet.reduction.catalogue import KINDS, kinds_of
 from whet.reduction.formats.documents.mail import MAIL, parts_in_mail
+from whet.reduction.payload_kinds import KINDS, kinds_of
 from whet.testing.reduction import check_format, check_pass
 
 VALUE = {"a": {"deep": [1, 2]}, "b": [{"c": n} for n in range(20)]}

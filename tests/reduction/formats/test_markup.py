@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from odd_oracles import Judge, fails_if, odd_judges, shrunk
 
 from whet.core.verdict import Verdict
-from whet.reduction.catalogue import KINDS, kinds_of
 from whet.reduction.formats.documents.markup_scan import attributes, scan_html, scan_xml
 from whet.reduction.formats.documents.markup_tree import HTML, XML, Markup, parse_html, parse_xml
 from whet.reduction.order import TEXT
+from whet.reduction.payload_kinds import KINDS, kinds_of
 from whet.reduction.reduction_pass import Stage
 from whet.testing.reduction import check_format, check_pass
 

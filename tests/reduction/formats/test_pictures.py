@@ -8,8 +8,8 @@ import pytest
 from archives import unzipped, zipped
 from odd_oracles import fails_if, shrunk
 
-from whet.reduction.catalogue import KINDS, kinds_of
 from whet.reduction.formats.media.picture import IMAGE, IMAGE_ORDER, parse_picture
+from whet.reduction.payload_kinds import KINDS, kinds_of
 from whet.testing.reduction import check_format, check_pass
 
 pytest.importorskip("PIL")

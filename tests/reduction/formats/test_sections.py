@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from odd_oracles import Judge, fails_if, odd_judges, shrunk
 
 from whet.core.verdict import Verdict
-from whet.reduction.catalogue import KINDS, kinds_of
 from whet.reduction.formats.documents.sections import INI, LOG, TOML
 from whet.reduction.formats.documents.toml_arrays import arrays_in_toml
+from whet.reduction.payload_kinds import KINDS, kinds_of
 from whet.testing.reduction import check_format, check_pass
 
 PYPROJECT = Path(__file__).parents[3].joinpath("pyproject.toml").read_bytes()

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from odd_oracles import fails_if, shrunk
 
-from whet.reduction.catalogue import readable
 from whet.reduction.formats.arrays.arrays import Entry, Layout
 from whet.reduction.formats.arrays.torch_file import TORCH
 from whet.reduction.formats.arrays.torch_pickle import TensorRecord
 from whet.reduction.formats.arrays.torch_stream import TORCH_STREAM
+from whet.reduction.payload_kinds import readable
 
 # torch.save of torch 2 wrote both. `head` is `embed`, and `rows` is a view of two rows of it.
 TIED = (Path(__file__).parents[1] / "checkpoint-tied.pt").read_bytes()

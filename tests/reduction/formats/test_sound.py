@@ -8,8 +8,8 @@ import wave
 import pytest
 from odd_oracles import fails_if, shrunk
 
-from whet.reduction.catalogue import KINDS, kinds_of
 from whet.reduction.formats.media.sound import WAV, WAV_ORDER, parse_wav
+from whet.reduction.payload_kinds import KINDS, kinds_of
 from whet.testing.reduction import check_format, check_pass
 
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from odd_oracles import Judge, fails_if, odd_judges, shrunk
 
 from whet.core.verdict import Verdict
-from whet.reduction.catalogue import KINDS, kinds_of
 from whet.reduction.formats.source.grammars import LANGUAGES, parser_for, parser_of
 from whet.reduction.formats.source.python_tree import parses_as_python, read_python
 from whet.reduction.formats.source.source_tree import SourceTree, read_tree
 from whet.reduction.order import TEXT
+from whet.reduction.payload_kinds import KINDS, kinds_of
 from whet.testing.reduction import check_pass
 
 pytestmark = pytest.mark.skipif(parser_of("c") is None, reason="the grammars are not installed")

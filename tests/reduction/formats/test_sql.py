@@ -8,8 +8,8 @@ from hypothesis import given
 from odd_oracles import Judge, fails_if, odd_judges, shrunk
 
 from whet.core.verdict import Verdict
-from whet.reduction.catalogue import KINDS, kinds_of
 from whet.reduction.formats.source.sql_tree import SQL, parse_sql
+from whet.reduction.payload_kinds import KINDS, kinds_of
 from whet.testing.reduction import check_format, check_pass
 
 SCRIPT = (Path(__file__).parents[1] / "sources" / "orders.sql").read_bytes()

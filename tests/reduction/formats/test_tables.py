@@ -17,10 +17,10 @@ import pytest
 from odd_oracles import Judge, fails_if, shrunk, shrunk_ahead
 
 from whet.core.verdict import Verdict
-from whet.reduction.catalogue import KINDS, kinds_of, readable
 from whet.reduction.formats.tables.arrow_tables import ARROW, ARROW_STREAM, PARQUET
 from whet.reduction.formats.tables.csv_table import parse_csv
 from whet.reduction.formats.tables.excel import EXCEL
+from whet.reduction.payload_kinds import KINDS, kinds_of, readable
 from whet.testing.reduction import check_format, check_pass
 
 ROWS = 12_000

@@ -9,9 +9,9 @@ import pytest
 from odd_oracles import fails_if, shrunk
 
 from whet.core.verdict import Verdict
-from whet.reduction.catalogue import kinds_of, readable
 from whet.reduction.formats.arrays.torch_pickle import dump_pickle
 from whet.reduction.formats.arrays.torch_stream import TORCH_STREAM
+from whet.reduction.payload_kinds import kinds_of, readable
 from whet.testing.reduction import check_format, check_pass
 
 # torch.save(..., _use_new_zipfile_serialization=False) of torch 2 wrote it.

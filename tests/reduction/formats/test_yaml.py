@@ -12,10 +12,10 @@ from odd_oracles import Judge, odd_judges, shrunk
 from odd_oracles import fails_if as fails_if_python
 
 from whet.core.verdict import Verdict
-from whet.reduction.catalogue import KINDS, kinds_of
 from whet.reduction.formats.documents.yaml_passes import YAML_PASSES
 from whet.reduction.formats.documents.yaml_tree import YAML, parse_yaml
-from whet.reduction.kind import lifted
+from whet.reduction.payload_kind import lifted
+from whet.reduction.payload_kinds import KINDS, kinds_of
 from whet.reduction.reduction_pass import Stage
 from whet.testing.reduction import check_format, check_pass
 

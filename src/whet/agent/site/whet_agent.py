@@ -66,7 +66,7 @@ def _begin_stage(wish: str, anew: Callable[[], object]) -> tuple[list[Any], Guar
     is_collected, counts = collector.isenabled(), collector.get_count()
     collector.disable()
     try:
-        stages = _import_unheld("whet_stage.stage").stage
+        stages = _import_unfiltered("whet_stage.stage").stage
         begun: tuple[list[Any], Guards] = stages.install(wish, anew, (is_collected, counts))
     finally:
         if is_collected:
@@ -115,13 +115,13 @@ def _begun(
     """Begin with a module of whet's, and leave no name where the program could find it."""
     before = set(sys.modules)
     try:
-        return begin(_import_unheld(name), wish)
+        return begin(_import_unfiltered(name), wish)
     finally:
         for each in set(sys.modules) - before if forgets_all else [name]:
             sys.modules.pop(each, None)  # the program may have modules of these names
 
 
-def _import_unheld(name: str) -> Any:
+def _import_unfiltered(name: str) -> Any:
     """Import what is whet's own, so that nobody asks what is looked up for it."""
     import _frozen_importlib_external as machinery
 

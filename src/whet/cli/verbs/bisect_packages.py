@@ -8,7 +8,7 @@ from whet.cli.verbs.delta import delta_json, show_delta
 from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.report.facts import history_facts
-from whet.workbench.bisect.packages import NOW, GuiltyPackages, PackageOptions, bisect_packages
+from whet.workbench.bisect.packages import NOW, CulpritPackages, PackageOptions, bisect_packages
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.versions.history_sentence import history_sentence
@@ -51,7 +51,7 @@ def search_packages(ctx: click.Context, ends: tuple[str, ...], request: TrialReq
     return 0 if all(reason.is_complete for reason in ended) else INCOMPLETE
 
 
-def _show(found: GuiltyPackages) -> None:
+def _show(found: CulpritPackages) -> None:
     show_delta(found.delta)
     for search in found.releases:
         answer("")

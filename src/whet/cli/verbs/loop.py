@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from whet.cli.console import answer_json, report_error, say, styled, verdict_word
-from whet.cli.ladder import ladder_json, ladder_lines
 from whet.cli.options import (
     TrialCommand,
     json_option,
@@ -16,14 +15,15 @@ from whet.cli.options import (
     trial_options,
     trial_request,
 )
+from whet.cli.snapshot_table import ladder_json, ladder_lines
 from whet.cli.summary import entry_json, failure_words
 from whet.core.errors import BadUsage, WhetError
 from whet.core.text.quantity import shown_seconds
-from whet.execution.ladder import MOST_SNAPSHOTS
+from whet.execution.snapshot_pool import MOST_SNAPSHOTS
 from whet.host.process.console import Console
 from whet.host.process.readers import interrupted_without_reader
 from whet.host.trial.agent_tasks import AgentTasks
-from whet.host.trial.stage import Debugging
+from whet.host.trial.process_snapshots import Debugging
 from whet.workbench.loop.loop import (
     BACK,
     Cycle,
@@ -174,8 +174,8 @@ class _Show:
         if isinstance(told, Overtaken):
             return  # nobody has seen anything of it
         if isinstance(told, Cycle):
-            ladder = ladder_json(told) if self.explains else {}
-            answer_json({**_facts(told), **ladder}, on_one_line=True)
+            snapshot_pool = ladder_json(told) if self.explains else {}
+            answer_json({**_facts(told), **snapshot_pool}, on_one_line=True)
         elif isinstance(told, Unheard):
             words = {"event": "note", "note": _unheard_words(told), "files": ()}
             answer_json(words, on_one_line=True)

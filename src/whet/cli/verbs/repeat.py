@@ -21,7 +21,7 @@ from whet.core.text.quantity import shown_count, shown_seconds
 from whet.core.text.shell_words import joined
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.host.trial.secret import for_shell
+from whet.host.trial.trial_secrets import for_shell
 from whet.search.flaky.rates import Enough
 from whet.workbench.toggle.amplify import FIRST_RUNS, AmplifyOptions, amplify
 from whet.workbench.trials.bench import open_workbench

@@ -65,7 +65,7 @@ def _seen(result: RunResult) -> list[str]:
     """Return lines on the stacks of a trial that hung: who waits where."""
     if not any(each.kind == STACKS for each in result.evidence):
         return []
-    from whet.workbench.inspect.sightings import stack_sentences
+    from whet.workbench.inspect.observed_failure import stack_sentences
 
     lines = [f"whet: {each}" for each in stack_sentences(result.evidence)]
     return [*lines, f"whet: all stacks: `whet stacks --trial {result.entry.number}`"]

@@ -19,8 +19,8 @@ from whet.core.text.record import as_record, decoded, records
 from whet.core.text.shell_words import joined
 from whet.core.trial import Trial
 from whet.evidence.signature.limit_met import unnamed_limits
-from whet.host.trial.secret import masked_trial
-from whet.host.trial.veil import veiled_data
+from whet.host.trial.known_secrets import veiled_data
+from whet.host.trial.trial_secrets import masked_trial
 from whet.notebook.entry import Entry
 from whet.workbench.trials.bench import open_workbench
 

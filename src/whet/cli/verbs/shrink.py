@@ -24,8 +24,8 @@ from whet.core.errors import INCOMPLETE, BadUsage
 from whet.host.files.files import write_atomically
 from whet.report.curve import size_curve
 from whet.workbench.shrink.defaults import shrink_towards
+from whet.workbench.shrink.goals import Goals
 from whet.workbench.shrink.shrink import ShrinkOptions, shrink
-from whet.workbench.shrink.wishes import Wishes
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.command_search import CommandOptions
 from whet.workbench.trials.investigation import ShrunkPayload
@@ -154,7 +154,7 @@ def command(
     check_picture(picture, files, output)
     options = ShrinkOptions(
         files=files, result=output, budget=limit, jobs=jobs, cold=cold,
-        wishes=Wishes(
+        wishes=Goals(
             objective=objective, keep=keep, rate_at_least=rate_at_least, pretty=not no_pretty,
             resume=resume,
         ),

@@ -18,7 +18,7 @@ from whet.evidence.stacks.stack_groups import (
     task_groups,
     task_sentence,
 )
-from whet.workbench.inspect.stacks import Look, Sighting, look_at_stacks
+from whet.workbench.inspect.stacks import Look, ObservedStacks, look_at_stacks
 from whet.workbench.trials.bench import open_workbench
 
 _MOST_FRAMES = 12
@@ -91,7 +91,7 @@ def _show_core(core: str, program: str, *, as_json: bool) -> None:
                 answer(f"    {_frame_words(frame)}")
 
 
-def sighting_lines(sighting: Sighting, *, is_whole: bool = False) -> list[str]:
+def sighting_lines(sighting: ObservedStacks, *, is_whole: bool = False) -> list[str]:
     """Return the lines that tell where the processes are."""
     processes = sighting.processes
     seen = sum(bool(process.threads) for process in processes)
@@ -178,7 +178,7 @@ def _silent(processes: tuple[ProcessStack, ...], *, is_whole: bool) -> list[str]
     return lines
 
 
-def sighting_json(sighting: Sighting) -> dict[str, object]:
+def sighting_json(sighting: ObservedStacks) -> dict[str, object]:
     """Return where the processes are as JSON data."""
     return {
         "target": sighting.target,

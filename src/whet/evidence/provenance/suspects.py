@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from whet.agent.site.whet_state.secret import MASK
+from whet.agent.site.whet_state.secret_rule import MASK
 from whet.evidence.provenance.recording import (
     ARRAY,
     CONTAINER,

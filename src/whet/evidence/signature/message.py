@@ -7,7 +7,7 @@ search prints thousands of messages, its time is bounded.
 import re
 
 from whet.evidence.signature.wording import canonical_wording, kept_spans
-from whet.host.trial.veil import veiled
+from whet.host.trial.known_secrets import veiled
 
 MESSAGE_CHARACTERS = 300
 _MESSAGE_LINES = 60

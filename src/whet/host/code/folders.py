@@ -19,7 +19,7 @@ from whet.core.errors import PayloadMissing, PayloadTooLarge, PayloadUnreadable
 from whet.core.text.quantity import shown_bytes
 from whet.host.code.project import STATE_FOLDER
 from whet.host.files.files import path_of_part, remove_tree, storage_error
-from whet.host.process.belongings import Belongings
+from whet.host.process.cleanup_journal import CleanupJournal
 
 if TYPE_CHECKING:
     import tarfile
@@ -92,19 +92,19 @@ def unpack_folder(data: bytes, folder: Path) -> None:
         path.chmod(mode)
 
 
-def replace_folder(folder: Path, data: bytes, belongings: Belongings) -> None:
+def replace_folder(folder: Path, data: bytes, cleanup_journal: CleanupJournal) -> None:
     """Make ``folder`` hold what was packed: who looks sees the old folder or the new one.
 
     Args:
         folder: what is replaced; its parent must exist.
         data: what was packed.
-        belongings: writes down what is half made, so that it goes when whet is killed.
+        cleanup_journal: writes down what is half made, so that it goes when whet is killed.
 
     Raises:
         DiskFull, CannotWrite: if it cannot be written; it is as it was.
     """
     beside = path_of_part(folder)
-    belongings.adopt("folder", str(beside))
+    cleanup_journal.adopt("folder", str(beside))
     try:
         unpack_folder(data, beside)
         if os.path.lexists(folder):
@@ -116,7 +116,7 @@ def replace_folder(folder: Path, data: bytes, belongings: Belongings) -> None:
     finally:
         with suppress(OSError):
             remove_tree(beside)
-            belongings.forget(str(beside))
+            cleanup_journal.forget(str(beside))
 
 
 def put_folder_back(folder: Path, data: bytes) -> bool:

@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from whet.core.trial import CodeState, Trial
+from whet.host.code.code_snapshots import digest_of_code
 from whet.host.code.project import STATE_FOLDER
-from whet.host.code.snapshots import digest_of_code
 from whet.host.process.git import GitFailedError, Repository
 
 _MOST_FILES = 30_000

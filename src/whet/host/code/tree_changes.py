@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from whet.host.code.shadow_index import ShadowIndex
-from whet.host.process.belongings import Belongings
+from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.process.git import GitFailedError, Repository
 from whet.host.process.working_tree import WorkingTree
 
@@ -130,11 +130,11 @@ class PartialCommits:
     not get them.
     """
 
-    def __init__(self, repository: Repository, belongings: Belongings, base: str) -> None:
+    def __init__(self, repository: Repository, cleanup_journal: CleanupJournal, base: str) -> None:
         """Begin from ``base``, the full name of a commit."""
         tree = WorkingTree.holding(str(repository.top))
         self._base = base
-        folder = belongings.temporary_folder("whet-") / "git"
+        folder = cleanup_journal.temporary_folder("whet-") / "git"
         self._index = ShadowIndex(str(folder), tree)
         self._index.make()
         self._index.configure(excluded="")

@@ -15,7 +15,7 @@ from whet.host.code.relocation import Relocation
 from whet.host.code.set_up import SetUp
 from whet.host.code.submodules import populate_submodules
 from whet.host.files.files import remove_tree, storage_error
-from whet.host.process.belongings import Belongings
+from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.process.git import GitFailedError, Repository
 
 # git lists all worktrees to add one, and stops at one that another git is just adding
@@ -40,13 +40,15 @@ class Worktrees:
 
     Args:
         repository: the user's working tree, or a bare repository.
-        belongings: where slots are written down before they are made.
+        cleanup_journal: where slots are written down before they are made.
         place: folder for the slots; short, as programs put sockets and build paths below it.
     """
 
-    def __init__(self, repository: Repository, belongings: Belongings, place: Path) -> None:
+    def __init__(
+        self, repository: Repository, cleanup_journal: CleanupJournal, place: Path
+    ) -> None:
         self.repository = repository
-        self._belongings = belongings
+        self._cleanup_journal = cleanup_journal
         self._place = Path(os.path.realpath(place))
         self._lock = threading.Lock()
         self._adding = threading.Lock()
@@ -93,11 +95,11 @@ class Worktrees:
             HostFailure: if it cannot be checked out.
         """
         slot = self._slot_for(self.commit_of(code.commit or code.snapshot or "HEAD"))
-        self._belongings.adopt("folder", str(raw_folder(slot)))
+        self._cleanup_journal.adopt("folder", str(raw_folder(slot)))
         try:
             notes = restore(self.repository, code, slot)
         finally:
-            self._belongings.discard(raw_folder(slot))
+            self._cleanup_journal.discard(raw_folder(slot))
         with self._lock:
             self._notes[slot] = notes
             self._used[slot] = ""
@@ -146,7 +148,7 @@ class Worktrees:
     def environment_beside(self, slot: Path) -> Path:
         """Return a new empty folder for what is installed for this slot; it goes with its setup."""
         folder = slot.with_name(f"{slot.name}-env")
-        self._belongings.adopt("folder", str(folder))
+        self._cleanup_journal.adopt("folder", str(folder))
         remove_tree(folder)
         folder.mkdir()
         return folder
@@ -164,7 +166,7 @@ class Worktrees:
             self._free.clear()
             self._used.clear()
         for slot in slots:
-            self._belongings.discard(slot)
+            self._cleanup_journal.discard(slot)
 
     def _slot_for(self, commit: str, state: str = "") -> Path:
         slot = self._take_free(commit, state)
@@ -176,7 +178,7 @@ class Worktrees:
                 with self._lock:
                     del self._used[slot]
                     self._set_up.pop(slot, None)
-                self._belongings.discard(slot)
+                self._cleanup_journal.discard(slot)
             else:
                 return slot
         return self._new_slot(commit)
@@ -222,13 +224,13 @@ class Worktrees:
     def _new_slot(self, commit: str) -> Path:
         self._place.mkdir(parents=True, exist_ok=True)
         slot = self._place / os.urandom(3).hex()
-        self._belongings.adopt("worktree", str(slot), repository=str(self.repository.top))
+        self._cleanup_journal.adopt("worktree", str(slot), repository=str(self.repository.top))
         try:
             self._add_worktree(slot, commit)
             self._check_out(slot, commit)
         except (GitFailedError, OSError) as error:
             is_full = _is_full(self._place)  # git says only that it cannot write
-            self._belongings.discard(slot)
+            self._cleanup_journal.discard(slot)
             if is_full:
                 raise storage_error(OSError(errno.ENOSPC, ""), slot) from error
             self._looked_up(commit)

@@ -20,7 +20,7 @@ from whet.host.inspect.followed_calls import filter_program
 from whet.host.inspect.follower import Follower
 from whet.host.kernel.ptrace import Tracer
 from whet.host.kernel.seccomp import packed
-from whet.host.limits.ceiling import End, Order
+from whet.host.limits.enforcer import End, Order
 from whet.host.process.reported import ReportServer
 
 _AGENT = str(Path(__file__).resolve().parents[2] / "agent") + os.sep
@@ -30,7 +30,7 @@ _MOST_KEPT = 2000
 
 
 class Following:
-    """Follows one trial; a `whet.host.limits.ceiling.Prepared`."""
+    """Follows one trial; a `whet.host.limits.enforcer.Prepared`."""
 
     def __init__(self, sieve: Sieve, agent_folder: Path, *, is_filtered: bool) -> None:
         """Begin to wait for the process that is to be followed.

@@ -20,7 +20,7 @@ MAGIC_FOLDER = 0x5768_6574
 """A folder descriptor that nobody has, for absolute paths: tags calls that are whet's own.
 
 The kernel ignores the descriptor when the path is absolute, and the filter lets the call pass.
-`whet_stage.hiding.unheld` has it too.
+`whet_stage.hiding.unfiltered_calls` has it too.
 """
 MAGIC_FLAGS = 0x4010
 """Flags of a `sendmsg` that is whet's own: `MSG_NOSIGNAL` and one that Unix sockets ignore."""

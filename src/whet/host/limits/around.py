@@ -7,8 +7,8 @@ from typing import Self
 
 from whet.core.errors import LimitNotEnforced
 from whet.core.limits import LimitMet, Limits
-from whet.host.limits.ceiling import Ceiling, End, Order, Prepared
-from whet.host.process.belongings import Belongings
+from whet.host.limits.enforcer import End, Enforcer, Order, Prepared
+from whet.host.process.cleanup_journal import CleanupJournal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ class Around:
 NOTHING_AROUND = Around()
 
 
-def put_around(limits: Limits, belongings: Belongings) -> Around:
+def put_around(limits: Limits, cleanup_journal: CleanupJournal) -> Around:
     """Make what the limits of one trial need.
 
     Raises:
@@ -87,7 +87,7 @@ def put_around(limits: Limits, belongings: Belongings) -> Around:
     """
     from whet.host.limits.catalogue import FAMILIES, asked_of
 
-    chosen: dict[Ceiling, list[str]] = {}
+    chosen: dict[Enforcer, list[str]] = {}
     for family in FAMILIES:
         names = [name for name in family.names if asked_of(limits, name)]
         if names:
@@ -95,7 +95,7 @@ def put_around(limits: Limits, belongings: Belongings) -> Around:
     prepared: list[Prepared] = []
     try:
         for way, names in chosen.items():
-            prepared.append(_prepared(way, names, limits, belongings))
+            prepared.append(_prepared(way, names, limits, cleanup_journal))
     except BaseException:
         Around(prepared=prepared).__exit__()
         raise
@@ -103,10 +103,10 @@ def put_around(limits: Limits, belongings: Belongings) -> Around:
 
 
 def _prepared(
-    way: Ceiling, names: Sequence[str], limits: Limits, belongings: Belongings
+    way: Enforcer, names: Sequence[str], limits: Limits, cleanup_journal: CleanupJournal
 ) -> Prepared:
     try:
-        return way.prepare(names, limits, belongings)
+        return way.prepare(names, limits, cleanup_journal)
     except OSError as error:
         raise LimitNotEnforced(
             f"cannot limit {', '.join(names)} by {way.way}: {error}",
@@ -114,10 +114,10 @@ def _prepared(
         ) from error
 
 
-def _first_way(ways: Sequence[Ceiling], names: Sequence[str], limits: Limits) -> Ceiling:
+def _first_way(ways: Sequence[Enforcer], names: Sequence[str], limits: Limits) -> Enforcer:
     tried: list[str] = []
     for way in ways:
-        lacking = [each for name in names if (each := way.hindrance(name, limits))]
+        lacking = [each for name in names if (each := way.blocker(name, limits))]
         if not lacking:
             return way
         tried.append(f"{way.way}: {lacking[0]}")

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from whet.core.limits import Limits
-from whet.host.limits.ceiling import Ceiling
+from whet.host.limits.enforcer import Enforcer
 from whet.host.limits.groups.groups_v1 import GroupsV1
 from whet.host.limits.groups.groups_v2 import GroupsV2
+from whet.host.limits.memory_watchdog import Watchdog
 from whet.host.limits.processors import Affinity
 from whet.host.limits.rlimits import ResourceLimits
-from whet.host.limits.watchdog import Watchdog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class Family:
     """
 
     names: tuple[str, ...]
-    ways: Sequence[Ceiling]
+    ways: Sequence[Enforcer]
 
 
 _RESOURCE_LIMITS = ResourceLimits()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from whet.core.errors import ClockNotPossible
-from whet.host.limits.ceiling import Plain
+from whet.host.limits.enforcer import Plain
 
 _NAME = "libfaketimeMT.so.1"  # the one for programs with threads
 _SLACK_SECONDS = 60.0

@@ -35,7 +35,7 @@ def v2_limits(bytes_per_second: int) -> Iterator[tuple[str, str]]:
         yield "io.max", f"{disk} rbps={bytes_per_second} wbps={bytes_per_second}"
 
 
-def hindrance(own: str, version: int) -> str:
+def blocker(own: str, version: int) -> str:
     """Return why disks cannot be slowed down by a group below ``own``; empty: they can."""
     name = READS_V1 if version == 1 else "io.max"
     if version == 1 and not os.path.exists(f"{own}/{name}"):

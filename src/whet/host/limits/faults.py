@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from whet.core.room import Fault
 from whet.host.kernel.fault_calls import faultable
-from whet.host.limits.ceiling import Order
+from whet.host.limits.enforcer import Order
 from whet.host.process.reported import ReportServer
 from whet.host.process.room_reports import received
 from whet.host.spawner.observer import ANSWER, CONTINUE, RECEIVE, REQUEST, SEND

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from whet.core.room import Room
-from whet.host.limits.ceiling import Prepared
+from whet.host.limits.enforcer import Prepared
 from whet.host.limits.program import Program
-from whet.host.process.belongings import Belongings
+from whet.host.process.cleanup_journal import CleanupJournal
 
 
-def furnished(room: Room, program: Program, belongings: Belongings) -> Iterator[Prepared]:
+def furnished(room: Room, program: Program, cleanup_journal: CleanupJournal) -> Iterator[Prepared]:
     """Yield what stands around a trial besides its limits.
 
     Raises:
@@ -23,7 +23,7 @@ def furnished(room: Room, program: Program, belongings: Belongings) -> Iterator[
 
         yield prepare_clock(room.clock, program.environment)
     if room.faults:
-        from whet.host.limits.fault_ceiling import prepare_faults
+        from whet.host.limits.fault_injector import prepare_faults
 
         yield prepare_faults(room.faults, program)
     if room.gpus is not None:
@@ -37,8 +37,8 @@ def furnished(room: Room, program: Program, belongings: Belongings) -> Iterator[
     if room.gpu_free:
         from whet.host.limits.gpu.gpus import hold_memory
 
-        yield hold_memory(room.gpu_free, program.environment, belongings)
+        yield hold_memory(room.gpu_free, program.environment, cleanup_journal)
     if room.cpu_load:
         from whet.host.limits.load import keep_busy
 
-        yield keep_busy(room.cpu_load, belongings)
+        yield keep_busy(room.cpu_load, cleanup_journal)

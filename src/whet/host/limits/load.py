@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from whet.core.limits import LimitMet
-from whet.host.limits.ceiling import End, Order
-from whet.host.process.belongings import Belongings
+from whet.host.limits.enforcer import End, Order
+from whet.host.process.cleanup_journal import CleanupJournal
 
 # It ends when its standard input does, so also when whet is killed.
 _BUSY = """
@@ -23,11 +23,11 @@ class Load:
 
     Attributes:
         processes: they.
-        belongings: where they are written down.
+        cleanup_journal: where they are written down.
     """
 
     processes: "Sequence[subprocess.Popen[bytes]]"
-    belongings: Belongings
+    cleanup_journal: CleanupJournal
     way: str = "busy processes"
     steps: tuple[Order, ...] = ()
     probes: tuple[Order, ...] = ()
@@ -47,13 +47,13 @@ class Load:
             process.kill()
         for process in self.processes:
             process.wait()
-            self.belongings.forget(str(process.pid))
+            self.cleanup_journal.forget(str(process.pid))
 
 
-def keep_busy(count: int, belongings: Belongings) -> Load:
+def keep_busy(count: int, cleanup_journal: CleanupJournal) -> Load:
     """Start so many processes that compute; they end with the trial."""
     processes: list[subprocess.Popen[bytes]] = []
-    load = Load(processes=processes, belongings=belongings)
+    load = Load(processes=processes, cleanup_journal=cleanup_journal)
     try:
         for _ in range(count):
             process = subprocess.Popen(
@@ -64,7 +64,7 @@ def keep_busy(count: int, belongings: Belongings) -> Load:
                 start_new_session=True,  # no Ctrl-C of the terminal reaches it
             )
             processes.append(process)
-            belongings.adopt("process", str(process.pid))
+            cleanup_journal.adopt("process", str(process.pid))
     except BaseException:
         load.close()
         raise

@@ -6,8 +6,8 @@ import os
 from collections.abc import Collection
 
 from whet.core.limits import Limits
-from whet.host.limits.ceiling import Order, Plain
-from whet.host.process.belongings import Belongings
+from whet.host.limits.enforcer import Order, Plain
+from whet.host.process.cleanup_journal import CleanupJournal
 
 _turns = itertools.count(os.getpid())
 
@@ -28,7 +28,7 @@ class Affinity:
 
     way = "processor affinity"
 
-    def hindrance(self, _name: str, limits: Limits, /) -> str:
+    def blocker(self, _name: str, limits: Limits, /) -> str:
         """Return why it cannot be done: there is no half a processor to bind to."""
         count = limits.cpus or 1
         return "" if count == int(count) else f"it counts whole processors, not {count:g}"
@@ -37,7 +37,7 @@ class Affinity:
         self,
         _names: Collection[str],
         limits: Limits,
-        _belongings: Belongings,
+        _cleanup_journal: CleanupJournal,
         /,
     ) -> Plain:
         """Return the step that binds it."""

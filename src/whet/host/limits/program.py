@@ -7,7 +7,7 @@ from pathlib import Path
 
 from whet.core.limits import Limits
 from whet.core.trial import ResetStep
-from whet.host.limits.ceiling import Prepared
+from whet.host.limits.enforcer import Prepared
 
 AGENT_VARIABLE = "WHET_AGENT"
 PYCACHE_VARIABLE = "WHET_PYCACHE"

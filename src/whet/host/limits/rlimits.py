@@ -6,8 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from whet.core.limits import LimitMet, Limits
-from whet.host.limits.ceiling import End, Order, Plain
-from whet.host.process.belongings import Belongings
+from whet.host.limits.enforcer import End, Order, Plain
+from whet.host.process.cleanup_journal import CleanupJournal
 
 _NUMBERS = {
     "address-space": resource.RLIMIT_AS,
@@ -25,7 +25,7 @@ class ResourceLimits:
 
     way: str = "resource limit"
 
-    def hindrance(self, name: str, limits: Limits, /) -> str:
+    def blocker(self, name: str, limits: Limits, /) -> str:
         """Return why the limit cannot be set: it is above the one that this process has itself."""
         _, hard = resource.getrlimit(_NUMBERS[name])
         most = _amounts(limits)[name]
@@ -37,7 +37,7 @@ class ResourceLimits:
         self,
         names: Collection[str],
         limits: Limits,
-        _belongings: Belongings,
+        _cleanup_journal: CleanupJournal,
         /,
     ) -> "_Prepared":
         """Return the steps that set the limits."""

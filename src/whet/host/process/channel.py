@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from whet.host.files.marks import Mark
-    from whet.host.limits.ceiling import Order
+    from whet.host.limits.enforcer import Order
     from whet.host.spawner.gauge import Gauged
-    from whet.host.spawner.noticed import Observed
+    from whet.host.spawner.syscall_decoder import Observed
     from whet.host.spawner.watches import Noted
 
     # argv, environment, cwd, reset steps (command, must succeed), index of the terminal or -1,
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     Failed: TypeAlias = tuple[str, int, bytes]
 
     # where copies report, folder of byte code, working folder, varied paths; see
-    # `whet.host.spawner.noticed`
+    # `whet.host.spawner.syscall_decoder`
     Begun: TypeAlias = "tuple[str, str, str, list[str]]"
 
     Simple: TypeAlias = "tuple[str, ...] | int | str | None"

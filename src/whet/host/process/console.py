@@ -10,7 +10,7 @@ from types import FrameType
 
 from whet.host.process.control import Control
 from whet.host.process.ending import be_told
-from whet.host.process.outlet import Outlet
+from whet.host.process.nonblocking_writer import NonblockingWriter
 from whet.host.process.terminal import Terminal
 
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -42,8 +42,8 @@ class Console:
 
     def __init__(self, stdin: int = 0, stdout: int = 1, stderr: int = 2) -> None:
         self.stdin = stdin
-        self.stdout = Outlet(stdout)
-        self.stderr = Outlet(stderr)
+        self.stdout = NonblockingWriter(stdout)
+        self.stderr = NonblockingWriter(stderr)
         # Started with a stream closed (`>&-`), whet's next open file got its number.
         if stdout == _STDOUT and sys.__stdout__ is None:
             self.stdout.give_up()
@@ -66,15 +66,15 @@ class Console:
         self._at_end: Callable[[], None] | None = None
         self._is_stopping = False
 
-    def unseen(self) -> "Console":
+    def hidden_frame(self) -> "Console":
         """Return another one, in which a program finds the same but stays unseen and unheard."""
-        unseen = Console(self.stdin, self.stdout.descriptor, self.stderr.descriptor)
-        unseen.is_interactive = self.is_interactive
-        unseen.shows_errors_in_terminal = self.shows_errors_in_terminal
-        unseen.is_shown = False
-        unseen.stdout.give_up()
-        unseen.stderr.give_up()
-        return unseen
+        hidden_frame = Console(self.stdin, self.stdout.descriptor, self.stderr.descriptor)
+        hidden_frame.is_interactive = self.is_interactive
+        hidden_frame.shows_errors_in_terminal = self.shows_errors_in_terminal
+        hidden_frame.is_shown = False
+        hidden_frame.stdout.give_up()
+        hidden_frame.stderr.give_up()
+        return hidden_frame
 
     @property
     def has_file(self) -> bool:
@@ -84,7 +84,7 @@ class Console:
         except OSError:
             return False
 
-    def outlet_of(self, name: str) -> Outlet:
+    def outlet_of(self, name: str) -> NonblockingWriter:
         """Return where the stream ``name`` is shown."""
         return self.stdout if name == "stdout" else self.stderr
 
@@ -109,7 +109,7 @@ class Console:
         if not self.is_shown or self.stderr.is_broken or not os.isatty(self.stderr.descriptor):
             return
         outlets = (self.stdout, self.stderr) if self.shows_errors_in_terminal else (self.stderr,)
-        if max(outlets, key=lambda outlet: outlet.wrote_at).is_in_line:
+        if max(outlets, key=lambda nonblocking_writer: nonblocking_writer.wrote_at).is_in_line:
             self.stderr.push(memoryview(b"\n"))
 
     def listen(self) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from whet.core.errors import NotARepository
+from whet.core.errors import HostFailure, NotARepository
 from whet.core.text.shell_words import quoted
 from whet.host.files.files import content_of
 from whet.host.process.object_store import VARIABLE, object_store
@@ -46,6 +46,16 @@ OWN_SCOPES = frozenset({"local", "worktree"})
 
 class GitFailedError(Exception):
     """git refused; the message is its complaint."""
+
+
+def failure_of_git(error: Exception) -> HostFailure | None:
+    """Return the error to show where nothing has taken git's refusal for an answer: its disk is gone, say."""
+    if not isinstance(error, GitFailedError):
+        return None
+    return HostFailure(
+        f"git has failed: {error}",
+        hint="is the repository whole, and its disk there? `git status`, `git fsck`",
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -49,14 +49,14 @@ class FrozenCopies:
 
     Attributes:
         watching: who knows what the program sees; None: no program has been watched yet.
-        hindrances: what programs have said of places where there could be no copy.
+        blockers: what programs have said of places where there could be no copy.
         are_programs_present: whether a program has said that it can leave copies.
         why_absent: why none can, as a Python of this run has said; empty: none has said anything.
     """
 
     def __init__(self) -> None:
         self.watching: Watching | None = None
-        self.hindrances: list[Hindered] = []
+        self.blockers: list[Hindered] = []
         self.are_programs_present = False
         self.why_absent = ""
         self._listener: _socket.socket | None = None
@@ -105,7 +105,7 @@ class FrozenCopies:
             packed = _receive(line)
             match unpacked(packed):
                 case ("hindered", str(place), float(seconds), str(why)):
-                    self.hindrances.append((place, seconds, why))
+                    self.blockers.append((place, seconds, why))
                 case ("present",):
                     self.are_programs_present = True
                 case ("absent", str(why)):

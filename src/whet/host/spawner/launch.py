@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import NoReturn
 
-    from whet.host.limits.ceiling import Order
+    from whet.host.limits.enforcer import Order
     from whet.host.process.channel import Failed
-    from whet.host.spawner.passage import Passage
+    from whet.host.spawner.namespace_setup import NamespaceSetup
     from whet.host.spawner.watching import Watching
 else:
     import _signal as signal  # `signal` is this and enums, which add 10 ms
 
 _SIGNALS = signal.valid_signals()
-_STAGE_VARIABLE = b"WHET_STAGE"  # as of `whet.host.trial.stage`
+_STAGE_VARIABLE = b"WHET_STAGE"  # as of `whet.host.trial.process_snapshots`
 _SEARCH_PATH = b"/usr/local/bin:/usr/bin:/bin"  # where no PATH is set
 
 
@@ -48,28 +48,28 @@ class Started:
         pid: its number; also that of its session and its process group.
         at: `time.monotonic` just before its first instruction.
         forked_bytes: memory it held before that, as a copy of the process that forked it.
-        passage: the way into its room; None: it has none.
+        namespace_setup: the way into its room; None: it has none.
     """
 
     def __init__(
-        self, pid: int, at: float, forked_bytes: int, passage: Passage | None = None
+        self, pid: int, at: float, forked_bytes: int, namespace_setup: NamespaceSetup | None = None
     ) -> None:
         self.pid = pid
         self.at = at
         self.forked_bytes = forked_bytes
-        self.passage = passage
+        self.namespace_setup = namespace_setup
 
     @property
     def keeper(self) -> int:
         """The first process of its room, which is whet's own; 0: there is none."""
-        return self.passage.keeper if self.passage is not None else 0
+        return self.namespace_setup.keeper if self.namespace_setup is not None else 0
 
 
 def start(
     argv: list[bytes],
     environment: dict[bytes, bytes],
     cwd: bytes,
-    wiring: tuple[Sequence[int], int, Callable[[int], None] | None],
+    program_streams: tuple[Sequence[int], int, Callable[[int], None] | None],
     watching: Watching | None = None,
     *,
     steps: Sequence[Order] = (),
@@ -80,7 +80,7 @@ def start(
         argv: argument vector; the first word is looked up on the `PATH` of `environment`.
         environment: all of it.
         cwd: folder to start in; relative words are relative to it.
-        wiring: descriptors that become its standard input, output and error, which of them is its
+        program_streams: descriptors that become its standard input, output and error, which of them is its
             controlling terminal (-1: none), and what is called in the new process with its number
             just before it becomes the program: whatever that does to its parent comes later.
         watching: has it watched; None: nobody does.
@@ -89,11 +89,11 @@ def start(
     Raises:
         CannotStartError: if it cannot be started.
     """
-    passage = None
+    namespace_setup = None
     if steps:
-        from whet.host.spawner.passage import passage_for
+        from whet.host.spawner.namespace_setup import passage_for
 
-        passage, steps = passage_for(steps)
+        namespace_setup, steps = passage_for(steps)
     report, reported = os.pipe()  # closes itself when the program runs: PEP 446
     # A signal between fork and exec would run this process's own reaction in the child.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
@@ -105,23 +105,25 @@ def start(
         os.close(reported)
         raise CannotStartError(("fork", error.errno or 0, b"")) from error
     if pid == 0:
-        _become(argv, environment, cwd, (*wiring, steps, passage), reported, watching)
+        _become(
+            argv, environment, cwd, (*program_streams, steps, namespace_setup), reported, watching
+        )
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
     os.close(reported)
     if watching is not None:
         watching.adopt()
     told = _read_all(report)
     os.close(report)
-    if passage is not None:
-        pid, told = passage.arrived(pid, told)
+    if namespace_setup is not None:
+        pid, told = namespace_setup.arrived(pid, told)
     stamp, _, failure = told.partition(b"\n")
     if failure or not stamp:
         os.waitpid(pid, 0)
-        if passage is not None:
-            passage.close()
+        if namespace_setup is not None:
+            namespace_setup.close()
         raise CannotStartError(_reason(failure))
     at, forked_bytes = stamp.split()
-    return Started(pid, int(at) / 1e9, int(forked_bytes), passage)
+    return Started(pid, int(at) / 1e9, int(forked_bytes), namespace_setup)
 
 
 def _reason(packed: bytes) -> Failed:
@@ -142,18 +144,18 @@ def _become(
     argv: list[bytes],
     environment: dict[bytes, bytes],
     cwd: bytes,
-    wiring: tuple[
-        Sequence[int], int, Callable[[int], None] | None, Sequence[Order], Passage | None
+    program_streams: tuple[
+        Sequence[int], int, Callable[[int], None] | None, Sequence[Order], NamespaceSetup | None
     ],
     reported: int,
     watching: Watching | None,
 ) -> NoReturn:
     """Turn this forked process into the program; report what stops it and exit."""
-    streams, terminal, announce, steps, passage = wiring
+    streams, terminal, announce, steps, namespace_setup = program_streams
     spawner = os.getppid()
     try:
-        if passage is not None:
-            _move_in(passage, reported)
+        if namespace_setup is not None:
+            _move_in(namespace_setup, reported)
         else:
             _end_with(spawner)
         os.setsid()
@@ -175,7 +177,11 @@ def _become(
                 _stage(environment, watching)
             stamp = f"{time.monotonic_ns()} {resident_bytes(os.getpid())}\n"
             os.write(reported, stamp.encode())
-            failure = _be_followed(passage) or _hold_calls(passage) or _execute(argv, environment)
+            failure = (
+                _be_followed(namespace_setup)
+                or _hold_calls(namespace_setup)
+                or _execute(argv, environment)
+            )
         if failure[0] == "cwd":
             os.write(reported, b"\n")
         os.write(reported, marshal.dumps(failure))
@@ -201,33 +207,33 @@ def _take_streams(streams: Sequence[int], terminal: int) -> None:
         os.dup2(stream, number)
 
 
-def _move_in(passage: Passage, reported: int) -> None:
+def _move_in(namespace_setup: NamespaceSetup, reported: int) -> None:
     """Enter the room, or report why that cannot be, and exit."""
     from whet.host.spawner.room_entry import RoomRefusedError
 
     try:
-        passage.enter(reported)
+        namespace_setup.enter(reported)
     except RoomRefusedError as error:
         failure = ("room", error.number, error.words.encode("utf-8", "replace"))
         os.write(reported, b"\n" + marshal.dumps(failure))
         os._exit(127)
 
 
-def _hold_calls(passage: Passage | None) -> Failed | None:
+def _hold_calls(namespace_setup: NamespaceSetup | None) -> Failed | None:
     """Have calls held, as the last thing before the program; return why that cannot be."""
     try:
-        if passage is not None:
-            passage.hold_calls()
+        if namespace_setup is not None:
+            namespace_setup.hold_calls()
     except OSError as error:
         return ("room", error.errno or 0, b"holding system calls by seccomp, for `--fail`")
     return None
 
 
-def _be_followed(passage: Passage | None) -> Failed | None:
+def _be_followed(namespace_setup: NamespaceSetup | None) -> Failed | None:
     """Wait until whet follows the calls of this process; return why that cannot be."""
     try:
-        if passage is not None:
-            passage.begin_to_be_followed()
+        if namespace_setup is not None:
+            namespace_setup.begin_to_be_followed()
     except OSError as error:
         return ("follow", error.errno or 0, b"")
     return None

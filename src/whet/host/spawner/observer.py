@@ -1,7 +1,7 @@
 """A process that answers for each system call by which a trial's program looks or acts.
 
 The kernel holds such a call until its *listener* has answered (seccomp_unotify(2)); the answer
-is always that the call may go on. What it is about is noted first (`whet.host.spawner.noticed`).
+is always that the call may go on. What it is about is noted first (`whet.host.spawner.syscall_decoder`).
 
 One thing shows: a signal that arrives in the microseconds before the observer has taken a call in,
 and whose reaction does not restart system calls (`SA_RESTART`), fails that call with `EINTR`.
@@ -21,8 +21,8 @@ import struct
 from whet.host.kernel.syscalls import ARCHITECTURES, machine
 from whet.host.process.channel import Channel, as_begun, as_number, as_numbers, as_texts
 from whet.host.spawner.guardian import PARENT_IS_GONE, be_told_of_parents_end
-from whet.host.spawner.noticed import Noticed
-from whet.host.spawner.tree_looks import TreeLooks
+from whet.host.spawner.syscall_decoder import SyscallDecoder
+from whet.host.spawner.tree_accesses import TreeAccesses
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def _close_all_but(descriptor: int) -> None:
 
 
 def _serve(channel: Channel) -> None:
-    noticed, looks = Noticed(), TreeLooks()
-    attending: list[Noticed | TreeLooks] = [noticed]
+    noticed, looks = SyscallDecoder(), TreeAccesses()
+    attending: list[SyscallDecoder | TreeAccesses] = [noticed]
     while (message := channel.receive()) is not None:
         kind, body, descriptors = message
         if kind == "begin":
@@ -103,7 +103,7 @@ def _serve(channel: Channel) -> None:
             noticed.drop(as_number(body))
 
 
-def _answer_all(listener: int, attending: "list[Noticed | TreeLooks]") -> None:
+def _answer_all(listener: int, attending: "list[SyscallDecoder | TreeAccesses]") -> None:
     """Answer all calls of one program and its copies."""
     is_over = False
     try:
@@ -127,7 +127,7 @@ def _set_flags(listener: int) -> None:
         return  # before Linux 6.6: each call takes a little longer
 
 
-def _answer_one(listener: int, noticed: "Noticed | TreeLooks") -> None:
+def _answer_one(listener: int, noticed: "SyscallDecoder | TreeAccesses") -> None:
     request = bytearray(REQUEST.size)
     try:
         fcntl.ioctl(listener, RECEIVE, request)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import signal
     from collections.abc import Callable, Sequence
 
-    from whet.host.limits.ceiling import Order
+    from whet.host.limits.enforcer import Order
 else:
     import _signal as signal  # `signal` is this and enums, which add 10 ms
 

@@ -25,12 +25,12 @@ import time
 
 from whet.host.process.channel import COPY_IS_GONE, NOT_FOLLOWED, Channel, as_number, as_run
 from whet.host.process.process_tree import children_of, descendants_of, group_of, resident_bytes
-from whet.host.spawner.felling import FELLED, HELD
 from whet.host.spawner.frozen import FrozenCopies
 from whet.host.spawner.gauge import Gauge
 from whet.host.spawner.guardian import PARENT_IS_GONE, become_reaper
 from whet.host.spawner.launch import CannotStartError, Started, start
 from whet.host.spawner.observer import divide
+from whet.host.spawner.out_of_memory_killer import FELLED, HELD
 from whet.host.spawner.watching import Watching
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
@@ -147,9 +147,9 @@ class _Tree:
             noted = self._watches.pop().close()
             if noted is not None and noted[0] not in [name for name, *_ in self.noted]:
                 self.noted.append(noted)
-        passage = self._command.passage if self._command is not None else None
-        if passage is not None:
-            self._note_those_left(passage.keeper)
+        namespace_setup = self._command.namespace_setup if self._command is not None else None
+        if namespace_setup is not None:
+            self._note_those_left(namespace_setup.keeper)
         give_up_at, pause = time.monotonic() + _PATIENCE_SECONDS, 0.0002
         while self._reap(were_left_behind=True):
             if time.monotonic() > give_up_at:
@@ -158,8 +158,8 @@ class _Tree:
             self.kill()
             time.sleep(pause)
             pause = min(pause * 2, 0.02)
-        if passage is not None:
-            passage.close()
+        if namespace_setup is not None:
+            namespace_setup.close()
 
     def _note_those_left(self, keeper: int) -> None:
         """Note whom the program has left behind in its room: they are not this process's children."""
@@ -235,26 +235,26 @@ class _Tree:
             number, pid, _, place, seconds, *_ = taken
             if self._has_strays():
                 self._copies.drop(number)
-                self._copies.hindrances.append((place, seconds, _STRAYS))
+                self._copies.blockers.append((place, seconds, _STRAYS))
                 continue
             observed = watching.noticed(number, pid)
             if observed[0]:
                 self._copies.refuse(number)
-                self._copies.hindrances.append((place, seconds, observed[0]))
+                self._copies.blockers.append((place, seconds, observed[0]))
             else:
                 self._channel.send("snapshot", (*taken, observed))
-        self._tell_of_hindrances()
+        self._tell_of_blockers()
 
-    def _tell_of_hindrances(self) -> None:
-        for hindered in self._copies.hindrances:
+    def _tell_of_blockers(self) -> None:
+        for hindered in self._copies.blockers:
             self._channel.send("hindered", hindered)
-        self._copies.hindrances.clear()
+        self._copies.blockers.clear()
 
     def hear_last_words(self) -> None:
         """Take in what the program said just before it ended. A copy it waited for is none."""
         while (taken := self._copies.take()) is not None:
             self._copies.drop(taken[0])
-        self._tell_of_hindrances()
+        self._tell_of_blockers()
 
     def _has_strays(self) -> bool:
         """Whether something runs that the program has started and let go: no copy has that."""
@@ -480,9 +480,9 @@ def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequenc
         cache = environment.get(_PYCACHE_VARIABLE, b"")
         watching.begin(address, cache, cwd, varied if number < 0 else ())
     if number >= 0:
-        hindrance = watching.put_back(number) if watching is not None else ""
-        if hindrance:
-            channel.send("halted", hindrance)
+        blocker = watching.put_back(number) if watching is not None else ""
+        if blocker:
+            channel.send("halted", blocker)
             raise CannotStartError(("put back", 0, b""))
         channel.send("resuming")
         words = argv[first_word:] if first_word else []

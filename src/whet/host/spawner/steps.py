@@ -10,7 +10,7 @@ TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spa
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from whet.host.limits.ceiling import Order
+    from whet.host.limits.enforcer import Order
 
 
 def take(orders: "Sequence[Order]") -> None:
@@ -53,7 +53,7 @@ def _bind(*processors: int) -> None:
 def _only_program(*_: object) -> None:
     """Do nothing: a probe needs no room, and its calls are neither held nor followed.
 
-    See `whet.host.spawner.passage`.
+    See `whet.host.spawner.namespace_setup`.
     """
 
 

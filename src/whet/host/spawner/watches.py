@@ -10,7 +10,7 @@ import time
 
 from whet.host.kernel.control_groups import read_fields, read_number, read_words, write_words
 from whet.host.process.process_tree import name_of, resident_bytes, shares_of
-from whet.host.spawner.felling import FELLED, HELD, Felling
+from whet.host.spawner.out_of_memory_killer import FELLED, HELD, OutOfMemoryKiller
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Protocol, TypeAlias
 
-    from whet.host.limits.ceiling import Order
+    from whet.host.limits.enforcer import Order
 
     # the limit, how much there was, the process that it is about: number and name
     Noted: TypeAlias = tuple[str, float, int, str]
@@ -94,7 +94,7 @@ class _MemoryV1(_Quiet):
         self.descriptor = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         write_words(f"{folder}/cgroup.event_control", f"{self.descriptor} {self._control}")
         self._kills = self._count("oom_kill")
-        self._felling = Felling() if spares_command else None
+        self._felling = OutOfMemoryKiller() if spares_command else None
 
     def begin(self, command: int, /) -> None:
         """Have the kernel hold who needs more, not kill it.
@@ -113,16 +113,18 @@ class _MemoryV1(_Quiet):
             return None
         return self._noted(max(pids, key=resident_bytes, default=0))
 
-    def _look_for_one(self, pids: "Sequence[int]", felling: Felling) -> "Noted | None":
+    def _look_for_one(
+        self, pids: "Sequence[int]", out_of_memory_killer: OutOfMemoryKiller
+    ) -> "Noted | None":
         """Return who is to go, if memory is out and nobody is going already.
 
         Who was held goes on a moment after there is room again, and counts as held until then.
         """
         if _is_readable(self.descriptor):
             os.read(self.descriptor, 8)  # it is heard: otherwise it is readable for ever
-        if not self._count("under_oom") or felling.is_under_way or not self._is_full():
+        if not self._count("under_oom") or out_of_memory_killer.is_under_way or not self._is_full():
             return None
-        pid, name = felling.choose(pids)
+        pid, name = out_of_memory_killer.choose(pids)
         if not pid:
             return self._noted(max(pids, key=resident_bytes, default=0))
         held = read_number(f"{self._folder}/memory.usage_in_bytes") or 0
@@ -175,7 +177,7 @@ class _MemoryV2(_Quiet):
     def __init__(self, folder: str, most: int, spares_command: int = 0) -> None:
         self._folder = folder
         self._most = most
-        self._felling = Felling() if spares_command else None
+        self._felling = OutOfMemoryKiller() if spares_command else None
         self._kills = self._count()
         self._largest: tuple[int, str] = (0, "")
         self._left_bytes = most
@@ -226,7 +228,7 @@ class _MemorySeen(_Quiet):
     """Adds up what the processes hold, more often the nearer the limit comes."""
 
     def __init__(self, most: int, most_swap: int, spares_command: int = 0) -> None:
-        self._felling = Felling() if spares_command else None
+        self._felling = OutOfMemoryKiller() if spares_command else None
         self._most = most
         self._most_swap = most_swap
         self._left_bytes = most

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from whet.host.process.channel import Body, Done, Looked
-    from whet.host.spawner.noticed import Observed
+    from whet.host.spawner.syscall_decoder import Observed
 
 _INT_BYTES = 4
 

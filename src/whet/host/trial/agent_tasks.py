@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from whet.agent.site.whet_state.secret import VARIABLE as SECRETS_VARIABLE
-from whet.agent.site.whet_state.secret import listed_secrets
+from whet.agent.site.whet_state.secret_rule import VARIABLE as SECRETS_VARIABLE
+from whet.agent.site.whet_state.secret_rule import listed_secrets
 from whet.core.errors import DiskFull
 from whet.core.observations.evidence import Evidence
 
@@ -104,11 +104,11 @@ class AgentTasks:
 
             found += [*read_failures(agent_folder), read_pythons(agent_folder)]
         if self.reads_signs:
-            from whet.host.trial.signs import read_signs
+            from whet.host.trial.loaded_modules import read_signs
 
             found.append(read_signs(agent_folder))
         if self.closer is not None:
-            from whet.host.trial.closer import read_closer, read_steps
+            from whet.host.trial.instrumented_evidence import read_closer, read_steps
 
             found += [read_closer(agent_folder), *read_steps(agent_folder)]
         return tuple(found)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from whet.core.errors import WhetError
 from whet.host.files.files import write_atomically
-from whet.host.trial.secret import variable_with
+from whet.host.trial.trial_secrets import variable_with
 
 _VOLATILE = frozenset({"_", "COLORFGBG", "COLUMNS", "GPG_AGENT_INFO", "GPG_TTY", "HISTCMD",
                        "INVOCATION_ID", "JOURNAL_STREAM", "LINES", "MAKEFLAGS", "MAKELEVEL",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # the processes beside whet have no `typing` to make them wit
 
     from whet.host.files.marks import Listing, Mark
     from whet.host.process.channel import Sighted
-    from whet.host.spawner.noticed import Observed
+    from whet.host.spawner.syscall_decoder import Observed
 
 _Seen = TypeVar("_Seen")
 

@@ -21,9 +21,9 @@ from whet.host.process.channel import (
 )
 from whet.host.process.console import Console
 from whet.host.process.control import Control
-from whet.host.spawner.felling import HELD
-from whet.host.trial.idleness import LOOK_SECONDS, Idleness
-from whet.host.trial.wiring import Keyboard, Wiring
+from whet.host.spawner.out_of_memory_killer import HELD
+from whet.host.trial.hang_detector import LOOK_SECONDS, Idleness
+from whet.host.trial.program_streams import Keyboard, ProgramStreams
 
 if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make it with
     from whet.host.process.channel import Ended, Taken
@@ -55,7 +55,7 @@ class Relay:
 
     Attributes:
         channel: to the spawner, which has been asked to run the trial.
-        wiring: the streams.
+        program_streams: the streams.
         control: requests from other threads.
         console: the user's; None: nobody watches.
         wall_seconds: after so long the trial is killed.
@@ -66,7 +66,7 @@ class Relay:
             timeout, the largest process when there is no more memory.
         on_copy: is told of each frozen copy of the program, with what it wrote until then.
         on_halt: is told why no copies can be taken.
-        on_hindrance: is told of a place where none could be taken, the seconds, and why.
+        on_blocker: is told of a place where none could be taken, the seconds, and why.
         on_looks: is told what the run has looked at.
         on_done: is told what the program has left in the world, and what it has changed.
         on_told: is told what the user has told the program, in words.
@@ -79,7 +79,7 @@ class Relay:
     """
 
     channel: Channel
-    wiring: Wiring
+    program_streams: ProgramStreams
     control: Control
     console: Console | None
     wall_seconds: float | None
@@ -87,7 +87,7 @@ class Relay:
     on_full: "Callable[[Noted], None] | None" = None
     on_copy: "Callable[[Taken, dict[str, bytes]], None] | None" = None
     on_halt: Callable[[str], None] | None = None
-    on_hindrance: Callable[[str, float, str], None] | None = None
+    on_blocker: Callable[[str, float, str], None] | None = None
     on_done: Callable[[tuple[str, ...], tuple[str, ...] | None], None] | None = None
     on_told: Callable[[str], None] | None = None
     on_looks: Callable[[bytes], None] | None = None
@@ -119,16 +119,18 @@ class Relay:
             if self.console is not None:
                 self.console.finish()  # what is left of one that had ended by itself by then
                 self.console.lend_to(self.control)
-            while self._answer is None or any(outlet.is_waiting for outlet in self.wiring.outlets):
+            while self._answer is None or any(
+                nonblocking_writer.is_waiting for nonblocking_writer in self.program_streams.outlets
+            ):
                 self._step(requests, buffer)
             return self._answer
         finally:
             if self.console is not None:
                 self.console.lend_to(None)
-            if self.wiring.keyboard is not None:
-                self.wiring.keyboard.own.restore()
-            for outlet in self.wiring.outlets:
-                outlet.speak_again()
+            if self.program_streams.keyboard is not None:
+                self.program_streams.keyboard.own.restore()
+            for nonblocking_writer in self.program_streams.outlets:
+                nonblocking_writer.speak_again()
             self.control.detach(requests)
             if self.console is not None:
                 self.console.finish()
@@ -138,16 +140,16 @@ class Relay:
         # First: what the spawner says of the program was said before the program wrote anything.
         if self.channel.descriptor in ready:
             self._hear(buffer)
-        flows = list(self.wiring.flows.values())
+        flows = list(self.program_streams.flows.values())
         for flow in reversed(flows) if self.errors_first else flows:
             if flow.reader in ready:
                 flow.pull(buffer)
                 self._note_output()
                 if flow.overran:
                     self._kill(KillReason.TOO_MUCH_OUTPUT)
-        for outlet in self.wiring.outlets:
-            if outlet.descriptor in ready:
-                outlet.pump()
+        for nonblocking_writer in self.program_streams.outlets:
+            if nonblocking_writer.descriptor in ready:
+                nonblocking_writer.pump()
         self._serve_keyboard(ready)
         if requests in ready:
             os.read(requests, 4096)
@@ -159,17 +161,17 @@ class Relay:
         poll.register(requests, select.POLLIN)
         if self._answer is None:
             poll.register(self.channel.descriptor, select.POLLIN)
-            for name, flow in self.wiring.flows.items():
+            for name, flow in self.program_streams.flows.items():
                 if flow.is_open and not flow.is_held_up and self._is_shown_right(name):
                     poll.register(flow.reader, select.POLLIN)
-            keyboard = self.wiring.keyboard
+            keyboard = self.program_streams.keyboard
             if keyboard is not None and keyboard.is_waiting:
                 poll.register(keyboard.other.master, select.POLLOUT)
             elif keyboard is not None and keyboard.is_open and self._may_read_keys(keyboard):
                 poll.register(keyboard.descriptor, select.POLLIN)
-        for outlet in self.wiring.outlets:
-            if outlet.is_waiting:
-                poll.register(outlet.descriptor, select.POLLOUT)
+        for nonblocking_writer in self.program_streams.outlets:
+            if nonblocking_writer.is_waiting:
+                poll.register(nonblocking_writer.descriptor, select.POLLOUT)
         return {descriptor for descriptor, _ in poll.poll(self._patience_ms())}
 
     def _is_shown_right(self, name: str) -> bool:
@@ -177,7 +179,7 @@ class Relay:
 
         Reset steps come first, write to a pipe and are shown before it is raw.
         """
-        return self.wiring.keyboard is None or name == "reset" or self._pid != 0
+        return self.program_streams.keyboard is None or name == "reset" or self._pid != 0
 
     def _may_read_keys(self, keyboard: Keyboard) -> bool:
         # After `bg` the keys are the shell's: reading them would stop whet (SIGTTIN).
@@ -189,7 +191,7 @@ class Relay:
 
     @property
     def _is_in_background(self) -> bool:
-        keyboard = self.wiring.keyboard
+        keyboard = self.program_streams.keyboard
         return keyboard is not None and keyboard.is_open and not keyboard.own.is_ours
 
     @property
@@ -262,13 +264,13 @@ class Relay:
         if kind == "started":
             self._pid = as_number(body)
             self._note_output()  # from here on: reset steps are none of it
-            if self.wiring.keyboard is not None:
-                self.wiring.keyboard.own.make_raw()
+            if self.program_streams.keyboard is not None:
+                self.program_streams.keyboard.own.make_raw()
         elif kind == "resuming":
-            if self.wiring.keyboard is not None:
-                self.wiring.keyboard.own.make_raw()  # the past has its carriage returns already
+            if self.program_streams.keyboard is not None:
+                self.program_streams.keyboard.own.make_raw()  # the past has its carriage returns already
             for name, data in self.past.items():
-                self.wiring.flows[name].feed(memoryview(data))
+                self.program_streams.flows[name].feed(memoryview(data))
         elif kind == "snapshot":
             self._note_copy(body, buffer)
         elif kind in {"over", "full"}:
@@ -276,7 +278,7 @@ class Relay:
         elif kind == "settled":
             self._tell("go" if self.still_fits() else "stop")
         elif kind in {"ended", "failed", "refused", "fault", "lost"}:
-            self.wiring.drain(buffer)
+            self.program_streams.drain(buffer)
             self._end((kind, body))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - the set above is the literal's
 
         else:
@@ -300,8 +302,8 @@ class Relay:
             self._starting = (as_number(body), time.monotonic())
         elif kind == "halted" and self.on_halt is not None:
             self.on_halt(as_text(body))
-        elif kind == "hindered" and self.on_hindrance is not None:
-            self.on_hindrance(*as_hindered(body))
+        elif kind == "hindered" and self.on_blocker is not None:
+            self.on_blocker(*as_hindered(body))
         elif kind == "did" and self.on_done is not None:
             self.on_done(*as_done(body))
         elif kind == "looked" and self.on_looks is not None:
@@ -310,7 +312,7 @@ class Relay:
     def _note_copy(self, body: bytes, buffer: bytearray) -> None:
         """Take in all that the program has written, while it waits, and let it run on."""
         past: dict[str, bytes] = {}
-        for name, flow in self.wiring.flows.items():
+        for name, flow in self.program_streams.flows.items():
             while flow.is_open and flow.pull(buffer):
                 pass
             past[name] = bytes(flow.past or b"")
@@ -322,11 +324,13 @@ class Relay:
 
     def _end(self, answer: Answer) -> None:
         self._answer = answer
-        if self.wiring.keyboard is not None and any(one.is_waiting for one in self.wiring.outlets):
-            self.wiring.keyboard.own.let_keys_interrupt()  # while somebody reads on
+        if self.program_streams.keyboard is not None and any(
+            one.is_waiting for one in self.program_streams.outlets
+        ):
+            self.program_streams.keyboard.own.let_keys_interrupt()  # while somebody reads on
 
     def _serve_keyboard(self, ready: set[int]) -> None:
-        keyboard = self.wiring.keyboard
+        keyboard = self.program_streams.keyboard
         if keyboard is None:
             return
         if keyboard.other.master in ready:
@@ -392,8 +396,8 @@ class Relay:
         if self._suspended_at is None and self._answer is None and self.console is not None:
             self._suspended_at = time.monotonic()
             self._tell("signal", signal.SIGSTOP)
-            if self.wiring.keyboard is not None:
-                self.wiring.keyboard.own.restore()
+            if self.program_streams.keyboard is not None:
+                self.program_streams.keyboard.own.restore()
             self.console.stop_whet()
 
     def _resume(self) -> None:
@@ -404,18 +408,18 @@ class Relay:
         if self._kill_at is not None:
             self._kill_at += away_seconds
         self._note_output()
-        if self.wiring.keyboard is not None:
-            self.wiring.keyboard.own.make_raw()
+        if self.program_streams.keyboard is not None:
+            self.program_streams.keyboard.own.make_raw()
         self._resize()
         self._tell("signal", signal.SIGCONT)
 
     def _resize(self) -> None:
         if self.console is not None and self.console.terminal is not None:
-            self.wiring.resize(self.console.terminal.size)
+            self.program_streams.resize(self.console.terminal.size)
 
     def _let_go_of_the_reader(self) -> None:
-        for outlet in self.wiring.outlets:
-            outlet.fall_silent()
+        for nonblocking_writer in self.program_streams.outlets:
+            nonblocking_writer.fall_silent()
 
     def _tell(self, kind: str, number: int | None = None) -> None:
         try:

@@ -15,22 +15,22 @@ from whet.core.outcome import Outcome, ProcessExit
 from whet.core.output import Output
 from whet.host.inspect.samples import Stacks
 from whet.host.limits.around import NOTHING_AROUND, Around
-from whet.host.limits.ceiling import End
-from whet.host.limits.felled import tell_of_felled
+from whet.host.limits.enforcer import End
+from whet.host.limits.out_of_memory_notice import tell_of_felled
 from whet.host.limits.program import Program
-from whet.host.process.belongings import Belongings
 from whet.host.process.channel import as_ended, as_failed, as_text
+from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.process.console import Console
 from whet.host.process.control import Control
 from whet.host.process.terminal import PseudoTerminal
-from whet.host.spawner.felling import HELD
+from whet.host.spawner.out_of_memory_killer import HELD
 from whet.host.trial.capture import Capture, Capturing
-from whet.host.trial.idleness import Idleness
+from whet.host.trial.hang_detector import Idleness
+from whet.host.trial.process_snapshots import Debugging, DivergedError, Staged
+from whet.host.trial.program_streams import Keyboard, ProgramStreams
 from whet.host.trial.relay import Answer, KillReason, Relay
 from whet.host.trial.spawner_process import Freezing, SpawnerProcess
-from whet.host.trial.stage import Debugging, OtherPastError, Staged
 from whet.host.trial.start_error import check_words, start_error
-from whet.host.trial.wiring import Keyboard, Wiring
 
 if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make them with
     from whet.host.process.channel import Ended
@@ -62,11 +62,11 @@ class Slot:
             unless it was to be noted.
     """
 
-    def __init__(self, belongings: Belongings, scratch: Path) -> None:
-        self._belongings = belongings
+    def __init__(self, cleanup_journal: CleanupJournal, scratch: Path) -> None:
+        self._cleanup_journal = cleanup_journal
         self._scratch = scratch
         self._buffer = bytearray(_BUFFER_BYTES)
-        self._spawner = SpawnerProcess(belongings)
+        self._spawner = SpawnerProcess(cleanup_journal)
         self.looked: list[bytes] = []
         self._proven: Limits | None = None
         self._held = ExitStack()
@@ -92,7 +92,7 @@ class Slot:
             staged: how it leaves frozen copies, and which one it runs on from.
 
         Raises:
-            OtherPastError: if the copy's past is not that of the changed script.
+            DivergedError: if the copy's past is not that of the changed script.
             WhetError: if it cannot be started, or the system fails.
         """
         check_words(program.command, program.environment, program.cwd)
@@ -103,15 +103,17 @@ class Slot:
             program = staged.on(program)
             spent_seconds = 0.0 if staged.since is None else staged.since.seconds
         stacks: list[Stacks] = []
-        wiring = self._wire(program, console)
+        program_streams = self._wire(program, console)
         is_stepped = staged is not None and staged.debugging is Debugging.AT_ONCE
         # A shell manages the jobs of its own terminal, and asks for it by its errors.
         is_one = is_stepped or program.limits.spares_command
-        if is_one and wiring.terminals and console and console.shows_errors_in_terminal:
-            wiring.join_errors(wiring.terminals[0])  # what is typed and what is said, in one order
+        if is_one and program_streams.terminals and console and console.shows_errors_in_terminal:
+            program_streams.join_errors(
+                program_streams.terminals[0]
+            )  # what is typed and what is said, in one order
         relay = Relay(
             channel=self._spawner.channel,
-            wiring=wiring,
+            program_streams=program_streams,
             control=control,
             console=console,
             wall_seconds=_left(program.limits.wall_seconds, spent_seconds),
@@ -121,7 +123,7 @@ class Slot:
             on_full=lambda noted: self._tell_of_felled(program, noted, console, take_stacks),
             on_copy=None if staged is None else staged.note,
             on_halt=None if staged is None else staged.halt,
-            on_hindrance=None if staged is None else staged.hinder,
+            on_blocker=None if staged is None else staged.hinder,
             on_done=None if staged is None else staged.note_done,
             on_told=None if staged is None else staged.effects.append,
             on_looks=self.looked.append,
@@ -131,13 +133,13 @@ class Slot:
             past={} if staged is None or staged.since is None else staged.since.past,
         )
         if staged is not None:
-            for flow in wiring.flows.values():
+            for flow in program_streams.flows.values():
                 flow.past = bytearray()
         try:
             with self._around(program).beside(program.beside) as around:
-                kind, body = self._watch(program, wiring, relay, staged, around)
+                kind, body = self._watch(program, program_streams, relay, staged, around)
                 if kind == "refused" or (kind == "failed" and staged is not None and staged.since):
-                    raise OtherPastError
+                    raise DivergedError
                 if kind == "failed":
                     raise start_error(as_failed(body), program.command, program.cwd)
                 if kind == "fault":
@@ -146,7 +148,7 @@ class Slot:
                 if ended[6]:
                     self._spawner.close()  # what it cannot kill must not be a later trial's
                 self._proven = program.limits
-                outcome = self._outcome(program, ended, relay.reason, wiring, keep, stacks)
+                outcome = self._outcome(program, ended, relay.reason, program_streams, keep, stacks)
                 return replace(
                     outcome,
                     limits_met=around.met(_end_of(outcome, ended)),
@@ -160,7 +162,7 @@ class Slot:
                     ),
                 )
         finally:
-            wiring.close()
+            program_streams.close()
 
     def _cut_off(self, program: Program, relay: Relay) -> "Ended":
         """Clean up after the spawner, which was killed, and return how the program ended with it."""
@@ -197,7 +199,7 @@ class Slot:
 
         If that has ended it is another one from now on.
         """
-        self._spawner = self._spawner.ready(self._belongings)
+        self._spawner = self._spawner.ready(self._cleanup_journal)
         return self._spawner.pid
 
     def drop(self, number: int) -> None:
@@ -210,12 +212,16 @@ class Slot:
 
     def _ready_for(self, limits: Limits) -> SpawnerProcess:
         """Return the spawner; started anew inside of what this user's systemd gives, if limits need that."""
-        spawner = self._spawner.ready(self._belongings)
+        spawner = self._spawner.ready(self._cleanup_journal)
         if not limits.starve:
             return spawner
         from whet.host.limits.catalogue import want_a_scope
 
-        return spawner.in_scope(self._belongings) if want_a_scope(limits, spawner.pid) else spawner
+        return (
+            spawner.in_scope(self._cleanup_journal)
+            if want_a_scope(limits, spawner.pid)
+            else spawner
+        )
 
     def _around(self, program: Program) -> Around:
         """Put the limits around a trial. That they hold here is proved once for each slot."""
@@ -223,25 +229,27 @@ class Slot:
             return NOTHING_AROUND
         from whet.host.limits.around import put_around
 
-        around = put_around(program.limits.with_memory_of_disks(), self._belongings)
+        around = put_around(program.limits.with_memory_of_disks(), self._cleanup_journal)
         if program.limits.room is not None:
             from whet.host.limits.furnished import furnished
 
-            around = around.beside(furnished(program.limits.room, program, self._belongings))
+            around = around.beside(furnished(program.limits.room, program, self._cleanup_journal))
         return replace(around, is_proven=self._proven == program.limits)
 
     def _watch(
         self,
         program: Program,
-        wiring: Wiring,
+        program_streams: ProgramStreams,
         relay: Relay,
         staged: Staged | None,
         around: Around,
     ) -> Answer:
         try:
             freezing = Freezing(looks=program.looks) if staged is None else staged.freezing()
-            self._spawner.ask(program, wiring.child, wiring.terminal, freezing, around)
-            wiring.release_child()
+            self._spawner.ask(
+                program, program_streams.child, program_streams.terminal, freezing, around
+            )
+            program_streams.release_child()
             return relay.run(self._buffer)
         except BaseException:
             # Nobody watches over what runs now: it goes, with its spawner.
@@ -253,7 +261,7 @@ class Slot:
         program: Program,
         ended: "Ended",
         reason: KillReason | None,
-        wiring: Wiring,
+        program_streams: ProgramStreams,
         keep: Callable[[Capture], Output],
         stacks: list[Stacks],
     ) -> Outcome:
@@ -266,13 +274,15 @@ class Slot:
         failed_reset = program.reset[failed_step].command if failed_step >= 0 else None
         kept = {
             name: self._kept(flow.capturing, keep)
-            for name, flow in wiring.flows.items()
+            for name, flow in program_streams.flows.items()
             if name != "reset" or failed_reset is not None
         }
-        notes = [flow.capturing.loss for flow in wiring.flows.values() if flow.capturing.loss]
+        notes = [
+            flow.capturing.loss for flow in program_streams.flows.values() if flow.capturing.loss
+        ]
         notes += [
             f"whoever read {_STREAMS[name]} has left: what came after that is not kept"
-            for name, flow in wiring.flows.items()
+            for name, flow in program_streams.flows.items()
             if flow.is_unread
         ]
         notes += [f"process {pid} could not be killed" for pid in stubborn]
@@ -301,62 +311,64 @@ class Slot:
         capture = capturing.finish()
         output = keep(capture)
         if capture.file is not None and not capture.file.exists():
-            self._belongings.forget(str(capture.file))
+            self._cleanup_journal.forget(str(capture.file))
         return output
 
     def _capturing(self, *, from_terminal: bool = False) -> Capturing:
         return Capturing(
             self._scratch,
-            lambda path: self._belongings.adopt("folder", str(path)),
+            lambda path: self._cleanup_journal.adopt("folder", str(path)),
             from_terminal=from_terminal,
         )
 
-    def _wire(self, program: Program, console: Console | None) -> Wiring:
-        wiring = Wiring()
+    def _wire(self, program: Program, console: Console | None) -> ProgramStreams:
+        program_streams = ProgramStreams()
         limit = program.limits.output_bytes
         try:
             if console is not None and console.terminal is not None:
-                self._wire_terminals(wiring, program, console)
+                self._wire_terminals(program_streams, program, console)
             else:
-                wiring.child.append(_open_input(program.stdin, console))
+                program_streams.child.append(_open_input(program.stdin, console))
                 for name in ("stdout", "stderr"):
-                    outlet = None if console is None else console.outlet_of(name)
-                    wiring.add_pipe(name, self._capturing(), outlet, limit)
+                    nonblocking_writer = None if console is None else console.outlet_of(name)
+                    program_streams.add_pipe(name, self._capturing(), nonblocking_writer, limit)
             if program.reset:
-                outlet = None if console is None else console.stderr
-                wiring.add_pipe("reset", self._capturing(), outlet, limit)
+                nonblocking_writer = None if console is None else console.stderr
+                program_streams.add_pipe("reset", self._capturing(), nonblocking_writer, limit)
         except OSError as error:
-            wiring.close()
+            program_streams.close()
             raise HostFailure(
                 f"cannot connect `{program.command[0]}`: {error.strerror}",
                 hint="look at the limits: `ulimit -n`, `sysctl kernel.pty.max`",
             ) from error
-        return wiring
+        return program_streams
 
-    def _wire_terminals(self, wiring: Wiring, program: Program, console: Console) -> None:
+    def _wire_terminals(
+        self, program_streams: ProgramStreams, program: Program, console: Console
+    ) -> None:
         own, limit = console.terminal, program.limits.output_bytes
         assert own is not None, "only called with a terminal"
         # Keys in the user's terminal reach the program only when whet may read them.
         has_keys = console.is_interactive and program.stdin is None
         main = PseudoTerminal.like(own, adds_returns=has_keys)
-        wiring.terminals.append(main)
+        program_streams.terminals.append(main)
         if has_keys:
-            wiring.child.append(os.dup(main.slave))
+            program_streams.child.append(os.dup(main.slave))
             if console.is_shown:
-                wiring.keyboard = Keyboard(console.stdin, own, main)
+                program_streams.keyboard = Keyboard(console.stdin, own, main)
         else:
-            wiring.child.append(_open_input(program.stdin, console))
-        wiring.terminal = 0 if has_keys else 1
+            program_streams.child.append(_open_input(program.stdin, console))
+        program_streams.terminal = 0 if has_keys else 1
 
         def capture(adds_returns: bool) -> Capturing:  # noqa: FBT001 - called by the wiring alone
             return self._capturing(from_terminal=adds_returns)
 
-        wiring.add_terminal("stdout", main, capture, console.stdout, limit)
+        program_streams.add_terminal("stdout", main, capture, console.stdout, limit)
         if console.shows_errors_in_terminal:
             second = PseudoTerminal.like(own, adds_returns=has_keys)
-            wiring.add_terminal("stderr", second, capture, console.stderr, limit)
+            program_streams.add_terminal("stderr", second, capture, console.stderr, limit)
         else:
-            wiring.add_pipe("stderr", self._capturing(), console.stderr, limit)
+            program_streams.add_pipe("stderr", self._capturing(), console.stderr, limit)
 
 
 def _left(seconds: float | None, spent: float) -> float | None:

@@ -12,8 +12,8 @@ from pathlib import Path
 from whet.core.errors import HostFailure
 from whet.host.limits.around import NOTHING_AROUND, Around
 from whet.host.limits.program import Program
-from whet.host.process.belongings import SLOT_VARIABLE, Belongings, kill_marked
 from whet.host.process.channel import Channel
+from whet.host.process.cleanup_journal import SLOT_VARIABLE, CleanupJournal, kill_marked
 from whet.host.process.process_tree import children_of
 
 _LAST_STANDARD = 2
@@ -60,13 +60,13 @@ class SpawnerProcess:
         pid: of its guardian (`whet.host.spawner.guardian`), which ends as it does.
     """
 
-    def __init__(self, belongings: Belongings, prefix: tuple[str, ...] = ()) -> None:
+    def __init__(self, cleanup_journal: CleanupJournal, prefix: tuple[str, ...] = ()) -> None:
         _fill_standard_streams()
         self.channel, theirs = Channel.pair()
         self._ended: int | None = None
         self._is_closed = False
         self._token = os.urandom(8).hex()
-        self._belongings = belongings
+        self._cleanup_journal = cleanup_journal
         argv = [
             *prefix,
             sys.executable,
@@ -96,15 +96,15 @@ class SpawnerProcess:
             ) from error
         finally:
             theirs.close()
-        belongings.adopt("process", str(self.pid), token=self._token)
+        cleanup_journal.adopt("process", str(self.pid), token=self._token)
 
-    def ready(self, belongings: Belongings) -> "SpawnerProcess":
+    def ready(self, cleanup_journal: CleanupJournal) -> "SpawnerProcess":
         """Return this spawner, or another one if this one has ended."""
         if self._ended is None and self._has_ended(os.WNOHANG):
             self.close()
-        return self if self._ended is None else SpawnerProcess(belongings)
+        return self if self._ended is None else SpawnerProcess(cleanup_journal)
 
-    def in_scope(self, belongings: Belongings) -> "SpawnerProcess":
+    def in_scope(self, cleanup_journal: CleanupJournal) -> "SpawnerProcess":
         """Return another spawner, to which this user's systemd has given control groups.
 
         Where systemd does not do so after all, it is one as before.
@@ -114,11 +114,11 @@ class SpawnerProcess:
 
         before = group_of_process(self.pid)
         self.close()
-        inside = SpawnerProcess(belongings, scope_prefix())
+        inside = SpawnerProcess(cleanup_journal, scope_prefix())
         if settle_in_scope(inside.pid, before):
             return inside
         inside.close()
-        return SpawnerProcess(belongings)
+        return SpawnerProcess(cleanup_journal)
 
     def ask(
         self,
@@ -196,7 +196,7 @@ class SpawnerProcess:
             pause = min(pause * 1.5, 0.02)
         if self._ended != 0:  # it was killed, and could not take its tree along
             kill_marked(self._token)
-        self._belongings.forget(str(self.pid))
+        self._cleanup_journal.forget(str(self.pid))
 
     def _kill_below(self) -> None:
         """Kill the spawner; its guardian ends all that it has left."""

@@ -12,7 +12,7 @@ from whet.host.code.folders import unpack_folder
 from whet.host.files.files import empty_of_files, remove_tree, storage_error, write_all
 from whet.host.files.marks import of_file
 from whet.host.limits.program import AGENT_VARIABLE, PYCACHE_VARIABLE
-from whet.host.process.belongings import Belongings
+from whet.host.process.cleanup_journal import CleanupJournal
 
 if TYPE_CHECKING:  # what the spawner loads has no `typing` to make it with
     from whet.host.files.marks import Mark
@@ -30,8 +30,8 @@ _CUDA_CHECK = "PYTORCH_NVML_BASED_CUDA_CHECK"
 class Workplace:
     """Where the files of one slot's trials lie. Made when first used, gone with `close`."""
 
-    def __init__(self, belongings: Belongings) -> None:
-        self._belongings = belongings
+    def __init__(self, cleanup_journal: CleanupJournal) -> None:
+        self._cleanup_journal = cleanup_journal
         self._folder: Path | None = None
         self._made: dict[str, tuple[int, ...]] = {}
         self._lying: dict[Path, tuple[str, int, Mark]] = {}
@@ -41,7 +41,7 @@ class Workplace:
     def folder(self) -> Path:
         """The folder; each payload of the running trial lies in a numbered one below it."""
         if self._folder is None:
-            self._folder = self._belongings.temporary_folder("whet-")
+            self._folder = self._cleanup_journal.temporary_folder("whet-")
         return self._folder
 
     @property
@@ -147,7 +147,7 @@ class Workplace:
         self._lying.clear()
         if folder is not None:
             with suppress(HostFailure):  # it stays written down, and the next whet tries again
-                self._belongings.discard(folder)
+                self._cleanup_journal.discard(folder)
 
 
 def _holds(path: Path, content: bytes | Path) -> bool:

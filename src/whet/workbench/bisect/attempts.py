@@ -12,7 +12,7 @@ from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.host.code.code_changes import describe_changes
 from whet.host.process.git import Repository
-from whet.host.trial.secret import masked_words
+from whet.host.trial.trial_secrets import masked_words
 from whet.search.history.bisection import Bisection
 from whet.search.history.version_graph import line_of
 from whet.workbench.parts.edits import checkouts_of

@@ -15,7 +15,7 @@ from whet.core.trial import Trial
 from whet.host.code.editable import editable_folders
 from whet.host.code.relocation import named_otherwise
 from whet.host.process.git import Repository
-from whet.workbench.bisect.guilty_part import part_of_first_bad
+from whet.workbench.bisect.culprit_part import part_of_first_bad
 from whet.workbench.parts.edits import has_edits, part_of_working_tree
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.changed_part import SmallestPart

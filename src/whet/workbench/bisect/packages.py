@@ -18,7 +18,7 @@ from whet.host.files.files import write_atomically
 from whet.host.python.index_settings import IndexSettings
 from whet.host.python.python_interpreter import PythonFacts, python_for
 from whet.host.python.resolution import resolved_as_of
-from whet.host.trial.surroundings import packages_of
+from whet.host.trial.environment_facts import packages_of
 from whet.reduction.between import Between
 from whet.search.subsets.hierarchy import Numbers
 from whet.workbench.delta.cases import Cases, Result
@@ -43,7 +43,7 @@ _MOST_GUILTY = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GuiltyPackages:
+class CulpritPackages:
     """Which packages decide, and with which release each of them began to.
 
     Attributes:
@@ -80,7 +80,7 @@ def bisect_packages(
     options: PackageOptions,
     *,
     within: Session | None = None,
-) -> GuiltyPackages:
+) -> CulpritPackages:
     """Find the packages that decide, then the first bad release of each.
 
     Args:
@@ -99,7 +99,7 @@ def bisect_packages(
     chosen = CommandOptions(budget=options.budget, jobs=options.jobs)
     found = delta(bench, request, cases, chosen, within=within)
     if not found.stopped.is_complete:
-        return GuiltyPackages(delta=found)
+        return CulpritPackages(delta=found)
     left = options.budget.less(found.wall_seconds, 0)
     searches = [
         search
@@ -111,7 +111,7 @@ def bisect_packages(
             )
         )
     ]
-    return GuiltyPackages(delta=found, releases=tuple(searches))
+    return CulpritPackages(delta=found, releases=tuple(searches))
 
 
 def _first_bad(
@@ -309,7 +309,7 @@ def _result(bench: Workbench, bad: _Set, trial: Trial, word: str) -> Result:
     pins = "".join(f"{name}=={version}\n" for name, version in trial.packages.items())
 
     def write() -> None:
-        bench.shelf.keep(pins.encode())
+        bench.payload_store.keep(pins.encode())
         write_atomically(path, pins.encode())
 
     shown = os.path.relpath(path, trial.cwd)

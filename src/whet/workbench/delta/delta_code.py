@@ -57,7 +57,7 @@ class CodeBetween:
         """Return what lets trials run in a checkout of their code."""
         worktrees = Worktrees(
             Repository(Path(self.before.repository)),
-            bench.belongings,
+            bench.cleanup_journal,
             bench.project.state / "worktrees",
         )
 

@@ -159,7 +159,7 @@ def _result(
     )  # fmt: skip
 
     def write() -> None:
-        bench.shelf.keep(content)
+        bench.payload_store.keep(content)
         write_atomically(path, content, mode=_PRIVATE)
 
     return Result(

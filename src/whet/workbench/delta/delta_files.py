@@ -150,7 +150,7 @@ class _Pair:
         base = self._bound(bad)
 
         def trial(numbers: Numbers) -> Trial:
-            return base.with_payload(self.bench.shelf.hold(made(numbers)))
+            return base.with_payload(self.bench.payload_store.hold(made(numbers)))
 
         def result(numbers: Numbers, word: str) -> Result:
             return self._result(bad, base, made(numbers), word)
@@ -162,7 +162,7 @@ class _Pair:
         )  # fmt: skip
 
     def _bound(self, bad: _File) -> Trial:
-        digest = self.bench.shelf.keep(bad.content)
+        digest = self.bench.payload_store.keep(bad.content)
         bindings = bind_payloads(
             self.trial.command, Path(self.trial.cwd), [(bad.shown, digest)],
             stdin=self.request.stdin,
@@ -175,10 +175,10 @@ class _Pair:
         path = place_beside(self.bench, bad.path, word, self.output)
         shown, trial = on_path(base, path)
         if base.payloads[0].argument is None:
-            trial = replace(trial, stdin=self.bench.shelf.keep(content))
+            trial = replace(trial, stdin=self.bench.payload_store.keep(content))
 
         def write() -> None:
-            self.bench.shelf.keep(content)
+            self.bench.payload_store.keep(content)
             write_atomically(path, content)
 
         return Result(path=path, shown=shown, write=write, trial=trial)

@@ -94,7 +94,7 @@ def _cases(bench: Workbench, trial: Trial, good: _Folder, bad: _Folder, output: 
     def made(numbers: Numbers) -> bytes:
         return _packed(good, bad, between.made(numbers))
 
-    digest = bench.shelf.keep(made(tuple(range(len(between.changes)))))
+    digest = bench.payload_store.keep(made(tuple(range(len(between.changes)))))
     bindings = bind_payloads(trial.command, Path(trial.cwd), [(bad.shown, digest)])
     base = replace(trial, payloads=bindings)
 
@@ -103,8 +103,8 @@ def _cases(bench: Workbench, trial: Trial, good: _Folder, bad: _Folder, output: 
         content = made(numbers)
 
         def write() -> None:
-            bench.shelf.keep(content)
-            replace_folder(path, content, bench.belongings)
+            bench.payload_store.keep(content)
+            replace_folder(path, content, bench.cleanup_journal)
 
         shown, on_result = on_path(base, path)
         return Result(path=path, shown=shown, write=write, trial=on_result)
@@ -112,7 +112,7 @@ def _cases(bench: Workbench, trial: Trial, good: _Folder, bad: _Folder, output: 
     return Cases(
         what="differences", good=good.shown, bad=bad.shown, changes=between.changes,
         paths=between.paths, originals=(bad.path,), result=result,
-        trial=lambda numbers: base.with_payload(bench.shelf.hold(made(numbers))),
+        trial=lambda numbers: base.with_payload(bench.payload_store.hold(made(numbers))),
         turned=lambda: _cases(bench, _turned(trial, good, bad), bad, good, output),
     )  # fmt: skip
 

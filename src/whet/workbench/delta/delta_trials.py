@@ -12,7 +12,7 @@ from whet.host.process.git import GitFailedError
 from whet.host.python.environments import PYTHON
 from whet.host.python.python_interpreter import PythonFacts, python_for
 from whet.host.trial.kept_environment import environment_to_keep
-from whet.host.trial.secret import masked_words
+from whet.host.trial.trial_secrets import masked_words
 from whet.notebook.entry import Entry
 from whet.reduction.between import Between, Leaf, Step
 from whet.reduction.commands.argument_changes import (

@@ -16,7 +16,7 @@ from whet.core.oracle import Oracle, SameFailure
 from whet.core.outcome import Outcome
 from whet.core.trial import PayloadBinding, Trial
 from whet.core.verdict import Verdict
-from whet.evidence.signature.told_apart import told_apart
+from whet.evidence.signature.failure_difference import told_apart
 from whet.host.code.folders import pack_folder, put_folder_back
 from whet.host.files.files import put_back
 from whet.workbench.trials.bench import oracle_of

@@ -24,14 +24,14 @@ from whet.desk.one_liner import (
     quote_word,
     write_file,
 )
-from whet.evidence.signature.told_apart import told_apart
+from whet.evidence.signature.failure_difference import told_apart
 from whet.host.files.files import write_atomically
 from whet.host.python.environments import PYTHON
 from whet.host.python.index_settings import PYPI, IndexSettings, without_credentials
 from whet.host.python.interpreters import is_python
 from whet.host.trial.agent_tasks import TOGGLES_VARIABLE
-from whet.host.trial.secret import for_shell
-from whet.host.trial.veil import inherited_in, veiled
+from whet.host.trial.known_secrets import inherited_in, veiled
+from whet.host.trial.trial_secrets import for_shell
 from whet.workbench.files.opened_files import opened_files
 from whet.workbench.files.report_place import ReportFolder
 from whet.workbench.trials.bench import Workbench
@@ -253,7 +253,7 @@ def recipe_for(
 
 
 def _content(bench: Workbench, digest: str) -> bytes:
-    found = bench.shelf.payload_of(digest)
+    found = bench.payload_store.payload_of(digest)
     return found if isinstance(found, bytes) else found.read_bytes()
 
 
@@ -429,7 +429,7 @@ def _try(
         limits = Limits(wall_seconds=seconds + (_LEAST_LIMIT_SECONDS if trial.packages else 0.0))
         recipe = replace(recipe, trial=replace(recipe.trial, limits=Limits()))
     bench = session.bench
-    place = bench.belongings.temporary_folder()
+    place = bench.cleanup_journal.temporary_folder()
     try:
         script = place / SCRIPT
         write_script(script, script_of(recipe, "", with_folder=with_folder))
@@ -457,7 +457,7 @@ def _try(
                     break
         return tried, most
     finally:
-        bench.belongings.discard(place)
+        bench.cleanup_journal.discard(place)
 
 
 def write_script(path: Path, script: str) -> None:
@@ -474,14 +474,14 @@ def make_runnable(path: Path) -> None:
 def _run_elsewhere(
     session: Session, executor: RecordedExecutor, trial: Trial, oracle: Oracle
 ) -> Outcome:
-    belongings = session.bench.belongings
-    place = belongings.temporary_folder()
+    cleanup_journal = session.bench.cleanup_journal
+    place = cleanup_journal.temporary_folder()
     try:
         return session.run_on(
             executor, replace(trial, cwd=str(place)), oracle, "one-liner elsewhere"
         ).outcome
     finally:
-        belongings.discard(place)
+        cleanup_journal.discard(place)
 
 
 def line_for(bench: Workbench, trial: Trial, *, prefix: Sequence[str] = ()) -> str:

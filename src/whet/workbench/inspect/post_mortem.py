@@ -8,7 +8,7 @@ from whet.core.observations.evidence import FAILURES, Evidence
 from whet.core.outcome import Outcome
 from whet.core.text.shell_words import joined
 from whet.evidence.variables.kept_failure import KeptError, KeptFailure, kept_failures
-from whet.host.trial.secret import masked_words
+from whet.host.trial.trial_secrets import masked_words
 from whet.notebook.entry import Entry
 from whet.workbench.trials.bench import Workbench
 

@@ -20,7 +20,7 @@ from whet.workbench.trials.bench import Workbench
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sighting:
+class ObservedStacks:
     """The stacks of a tree of processes at one moment.
 
     Attributes:
@@ -52,7 +52,7 @@ class Look:
     looks_again: bool = True
 
 
-def look_at_stacks(bench: Workbench, look: Look) -> Sighting:
+def look_at_stacks(bench: Workbench, look: Look) -> ObservedStacks:
     """Return where the processes are that the user means.
 
     Raises:
@@ -62,9 +62,9 @@ def look_at_stacks(bench: Workbench, look: Look) -> Sighting:
     """
     if look.target and not look.is_trial:
         if look.target.isdigit() and _is_program(int(look.target)):
-            return _sight(f"process {look.target}", _tree([int(look.target)]), look)
+            return _audit_listener(f"process {look.target}", _tree([int(look.target)]), look)
         if not look.target.isdigit():
-            return _sight(f"`{look.target}`", _tree(_matching(look.target)), look)
+            return _audit_listener(f"`{look.target}`", _tree(_matching(look.target)), look)
     number = _number(look)
     try:
         entry = bench.notebook.find(number)
@@ -86,12 +86,12 @@ def _number(look: Look) -> int | None:
     return int(look.target) if look.target else None
 
 
-def _of_trial(bench: Workbench, entry: Entry, look: Look) -> Sighting:
+def _of_trial(bench: Workbench, entry: Entry, look: Look) -> ObservedStacks:
     """Look at a trial that runs, or at what was seen of it when it was given up."""
     if entry.outcome is None and entry.host == os.uname().nodename:
         running = [pid for pid in descendants_of(entry.pid) if is_of_trial(pid)]
         if running:
-            return _sight(f"trial {entry.number}", running, look)
+            return _audit_listener(f"trial {entry.number}", running, look)
     for evidence in bench.notebook.evidence_of(entry.number, STACKS):
         return _grouped(f"trial {entry.number}, as it was", stacks_in(evidence))
     if entry.outcome is not None and entry.outcome.signal is not None:
@@ -153,7 +153,7 @@ def _tree(roots: Sequence[int]) -> list[int]:
     return list(found)
 
 
-def _sight(target: str, pids: Sequence[int], look: Look) -> Sighting:
+def _audit_listener(target: str, pids: Sequence[int], look: Look) -> ObservedStacks:
     processes = take_all(pids, native=look.native, looks_again=look.looks_again)
     if not processes:
         raise NoSuchProcess(
@@ -169,5 +169,5 @@ def _sight(target: str, pids: Sequence[int], look: Look) -> Sighting:
     return sighting
 
 
-def _grouped(target: str, processes: tuple[ProcessStack, ...]) -> Sighting:
-    return Sighting(target=target, processes=processes, groups=groups_of(processes))
+def _grouped(target: str, processes: tuple[ProcessStack, ...]) -> ObservedStacks:
+    return ObservedStacks(target=target, processes=processes, groups=groups_of(processes))

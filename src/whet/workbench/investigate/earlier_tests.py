@@ -10,7 +10,7 @@ from whet.core.errors import BadUsage, BaselineDoesNotFail
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.text.code_lines import module_of
 from whet.core.verdict import Verdict
-from whet.evidence.printed.told_tests import told_to_pass
+from whet.evidence.printed.reported_tests import told_to_pass
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.reduction.commands.selection import Tests
 from whet.workbench.investigate.investigating import Work

@@ -22,15 +22,15 @@ from whet.core.text.shell_words import joined, quoted
 from whet.core.trial import Trial
 from whet.host.inspect.presence import pythons_in
 from whet.host.trial.agent_tasks import AgentTasks
-from whet.host.trial.secret import masked_variables, masked_words
-from whet.host.trial.veil import veiled_data
-from whet.workbench.bisect.guilty_part import next_of_part
+from whet.host.trial.known_secrets import veiled_data
+from whet.host.trial.trial_secrets import masked_variables, masked_words
+from whet.workbench.bisect.culprit_part import next_of_part
 from whet.workbench.files.copies import Copied, reproduce_on_copies
 from whet.workbench.files.named_files import payload_names
 from whet.workbench.files.report_place import ReportFolder
 from whet.workbench.files.reproducer import make_reproducer
 from whet.workbench.files.results import free_path
-from whet.workbench.inspect.sightings import seen_lines
+from whet.workbench.inspect.observed_failure import seen_lines
 from whet.workbench.investigate.earlier_tests import fewer_tests
 from whet.workbench.investigate.excerpts import excerpts_of
 from whet.workbench.investigate.fixed_already import look_at_releases
@@ -405,7 +405,7 @@ def _shrink(work: Work, known: _Known, which: tuple[int, Payload], baseline: Bas
                 options=options, guard=_guard(work), place=place_of(work),
             )  # fmt: skip
             known.shrunk.append(shrunk)
-            digest = work.bench.shelf.keep(shrunk.content)
+            digest = work.bench.payload_store.keep(shrunk.content)
             work.trial = work.trial.with_payload(digest, position)
             work.steps.conclude(_shrunk_words(shrunk))
 

@@ -154,7 +154,7 @@ def _look_into_commit(work: Work, hunt: VersionHunt, found: FirstBad) -> None:
     """Find the part of the first bad commit that brings the failure."""
     if found.first_bad is None or hunt.versions.kind != "commit":
         return
-    from whet.workbench.bisect.guilty_part import part_of_first_bad, part_sentence
+    from whet.workbench.bisect.culprit_part import part_of_first_bad, part_sentence
 
     reason = "take parts of the commit away, to find those that bring the failure"
     with work.steps.step(f"Look into {found.search.first_bad}", reason):
@@ -172,7 +172,7 @@ def _look_at_edits(work: Work, baseline: Baseline) -> None:
     """Find which of the uncommitted changes bring the failure."""
     if is_clean(work.trial, [work.folder]):
         return
-    from whet.workbench.bisect.guilty_part import part_sentence
+    from whet.workbench.bisect.culprit_part import part_sentence
     from whet.workbench.parts.edits import part_of_working_tree
 
     reason = "it passes without what is not committed: find the edits that bring the failure"
@@ -193,7 +193,7 @@ def _look_at_edits(work: Work, baseline: Baseline) -> None:
 
 def _show_part(work: Work, part: SmallestPart, why: str) -> None:
     """Keep the part of a change as shown, if a run of the search has shown it."""
-    from whet.workbench.bisect.guilty_part import next_of_part, part_sentence
+    from whet.workbench.bisect.culprit_part import next_of_part, part_sentence
 
     if part.is_verified:
         work.show(part_sentence(part), why, next_step=next_of_part(part))

@@ -54,7 +54,7 @@ def left_out_clues(
     seconds = baseline.reproduction.wall_seconds
     until = time.monotonic() + seconds * _TIMES_FAILURE + _MORE_SECONDS
     try:
-        folder = bench.belongings.temporary_folder()
+        folder = bench.cleanup_journal.temporary_folder()
     except (WhetError, OSError):  # as where the disk is full
         return []
     passing: list[tuple[int, _Candidate]] = []
@@ -74,7 +74,7 @@ def left_out_clues(
     except (WhetError, OSError):  # this machine has no such room, or none left for a copy
         return []
     finally:
-        bench.belongings.discard(folder)
+        bench.cleanup_journal.discard(folder)
     if len(passing) > _MOST_TOLD or tried < _LEAST_RECORDS:
         return []  # it passes without any of them: that tells nothing of one
     passing.sort(key=lambda each: each[1][2].line)

@@ -21,7 +21,7 @@ from whet.evidence.neighbour.stretch import (
 )
 from whet.evidence.neighbour.switching import switched
 from whet.evidence.neighbour.telling import Telling
-from whet.evidence.printed.told_tests import lines_of
+from whet.evidence.printed.reported_tests import lines_of
 from whet.evidence.provenance.recording import Call, Raised, Recording
 from whet.evidence.provenance.source import Sources
 from whet.evidence.provenance.suspects import failing_in

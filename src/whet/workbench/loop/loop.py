@@ -15,16 +15,16 @@ from typing import Self
 from whet.core.errors import WhetError
 from whet.core.failure import Failure
 from whet.core.trial import Trial
-from whet.execution.early_look import EarlyLook
 from whet.execution.futures import TrialFuture
-from whet.execution.ladder import MOST_SNAPSHOTS, Rung
+from whet.execution.installed_packages_check import InstalledPackagesCheck
 from whet.execution.recording import RecordingExecutor
+from whet.execution.snapshot_pool import MOST_SNAPSHOTS, Rung
 from whet.execution.warm import Start, WarmRuns
 from whet.host.code.saves import Saves, changed_at, is_later, wait_until_settled, wait_until_written
 from whet.host.files.file_times import SLACK_NS, Moment, whole_seconds_ns
 from whet.host.process.console import Console
 from whet.host.trial.keys import END_OF_INPUT, TypedLines
-from whet.host.trial.stage import Debugging
+from whet.host.trial.process_snapshots import Debugging
 from whet.workbench.loop.meanwhile import Meanwhile
 from whet.workbench.loop.verify import Verification, Verifier, Verify
 from whet.workbench.trials.bench import Workbench, oracle_of
@@ -175,10 +175,10 @@ def loop(
     request = _with_input_again(session.request, console)
     session, bench = replace(session, request=request), session.bench
     root = Path(os.path.abspath(request.cwd or bench.project.folder))
-    early = EarlyLook()
+    early = InstalledPackagesCheck()
     has_settled = threading.Event()
     runs = WarmRuns(
-        bench.belongings, most_snapshots=options.most_snapshots, debugging=options.debugging,
+        bench.cleanup_journal, most_snapshots=options.most_snapshots, debugging=options.debugging,
         early=early, settle=has_settled.wait,
     )  # fmt: skip
     state = _Loop(

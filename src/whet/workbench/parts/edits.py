@@ -87,7 +87,7 @@ def part_of_working_tree(
 
 def checkouts_of(bench: Workbench, repository: Repository, setup: Setup | None = None) -> Place:
     """Return what lets trials run in checkouts of their revisions, set up first."""
-    worktrees = Worktrees(repository, bench.belongings, bench.project.state / "worktrees")
+    worktrees = Worktrees(repository, bench.cleanup_journal, bench.project.state / "worktrees")
     setups = Setups(worktrees=worktrees, setup=setup or Setup(), environment=bench.environment)
     return Checkouts(worktrees=worktrees, bench=bench, setups=setups).place
 

@@ -72,7 +72,7 @@ class PartSearch:
             HostFailure: if git cannot make a part of the change.
         """
         try:
-            commits = PartialCommits(self.repository, self.session.bench.belongings, self.base)
+            commits = PartialCommits(self.repository, self.session.bench.cleanup_journal, self.base)
             parts = ChangeParts(self.repository, commits, (self.base, self.changed))
             found = self._smallest(parts)
         except GitFailedError as error:

@@ -7,8 +7,8 @@ from whet.core.errors import BadUsage, SettingsUnreadable
 from whet.reduction.preference import MEASURES
 from whet.reduction.settings.documents import UnreadableError, data_of, document_kind_of
 from whet.reduction.settings.towards import changes_towards
+from whet.workbench.shrink.goals import Goals
 from whet.workbench.shrink.shrink import ShrinkOptions, shrink
-from whet.workbench.shrink.wishes import Wishes
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.investigation import ShrunkPayload
 from whet.workbench.trials.payload import read_payload
@@ -53,7 +53,7 @@ def shrink_towards(
     return shrink(bench, request, replace(options, defaults=base))
 
 
-def _refuse_what_makes_smaller(defaults: str, wishes: Wishes) -> None:
+def _refuse_what_makes_smaller(defaults: str, wishes: Goals) -> None:
     objective = wishes.objective if wishes.objective in MEASURES else ""
     named = [f"--keep {pattern}" for pattern in wishes.keep]
     named += [f"--objective {objective}"] if objective else []

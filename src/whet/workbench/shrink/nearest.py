@@ -48,12 +48,12 @@ def near_payloads(bench: Workbench, trial: Trial, passes: Passes, at: Placing) -
         at: says where a line is.
     """
     for position, bound in enumerate(trial.payloads):
-        content = bench.shelf.payload_of(bound.digest)
+        content = bench.payload_store.payload_of(bound.digest)
         if bound.folder or not isinstance(content, bytes) or len(content) > _MOST_BYTES:
             continue
 
         def on(data: bytes, position: int = position) -> Trial:
-            return trial.with_payload(bench.shelf.keep(data), position)
+            return trial.with_payload(bench.payload_store.keep(data), position)
 
         for units in units_of(content, bound.name):
             found = _smallest(units, lambda data: passes(on(data)))

@@ -15,13 +15,13 @@ from whet.reduction.validity import lost_header, validity_of
 from whet.workbench.files.copies import reproduce_on_copies
 from whet.workbench.files.results import result_path
 from whet.workbench.shrink.also_found import OtherFailures
-from whet.workbench.shrink.dearness import SECONDS
+from whet.workbench.shrink.cost_limit import SECONDS
 from whet.workbench.shrink.earlier_good import earlier_good
+from whet.workbench.shrink.goals import DEFAULT_FLOOR, Goals
 from whet.workbench.shrink.good_data import good_data
 from whet.workbench.shrink.resuming import Wanted, best_so_far
 from whet.workbench.shrink.shrink_search import ShrinkSearch
 from whet.workbench.shrink.shrinking import Guard, Payload, Shrinking
-from whet.workbench.shrink.wishes import DEFAULT_FLOOR, Wishes
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.investigation import ShrunkPayload
 from whet.workbench.trials.payload import bind_payloads, read_folder, read_payload
@@ -50,7 +50,7 @@ class ShrinkOptions:
     jobs: int | None = None
     cold: bool = False
     defaults: bytes | None = None
-    wishes: Wishes = field(default_factory=Wishes)
+    wishes: Goals = field(default_factory=Goals)
 
 
 def shrink(
@@ -89,7 +89,7 @@ def shrink(
                 guard=guard, place=place,
             )  # fmt: skip
             results.append(shrunk)
-            trial = trial.with_payload(bench.shelf.keep(shrunk.content), position)
+            trial = trial.with_payload(bench.payload_store.keep(shrunk.content), position)
             if shrunk.stopped is StopReason.INTERRUPTED:
                 break
         written = [result.result for result in results]
@@ -166,7 +166,7 @@ def bind_all(
         payloads: what is varied.
         is_home: whether the command starts where the payloads lie.
     """
-    files = [(payload.shown, bench.shelf.keep(payload.data)) for payload in payloads]
+    files = [(payload.shown, bench.payload_store.keep(payload.data)) for payload in payloads]
     bindings = bind_payloads(trial.command, Path(trial.cwd), files, stdin=request.stdin)
     bindings = tuple(replace(binding, is_home=is_home) for binding in bindings)
     reads = any(binding.argument is None for binding in bindings)
@@ -214,7 +214,7 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
     why_cold = "`--cold`" if options.cold else why_not_warm(baseline, trial, wishes, floor)
     warm = None
     if not why_cold:
-        warm = WarmSearch(bench.belongings, position=position, judge=oracle.judge)
+        warm = WarmSearch(bench.cleanup_journal, position=position, judge=oracle.judge)
     search = ShrinkSearch(
         session=session, work=work, oracle=oracle, repeats=baseline.repeats, floor=floor,
         place=place, jobs=options.jobs or bench.jobs, budget=options.budget,
@@ -244,7 +244,7 @@ def _not_excluded(baseline: Baseline, oracle: Oracle) -> str:
     return "an older bug in the same place"
 
 
-def why_not_warm(baseline: Baseline, trial: Trial, wishes: Wishes, floor: float) -> str:
+def why_not_warm(baseline: Baseline, trial: Trial, wishes: Goals, floor: float) -> str:
     """Return why no trial of a search may run on from a frozen copy; empty if it may."""
     if floor:
         return "it fails only sometimes: how often is measured from the start"

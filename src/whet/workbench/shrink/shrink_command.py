@@ -11,13 +11,13 @@ from whet.desk.one_liner import quote_word
 from whet.execution.warm_search import WarmSearch
 from whet.host.trial.clean_environment import clean_environment
 from whet.host.trial.kept_environment import environment_to_keep
-from whet.host.trial.secret import masked_words
+from whet.host.trial.trial_secrets import masked_words
 from whet.reduction.commands.arguments import Words, reduce_arguments
 from whet.reduction.commands.variables import Variables, as_variables, reduce_variables
 from whet.workbench.files.named_files import first_argument
 from whet.workbench.files.reproducer import line_for
+from whet.workbench.shrink.goals import Goals
 from whet.workbench.shrink.shrink import held_to_site, why_not_warm
-from whet.workbench.shrink.wishes import Wishes
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.command_search import CommandOptions, CommandSearch, ShrunkCommand
 from whet.workbench.trials.reproduce import Baseline, reproduce, with_patience
@@ -63,7 +63,7 @@ def _fewest_arguments(
         as_trial=lambda command: replace(patient, command=command),
         label=lambda command: f"{len(command) - first} words", why_cold=why_cold,
         warm=None if why_cold
-        else WarmSearch(bench.belongings, judge=oracle.judge, first_word=first),
+        else WarmSearch(bench.cleanup_journal, judge=oracle.judge, first_word=first),
     )  # fmt: skip
     stopped = search.run()
     smaller = replace(trial, command=search.best)
@@ -139,7 +139,7 @@ def _fewest_variables(
 
 def why_cold_arguments(baseline: Baseline, trial: Trial, options: CommandOptions) -> str:
     """Return why no trial of other arguments may run on from a frozen copy; empty if it may."""
-    wishes = Wishes()
+    wishes = Goals()
     is_cold = "`--cold`" if options.cold else ""
     return is_cold or why_not_warm(baseline, trial, wishes, wishes.floor(baseline))
 

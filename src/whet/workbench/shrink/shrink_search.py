@@ -12,16 +12,16 @@ from whet.core.text.quantity import shown_bytes
 from whet.core.verdict import Verdict
 from whet.execution.caching import CachingExecutor
 from whet.execution.warm_search import WarmSearch
-from whet.reduction.catalogue import kinds_of, pretty_of
 from whet.reduction.edit import first_that_fails
 from whet.reduction.passing import neighbours
+from whet.reduction.payload_kinds import kinds_of, pretty_of
 from whet.reduction.preference import Preference
 from whet.reduction.problem import Reduced
 from whet.reduction.reducer import Reducer, reducer_of
 from whet.reduction.settings.towards import changes_towards, reduce_towards
 from whet.reduction.statistics import Reduction
+from whet.workbench.shrink.goals import DEFAULT_FLOOR
 from whet.workbench.shrink.shrinking import Shrinking
-from whet.workbench.shrink.wishes import DEFAULT_FLOOR
 from whet.workbench.trials.driver import HOLDS_NO_MORE, Driver, Ended, stop_reason_of
 from whet.workbench.trials.investigation import ShrunkPayload
 from whet.workbench.trials.session import Place, RecordedExecutor, Session

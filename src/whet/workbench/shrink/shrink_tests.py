@@ -11,13 +11,13 @@ from whet.core.errors import BadUsage, BaselineDoesNotFail
 from whet.core.event import Notice
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
-from whet.evidence.printed.told_tests import (
+from whet.evidence.printed.reported_tests import (
     TestFails,
     collected_tests,
     exception_told,
     failed_tests,
 )
-from whet.host.trial.secret import masked_words
+from whet.host.trial.trial_secrets import masked_words
 from whet.reduction.commands.selection import Tests, reduce_tests
 from whet.search.proposal import Search
 from whet.workbench.files.reproducer import line_for

@@ -19,7 +19,7 @@ from whet.reduction.formats.archives.tar_archive import parse_tar
 from whet.reduction.problem import Reduced
 from whet.workbench.files.results import result_error
 from whet.workbench.shrink.also_found import OtherFailures
-from whet.workbench.shrink.dearness import NoDearer
+from whet.workbench.shrink.cost_limit import NoCostlier
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.driver import Question
 from whet.workbench.trials.investigation import Size
@@ -142,7 +142,7 @@ class Shrinking:
             self._bench.emit(
                 PassStarted(name=self._pass, best_bytes=self.payload.size_of(self.best))
             )
-        return self.question(self._bench.shelf.hold(candidate.data), len(candidate.data))
+        return self.question(self._bench.payload_store.hold(candidate.data), len(candidate.data))
 
     def question(self, digest: str, size_bytes: int, remark: str = "") -> Question:
         """Return what must be run to judge the payload of a digest."""
@@ -155,7 +155,7 @@ class Shrinking:
 
     def question_of(self, data: bytes, remark: str = "") -> Question:
         """Return what must be run to judge a payload."""
-        return self.question(self._bench.shelf.hold(data), len(data), remark)
+        return self.question(self._bench.payload_store.hold(data), len(data), remark)
 
     def note(self, ran: Tested[object]) -> None:
         """Keep what slipped to another failure and what came warm."""
@@ -175,7 +175,7 @@ class Shrinking:
 
     def content_of(self, digest: str) -> bytes:
         """Return an accepted payload."""
-        data = self._bench.shelf.payload_of(digest)
+        data = self._bench.payload_store.payload_of(digest)
         return data if isinstance(data, bytes) else data.read_bytes()
 
     def go_back_to(self, steps: int) -> None:
@@ -192,20 +192,20 @@ class Shrinking:
         Raises:
             DiskFull, CannotWrite: if that cannot be; what stood there is as it was.
         """
-        result, belongings = self.payload.result, self._bench.belongings
+        result, cleanup_journal = self.payload.result, self._bench.cleanup_journal
         try:
             result.parent.mkdir(parents=True, exist_ok=True)
             if self.payload.is_folder:
-                replace_folder(result, self.best, belongings)
+                replace_folder(result, self.best, cleanup_journal)
             else:
-                belongings.write_file(result, self.best, mode=_mode_of(self.payload.path))
+                cleanup_journal.write_file(result, self.best, mode=_mode_of(self.payload.path))
         except (OSError, DiskFull, CannotWrite) as error:
             raise result_error(error, result) from error
 
     def _keep_other(self, ran: Tested[object]) -> None:
         """Note what else an outcome shows, and keep its payload so that it can be run again."""
         outcome, failure = ran.outcome, ran.outcome.failure
-        oracle = self._oracle.inner if isinstance(self._oracle, NoDearer) else self._oracle
+        oracle = self._oracle.inner if isinstance(self._oracle, NoCostlier) else self._oracle
         data = self.content_of(ran.trial.payloads[self._position].digest)
         if isinstance(oracle, Interesting) and oracle.is_also(outcome):
             assert outcome.exit_code is not None
@@ -217,7 +217,7 @@ class Shrinking:
         else:
             is_kept = self.others.met(failure, data, ran.number)
         if is_kept:
-            self._bench.shelf.keep(data)
+            self._bench.payload_store.keep(data)
 
     def found_bad(self, candidate: Reduced) -> None:
         """Put a smaller payload on disk; what is only on the way to one is no result."""
@@ -225,7 +225,7 @@ class Shrinking:
             return
         before = self.payload.size_of(self.best)
         self.best = candidate.data
-        self.accepted.append(self._bench.shelf.keep(candidate.data))
+        self.accepted.append(self._bench.payload_store.keep(candidate.data))
         self.write_best()
         self._note_size()
         self._learn()
@@ -241,7 +241,7 @@ class Shrinking:
     def put_prettily(self, data: bytes) -> None:
         """Put the same on disk as it reads best, which may be longer."""
         self.best = data
-        self.accepted.append(self._bench.shelf.keep(data))
+        self.accepted.append(self._bench.payload_store.keep(data))
         self.write_best()
 
     def _note_size(self) -> None:
@@ -253,7 +253,7 @@ class Shrinking:
         outcome, self._last_bad = self._last_bad, None
         if outcome is None:
             return
-        if isinstance(self._oracle, NoDearer):
+        if isinstance(self._oracle, NoCostlier):
             self._oracle.lower_to(outcome)
         limit = self._trial.limits.wall_seconds
         if not self.adapts or limit is None or outcome.resumed_from:

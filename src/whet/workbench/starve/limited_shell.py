@@ -30,7 +30,7 @@ def in_shell(bench: Workbench, request: TrialRequest, *, is_typed: bool) -> Tria
     if not is_typed:
         command = (shell,)
     elif Path(shell).name == "bash":
-        folder = bench.belongings.temporary_folder()
+        folder = bench.cleanup_journal.temporary_folder()
         start = folder / "bashrc"
         start.write_text(
             f'[ -f ~/.bashrc ] && . ~/.bashrc\nPS1={shlex.quote(f"({words}) ")}"$PS1"\n',

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from whet.core.errors import BadUsage
 from whet.core.text.shell_words import joined
-from whet.host.trial.secret import masked_trial
+from whet.host.trial.trial_secrets import masked_trial
 from whet.notebook.adoption import ForeignNotebook
 from whet.notebook.entry import Entry
 from whet.workbench.trials.bench import Workbench
@@ -23,13 +23,13 @@ def foreign_notebook(bench: Workbench, folder: Path) -> Generator[ForeignNoteboo
     """
     if folder.resolve() == bench.project.state.resolve():
         raise BadUsage(f"`{folder}` is this project's own notebook", hint="`whet log` shows it")
-    scratch = bench.belongings.temporary_folder()
+    scratch = bench.cleanup_journal.temporary_folder()
     foreign = ForeignNotebook(folder, scratch)
     try:
         yield foreign
     finally:
         foreign.close()
-        bench.belongings.discard(scratch)
+        bench.cleanup_journal.discard(scratch)
 
 
 def take_over(bench: Workbench, foreign: ForeignNotebook) -> int:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from whet.agent.site.whet_state.secret import obey
+from whet.agent.site.whet_state.secret_rule import obey
 from whet.core.errors import EmptyCommand, FolderNotFound
 from whet.core.event import Notice
 from whet.core.limits import Limits
@@ -16,16 +16,16 @@ from whet.core.oracle import AnyFailure, BadIf, Interesting, Oracle, SameFailure
 from whet.core.outcome import Outcome
 from whet.core.output import digest_of
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Trial
+from whet.host.code.code_snapshots import take_snapshot
 from whet.host.code.editing import unsaved_below
 from whet.host.code.project import STATE_FOLDER, Project, Settings, load_settings
-from whet.host.code.snapshots import take_snapshot
 from whet.host.files.claims import Claims
 from whet.host.files.user_key import user_key
-from whet.host.process.belongings import Belongings
+from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.process.ending import cleaning_up
 from whet.host.process.object_store import own_folder
-from whet.host.trial.surroundings import look_around
-from whet.host.trial.veil import know_trial, know_variables
+from whet.host.trial.environment_facts import look_around
+from whet.host.trial.known_secrets import know_trial, know_variables
 from whet.notebook.notebook import FILE_NAME, Notebook
 from whet.workbench.trials.request import Judging, TrialRequest
 
@@ -40,7 +40,7 @@ def silent(_event: "Event") -> None:
 
 
 @dataclass(slots=True, kw_only=True)
-class Shelf:
+class PayloadStore:
     """Payloads of candidates on trial, in memory; those that prove something go to the notebook.
 
     A search tries thousands of payloads of which all but a few pass. Keeping each of them
@@ -78,9 +78,9 @@ class Workbench:
         project: where the state lives.
         settings: flag > environment > project > user.
         notebook: every trial ever run.
-        belongings: what whet made on the machine.
+        cleanup_journal: what whet made on the machine.
         environment: what trials inherit.
-        shelf: payloads on trial.
+        payload_store: payloads on trial.
         emit: tells the observers.
         notes: what could not be kept or observed.
         claims: the places of results, which no other whet may write to meanwhile.
@@ -90,9 +90,9 @@ class Workbench:
     project: Project
     settings: Settings
     notebook: Notebook
-    belongings: Belongings
+    cleanup_journal: CleanupJournal
     environment: Mapping[str, str]
-    shelf: Shelf
+    payload_store: PayloadStore
     emit: "Callable[[Event], None]" = silent
     notes: list[str] = field(default_factory=list[str])
     has_warned: bool = False
@@ -218,7 +218,9 @@ class Workbench:
             return STDIN_INHERITED if live else STDIN_EMPTY
         from whet.workbench.trials.payload import read_payload
 
-        return self.shelf.keep(read_payload(cwd / request.stdin, request.stdin, may_be_empty=True))
+        return self.payload_store.keep(
+            read_payload(cwd / request.stdin, request.stdin, may_be_empty=True)
+        )
 
 
 _FOREIGN = (
@@ -243,8 +245,8 @@ def open_workbench(
     is_new = not (project.state / FILE_NAME).exists()
     project.prepare()
     Claims(project.state / "claims").sweep()
-    belongings = Belongings(project.state / "made")
-    belongings.sweep()
+    cleanup_journal = CleanupJournal(project.state / "made")
+    cleanup_journal.sweep()
     settings = load_settings(project, inherited)
     notebook = Notebook.open(project.state, partial(user_key, inherited))
     obey(settings.secrets, settings.not_secrets)
@@ -253,9 +255,9 @@ def open_workbench(
         project=project,
         settings=settings,
         notebook=notebook,
-        belongings=belongings,
+        cleanup_journal=cleanup_journal,
         environment=inherited,
-        shelf=Shelf(notebook=notebook),
+        payload_store=PayloadStore(notebook=notebook),
         emit=_emitter(observer),
     )
     try:
@@ -266,7 +268,7 @@ def open_workbench(
     finally:
         with cleaning_up():
             bench.claims.give_back_all()
-            belongings.discard_all()
+            cleanup_journal.discard_all()
             notebook.close()
 
 

@@ -36,7 +36,7 @@ def code_of(entry: Entry) -> CodeState:
 def on_code(bench: Workbench, code: CodeState) -> Place:
     """Return what lets trials run in a checkout of the code as it was."""
     worktrees = Worktrees(
-        Repository(Path(code.repository)), bench.belongings, bench.project.state / "worktrees"
+        Repository(Path(code.repository)), bench.cleanup_journal, bench.project.state / "worktrees"
     )
 
     @contextmanager

@@ -82,9 +82,9 @@ def _passes(bench: "Workbench", trial: Trial) -> bool:
 
     with ColdExecutor(
         classify=lambda _trial, _outcome: None,
-        payload_of=bench.shelf.payload_of,
+        payload_of=bench.payload_store.payload_of,
         keep=keep,
-        belongings=bench.belongings,
+        cleanup_journal=bench.cleanup_journal,
         scratch=bench.project.state / "scratch",
         environment=bench.environment,
     ) as executor:

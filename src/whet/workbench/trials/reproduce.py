@@ -12,8 +12,8 @@ from whet.core.oracle import AnyFailure, Interesting, Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.evidence.signature.told_apart import told_apart
-from whet.host.trial.secret import masked_words
+from whet.evidence.signature.failure_difference import told_apart
+from whet.host.trial.trial_secrets import masked_words
 from whet.search.flaky.rates import passes_to_be_sure
 from whet.workbench.trials.bench import oracle_of
 from whet.workbench.trials.investigation import Reproduction

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from whet.agent.site.whet_state.secret import MASK, why_secret
+from whet.agent.site.whet_state.secret_rule import MASK, why_secret
 from whet.core.observations.evidence import FAILURES, SECRETS
 from whet.core.text.record import items_of, record_of, records, text
 from whet.evidence.variables.kept_failure import KeptError, kept_failures
-from whet.host.trial.secret import secrets_of
+from whet.host.trial.trial_secrets import secrets_of
 from whet.notebook.entry import Entry
 from whet.workbench.trials.bench import Workbench
 

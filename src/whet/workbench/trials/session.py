@@ -200,9 +200,9 @@ class Session:
         bench = self.bench
         with ColdExecutor(
             classify=partial(classify, roots=self.roots) if self.roots else classify,
-            payload_of=bench.shelf.payload_of,
+            payload_of=bench.payload_store.payload_of,
             keep=self._keep,
-            belongings=bench.belongings,
+            cleanup_journal=bench.cleanup_journal,
             scratch=bench.project.state / "scratch",
             environment=bench.environment,
             jobs=jobs,

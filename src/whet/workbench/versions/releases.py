@@ -25,7 +25,7 @@ from whet.host.python.installed_packages import python_at
 from whet.host.python.interpreters import Search
 from whet.host.python.package_index import Listing, PackageIndex
 from whet.host.python.python_interpreter import PythonFacts, python_for
-from whet.host.trial.surroundings import packages_of
+from whet.host.trial.environment_facts import packages_of
 from whet.search.history.bisection import Bisection
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.placing import PlacingExecutor

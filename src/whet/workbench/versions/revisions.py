@@ -24,7 +24,7 @@ from whet.host.code.git_trees import GitTrees
 from whet.host.code.relocation import Relocation
 from whet.host.code.worktrees import Worktrees
 from whet.host.process.git import Repository
-from whet.host.trial.secret import for_shell
+from whet.host.trial.trial_secrets import for_shell
 from whet.search.history.bisection import Bisection
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.placing import PlacingExecutor
@@ -150,7 +150,7 @@ def revisions(
         history = _history(repository, good, new, options, within, terms)
     setup.check(repository.top, bench.environment)
     setup_text = setup.text(repository.top)
-    worktrees = Worktrees(repository, bench.belongings, bench.project.state / "worktrees")
+    worktrees = Worktrees(repository, bench.cleanup_journal, bench.project.state / "worktrees")
     setups = Setups(worktrees=worktrees, setup=setup, environment=bench.environment)
     # What a setup leaves in a checkout is in no tree: nothing is concluded across it.
     equal = None if setup_text else EqualTrees(GitTrees(repository))

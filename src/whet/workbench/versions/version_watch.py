@@ -8,7 +8,7 @@ from whet.core.verdict import Verdict
 from whet.search.history.bisection import Bisection, Standing
 from whet.workbench.trials.investigation import TestedVersion, VersionPlace
 from whet.workbench.trials.tested import Tested
-from whet.workbench.versions.judged_alike import JudgedAlike
+from whet.workbench.versions.equivalent_versions import EquivalentVersions
 
 
 class VersionWatch:
@@ -23,7 +23,7 @@ class VersionWatch:
     def __init__(
         self,
         describe: Callable[[Sequence[str]], Mapping[str, str]],
-        alike: JudgedAlike | None,
+        alike: EquivalentVersions | None,
     ) -> None:
         """Keep nothing yet.
 

@@ -17,7 +17,7 @@ from whet.core.text.quantity import shown_count
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.search.answering import answering
-from whet.search.flaky.second_look import SecondLook, second_look
+from whet.search.flaky.answer_check import AnswerCheck, second_look
 from whet.search.flaky.stretches import line_of_bisection
 from whet.search.history.bisection import Bisection, BisectionResult
 from whet.search.history.version_graph import only
@@ -35,8 +35,8 @@ from whet.workbench.trials.investigation import LookedAgain, VersionSearch
 from whet.workbench.trials.placing import PlacingExecutor
 from whet.workbench.trials.session import RecordedExecutor, Session
 from whet.workbench.versions.ends import Ahead, Ends
+from whet.workbench.versions.equivalent_versions import EquivalentVersions
 from whet.workbench.versions.graded import LikeFailure, graded
-from whet.workbench.versions.judged_alike import JudgedAlike
 from whet.workbench.versions.unlike import Unlike
 from whet.workbench.versions.version_source import Versions
 from whet.workbench.versions.version_watch import VersionWatch, places_of
@@ -94,7 +94,7 @@ class VersionHunt:
     overlaps: bool = False
     jobs: int = 1
     failures: int | None = None
-    _alike: JudgedAlike | None = None
+    _alike: EquivalentVersions | None = None
     _checked: Ends | None = None
 
     @property
@@ -164,7 +164,7 @@ class VersionHunt:
         self,
         bisection: Bisection[str],
         ended: Ended[BisectionResult[str]],
-        again: Ended[SecondLook[str]],
+        again: Ended[AnswerCheck[str]],
         watch: VersionWatch,
         oracle: Oracle,
         *,
@@ -197,7 +197,7 @@ class VersionHunt:
             did_both="" if differed is None else self.versions.label(differed),
         )
 
-    def _begin_alike(self) -> JudgedAlike | None:
+    def _begin_alike(self) -> EquivalentVersions | None:
         """Return what concludes from one version to another; None: what comes is chance.
 
         In a room it is not the machine's files that a trial looks at, and `--fail` holds its calls.
@@ -209,7 +209,7 @@ class VersionHunt:
         def told(verdict: Verdict) -> Verdict:
             return self.terms.for_search(verdict)  # the terms may be settled by the ends
 
-        return JudgedAlike(
+        return EquivalentVersions(
             trees=self.versions.equal,
             read=self.session.bench.notebook.blobs.read,
             told=told,
@@ -337,7 +337,7 @@ class VersionHunt:
         executor: RecordedExecutor,
         oracle: Oracle,
         watch: VersionWatch,
-    ) -> Ended[SecondLook[str]] | None:
+    ) -> Ended[AnswerCheck[str]] | None:
         """Run again what the answer rests on."""
         old, failures = self.versions.old, self.failures
         if isinstance(found, Ended) or found[1].stopped or old is None or failures is None:

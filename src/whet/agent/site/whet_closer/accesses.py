@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 
-from .told import place, variables_of
+from .report_file import place, variables_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from .locks import Locks
-    from .told import Told
+    from .report_file import Told
 
     Access: TypeAlias = tuple[tuple[str, ...], bool]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import sys
 
-from .told import user_place
+from .report_file import user_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .told import Told
+    from .report_file import Told
 
 _MOST_PLACES = 6
 _MOST_DESCRIPTORS = 70_000

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import sys
 
-from .told import as_json, open_high, reserve, user_place
+from .report_file import as_json, open_high, reserve, user_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .told import Told
+    from .report_file import Told
 
 _FUNCTION = "_FuncPtr"
 _SLOTS, _SLOT_BYTES = 64, 1024

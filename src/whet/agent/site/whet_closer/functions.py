@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
-    from .told import Told
+    from .report_file import Told
 
 ASKED = "functions:"
 

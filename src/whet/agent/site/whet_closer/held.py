@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
     from whet.agent.site.whet_state import arrays, values
     from whet.agent.site.whet_state.arrays import ANY_ERROR, among
-    from whet.agent.site.whet_state.secret import MASK, masked
+    from whet.agent.site.whet_state.secret_rule import MASK, masked
     from whet.agent.site.whet_state.values import label, plain_name, type_name
 
     Row: TypeAlias = tuple[Any, ...]
 else:
     from whet_state import arrays, values
     from whet_state.arrays import ANY_ERROR, among
-    from whet_state.secret import MASK, masked
+    from whet_state.secret_rule import MASK, masked
     from whet_state.values import label, plain_name, type_name
 
 _MOST_DEPTH = 3

@@ -10,8 +10,8 @@ from .functions import ASKED as FUNCTIONS
 from .functions import Functions
 from .locks import Locks
 from .raised import Raised
+from .report_file import Told
 from .taken import Taken
-from .told import Told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

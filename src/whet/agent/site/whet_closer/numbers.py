@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from .arrays import INFINITE, NAN, described, spoilt
-from .told import place, variables_of
+from .report_file import place, variables_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
-    from .told import Told
+    from .report_file import Told
 
 _NAMES = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?")
 _WRITTEN = re.compile(r"\bnan\b|\binf(?:inity)?\b", re.IGNORECASE)

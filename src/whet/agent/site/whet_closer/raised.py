@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from .accesses import Accesses
-from .told import is_own, place
+from .report_file import is_own, place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from .descriptors import Descriptors
     from .locks import Locks
-    from .told import Told
+    from .report_file import Told
 
 _CONTROL_FLOW = {"StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"}
 _NO_DESCRIPTORS = (23, 24)  # ENFILE, EMFILE

@@ -15,7 +15,7 @@ from collections import deque
 
 from .held import Table
 from .inlined import Comprehension, comprehensions
-from .told import as_json, is_own, open_high, user_place, variables_of
+from .report_file import as_json, is_own, open_high, user_place, variables_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

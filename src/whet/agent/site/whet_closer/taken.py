@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 import sys
 
-from .told import place, user_place
+from .report_file import place, user_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-    from whet.agent.site.whet_state.secret import masked
+    from whet.agent.site.whet_state.secret_rule import masked
 
-    from .told import Told
+    from .report_file import Told
 else:
-    from whet_state.secret import masked
+    from whet_state.secret_rule import masked
 
 _PATIENCE_SECONDS = 0.5
 _MOST = 1000

@@ -9,10 +9,10 @@ import ast
 import os
 import sys
 
-from .beside import execute, unseen
+from .beside import execute, hidden_frame
 from .hits import LAMBDA
+from .instrument import Mark, Wanted, bind, weave
 from .main_script import MainScript, whole
-from .weave import Mark, Wanted, bind, weave
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class Loading:
             self._hits.loads(real, name, probes)
             return self._compiled(tree, path)
 
-        @unseen
+        @hidden_frame
         def run(code: CodeType, space: dict[str, Any]) -> None:
             execute(woven(code, space), space)
 

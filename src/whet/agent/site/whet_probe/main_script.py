@@ -11,8 +11,8 @@ from __future__ import annotations
 import sys
 from _frozen_importlib_external import SourceFileLoader
 
-from .beside import CAN_TRACE, OWN_FILES, execute, flush, run_and_exit, seen, unseen
-from .weave import Mark
+from .beside import CAN_TRACE, OWN_FILES, execute, flush, hidden_frame, run_and_exit, seen
+from .instrument import Mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _CAN_TRACE = "__cantrace__"
-unseen(vars(Mark)["__call__"])
+hidden_frame(vars(Mark)["__call__"])
 
 
 class MainScript:
@@ -48,14 +48,14 @@ class MainScript:
         # A hook is not traced, nor is what runs inside: the main script runs inside this one.
         vars(MainScript._hear)[_CAN_TRACE] = CAN_TRACE
 
-    @unseen
+    @hidden_frame
     def _hear(self, event: str, arguments: tuple[object, ...]) -> None:
         if event == "cpython.run_file" and not self._is_over:
             self._is_over = True
             vars(MainScript._hear)[_CAN_TRACE] = False
             self._run_script(str(arguments[0]))
 
-    @unseen
+    @hidden_frame
     def _run_script(self, path: str) -> None:
         if sys.gettrace() or sys.getprofile():
             return  # Python runs it, and whoever traces it sees nothing of whet
@@ -68,7 +68,7 @@ class MainScript:
         module["__loader__"] = SourceFileLoader("__main__", path)
         run_and_exit(self._run, code, module, forget=_nothing, has_last_words=_always)
 
-    @unseen
+    @hidden_frame
     def _run(self, code: CodeType, module: dict[str, Any]) -> None:
         try:
             seen(execute, code, module)

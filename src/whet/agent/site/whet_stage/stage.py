@@ -20,10 +20,11 @@ from . import BEFORE
 from .forking import stdin
 from .forking.descriptors import CUDA, inherit_again, opened, reopen, skip_stdin, stdin_offset
 from .forking.exit import OWN_FILES, flush, run_and_exit
+from .forking.fork_safety import begin, blocker
 from .forking.freeze import fork_away, send
-from .forking.hygiene import begin, hindrance
 from .forking.leaving import tell_how_it_ends
-from .forking.pace import Pace
+from .forking.snapshot_policy import SnapshotPolicy
+from .hiding.hidden_frames import caller, hidden_frame
 from .hiding.private import (
     begin_collecting,
     collect_again,
@@ -35,17 +36,16 @@ from .hiding.private import (
     stop_collecting,
 )
 from .hiding.started import why_absent
-from .hiding.unheld import whole
-from .hiding.unseen import caller, unseen
+from .hiding.unfiltered_calls import whole
 from .hiding.warned import are_any_shown
 from .rewriting.debugger import open_at_failure, open_in
 from .rewriting.edits import Functions
 from .rewriting.script import Resumed, Script
 from .rewriting.sources import Source, has_hook, key_of_code
 from .waiting import Waiting, stack
+from .watching.audit_listener import AuditListener
 from .watching.awaited import Awaited
 from .watching.point import Point, stack_of
-from .watching.sight import Sight
 from .watching.suites import Suite
 
 TYPE_CHECKING = False
@@ -92,9 +92,9 @@ def install(
     stage = _Stage(address, float(seconds), (varied, int(words)), anew)
     stage.tell("present")
     stage.point = Point(stack_of(at), stage.before_point)
-    stage.sight.observe()
+    stage.audit_listener.observe()
     stage.awaited.begin()
-    sys.addaudithook(stage.sight.hear)
+    sys.addaudithook(stage.audit_listener.hear)
     OWN_FILES.update(_forget_modules())
     stage.point.begin()
     begin_collecting(collecting)
@@ -128,13 +128,13 @@ class _Stage:
         anew: Callable[[], object],
     ) -> None:
         self.awaited = Awaited(*varied, self._before_awaited, self._before_effect)
-        self.sight = Sight(self, first=self.awaited.hear)
+        self.audit_listener = AuditListener(self, first=self.awaited.hear)
         self.suite = Suite(self._load_test, lambda name: self._before("test", name))
         self.point = Point((), self.before_point)
         self._anew = anew
         self._is_search = varied != ([], -1)
-        self._pace = Pace(worth_seconds)
-        self._script = Script(self._offer, self._pace)
+        self._snapshot_policy = SnapshotPolicy(worth_seconds)
+        self._script = Script(self._offer, self._snapshot_policy)
         self._sources: dict[str, Source] = {}
         self._shared: dict[str, Source] = {}
         self._told: set[str] = set()
@@ -142,7 +142,7 @@ class _Stage:
         self._pid = os.getpid()
         self._began = time.perf_counter()
         self._copy: Waiting | None = None
-        self.guards = {**self.suite.guards(), **self.sight.guards()}
+        self.guards = {**self.suite.guards(), **self.audit_listener.guards()}
         self.loading: list[Callable[[str, str], CodeType | None]] = [self.load]
 
     def load(self, name: str, path: str) -> CodeType | None:
@@ -164,7 +164,7 @@ class _Stage:
         path = code.co_filename
         if not is_alone() or not self._read(name, path, rewrite):
             return code
-        self.sight.notes_rewritten(path)
+        self.audit_listener.notes_rewritten(path)
         # Nothing of it has been run yet: in a resumed run it may say anything.
         self._sources[path].has_begun = False
         self._before("reads", os.path.basename(path))
@@ -179,7 +179,7 @@ class _Stage:
                 self._shared[path] = self._sources.pop(path)
             return False
         self.awaited.meet(path)
-        was_closed, self.sight.is_closed = self.sight.is_closed, True
+        was_closed, self.audit_listener.is_closed = self.audit_listener.is_closed, True
         modules = show_own()
         try:
             text = whole(path)
@@ -190,10 +190,10 @@ class _Stage:
             return True
         finally:
             hide_own(modules)
-            self.sight.is_closed = was_closed
+            self.audit_listener.is_closed = was_closed
 
     def _code_of(self, path: str) -> CodeType | None:
-        was_closed, self.sight.is_closed = self.sight.is_closed, True
+        was_closed, self.audit_listener.is_closed = self.audit_listener.is_closed, True
         modules = show_own()
         try:
             return self._sources[path].code()
@@ -202,7 +202,7 @@ class _Stage:
             return None
         finally:
             hide_own(modules)
-            self.sight.is_closed = was_closed
+            self.audit_listener.is_closed = was_closed
 
     def end(self, why: str) -> None:
         """Leave nothing of whet's that the program, or who looks on, could hear or see.
@@ -212,13 +212,13 @@ class _Stage:
         Args:
             why: what keeps whet from further snapshots.
         """
-        if self.sight.is_over:
+        if self.audit_listener.is_over:
             return
-        self.sight.is_closed = True
-        if not self.sight.ended_by and os.getpid() == self._pid:
+        self.audit_listener.is_closed = True
+        if not self.audit_listener.ended_by and os.getpid() == self._pid:
             place = self._script.last_place() if self._script.frames else ""
             self.tell("hindered", place, time.perf_counter() - self._began, why)
-        self.sight.ended_by = self.sight.ended_by or why
+        self.audit_listener.ended_by = self.audit_listener.ended_by or why
         try:
             nothing: dict[object, object] = {}
             self.loading[:] = [nothing.__setitem__]  # loads none, without a frame of whet's
@@ -228,20 +228,20 @@ class _Stage:
             self.awaited.end()
             self.point.end()
             stdin.end()
-            self.sight.end()
+            self.audit_listener.end()
             for source in self._all_sources():
                 space = source.module
                 found = () if space is None else Functions().of(source.path, space)
                 source.show_all(each for each in found if each not in self._script.woven)
         finally:
-            self.sight.is_closed = False
+            self.audit_listener.is_closed = False
 
     def has_source(self, path: str) -> bool:
         return path in self._sources
 
     def note_used(self, function: object) -> None:
         """Note that somebody has taken a function's code, unless he wants its parameters alone."""
-        self.sight.is_closed = True
+        self.audit_listener.is_closed = True
         if isinstance(function, FunctionType):
             source = self._source_of(function.__code__)
             asks = caller().f_code
@@ -249,7 +249,7 @@ class _Stage:
                 source.placed.add(key_of_code(function.__code__))
             elif source is not None and not _is_signature(asks):
                 source.show(function)
-        self.sight.is_closed = False
+        self.audit_listener.is_closed = False
 
     def _all_sources(self) -> tuple[Source, ...]:
         return *self._sources.values(), *self._shared.values()
@@ -265,7 +265,7 @@ class _Stage:
         self._before("reads", name)
 
     def _before(self, kind: str, name: str) -> None:
-        if self._pace.is_due():
+        if self._snapshot_policy.is_due():
             self._offer(kind, name)
 
     def mark(self, name: str) -> None:
@@ -278,11 +278,11 @@ class _Stage:
     def _before_awaited(self, name: str) -> None:
         """Take a snapshot before what a search varies is seen, or say why that cannot be."""
         why = self._offer("awaits", name)
-        if why and not self.sight.is_closed:
-            self.sight.is_closed = True
+        if why and not self.audit_listener.is_closed:
+            self.audit_listener.is_closed = True
             where = os.path.basename(name) + (" is" if "/" in name else " are")
             self.tell("hindered", os.path.basename(name), 0.0, f"{why}, before {where} read")
-            self.sight.is_closed = False
+            self.audit_listener.is_closed = False
 
     def before_point(self, place: str) -> None:
         """Take a snapshot before native code sees what a search varies."""
@@ -298,35 +298,35 @@ class _Stage:
 
     def _offer(self, kind: str, place: str) -> str:
         """Take a snapshot if it can be done; return why not, empty if it was taken."""
-        if self.sight.ended_by or self.sight.is_closed:
-            return self.sight.ended_by or "whet is at work"
+        if self.audit_listener.ended_by or self.audit_listener.is_closed:
+            return self.audit_listener.ended_by or "whet is at work"
         if self._is_search and kind != "awaits" and not self.awaited:
             return "what the search varies has been seen"  # no other run could go on from here
         if os.getpid() != self._pid:
-            self.sight.ended_by = "a forked process"
+            self.audit_listener.ended_by = "a forked process"
             return "a forked process sees it first"
-        self.sight.is_closed = True
+        self.audit_listener.is_closed = True
         began, pid, collecting = time.perf_counter(), self._pid, stop_collecting()
         try:
-            # Most hindrances go away: a pool is closed, a child is waited for.
+            # Most blockers go away: a pool is closed, a child is waited for.
             seconds = time.perf_counter() - self._began
-            why = hindrance() or self._take(kind, place, seconds)
+            why = blocker() or self._take(kind, place, seconds)
             if why:
                 self._hindered(why, kind, place, seconds)
             return why
         finally:
-            self.sight.is_closed = False
+            self.audit_listener.is_closed = False
             if self._pid == pid:
-                self._pace.note(time.perf_counter() - began)
+                self._snapshot_policy.note(time.perf_counter() - began)
             else:
-                self._pace.begin()
+                self._snapshot_policy.begin()
                 self._script.collecting = collecting
             collect_again(collecting)
 
     def _hindered(self, why: str, kind: str, place: str, seconds: float) -> None:
         if why == CUDA:  # not this statement; it takes long, so that the last one is known
             last = self._script.last_place() if kind == "statement" else place
-            why = self.sight.ended_by = f"{why} since {last}"
+            why = self.audit_listener.ended_by = f"{why} since {last}"
         if why not in self._told:  # once for all places up to the next snapshot
             self._told.add(why)
             self.tell("hindered", place, seconds, why)
@@ -352,7 +352,7 @@ class _Stage:
         if is_original:
             os.close(woken)
             if os.read(waiting, 1):
-                self.sight.ended_by = "whet has said so"
+                self.audit_listener.ended_by = "whet has said so"
             os.close(waiting)
             return ""
         os.close(waiting)
@@ -362,7 +362,7 @@ class _Stage:
             self._copy = Waiting(
                 self._sources,
                 self._script,
-                self.sight,
+                self.audit_listener,
                 self.awaited,
                 become_own=self._become_own,
                 touch_ahead=None if self._is_search else self._touch_last_words,
@@ -379,7 +379,7 @@ class _Stage:
         self._anew()
         inherit_again()
         if self._copy.worth_seconds >= 0:
-            self._pace.worth_seconds = self._copy.worth_seconds
+            self._snapshot_policy.worth_seconds = self._copy.worth_seconds
         self._began = time.perf_counter() - seconds
         if is_debugged:
             self._debug(are_frames_new=are_frames_new)
@@ -392,7 +392,7 @@ class _Stage:
         self._pid = os.getpid()
         self.awaited.end()  # the runs that a search goes on with leave no snapshots
         self.point.end()
-        self.sight.forget()
+        self.audit_listener.forget()
         invalidate_caches()
 
     def _touch_last_words(self) -> None:
@@ -400,7 +400,7 @@ class _Stage:
 
     def _debug(self, *, are_frames_new: bool) -> None:
         """Open pdb where this copy goes on."""
-        self.sight.ended_by = "a debugger"
+        self.audit_listener.ended_by = "a debugger"
         open_at_failure()
         if are_frames_new:
             self._script.stop = open_in
@@ -409,35 +409,35 @@ class _Stage:
         own = (each for each in frames if each.f_code.co_filename in self._sources)
         open_in(next(own, frames[0]))
 
-    @unseen
+    @hidden_frame
     def run_script(self, path: str) -> None:
         if sys.gettrace() or sys.getprofile():
             return  # Python runs it, and whoever traces it sees nothing of whet
-        self.sight.is_closed = True
+        self.audit_listener.is_closed = True
         self._script.collecting = collecting = stop_collecting()
         if self._script.prepare(path, self._sources):
             self._run(self._run_and_flush)
         collect_again(collecting)
-        self.sight.is_closed = False  # Python says it in its own words
+        self.audit_listener.is_closed = False  # Python says it in its own words
 
-    @unseen
+    @hidden_frame
     def run_module(self, code: CodeType) -> None:
         """Run the main module of `python -m` if it is the user's; `runpy` is about to do it."""
         source = self._sources.get(code.co_filename)
         if source is not None:
-            self.sight.is_closed = True
+            self.audit_listener.is_closed = True
             self._script.collecting = stop_collecting()
             self._script.take(source, self._sources)
             self._run(self._script.run)
 
-    @unseen
+    @hidden_frame
     def _run_and_flush(self, begins: Callable[[], None]) -> None:
         try:
             self._script.run(begins)
         finally:
             flush()
 
-    @unseen
+    @hidden_frame
     def _run(self, run: Callable[..., None]) -> None:
         try:
             run_and_exit(
@@ -449,29 +449,31 @@ class _Stage:
                 leave=self._leave,
             )
         finally:
-            self.sight.is_closed = True
+            self.audit_listener.is_closed = True
 
     def _tell_pages(self) -> None:
         """Tell whet what this run has written to, so that the next one waits for no page."""
-        if self._copy is None or self.sight.is_over:
+        if self._copy is None or self.audit_listener.is_over:
             return  # a hook that the program has added would hear of it
         if self._copy.is_to_tell_pages and os.getpid() == self._pid:
-            was_closed, self.sight.is_closed = self.sight.is_closed, True
+            was_closed, self.audit_listener.is_closed = self.audit_listener.is_closed, True
             self.tell("wrote", self._copy.written())
-            self.sight.is_closed = was_closed
+            self.audit_listener.is_closed = was_closed
 
     def _leave(self, code: int) -> None:
         if self._copy is not None and os.getpid() == self._pid:
-            self.sight.is_closed = True
+            self.audit_listener.is_closed = True
             tell_how_it_ends(self._address, code)
 
     def _has_last_words(self) -> bool:
-        return self.sight.is_over or any(source.has_last_words() for source in self._all_sources())
+        return self.audit_listener.is_over or any(
+            source.has_last_words() for source in self._all_sources()
+        )
 
     def _begin(self) -> None:
         self.point.begin()
-        self.sight.is_closed = False
-        self._pace.begin()
+        self.audit_listener.is_closed = False
+        self._snapshot_policy.begin()
 
 
 def _tell(address: str, *facts: object) -> None:

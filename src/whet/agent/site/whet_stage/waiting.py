@@ -15,8 +15,8 @@ from .forking.descriptors import Streams
 from .forking.exit import note_modules, touch_last_words
 from .forking.freeze import Ready, receive, send
 from .forking.prefault import Pages
+from .hiding.hidden_frames import caller
 from .hiding.private import hide_own, show_own
-from .hiding.unseen import caller
 from .rewriting.edits import Edit, Functions
 
 TYPE_CHECKING = False
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from .rewriting.script import Script
     from .rewriting.sources import Source
+    from .watching.audit_listener import AuditListener
     from .watching.awaited import Awaited
-    from .watching.sight import Sight
 
     Given = tuple[int, list[bytes], bool, float]
     Place = tuple[str, str, float]
@@ -47,7 +47,7 @@ class Waiting:
         self,
         sources: dict[str, Source],
         script: Script,
-        sight: Sight,
+        audit_listener: AuditListener,
         awaited: Awaited,
         *,
         become_own: Callable[[], None],
@@ -58,7 +58,7 @@ class Waiting:
         Args:
             sources: the modules that are followed, by path; it holds what they say from then on.
             script: the main script.
-            sight: what the program has seen.
+            audit_listener: what the program has seen.
             awaited: what a search varies.
             become_own: is called in each copy that is to run on.
             touch_ahead: looks at what is looked at when the program ends; None: a run from here
@@ -70,7 +70,7 @@ class Waiting:
         self._pages: Pages | None = None
         self._sources = sources
         self._script = script
-        self._sight = sight
+        self._audit_listener = audit_listener
         self._awaited = awaited
         self._become_own = become_own
         self._touch_ahead = touch_ahead
@@ -169,12 +169,12 @@ class Waiting:
         line.connect(address)
         texts = {path: source.text for path, source in self._sources.items()}
         named = [_named(frame) for frame in reversed(stack()) if not _is_importer(frame)]
-        send(line, (*place, self._sight.facts(), texts, named))
+        send(line, (*place, self._audit_listener.facts(), texts, named))
         return line
 
     def _prepared(self, changed: dict[str, bytes], functions: Functions, *, at_point: bool) -> str:
         """Take on what files say now; say ``same`` or ``changed``, empty if that cannot be."""
-        lines, modules = self._sight.lines, show_own()
+        lines, modules = self._audit_listener.lines, show_own()
         try:
             if not all(
                 lines.are_same(path, self._sources[path].text, now) for path, now in changed.items()
@@ -186,7 +186,7 @@ class Waiting:
                 changed,
                 stack=[] if at_point else stack(),
                 functions=functions,
-                are_lines_seen=self._sight.are_lines_seen,
+                are_lines_seen=self._audit_listener.are_lines_seen,
             )
             needs_frames = any(frame.source.path in changed for frame in self._script.frames)
             if needs_frames:

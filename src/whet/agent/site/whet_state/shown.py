@@ -6,7 +6,7 @@ Standard library only, Python 3.8 or later.
 from __future__ import annotations
 
 from .arrays import is_exactly
-from .secret import MASK
+from .secret_rule import MASK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import time
 
 from . import arrays
 from .arrays import ANY_ERROR, among, is_exactly
-from .secret import masked, why_secret
+from .secret_rule import masked, why_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

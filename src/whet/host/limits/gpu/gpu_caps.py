@@ -17,7 +17,7 @@ from typing import Any
 
 from whet.core.errors import GpuNotHeld, LimitMakesNoSense
 from whet.core.limits import LimitMet, shown_size
-from whet.host.limits.ceiling import End, Order
+from whet.host.limits.enforcer import End, Order
 from whet.host.limits.gpu import gpu_holder
 from whet.host.limits.program import AGENT_VARIABLE
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from whet.core.errors import GpuNotHeld
 from whet.core.limits import LimitMet, shown_size
-from whet.host.limits.ceiling import End, Order, Plain
+from whet.host.limits.enforcer import End, Order, Plain
 from whet.host.limits.gpu import gpu_holder
-from whet.host.process.belongings import Belongings
+from whet.host.process.cleanup_journal import CleanupJournal
 
 _VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 _PATIENCE_SECONDS = 60.0  # to allocate 80 GiB takes a second, a driver that wakes up some more
@@ -37,12 +37,12 @@ class HeldMemory:
 
     Attributes:
         process: it; it ends when its standard input does, and so does what it holds.
-        belongings: where it is written down.
+        cleanup_journal: where it is written down.
         notes: what it holds, in words.
     """
 
     process: "subprocess.Popen[bytes]"
-    belongings: Belongings
+    cleanup_journal: CleanupJournal
     notes: Sequence[str]
     way: str = "CUDA driver"
     steps: tuple[Order, ...] = ()
@@ -56,33 +56,33 @@ class HeldMemory:
 
     def close(self) -> None:
         """Let go of the memory."""
-        _end(self.process, self.belongings)
+        _end(self.process, self.cleanup_journal)
         _one_at_a_time.release()
 
 
 def hold_memory(
-    left: Sequence[tuple[str, int]], environment: Mapping[str, str], belongings: Belongings
+    left: Sequence[tuple[str, int]], environment: Mapping[str, str], cleanup_journal: CleanupJournal
 ) -> HeldMemory:
     """Hold memory of GPUs so that as much is left as is asked for, checked by NVML.
 
     Args:
         left: bytes by the GPU's number as text; empty text: each that is not named.
         environment: of the trial: the GPUs are those that it sees.
-        belongings: where the holder is written down.
+        cleanup_journal: where the holder is written down.
 
     Raises:
         GpuNotHeld: if there is no GPU, no driver, or less is free already.
     """
     _one_at_a_time.acquire()
     try:
-        return _started(left, environment, belongings)
+        return _started(left, environment, cleanup_journal)
     except BaseException:
         _one_at_a_time.release()
         raise
 
 
 def _started(
-    left: Sequence[tuple[str, int]], environment: Mapping[str, str], belongings: Belongings
+    left: Sequence[tuple[str, int]], environment: Mapping[str, str], cleanup_journal: CleanupJournal
 ) -> HeldMemory:
     words = [f"{gpu}={size}" for gpu, size in left]
     process = subprocess.Popen(
@@ -93,18 +93,18 @@ def _started(
         stderr=subprocess.DEVNULL,
         start_new_session=True,  # no Ctrl-C of the terminal reaches it
     )
-    belongings.adopt("process", str(process.pid))
+    cleanup_journal.adopt("process", str(process.pid))
     try:
         held = _answer_of(process)
     except BaseException:
-        _end(process, belongings)
+        _end(process, cleanup_journal)
         raise
     notes = [
         f"GPU {each['gpu']}: {shown_size(each['free'])} of {shown_size(each['total'])} are free;"
         " a CUDA program needs some hundreds of MiB of that for itself"
         for each in held
     ]
-    return HeldMemory(process=process, belongings=belongings, notes=notes)
+    return HeldMemory(process=process, cleanup_journal=cleanup_journal, notes=notes)
 
 
 def _answer_of(process: "subprocess.Popen[bytes]") -> list[dict[str, int]]:
@@ -123,14 +123,14 @@ def _answer_of(process: "subprocess.Popen[bytes]") -> list[dict[str, int]]:
     return held
 
 
-def _end(process: "subprocess.Popen[bytes]", belongings: Belongings) -> None:
+def _end(process: "subprocess.Popen[bytes]", cleanup_journal: CleanupJournal) -> None:
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.close()
     process.kill()
     process.wait()
     process.stdout.close()
-    belongings.forget(str(process.pid))
+    cleanup_journal.forget(str(process.pid))
 
 
 def device_nodes() -> tuple[str, ...]:

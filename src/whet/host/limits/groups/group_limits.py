@@ -1,8 +1,8 @@
 """What control groups of either version have in common: how it is told that a limit was met."""
 
 from whet.core.limits import LimitMet, Limits
-from whet.host.limits.ceiling import End
-from whet.host.spawner.felling import FELLED
+from whet.host.limits.enforcer import End
+from whet.host.spawner.out_of_memory_killer import FELLED
 
 
 def met_in_groups(end: End, limits: Limits) -> tuple[LimitMet, ...]:

@@ -19,10 +19,10 @@ from whet.host.kernel.control_groups import (
     write_words,
 )
 from whet.host.limits import disk_speed
-from whet.host.limits.ceiling import End, Order, Plain
+from whet.host.limits.enforcer import End, Order, Plain
 from whet.host.limits.groups.group_limits import met_in_groups
 from whet.host.limits.processors import bind_step
-from whet.host.process.belongings import Belongings
+from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.spawner.probes import SLOW_PROBE_BYTES
 
 _CONTROLLERS = {
@@ -41,7 +41,7 @@ class GroupsV1:
 
     way: str = "cgroup v1"
 
-    def hindrance(self, name: str, limits: Limits, /) -> str:
+    def blocker(self, name: str, limits: Limits, /) -> str:
         """Return what is missing for a limit."""
         if name == "memory-high":
             return "version 1 has no limit that slows down; it needs version 2"
@@ -55,10 +55,10 @@ class GroupsV1:
             return f"`{folder}` may not be written to, or is mounted read-only"
         if name == "swap" and not os.path.exists(f"{folder}/{_BOTH}"):
             return "the kernel does not count swap (`swapaccount=1`)"
-        return disk_speed.hindrance(folder, 1) if name == "slow-disk" else ""
+        return disk_speed.blocker(folder, 1) if name == "slow-disk" else ""
 
     def prepare(
-        self, names: Collection[str], limits: Limits, belongings: Belongings, /
+        self, names: Collection[str], limits: Limits, cleanup_journal: CleanupJournal, /
     ) -> "_Prepared":
         """Make the groups and set their limits."""
         folders: dict[str, str] = {}
@@ -67,10 +67,10 @@ class GroupsV1:
             if parent is None:
                 raise FileNotFoundError(f"no group of the controller `{controller}`")
             folders[controller] = new_group(parent)
-        prepared = _prepared(folders, limits, belongings)
+        prepared = _prepared(folders, limits, cleanup_journal)
         try:
             for folder in folders.values():
-                belongings.adopt("group", folder)
+                cleanup_journal.adopt("group", folder)
                 os.mkdir(folder)
             _set(folders, limits)
         except OSError:
@@ -82,7 +82,9 @@ class GroupsV1:
 _BOTH = "memory.memsw.limit_in_bytes"  # memory and swap together
 
 
-def _prepared(folders: dict[str, str], limits: Limits, belongings: Belongings) -> "_Prepared":
+def _prepared(
+    folders: dict[str, str], limits: Limits, cleanup_journal: CleanupJournal
+) -> "_Prepared":
     probes: list[Order] = []
     watches: list[Order] = []
     said: list[str] = []
@@ -115,7 +117,7 @@ def _prepared(folders: dict[str, str], limits: Limits, belongings: Belongings) -
         watches=tuple(watches),
         limits=limits,
         folders=folders,
-        belongings=belongings,
+        cleanup_journal=cleanup_journal,
     )
 
 
@@ -145,7 +147,7 @@ class _Prepared(Plain):
 
     limits: Limits
     folders: dict[str, str]
-    belongings: Belongings
+    cleanup_journal: CleanupJournal
     notes: list[str] = field(default_factory=list[str])
 
     def met(self, end: End, /) -> tuple[LimitMet, ...]:
@@ -159,4 +161,4 @@ class _Prepared(Plain):
         for folder in self.folders.values():
             with suppress(OSError):  # it stays written down, and the next whet removes it
                 remove_group(folder)
-                self.belongings.forget(folder)
+                self.cleanup_journal.forget(folder)

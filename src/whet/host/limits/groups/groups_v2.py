@@ -24,16 +24,16 @@ from whet.host.kernel.control_groups import (
     write_words,
 )
 from whet.host.limits import disk_speed
-from whet.host.limits.ceiling import End, Order, Plain
+from whet.host.limits.enforcer import End, Order, Plain
 from whet.host.limits.groups.group_limits import met_in_groups
 from whet.host.limits.groups.user_scope import (
     home_group,
     is_home_given,
     is_in_scope,
-    scope_hindrance,
+    scope_blocker,
 )
 from whet.host.limits.processors import bind_step
-from whet.host.process.belongings import Belongings
+from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.spawner.probes import SLOW_PROBE_BYTES
 from whet.host.spawner.watches import PROGRAM
 
@@ -54,7 +54,7 @@ class GroupsV2:
 
     way: str = "cgroup v2"
 
-    def hindrance(self, name: str, limits: Limits, /) -> str:
+    def blocker(self, name: str, limits: Limits, /) -> str:
         """Return what is missing for a limit."""
         if name == "swap" and limits.memory_bytes is None:
             return "`--swap` goes with `--memory`"
@@ -68,7 +68,7 @@ class GroupsV2:
         if controller not in read_words(f"{parent}/cgroup.subtree_control").split():
             return f"the controller `{controller}` is not delegated to `{parent}`"
         if not os.access(f"{parent}/cgroup.procs", os.W_OK):
-            lacking = scope_hindrance() or "it was refused"
+            lacking = scope_blocker() or "it was refused"
             return f"`{parent}` may not be written to (`systemd-run --user --scope`: {lacking})"
         limited = [
             each
@@ -80,19 +80,19 @@ class GroupsV2:
             return f"`{own}` has only {around} itself"
         if limited:
             return f"`{own}` has a limit itself (`{limited[0]}`), which would be left"
-        return disk_speed.hindrance(own, 2) if name == "slow-disk" else ""
+        return disk_speed.blocker(own, 2) if name == "slow-disk" else ""
 
     def prepare(
-        self, names: Collection[str], limits: Limits, belongings: Belongings, /
+        self, names: Collection[str], limits: Limits, cleanup_journal: CleanupJournal, /
     ) -> "_Prepared":
         """Make the group, the one below it for the program, and set the limits."""
         own = home_group()
         if own is None:
             raise FileNotFoundError("no group of version 2")
         folder = new_group(os.path.dirname(own))
-        prepared = _prepared(folder, frozenset(names), limits, belongings)
+        prepared = _prepared(folder, frozenset(names), limits, cleanup_journal)
         try:
-            belongings.adopt("group", folder)
+            cleanup_journal.adopt("group", folder)
             os.mkdir(folder)
             _pass_on_processes(own, folder)
             _set(folder, frozenset(names), limits)
@@ -110,7 +110,7 @@ class GroupsV2:
         Their own systemd may then give them a part of the tree (`whet.host.limits.groups.user_scope`).
         """
         own = own_group("")
-        if own is None or is_in_scope(spawner) or scope_hindrance():
+        if own is None or is_in_scope(spawner) or scope_blocker():
             return False
         there = set(read_words(f"{own}/cgroup.controllers").split())
         there |= set(read_words("/sys/fs/cgroup/cgroup.controllers").split())
@@ -119,7 +119,7 @@ class GroupsV2:
 
 
 def _prepared(
-    folder: str, names: frozenset[str], limits: Limits, belongings: Belongings
+    folder: str, names: frozenset[str], limits: Limits, cleanup_journal: CleanupJournal
 ) -> "_Prepared":
     probes: list[Order] = []
     watches: list[Order] = []
@@ -152,7 +152,7 @@ def _prepared(
         watches=tuple(watches),
         limits=limits,
         folder=folder,
-        belongings=belongings,
+        cleanup_journal=cleanup_journal,
         is_slow="slow-disk" in names,
     )
 
@@ -195,7 +195,7 @@ class _Prepared(Plain):
 
     limits: Limits
     folder: str
-    belongings: Belongings
+    cleanup_journal: CleanupJournal
     is_slow: bool
     notes: list[str] = field(default_factory=list[str])
 
@@ -209,4 +209,4 @@ class _Prepared(Plain):
         """Remove the group; what is still in it is killed."""
         with suppress(OSError):  # it stays written down, and the next whet removes it
             remove_group(self.folder)
-            self.belongings.forget(self.folder)
+            self.cleanup_journal.forget(self.folder)

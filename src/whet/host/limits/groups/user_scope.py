@@ -46,7 +46,7 @@ def is_in_scope(pid: int) -> bool:
     return group_of_process(pid) == _here.home
 
 
-def scope_hindrance() -> str:
+def scope_blocker() -> str:
     """Return why systemd cannot give this user a part of the tree; empty: it is worth a try."""
     if _refusals:
         return _refusals[0]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whet.core.room import Disk, Room
-from whet.host.limits.ceiling import Order
+from whet.host.limits.enforcer import Order
 from whet.host.limits.program import AGENT_VARIABLE, PYCACHE_VARIABLE, Program
 
 if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make it with

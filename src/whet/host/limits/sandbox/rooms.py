@@ -11,7 +11,7 @@ from pathlib import Path
 from whet.core.limits import LimitMet, shown_size
 from whet.core.room import Disk, Room
 from whet.host.kernel.mounts import points_of
-from whet.host.limits.ceiling import End, Order
+from whet.host.limits.enforcer import End, Order
 from whet.host.limits.program import Program
 from whet.host.limits.sandbox.room_plan import RoomPlan, plan_of
 from whet.host.process.room_reports import new_listener, received

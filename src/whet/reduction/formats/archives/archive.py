@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from whet.reduction.edit import first_that_fails, keep_least
 from whet.reduction.formats.text.names import renamed, shared_names
-from whet.reduction.kind import Part
+from whet.reduction.payload_kind import Part
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 from whet.search.subsets.delta import Kept
 

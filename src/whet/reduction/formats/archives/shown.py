@@ -56,7 +56,7 @@ def content_text(content: bytes, name: str, depth: int) -> str:
         name: its file name.
         depth: in how many containers it lies.
     """
-    from whet.reduction.catalogue import kinds_of
+    from whet.reduction.payload_kinds import kinds_of
 
     if depth >= _DEEPEST:
         return ""

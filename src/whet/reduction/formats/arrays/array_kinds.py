@@ -11,7 +11,7 @@ from whet.reduction.formats.arrays.npy import NPY, NPZ
 from whet.reduction.formats.arrays.safetensors import SAFETENSORS
 from whet.reduction.formats.arrays.torch_file import TORCH
 from whet.reduction.formats.arrays.torch_stream import TORCH_STREAM
-from whet.reduction.kind import Kind, lifted
+from whet.reduction.payload_kind import Kind, lifted
 from whet.reduction.reduction_pass import Format, ReductionPass
 
 PASSES = (DELETE_ARRAYS, PUT_ZEROS, *SHAPE_PASSES, *ARRAY_VALUE_PASSES)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
-from whet.reduction.kind import Kind, Part
+from whet.reduction.payload_kind import Kind, Part
 
 MOST_PARTS = 100
 """So many texts are looked into: each of them takes a search of its own."""
@@ -111,7 +111,7 @@ def _decoded(text: bytes) -> tuple[bytes, _Coding] | None:
 
 def _says_something(content: bytes) -> bool:
     """Return whether it is a text, or a file whose own signs tell what it is."""
-    from whet.reduction.catalogue import kinds_of
+    from whet.reduction.payload_kinds import kinds_of
 
     try:
         content.decode()

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from whet.reduction.edit import keep_least
 from whet.reduction.formats.documents.diff_text import DIFF, Diff, DiffFile, DiffLine, Hunk
-from whet.reduction.kind import Exactness
+from whet.reduction.payload_kind import Exactness
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 from whet.search.subsets.delta import Kept
 

@@ -8,7 +8,7 @@ from whet.reduction.edit import Change, Edit, make_changes, siblings
 from whet.reduction.formats.documents.in_step import InStep
 from whet.reduction.formats.documents.json_tree import JSON, JsonNode, JsonTree
 from whet.reduction.formats.text.tree import TreeSearch, hoisting
-from whet.reduction.kind import Part
+from whet.reduction.payload_kind import Part
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 
 _LEAST_TEXT = 6  # a string of fewer bytes holds nothing that has parts of its own

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from whet.reduction.edit import Edit, delete_pieces, make_changes
-from whet.reduction.kind import Part
+from whet.reduction.payload_kind import Part
 from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage, last_view
 
 _FROM_LINE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]++\r?\n(?=[!-9;-~]++:)")

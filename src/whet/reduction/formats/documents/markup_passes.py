@@ -8,7 +8,7 @@ from whet.reduction.edit import Change, Edit, make_changes
 from whet.reduction.formats.documents.markup_scan import Attribute, attributes
 from whet.reduction.formats.documents.markup_tree import ELEMENT, HTML, XML, Markup
 from whet.reduction.formats.text.tree import Node, TreeSearch
-from whet.reduction.kind import Part
+from whet.reduction.payload_kind import Part
 from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage
 
 _NAMES_OF_CODE = {b"<script": "script.js", b"<style": "style.css"}

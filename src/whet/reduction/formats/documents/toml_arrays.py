@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from whet.reduction.formats.documents.sections import TOML, SectionText
-from whet.reduction.kind import Part
+from whet.reduction.payload_kind import Part
 
 _TOML_KEY = re.compile(rb"""[ \t]*+(?:[\w.-]|"[^"\n]*+"|'[^'\n]*+'|[ \t])+=[ \t]*+(?=\[)""")
 _LAST_COMMA = re.compile(rb",(?=\s*+\])")

@@ -19,7 +19,7 @@ from whet.reduction.formats.documents.yaml_tree import (
     rest_of_line,
 )
 from whet.reduction.formats.text.tree import Node, TreeSearch
-from whet.reduction.kind import Part
+from whet.reduction.payload_kind import Part
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 
 _LITERAL = re.compile(rb"\|[-+]?[ \t]*\r?\n(?P<indent>[ ]*)(?=[^\s])")

@@ -17,7 +17,7 @@ from whet.reduction.formats.source.python_tree import parses_as_python, read_pyt
 from whet.reduction.formats.source.source_passes import source_passes
 from whet.reduction.formats.source.source_tree import SourceTree, read_tree
 from whet.reduction.formats.text.inlining import MACRO, VARIABLE, inlining
-from whet.reduction.kind import Kind, lifted
+from whet.reduction.payload_kind import Kind, lifted
 from whet.reduction.reduction_pass import Format, last_view
 
 

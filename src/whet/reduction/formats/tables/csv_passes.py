@@ -5,7 +5,7 @@ from functools import partial
 
 from whet.reduction.edit import Change, Edit, delete_pieces, make_changes, siblings
 from whet.reduction.formats.tables.csv_table import CSV, CsvTable
-from whet.reduction.kind import Part
+from whet.reduction.payload_kind import Part
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 
 

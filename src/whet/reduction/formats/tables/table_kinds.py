@@ -7,7 +7,7 @@ from whet.reduction.formats.tables.excel import EXCEL
 from whet.reduction.formats.tables.table_passes import TABLE_PASSES, texts_in_tables
 from whet.reduction.formats.tables.table_text import sheet_text
 from whet.reduction.formats.tables.tables import TableLayout, Tables, order_of_tables
-from whet.reduction.kind import Kind, Part, lifted
+from whet.reduction.payload_kind import Kind, Part, lifted
 from whet.reduction.reduction_pass import Format
 
 

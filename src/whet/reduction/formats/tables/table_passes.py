@@ -9,7 +9,7 @@ from whet.reduction.formats.documents.base64_text import base64_in_text
 from whet.reduction.formats.tables.nested_cells import simpler_cell
 from whet.reduction.formats.tables.tables import MOST_CELLS, Cells, Sheet, Tables, cost_of_cell
 from whet.reduction.formats.text.plain_values import simpler_values
-from whet.reduction.kind import Part
+from whet.reduction.payload_kind import Part
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 from whet.search.subsets.delta import Kept
 

@@ -4,8 +4,8 @@ import codecs
 from functools import partial
 
 from whet.reduction.edit import first_that_fails
-from whet.reduction.kind import Kind, Part
 from whet.reduction.order import TEXT, Order
+from whet.reduction.payload_kind import Kind, Part
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 
 _MARKS = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 
-from ..hiding.unheld import entries, link_at, whole
+from ..hiding.unfiltered_calls import entries, link_at, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,13 +83,13 @@ def hindering_file(pools: set[int], is_mapped: Callable[[str], bool], *, has_cud
             if has_cuda:
                 return CUDA
             continue
-        hindrance = _hindrance_of(number, target, is_mapped)
-        if hindrance:
-            return f"`{target}` is {hindrance}"
+        blocker = _blocker_of(number, target, is_mapped)
+        if blocker:
+            return f"`{target}` is {blocker}"
     return ""
 
 
-def _hindrance_of(number: int, target: str, is_mapped: Callable[[str], bool]) -> str:
+def _blocker_of(number: int, target: str, is_mapped: Callable[[str], bool]) -> str:
     """Return what an open file is that cannot be copied; empty if it can."""
     mode = os.fstat(number).st_mode
     flags, locked = _facts_of(number)
@@ -125,7 +125,7 @@ class OpenFile:
         flags: with which it was opened.
         path: where it is.
         content: what it holds, if it has no name any more and is written to: nobody else can
-            put that back. The rest is, where it is the program's own (`whet.host.spawner.deeds`).
+            put that back. The rest is, where it is the program's own (`whet.host.spawner.file_effects`).
     """
 
     def __init__(self, number: int, path: str) -> None:

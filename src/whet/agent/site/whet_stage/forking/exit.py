@@ -11,7 +11,7 @@ import os
 import sys
 from types import BuiltinFunctionType, FunctionType, ModuleType, TracebackType
 
-from ..hiding.unseen import AS_IMPORTER, caller, seen, unseen
+from ..hiding.hidden_frames import AS_IMPORTER, caller, hidden_frame, seen
 from .descriptors import are_any_written
 
 TYPE_CHECKING = False
@@ -36,7 +36,7 @@ OWN_FILES = {__file__, AS_IMPORTER}
 """Files whose frames are not shown as part of a program's traceback."""
 
 
-@unseen
+@hidden_frame
 def run_and_exit(
     run: Callable[..., None],
     *arguments: object,
@@ -89,7 +89,7 @@ def run_and_exit(
         _end(code & 0xFF)  # also where a signal's handler has raised something
 
 
-@unseen
+@hidden_frame
 def _finish(code: int, has_last_words: Callable[[], bool]) -> int:
     """Wait for threads, call exit handlers and flush; return the exit code."""
     threading = sys.modules.get("threading")
@@ -110,7 +110,7 @@ def _finish(code: int, has_last_words: Callable[[], bool]) -> int:
     return code
 
 
-@unseen
+@hidden_frame
 def _call_exit_handlers() -> None:
     """Call what is registered with `atexit`, by the program and then by whet's agent.
 
@@ -128,7 +128,7 @@ def _call_exit_handlers() -> None:
                 pass
 
 
-@unseen
+@hidden_frame
 def _call_out_of_sight(call: Callable[[], object]) -> None:
     """Call exit handlers so that no error tells of whet's frame.
 
@@ -186,7 +186,7 @@ def _only_lets_go(info: object) -> bool:
     return (function.__module__, function.__qualname__) == _LETS_GO
 
 
-@unseen
+@hidden_frame
 def _die_of(number: int) -> None:
     # Not `signal`: a debugger would see it being imported.
     module = sys.modules["_signal"]
@@ -195,7 +195,7 @@ def _die_of(number: int) -> None:
     os.kill(os.getpid(), number)
 
 
-@unseen
+@hidden_frame
 def flush() -> None:
     """Flush the standard streams, as Python does when a script has ended in whatever way."""
     for stream in reversed(_streams()):
@@ -205,7 +205,7 @@ def flush() -> None:
             pass
 
 
-@unseen
+@hidden_frame
 def _streams() -> list[TextIO]:
     """Return standard output and standard error, those that the program has left there."""
     found: list[TextIO] = []
@@ -305,7 +305,7 @@ def _has_last_words() -> bool:
     return False
 
 
-@unseen
+@hidden_frame
 def _code_of(leaving: SystemExit) -> int:
     code = leaving.code
     if code is None:
@@ -316,7 +316,7 @@ def _code_of(leaving: SystemExit) -> int:
     return 1
 
 
-@unseen
+@hidden_frame
 def _show(error: BaseException) -> None:
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename in OWN_FILES:

@@ -12,7 +12,7 @@ import os
 from ..hiding.atfork import fork
 from ..hiding.private import private_import
 from ..hiding.typed import cast
-from ..hiding.unheld import whole
+from ..hiding.unfiltered_calls import whole
 from .descriptors import Streams
 
 _signal = private_import("_signal")

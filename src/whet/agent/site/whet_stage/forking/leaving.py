@@ -14,7 +14,7 @@ import os
 import time
 
 from ..hiding.private import is_alone, private_import
-from ..hiding.unheld import close, entries, whole
+from ..hiding.unfiltered_calls import close, entries, whole
 from .freeze import send
 from .threads import are_all_at_rest
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from ..hiding.private import private_import
-from ..hiding.unheld import MAGIC_FOLDER, whole
+from ..hiding.unfiltered_calls import MAGIC_FOLDER, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

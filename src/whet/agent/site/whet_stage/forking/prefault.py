@@ -14,7 +14,7 @@ import os
 import sys
 
 from ..hiding.private import private_import
-from ..hiding.unheld import close, open_unheld, pread, whole
+from ..hiding.unfiltered_calls import close, open_unfiltered, pread, whole
 from .memory import words_of
 
 TYPE_CHECKING = False
@@ -53,7 +53,7 @@ class Pages:
         Nothing if it is more than is worth it, or the kernel does not tell.
         """
         try:
-            pagemap = open_unheld("/proc/self/pagemap")
+            pagemap = open_unfiltered("/proc/self/pagemap")
         except OSError:  # the program may open nothing more, or has become another user
             return b""
         found: list[bytes] = []

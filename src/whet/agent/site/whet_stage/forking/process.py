@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from ..hiding.private import private_import
-from ..hiding.unheld import entries, whole
+from ..hiding.unfiltered_calls import entries, whole
 from .descriptors import Streams
 
 TYPE_CHECKING = False

@@ -12,7 +12,7 @@ import _thread
 import os
 import sys
 
-from ..hiding.unheld import entries, whole
+from ..hiding.unfiltered_calls import entries, whole
 from .memory import Memory, bytes_at, is_return, words_of
 
 TYPE_CHECKING = False

@@ -1,4 +1,4 @@
-"""Lets the importer's own look-ups pass unheld: they are most of what a program asks the kernel.
+"""Lets the importer's own look-ups pass unfiltered: they are most of what a program asks the kernel.
 
 What the importer learns from a folder is which of the modules it looks for are there. So folders
 and names are noted here, and what it looks up itself is tagged so that nobody asks about it
@@ -16,7 +16,7 @@ import os
 import sys
 import time
 
-from .unheld import MAGIC_FOLDER, whole
+from .unfiltered_calls import MAGIC_FOLDER, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class Importer:
         return _path_stat
 
     def _mark(self, path: str) -> os.stat_result | None:
-        """Look an installed source up unheld, and note its mark; None: it is to be held."""
+        """Look an installed source up unfiltered, and note its mark; None: it is to be held."""
         if not path.startswith(_STANDARD) and not any(part in path for part in _INSTALLED):
             return None
         try:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-from .unheld import entries, whole
+from .unfiltered_calls import entries, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     TraceFunction: TypeAlias = Callable[[FrameType, str, Any], "TraceFunction | None"]
 
 AT_ONCE = "at once"
-"""As of `whet.host.trial.stage`: pdb opens at the first line, not at a failure."""
+"""As of `whet.host.trial.process_snapshots`: pdb opens at the first line, not at a failure."""
 
 _OWN = ("whet_stage", "whet_stage.*", "whet_probe", "whet_probe.*")
 _STDIN = 0

@@ -9,9 +9,9 @@ import gc
 import sys
 import types
 
-from ..hiding.unseen import caller
+from ..hiding.hidden_frames import caller
 from .frames import GENERATOR_FLAGS
-from .past import Comparison, key_of
+from .prefix_check import Comparison, key_of
 from .sources import Source, codes_in, key_of_code
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
     from types import CodeType, FrameType, FunctionType
 
-    from .past import Key
+    from .prefix_check import Key
     from .script import Script
 else:
     from ..hiding import nodes as ast
@@ -32,7 +32,7 @@ _GENERATORS = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorTyp
 _CLASSES_KNOW_LINES = sys.version_info >= (3, 13)  # `__firstlineno__`
 
 
-class OtherPastError(Exception):
+class DivergedError(Exception):
     """With these texts the program would have done something else so far."""
 
 
@@ -61,7 +61,7 @@ class Edit:
             are_lines_seen: whether the program may have looked at numbers of lines.
 
         Raises:
-            OtherPastError: if it cannot be what the program has been so far.
+            DivergedError: if it cannot be what the program has been so far.
         """
         self.sources: dict[str, Source] = {}
         self.nodes: dict[int, object] = {}
@@ -69,7 +69,7 @@ class Edit:
         self._functions = functions
         for path, text in changed.items():
             if path not in sources or any(each.f_code.co_filename == path for each in stack):
-                raise OtherPastError
+                raise DivergedError
             old, new = sources[path], _parsed(sources[path], text)
             if not old.has_begun:
                 new.has_begun = False
@@ -86,13 +86,13 @@ class Edit:
             _compare(comparison, old, new, script, is_at_point=not stack)
             space = old.module
             if space is None:
-                raise OtherPastError  # its functions cannot be found
+                raise DivergedError  # its functions cannot be found
             _check_places(comparison, space, are_lines_seen=are_lines_seen)
             if comparison.have_places_moved and functions.is_any_standing(path, sources):
-                raise OtherPastError
+                raise DivergedError
             are_anew = not stack and any(frame.source.path == path for frame in script.frames)
             if are_anew and functions.is_frame_held(sources):
-                raise OtherPastError
+                raise DivergedError
             for then, now in comparison.pairs:
                 self.nodes[id(then)] = now
                 _hand_on(old, new, key_of(then), key_of(now))
@@ -104,7 +104,7 @@ class Edit:
                 )
             ]
             if path == script.path and new.warned != old.warned:
-                raise OtherPastError  # the compiler warns before anything runs
+                raise DivergedError  # the compiler warns before anything runs
 
     def apply(self) -> None:
         """Give every function its new code."""
@@ -116,7 +116,7 @@ class Edit:
 def _hand_on(old: Source, new: Source, then: Key, now: Key) -> None:
     """Let what is known of a function be known of its new text."""
     if then in old.placed and then != now:
-        raise OtherPastError
+        raise DivergedError
     for known, known_now in (
         (old.placed, new.placed), (old.used, new.used), (old.entered, new.entered)
     ):  # fmt: skip
@@ -128,10 +128,10 @@ def _parsed(old: Source, text: bytes) -> Source:
     try:
         new = Source(old.name, old.path, text, old.rewrite)
     except (SyntaxError, ValueError, RecursionError) as error:
-        raise OtherPastError from error
+        raise DivergedError from error
     is_alike = new.flags == old.flags and _has_annotations(new) == _has_annotations(old)
     if old.has_begun and not is_alike:
-        raise OtherPastError
+        raise DivergedError
     new.same, new.spaces, new.hooks, new.left = old.same, old.spaces, old.hooks, old.left
     return new
 
@@ -151,7 +151,7 @@ def _compare(
     else:
         is_same = comparison.are_same(then, now)
     if not is_same:
-        raise OtherPastError
+        raise DivergedError
 
 
 def _check_places(
@@ -159,9 +159,9 @@ def _check_places(
 ) -> None:
     """Refuse if a number of a line that has changed is known to the program."""
     if comparison.have_lines_moved and (are_lines_seen or space.get("__warningregistry__")):
-        raise OtherPastError
+        raise DivergedError
     if comparison.have_classes_moved and _CLASSES_KNOW_LINES:
-        raise OtherPastError
+        raise DivergedError
 
 
 def _replacements(
@@ -172,7 +172,7 @@ def _replacements(
 ) -> list[tuple[FunctionType, CodeType]]:
     """Return the new code of each function object of a module."""
     if gc.get_freeze_count() > _FROZEN_AT_START:
-        raise OtherPastError  # what is frozen cannot be found
+        raise DivergedError  # what is frozen cannot be found
     keys: dict[Key, Key | None] = {}
     for then, its_new in comparison.pairs:
         key, new_key = key_of(then), key_of(its_new)
@@ -185,10 +185,10 @@ def _replacements(
             continue
         now = keys.get(key_of_code(code))
         if now is None:
-            raise OtherPastError
+            raise DivergedError
         replaced = new.clean(now) if now in new.used else hooked.get(now)
         if replaced is None or not _is_of_same_kind(code, replaced):
-            raise OtherPastError
+            raise DivergedError
         found.append((function, replaced))
     _check_generators(function.__code__ for function, _ in found)
     return found
@@ -322,4 +322,4 @@ def _check_generators(codes: Iterable[CodeType]) -> None:
     """Refuse if a generator or coroutine lives that would run on with old code."""
     makers = [code for code in codes if code.co_flags & GENERATOR_FLAGS]
     if makers and any(isinstance(each, _GENERATORS) for each in gc.get_referrers(*makers)):
-        raise OtherPastError
+        raise DivergedError

@@ -10,9 +10,9 @@ import types
 
 from ..hiding.nodes import NodeTransformer, copied, copy_location, shared, walk
 from ..hiding.typed import cast
-from .past import FUNCTIONS, bound_names, key_of
+from .instrument import MARK, SCOPES, Instrumenter, bind, own_nodes
+from .prefix_check import FUNCTIONS, bound_names, key_of
 from .sources import key_of_code
-from .weave import MARK, SCOPES, Weaver, bind, own_nodes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from types import CellType, CodeType, FrameType, FunctionType
     from typing import Union
 
-    from .past import Function
+    from .instrument import Path
+    from .prefix_check import Function
     from .sources import Source
-    from .weave import Path
 else:
     from ..hiding import nodes as ast
 
@@ -197,7 +197,7 @@ def function_code(
     if frame.path:
         _take_back_cells(frame)
     while True:
-        code = _compiled(frame, Weaver(number, marking, cells), found)
+        code = _compiled(frame, Instrumenter(number, marking, cells), found)
         if not set(code.co_cellvars) - set(cells):
             return code
         cells = code.co_cellvars  # inner functions share them: each point must know of them
@@ -219,7 +219,7 @@ def _plain_code(frame: Frame) -> CodeType:
     return _code_of(frame, node.args, node.body)
 
 
-def _compiled(frame: Frame, weaver: Weaver, found: Callable[[str], object]) -> CodeType:
+def _compiled(frame: Frame, weaver: Instrumenter, found: Callable[[str], object]) -> CodeType:
     node, source = frame.node, frame.source
     assert isinstance(node, ast.FunctionDef)
     body = weaver.block(node.body, since=frame.path, call=frame.call)

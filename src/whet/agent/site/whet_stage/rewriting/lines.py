@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 
-from ..hiding.unseen import caller
+from ..hiding.hidden_frames import caller
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

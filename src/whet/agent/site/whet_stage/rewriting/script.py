@@ -15,6 +15,7 @@ import time
 import types
 from _frozen_importlib_external import SourceFileLoader
 
+from ..hiding.hidden_frames import begin_work, caller, end_work, hidden_frame, seen
 from ..hiding.private import (
     collect_again,
     hide_own,
@@ -23,12 +24,11 @@ from ..hiding.private import (
     private_import,
     show_own,
 )
-from ..hiding.unheld import whole
-from ..hiding.unseen import begin_work, caller, end_work, seen, unseen
+from ..hiding.unfiltered_calls import whole
 from .frames import Frame, cells_of, function_code, may_be_entered
-from .gates import Gate, over
+from .guards import Guard, over
+from .instrument import Instrumenter, bind, is_round
 from .sources import Source, marking_names
-from .weave import Weaver, bind, is_round
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from types import CodeType, FrameType, FunctionType
 
-    from ..forking.pace import Pace
+    from ..forking.snapshot_policy import SnapshotPolicy
     from ..hiding.private import Collecting
-    from .weave import Path
+    from .instrument import Path
 else:
     from ..hiding import nodes as ast
 
@@ -120,16 +120,18 @@ class Script:
         collecting: how garbage was collected where it begins, or goes on in frames made anew.
     """
 
-    def __init__(self, offer: Callable[[str, str], object], pace: Pace) -> None:
+    def __init__(
+        self, offer: Callable[[str, str], object], snapshot_policy: SnapshotPolicy
+    ) -> None:
         self.path = ""
         self.frames: list[Frame] = []
         self._began = time.perf_counter()
         self._offer = offer
-        self._pace = pace
+        self._snapshot_policy = snapshot_policy
         self._entering_seconds = 0.0
         self._points: list[tuple[Frame, Path]] = []
         self._iterators: dict[int, Iterable[object]] = {}
-        self._gates: dict[str, Gate] = {}
+        self._gates: dict[str, Guard] = {}
         self._loops: dict[int, Callable[[], Iterable[object] | None]] = {}
         self._going: dict[str, _Going] = {}
         self._values: dict[str, _Values] = {}
@@ -187,7 +189,7 @@ class Script:
         self._sources = sources
         self.frames = [frame or Frame(source, source.tree)]
 
-    @unseen
+    @hidden_frame
     def run(self, begins: Callable[[], None]) -> None:
         """Run it in `__main__`, as Python does."""
         module = sys.modules["__main__"].__dict__
@@ -214,7 +216,7 @@ class Script:
 
     def _module_code(self, frame: Frame) -> CodeType:
         source = frame.source
-        weaver = Weaver(self._numbers(frame), marking_names(self._sources.values()))
+        weaver = Instrumenter(self._numbers(frame), marking_names(self._sources.values()))
         body = weaver.block(source.tree.body, since=frame.path, call=frame.call)
         if frame.path:
             body.insert(0, ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0))
@@ -226,7 +228,7 @@ class Script:
         if name == "hooks":
             return self._hooks
         if kind == "gate":
-            return self._gates.setdefault(number, Gate())
+            return self._gates.setdefault(number, Guard())
         if kind == "going":
             return self._going[number]
         if kind == "values":
@@ -254,7 +256,7 @@ class Script:
             stop, self.stop = self.stop, None
             stop(caller())
             return
-        if self._pace.is_due(again=is_round(self._points[number][1])):
+        if self._snapshot_policy.is_due(again=is_round(self._points[number][1])):
             self._stand(number, cells, "")
 
     def expect(self) -> None:
@@ -267,7 +269,7 @@ class Script:
         In a frame that can be made anew it is taken at the point that comes next.
         """
         # Many a program sets one at each step, and steps may be fast.
-        if not self._pace.is_mark_due():
+        if not self._snapshot_policy.is_mark_due():
             return False
         setting = caller()
         if self._expects and any(map(self._is_woven, (setting, setting.f_back))):
@@ -400,7 +402,7 @@ class Script:
             if frame.depth > at.depth or (frame is at and path[: len(loop)] != loop):
                 del self._iterators[each]
 
-    @unseen
+    @hidden_frame
     def forget(self) -> None:
         """Hold nothing of the program's any more: its objects are to go as they would without."""
         self.frames.clear()

@@ -12,13 +12,13 @@ import itertools
 import sys
 import types
 
+from ..hiding.hidden_frames import begin_work, caller, end_work
 from ..hiding.nodes import NodeTransformer, copied, iter_child_nodes, parse, walk
 from ..hiding.private import hide_own, is_alone, show_own
 from ..hiding.typed import cast
-from ..hiding.unseen import begin_work, caller, end_work
 from ..hiding.warned import WarningsOfCompiler
-from .past import FUNCTIONS, key_of
-from .weave import CHECKPOINT, MARK, bind, called_names, is_future, is_text, must_lead
+from .instrument import CHECKPOINT, MARK, bind, called_names, is_future, is_text, must_lead
+from .prefix_check import FUNCTIONS, key_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from types import CodeType, FunctionType
     from typing import Union
 
-    from .past import Function, Key
+    from .prefix_check import Function, Key
 else:
     from ..hiding import nodes as ast
 

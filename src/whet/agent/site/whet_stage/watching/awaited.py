@@ -1,6 +1,6 @@
 """Looks out for the first sight of what a search varies, just before it.
 
-What native code sees first is not noticed here but from outside (`whet.host.spawner.noticed`): the
+What native code sees first is not noticed here but from outside (`whet.host.spawner.syscall_decoder`): the
 snapshot has then seen it, and whet does not run on from there.
 
 Standard library only, Python 3.9 or later.
@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ..hiding.unseen import unseen
+from ..hiding.hidden_frames import hidden_frame
 from .words import Words
 
 TYPE_CHECKING = False
@@ -94,7 +94,7 @@ class Awaited:
                 functions.add(new)
 
     def _looking_out(self, original: Callable[..., object]) -> Callable[..., object]:
-        @unseen
+        @hidden_frame
         def look(path: object, *rest: object, **named: object) -> object:
             self.meet(path)
             return original(path, *rest, **named)
@@ -104,7 +104,7 @@ class Awaited:
         vars(look)["__text_signature__"] = getattr(original, "__text_signature__", None)
         return look
 
-    @unseen
+    @hidden_frame
     def hear(self, event: str, arguments: tuple[object, ...]) -> None:
         """Listen to the interpreter: its audit events (PEP 578)."""
         if not self:
@@ -117,7 +117,7 @@ class Awaited:
             if self._effects_left >= 0:
                 self._before_effect(event)
 
-    @unseen
+    @hidden_frame
     def meet(self, path: object) -> None:
         """Let a snapshot be taken before what is awaited is seen for the first time."""
         if self._paths:
@@ -126,7 +126,7 @@ class Awaited:
                 self.end()
                 self._before_sight(name)
 
-    @unseen
+    @hidden_frame
     def _meet_words(self, name: str) -> None:
         self.end()
         self._before_sight(name)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ..hiding.unseen import begin_work, caller, end_work, unseen
+from ..hiding.hidden_frames import begin_work, caller, end_work, hidden_frame
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Point:
         if self._original() is self._calls_hook:
             _trace(None)
 
-    @unseen
+    @hidden_frame
     def _calls(self, frame: FrameType, _event: str, _argument: object) -> object:
         if not self._stack:
             return None
@@ -92,7 +92,7 @@ class Point:
         code = frame.f_code
         return self._lines if code.co_name == function and code.co_filename == file else None
 
-    @unseen
+    @hidden_frame
     def _lines(self, frame: FrameType, event: str, _argument: object) -> object:
         if event == "line":
             self._line_begins(frame, frame.f_lineno)
@@ -174,14 +174,14 @@ class _Monitor:
         self._id = -1
         self._codes.clear()
 
-    @unseen
+    @hidden_frame
     def _starts(self, code: CodeType, _offset: int) -> object:
         if code.co_name == self._function and code.co_filename == self._file:
             self._monitoring.set_local_events(self._id, code, self._monitoring.events.LINE)
             self._codes.append(code)
         return self._monitoring.DISABLE
 
-    @unseen
+    @hidden_frame
     def _line(self, _code: CodeType, number: int) -> None:
         self._begins(caller(), number)
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 import sys
 
+from ..hiding.hidden_frames import hidden_frame
 from ..hiding.typed import cast
-from ..hiding.unseen import unseen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Suite:
             module[name] = original
         self._originals.clear()
 
-    @unseen
+    @hidden_frame
     def _exec(self, code: CodeType, space: dict[str, object]) -> None:
         """Run a module that pytest has compiled."""
         exec(self._followed(code, space), space)  # noqa: S102 - as pytest does
@@ -88,7 +88,7 @@ class Suite:
             code, str(space.get("__name__")), lambda tree, text: rewrites(tree, text, path, config)
         )
 
-    @unseen
+    @hidden_frame
     def _call_and_report(self, item: object, when: str, *rest: object, **named: object) -> object:
         """Run a step of a test."""
         if when != "teardown":

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import sys
 
+from ..hiding.hidden_frames import caller, hidden_frame
 from ..hiding.typed import cast
-from ..hiding.unseen import caller, unseen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Words:
         for plain in self._plain:
             plain[len(plain) - self._count :] = words
 
-    @unseen
+    @hidden_frame
     def _meet(self) -> None:
         if self.are_awaited and caller().f_code.co_filename not in _RUNNERS:
             self._before_sight("its arguments")
@@ -81,7 +81,7 @@ def _watched(plain: list[str], meet: Callable[[], None]) -> list[str]:
     """Return what does all that a list does, and says so before."""
 
     def through(name: str) -> Callable[..., object]:
-        @unseen
+        @hidden_frame
         def look(_: object, *given: object, **named: object) -> object:
             meet()
             found: Callable[..., object] = getattr(plain, name)
@@ -89,7 +89,7 @@ def _watched(plain: list[str], meet: Callable[[], None]) -> list[str]:
 
         return look
 
-    @unseen
+    @hidden_frame
     def add_to(_: object, other: list[str]) -> object:
         meet()
         return other + plain

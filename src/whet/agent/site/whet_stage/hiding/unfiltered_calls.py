@@ -1,0 +1,70 @@
+"""Asks the kernel so that nobody asks what is asked: calls that are whet's own are tagged.
+
+The kernel ignores a folder's descriptor where the path is absolute, and the filter of a watched
+program lets what names this one pass (`whet.host.kernel.seccomp`).
+
+Standard library only, Python 3.9 or later.
+"""
+
+from __future__ import annotations
+
+import os
+
+MAGIC_FOLDER = 0x57686574
+"""As of `whet.host.kernel.syscalls`: a folder descriptor that tags what is whet's own."""
+
+_PART = 1 << 16
+
+# A test may put something else in their place for a while.
+close, pread = os.close, os.pread
+_open, _read, _listdir, _readlink = os.open, os.read, os.listdir, os.readlink
+
+
+def open_unfiltered(path: str, flags: int = 0) -> int:
+    """Open a file or folder to read it; return its descriptor.
+
+    Raises:
+        OSError: if it cannot be opened.
+    """
+    return _open(path, os.O_RDONLY | os.O_CLOEXEC | flags, dir_fd=MAGIC_FOLDER)
+
+
+def whole(path: str) -> bytes:
+    """Return what a file holds, which one of `/proc` gives a page at a time.
+
+    Raises:
+        OSError: if it cannot be read.
+    """
+    file = open_unfiltered(path)
+    try:
+        # Its size is not asked for: that would be one more question.
+        part = _read(file, _PART)
+        parts = [part]
+        while part:
+            part = _read(file, _PART)
+            parts.append(part)
+    finally:
+        close(file)
+    return b"".join(parts)
+
+
+def entries(path: str) -> list[str]:
+    """Return the names in a folder.
+
+    Raises:
+        OSError: if it cannot be read.
+    """
+    folder = open_unfiltered(path, os.O_DIRECTORY)
+    try:
+        return _listdir(folder)
+    finally:
+        close(folder)
+
+
+def link_at(path: str) -> str:
+    """Return where a link leads.
+
+    Raises:
+        OSError: if there is none.
+    """
+    return _readlink(path, dir_fd=MAGIC_FOLDER)

@@ -1,0 +1,137 @@
+"""Look-ups of the user's sources from which the program learns no more than that they are there.
+
+`import torch` formats stacks and asks `inspect` for the module of a frame: `linecache` looks
+whether each file has changed, `inspect` where each of them really is. If that counted as having
+seen them, no edit could be answered from a snapshot. Any other look-up counts.
+
+Standard library only, Python 3.9 or later.
+"""
+
+from __future__ import annotations
+
+import genericpath
+import os
+import posixpath
+import sys
+
+from ..hiding.hidden_frames import hidden_frame
+from ..hiding.importer import replace
+from ..hiding.typed import cast
+
+_ANY = 1 << 40
+_QUESTIONS = ("exists", "isfile", "isdir")
+_METHODS = ("exists", "is_file", "is_dir")
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+
+class Looks:
+    """How often each source has been looked up so.
+
+    Attributes:
+        own: that, by path.
+        free: sources whose look-ups do not count at all: pytest asks for the time of a test's
+            module again and again, to find what it has made of it.
+    """
+
+    def __init__(self, is_source: Callable[[str], bool]) -> None:
+        self.own: dict[str, int] = {}
+        self.free: set[str] = set()
+        self._is_source = is_source
+        self._has_linecache = False
+        self._originals: list[tuple[object, str, object]] = []
+
+    def observe(self) -> None:
+        """Count from now on."""
+        for name in _QUESTIONS:
+            is_so = self._asked(vars(genericpath)[name])
+            self._put(genericpath, name, is_so)
+            self._originals.append((posixpath, name, vars(posixpath)[name]))
+            setattr(posixpath, name, is_so)
+        if sys.version_info >= (3, 10):
+            follow = cast("Callable[..., object]", posixpath.realpath)
+
+            def realpath(filename: object, *, strict: bool = False) -> object:
+                found = follow(filename, strict=strict)
+                self._count(found)  # each part of it is looked up once
+                return found
+
+            self._put(posixpath, "realpath", realpath)
+
+    def watch_paths(self, module: dict[str, object]) -> None:
+        """Count from now on what `pathlib` is asked: that is given its namespace."""
+        kinds = cast("type", module["Path"]).__mro__
+        if sys.version_info < (3, 14):  # later ones ask `os.path`
+            for name in _METHODS:
+                kind = next(each for each in kinds if name in vars(each))
+                self._put(kind, name, self._asked(vars(kind)[name]))
+        if sys.version_info < (3, 13):
+            follow: Callable[..., object] = vars(module["Path"])["resolve"]
+
+            def resolve(path: object, strict: bool = False) -> object:  # noqa: FBT001, FBT002 - as there
+                found = follow(path, strict=strict)
+                if not strict:
+                    self._count(found)
+                return found
+
+            self._put(module["Path"], "resolve", resolve)
+
+    def _asked(self, original: Callable[..., bool]) -> Callable[..., bool]:
+        def question(path: object, **how: object) -> bool:
+            self._count(path)
+            return original(path, **how)
+
+        question.__name__ = original.__name__
+        return question
+
+    def end(self) -> None:
+        """Count no more: all functions are Python's own again."""
+        for where, name, original in self._originals:
+            setattr(where, name, original)
+        self._originals.clear()
+
+    def _put(self, where: object, name: str, function: Callable[..., object]) -> None:
+        self._originals.append((where, name, getattr(where, name)))
+        replace(where, name, function)
+        hidden_frame(function)
+
+    def facts(self) -> dict[str, int]:
+        """Return how often each source has been looked up in a way that does not count."""
+        return {**self.own, **dict.fromkeys(self.free, _ANY)}
+
+    def at_line(self, path: str) -> None:
+        """Note that `linecache` reads a source, which it has looked up before."""
+        if not self._has_linecache:
+            self._count(path)
+            self._has_linecache = True
+            self._observe_linecache(sys.modules["linecache"])
+
+    def _observe_linecache(self, module: ModuleType) -> None:
+        names = vars(module)
+        update: Callable[..., list[str]] = names["updatecache"]
+        check: Callable[..., None] = names["checkcache"]
+        cache: dict[str, tuple[object, ...]] = names["cache"]
+
+        def updatecache(filename: str, module_globals: object = None) -> list[str]:
+            self._count(filename)
+            return update(filename, module_globals)
+
+        def checkcache(filename: str | None = None) -> None:
+            for entry in list(cache.values()) if filename is None else [cache.get(filename)]:
+                if entry is not None and len(entry) > 1 and entry[1] is not None:
+                    self._count(entry[3])
+            check(filename)
+
+        self._put(module, "updatecache", updatecache)
+        self._put(module, "checkcache", checkcache)
+
+    def _count(self, path: object) -> None:
+        try:
+            name = os.path.join(os.getcwd(), os.fspath(cast("str", path)))
+            if name.endswith(".py") or self._is_source(name):
+                self.own[name] = self.own.get(name, 0) + 1
+        except (OSError, TypeError, ValueError):
+            pass  # whoever is asked for it says so

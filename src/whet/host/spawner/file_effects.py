@@ -1,0 +1,275 @@
+"""Files and folders that a program makes before a snapshot, made again before it runs on from there.
+
+Only what a cold run would do whatever is there: a file that is opened anew (`O_TRUNC`), a folder or
+file where there was none, one's own file that takes the place of another or goes. For the rest the
+caller ends the ladder. What was looked for and was not there is marked: a snapshot whose folder is
+there by now does not fit.
+"""
+
+import os
+import stat
+
+from whet.host.files.file_times import wait_until_settled
+from whet.host.spawner.mapped import Mapped, files_mapped_by
+
+TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    # path, kind, mode, times or none, content
+    Kept: TypeAlias = "tuple[str, str, int, tuple[int, int] | None, bytes]"
+
+_MOST_BYTES = 64 << 20
+"""More is not kept for one snapshot."""
+
+_SAVED_AS = ".whet-{}"
+
+
+class CannotPutBackError(Exception):
+    """What the program did cannot be done again."""
+
+
+class FileEffect:
+    """What became of one path.
+
+    Attributes:
+        kind: ``file``: opened anew, or created; ``moved``: a file that took the place of what was
+            there; ``gone``: a file that was made and removed; ``folder``.
+        mode: of what is created.
+        sets_mode: it was given a mode of its own.
+        sets_times: it was given times of its own.
+        was_absent: nothing was there when it was made.
+    """
+
+    def __init__(self, kind: str, mode: int) -> None:
+        self.kind = kind
+        self.mode = mode
+        self.sets_mode = False
+        self.sets_times = False
+        self.was_absent = True
+
+    def copy(self) -> "FileEffect":
+        """Return another one like it."""
+        deed = FileEffect(self.kind, self.mode)
+        deed.sets_mode, deed.sets_times = self.sets_mode, self.sets_times
+        deed.was_absent = self.was_absent
+        return deed
+
+
+class FileEffects:
+    """What one run has made so far, and what runs had made at their snapshots."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, FileEffect] = {}
+        self._at: dict[int, dict[str, FileEffect]] = {}
+        self._kept: dict[int, list[Kept]] = {}
+        self._mapped: dict[int, dict[str, Mapped]] = {}
+
+    def begin(self) -> None:
+        """Begin with a run that has made nothing yet."""
+        self._made = {}
+
+    def deed(self, path: str) -> "FileEffect | None":
+        """Return what the run has made of a path; None: it is not its own."""
+        return self._made.get(key_of(path)) if self._made else None
+
+    def made_where_none_was(self, path: str) -> bool:
+        """Whether the run has made a path where nothing was."""
+        deed = self.deed(path)
+        return deed is not None and deed.was_absent
+
+    def left(self) -> list[str]:
+        """Return what the run has left in the world, in words."""
+        return [
+            f"{'removes' if deed.kind == 'gone' else 'writes'} {path}"
+            for path, deed in self._made.items()
+            if not (deed.kind == "gone" and deed.was_absent)
+        ]
+
+    def paths(self) -> list[str]:
+        """Return what the run has made or removed, with folders for all that is in them."""
+        return [*self._made]
+
+    def owns(self, path: str) -> bool:
+        """Whether what is at a path is the run's own work, and nothing that it found there."""
+        return bool(self._made) and (key_of(path) in self._made or self.is_inside(path))
+
+    def is_inside(self, path: str) -> bool:
+        """Whether a path is below a folder that the run has made."""
+        folder = os.path.dirname(key_of(path))
+        while len(folder) > 1:
+            if (deed := self._made.get(folder)) is not None:
+                return deed.kind == "folder"
+            folder = os.path.dirname(folder)
+        return False
+
+    def makes(self, path: str, kind: str, mode: int, *, was_absent: bool = True) -> None:
+        """Note that a path is made."""
+        before = self._made.get(key_of(path))
+        if before is not None and before.kind == "gone" and kind == "file":
+            kind = "moved"  # it is new, whatever was there at first
+        deed = FileEffect(kind, mode)
+        deed.was_absent = was_absent
+        self._made[key_of(path)] = deed
+
+    def removes(self, path: str) -> None:
+        """Note that a file or folder of its own is removed."""
+        key = key_of(path)
+        if self._made[key].kind == "folder" or self.is_inside(path):
+            del self._made[key]
+        else:
+            deed = FileEffect("gone", 0)
+            deed.was_absent = self._made[key].was_absent
+            self._made[key] = deed
+
+    def moves(self, path: str, to: str) -> None:
+        """Note that a file of its own takes another place."""
+        moved = self._made[key_of(path)].copy()
+        moved.kind = "moved"
+        self.removes(path)
+        self._made[key_of(to)] = moved
+
+    # ---- snapshots ----
+
+    def keep(self, number: int, pid: int) -> None:
+        """Keep what is made by now, for a snapshot.
+
+        Args:
+            number: the snapshot.
+            pid: its process.
+
+        Raises:
+            CannotPutBackError: if that cannot be done.
+        """
+        kept: list[Kept] = []
+        size = 0
+        mapped = self._mapped[number] = self._mapped_by(pid)
+        for path, deed in self._made.items():
+            content, mode, times = b"", deed.mode, None
+            # What is mapped is this file, as it is, and none that takes its place.
+            kind = "file" if path in mapped else deed.kind
+            sets_mode = deed.sets_mode or path in mapped
+            if deed.kind != "gone":
+                try:
+                    found = os.lstat(path)
+                    is_right = (stat.S_ISDIR if deed.kind == "folder" else stat.S_ISREG)(
+                        found.st_mode
+                    )
+                    size += found.st_size
+                    if is_right and deed.kind != "folder" and size <= _MOST_BYTES:
+                        content = _content(path)
+                except OSError as error:
+                    raise CannotPutBackError(f"{path}: {error.strerror}") from error
+                if not is_right:
+                    raise CannotPutBackError(f"{path} is not what the program made")
+                mode = stat.S_IMODE(found.st_mode) if sets_mode else deed.mode
+                times = (found.st_atime_ns, found.st_mtime_ns) if deed.sets_times else None
+            if size > _MOST_BYTES:
+                raise CannotPutBackError(f"writes more than {_MOST_BYTES >> 20} MB, {path} for one")
+            kept.append((path, f"{kind}{'!' if sets_mode else ''}", mode, times, content))
+        self._kept[number] = kept
+        self._at[number] = {path: deed.copy() for path, deed in self._made.items()}
+
+    def _mapped_by(self, pid: int) -> dict[str, Mapped]:
+        """Return what a snapshot has mapped of the files that were made; no change is missed."""
+        files = [path for path, deed in self._made.items() if deed.kind in {"file", "moved"}]
+        try:
+            all_mapped = files_mapped_by(pid) if files else {}
+            found = {path: os.lstat(path) for path in files if path in all_mapped}
+        except OSError as error:
+            raise CannotPutBackError(f"{error.filename}: {error.strerror}") from error
+        wait_until_settled(found.values())
+        return {
+            path: Mapped(path, each, is_written=all_mapped[path]) for path, each in found.items()
+        }
+
+    def drop(self, number: int) -> None:
+        """Forget what was kept for a snapshot."""
+        self._mapped.pop(number, None)
+        self._kept.pop(number, None)
+        self._at.pop(number, None)
+
+    def put_back(self, number: int) -> None:
+        """Make again what was made by the time of a snapshot, and go on from there.
+
+        Raises:
+            CannotPutBackError: if something else is in the way, or the system fails.
+        """
+        mapped = self._mapped.get(number, {})
+        standing = {path for path, file in mapped.items() if file.stands()}
+        for path in mapped.keys() - standing:
+            if not mapped[path].may_be_written_again():
+                raise CannotPutBackError(f"{path} is mapped into memory, and was changed")
+        kept = [each for each in self._kept.get(number, []) if each[0] not in standing]
+        folders = {path for path, kind, *_ in kept if kind.startswith("folder")}
+        for path, kind, *_ in kept:
+            _check(path, kind, folders)
+        before, path = os.umask(0), ""
+        try:
+            for each in sorted(kept, key=lambda one: (not one[1].startswith("folder"), one[0])):
+                path = each[0]  # the system names none where there is no space for a text
+                _make(*each)
+        except OSError as error:
+            raise CannotPutBackError(f"{path}: {error.strerror}") from error
+        finally:
+            os.umask(before)
+        self._made = {path: deed.copy() for path, deed in self._at.get(number, {}).items()}
+
+
+def key_of(path: str) -> str:
+    """Return a path that is the same for all ways to a file; a link at its end is not followed."""
+    folder, name = os.path.split(path.rstrip("/"))
+    if name in {"", ".", ".."}:
+        return os.path.realpath(path)
+    return os.path.join(os.path.realpath(folder), name)
+
+
+def _content(path: str) -> bytes:
+    with open(path, "rb", 0) as file:
+        return file.read()
+
+
+def _check(path: str, kind: str, folders: "set[str]") -> None:
+    """Raise if something stands in the way of making a path."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        if os.path.dirname(path) in folders or os.path.isdir(os.path.dirname(path)):
+            return
+        raise CannotPutBackError(f"the folder of {path} is gone") from None
+    if kind.startswith("folder") or not is_plain(found) or not os.access(path, os.W_OK):
+        raise CannotPutBackError(f"{path} is in the way")
+
+
+def is_plain(found: os.stat_result) -> bool:
+    """Whether it is a file that has no other name."""
+    return stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+
+
+def _make(path: str, kind: str, mode: int, times: "tuple[int, int] | None", content: bytes) -> None:
+    """Make a path as the program did."""
+    kind, sets_mode = kind.rstrip("!"), kind.endswith("!")
+    if kind == "folder":
+        os.mkdir(path, mode)
+    elif kind == "gone":
+        if os.path.lexists(path):
+            os.unlink(path)
+    elif kind == "moved":
+        folder, name = os.path.split(path)
+        beside = os.path.join(folder, f".{name}{_SAVED_AS.format(os.getpid())}")
+        _write(beside, mode, content)
+        os.replace(beside, path)
+    else:
+        _write(path, mode, content)
+    if sets_mode:
+        os.chmod(path, mode)
+    if times is not None:
+        os.utime(path, ns=times)
+
+
+def _write(path: str, mode: int, content: bytes) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    with open(os.open(path, flags, mode), "wb", 0) as file:
+        left = memoryview(content)
+        while left:
+            left = left[file.write(left) or 0 :]

@@ -1,0 +1,40 @@
+"""Asks a program where it is when it first sees what a search varies; imports next to nothing.
+
+Native code tells Python nothing of what it opens. The kernel does (`whet.host.spawner.syscall_decoder`), while the
+program is in the very call: the agent in it then writes down the main thread's stack, as it does
+before a timeout's kill (`whet.host.inspect.stacks`).
+"""
+
+import os
+
+from whet.host.spawner.access_log import Seen
+
+TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_AGENT_SIGNAL = 62  # as of `whet.host.inspect.stacks`
+
+
+class FirstAccess:
+    """Waits for the first sight of some paths in one run."""
+
+    def __init__(self, seen: Seen, status: "Callable[[int, bytes, int], int]") -> None:
+        self._seen = seen
+        self._status = status
+        self._paths: list[str] = []
+
+    def begin(self, paths: list[str]) -> None:
+        """Begin anew, with another run; no paths: nothing is asked."""
+        self._paths = paths
+
+    def look(self, pid: int) -> None:
+        """Ask the process that has just been heard of if it is the first to see a path."""
+        if self._paths and any(map(self._seen.knows, self._paths)):
+            self._paths = []
+            bit = 1 << (_AGENT_SIGNAL - 1)
+            if self._status(pid, b"SigCgt:", 16) & bit & ~self._status(pid, b"SigBlk:", 16):
+                try:
+                    os.kill(pid, _AGENT_SIGNAL)
+                except OSError:
+                    return  # it has ended, or is another user's

@@ -1,0 +1,408 @@
+"""What held system calls mean: what is seen (`whet.host.spawner.access_log`) and what is made (`whet.host.spawner.file_effects`).
+
+What else is done to the world ends the ladder of snapshots, by its name.
+"""
+
+import os
+import stat
+
+from whet.host.kernel.syscalls import AT_FDCWD, NO_LINKS, calls
+from whet.host.spawner.access_log import Seen, is_byte_code
+from whet.host.spawner.file_effects import CannotPutBackError, FileEffects, is_plain, key_of
+from whet.host.spawner.first_access import FirstAccess
+from whet.host.spawner.memory_reader import MemoryReader, UnreadableError
+
+TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
+    from whet.host.files.marks import Listing, Mark
+    from whet.host.kernel.syscalls import Call
+    from whet.host.process.channel import Done
+
+    # the first effect that cannot be put back, and what `Seen.take` returns
+    Observed: TypeAlias = tuple[
+        str,
+        "dict[str, Mark]",
+        "dict[str, Mark]",
+        "dict[str, int]",
+        "dict[str, int]",
+        "dict[str, Listing]",
+        "dict[str, int]",
+    ]
+
+_MOST_CHANGED = 10_000
+_ANEW = os.O_CREAT | os.O_TRUNC
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+_O_TMPFILE = 0o20000000
+_AT_SYMLINK_NOFOLLOW, _AT_EMPTY_PATH = 0x100, 0x1000
+_RENAME_NOREPLACE = 1
+_AF_UNIX, _AF_NETLINK = 1, 16
+_INT = 1 << 32
+_SHEBANG_BYTES = 256
+
+
+class SyscallDecoder:
+    """Takes in the system calls of one run after the other."""
+
+    def __init__(self) -> None:
+        self._memory_reader = MemoryReader()
+        self._calls = calls()
+        self._kinds: dict[str, Callable[[int, Call, Sequence[int]], None]] = {
+            "open": self._open, "make": self._open, "openat2": self._open, "look": self._look,
+            "exec": self._execute, "mkdir": self._mkdir, "remove": self._remove,
+            "rename": self._rename, "effect": self._change, "holds": self._change_held,
+            "address": self._address, "message": self._message, "kill": self._kill,
+            "bare": self._bare,
+        }  # fmt: skip
+        self._own_socket = ""
+        self._ended = ""
+        self._changed: set[str] | None = set()
+        self._file_effects = FileEffects()
+        self._seen = Seen(self._file_effects)
+        self._first_sight = FirstAccess(self._seen, _status)
+
+    def begin(self, own_socket: str, cache: str, cwd: str, varied: list[str]) -> None:
+        """Begin anew, with another run.
+
+        Args:
+            own_socket: where copies report: that is whet's own affair.
+            cache: folder of byte code by content; empty: none.
+            cwd: the folder in which the run begins.
+            varied: paths at whose first sight the program is asked where it is.
+        """
+        self._own_socket, self._ended, self._changed = own_socket, "", set()
+        self._file_effects.begin()
+        self._seen.begin(cache)
+        self._seen.see(cwd)
+        self._first_sight.begin(varied)
+
+    def facts(self, number: int, pid: int) -> "Observed":
+        """Return what is new since this was last asked for, and keep what a snapshot needs.
+
+        Args:
+            number: the snapshot that has just been taken.
+            pid: its process.
+        """
+        if not self._ended:
+            try:
+                self._file_effects.keep(number, pid)
+            except CannotPutBackError as error:
+                self.ends(str(error), ())
+        return (self._ended, *self._seen.take())
+
+    def done(self) -> "Done":
+        """Return what the run has done so far and left in the world.
+
+        Returns:
+            in words; and the files and folders that it has changed, None: there may be others.
+        """
+        effects = (*((self._ended,) if self._ended else ()), *self._file_effects.left())
+        changed = None if self._changed is None else (*self._changed, *self._file_effects.paths())
+        return effects, changed
+
+    def put_back(self, number: int) -> str:
+        """Make again what was made by the time of a snapshot; return why not, empty if it is."""
+        try:
+            self._file_effects.put_back(number)
+        except CannotPutBackError as error:
+            return str(error)
+        return ""
+
+    def drop(self, number: int) -> None:
+        """Forget what was kept for a snapshot."""
+        self._file_effects.drop(number)
+
+    def take(self, pid: int, number: int, arguments: "Sequence[int]") -> None:
+        """Take in a call that a process is about to make."""
+        call = self._calls.get(number)
+        if call is None:
+            self.ends("a system call of another architecture")
+            return
+        try:
+            self._kinds[call[1]](pid, call, arguments)
+            self._first_sight.look(pid)
+        except UnreadableError as error:
+            self.ends(f"{call[0]} that could not be looked into: {error}")
+
+    def ends(self, effect: str, changed: "Sequence[str] | None" = None) -> None:
+        """Note an effect that cannot be taken back.
+
+        Args:
+            effect: in words.
+            changed: files that it changes; None: it may be any.
+        """
+        self._ended = self._ended or effect
+        if changed is None or self._changed is None or len(self._changed) > _MOST_CHANGED:
+            self._changed = None
+        else:
+            # The name itself, and what a link there leads to.
+            self._changed.update(
+                way(path) for path in changed for way in (key_of, os.path.realpath)
+            )
+
+    # ---- what is seen ----
+
+    def _read(self, path: str) -> None:
+        if not self._seen.read(path):
+            self.ends(f"reads from the pipe {path}")
+
+    def _look(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
+        _, _, _, _, more = call
+        path = self._path(pid, call, arguments)
+        if not path:
+            return  # what a descriptor leads to was seen when it was opened
+        at_link = more == NO_LINKS or (more >= 0 and arguments[more] & _AT_SYMLINK_NOFOLLOW)
+        self._seen.look(path, at_link=bool(at_link))
+
+    def _execute(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
+        path = self._path(pid, call, arguments)
+        self._memory_reader.forget()
+        while path:
+            self._read(path)
+            path = interpreter_of(path)
+
+    # ---- what is done ----
+
+    def _open(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
+        _, kind, _, _, more = call
+        path = self._path(pid, call, arguments)
+        if kind == "make":
+            flags = os.O_CREAT | os.O_WRONLY | os.O_TRUNC
+        elif kind == "openat2":
+            flags = int.from_bytes(self._memory_reader.bytes_at(pid, arguments[more], 8), "little")
+        else:
+            flags = arguments[more]
+        if not path or flags & _O_TMPFILE:
+            return
+        if flags & os.O_PATH:
+            self._seen.look(path, at_link=bool(flags & os.O_NOFOLLOW))
+        elif not flags & _WRITES:
+            self._read(self._held(pid, path))
+        else:
+            self._write(pid, self._held(pid, path), flags, self._mode(pid, call, arguments))
+
+    def _write(self, pid: int, path: str, flags: int, mode: int) -> None:
+        if not path.startswith("/") or self._is_exempt(path):
+            return  # a stream that it holds anyway, or nothing that matters
+        found = _status_of(path)
+        if self._will_fail(path, found, flags):
+            self._seen.see(path)
+            self._seen.see(os.path.dirname(path))  # or it fails for want of that
+        elif found is not None and not flags & (_WRITES & ~os.O_CREAT):
+            self._read(path)
+        elif found is None:
+            if flags & os.O_EXCL or not flags & os.O_TRUNC:
+                self._seen.see_link(path)  # a file that is there would make a difference
+            self._makes(pid, path, mode, was_absent=True)
+        elif not self._file_effects.owns(path):
+            if is_plain(found) and flags & _ANEW == _ANEW and flags & (os.O_WRONLY | os.O_RDWR):
+                self._makes(pid, path, mode, was_absent=False)
+            else:
+                self.ends(f"writes {path}", [path] if stat.S_ISREG(found.st_mode) else None)
+
+    def _makes(self, pid: int, path: str, mode: int, *, was_absent: bool) -> None:
+        self._seen.see(os.path.dirname(path))
+        self._file_effects.makes(path, "file", mode & ~_umask_of(pid), was_absent=was_absent)
+
+    def _will_fail(self, path: str, found: "os.stat_result | None", flags: int) -> bool:
+        if found is None:
+            return not flags & os.O_CREAT or not _can_make(path)
+        if flags & os.O_CREAT and flags & os.O_EXCL:
+            return True
+        return stat.S_ISDIR(found.st_mode) or not os.access(path, os.W_OK)
+
+    def _held(self, pid: int, path: str) -> str:
+        """Return what a path leads to that names one of the process's own descriptors."""
+        for prefix in ("/proc/self/fd/", "/dev/fd/", f"/proc/{pid}/fd/"):
+            if path.startswith(prefix) and path[len(prefix) :].isdigit():
+                return self._memory_reader.target_of(pid, int(path[len(prefix) :]))
+        return path
+
+    def _mode(self, pid: int, call: "Call", arguments: "Sequence[int]") -> int:
+        """Return with which mode a file is to be created."""
+        _, kind, _, path, more = call
+        if kind == "openat2":
+            found = self._memory_reader.bytes_at(pid, arguments[more], 16)
+            return int.from_bytes(found[8:16], "little")
+        return arguments[(path if kind == "make" else more) + 1] & 0o7777
+
+    def _is_exempt(self, *paths: str) -> bool:
+        """Whether what is done to paths is about byte code, the process itself or no file at all."""
+        return all(
+            path.startswith((self._seen.cache, *_HARMLESS)) or is_byte_code(path) for path in paths
+        )
+
+    def _mkdir(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
+        path = self._path(pid, call, arguments)
+        if self._is_exempt(path):
+            return
+        self._seen.see_link(path)
+        self._seen.see(os.path.dirname(path.rstrip("/")))
+        if _status_of(path, follow=False) is None and _can_make(path):
+            mode = arguments[call[3] + 1] & 0o7777 & ~_umask_of(pid)
+            self._file_effects.makes(path, "folder", mode)
+
+    def _remove(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
+        path = self._path(pid, call, arguments)
+        found = _status_of(path, follow=False)
+        if self._is_exempt(path):
+            return
+        if found is None:
+            self._seen.see_link(path)
+        elif self._file_effects.deed(path) is None:
+            self.ends(f"removes {path}", [path])
+        elif not stat.S_ISDIR(found.st_mode) or not os.listdir(path):
+            removes_folder = call[0] == "rmdir" or (call[0] == "unlinkat" and bool(arguments[2]))
+            if removes_folder == stat.S_ISDIR(found.st_mode):
+                self._file_effects.removes(path)
+
+    def _rename(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
+        name, _, folder, path, _ = call
+        source = self._path(pid, call, arguments)
+        target = self._path(pid, (name, "", -1 if folder < 0 else 2, path * 2 + 1, 0), arguments)
+        is_link = name.startswith("link")
+        is_nameless = is_link and (not source or source.startswith(_MADE_UP_LINKS))
+        if self._is_exempt(*(() if is_nameless else (source,)), target):
+            return
+        found, other = _status_of(source, follow=False), _status_of(target, follow=False)
+        flags = arguments[4] if name == "renameat2" else 0
+        if flags == _RENAME_NOREPLACE:
+            self._seen.see_link(target)
+        if is_nameless:
+            self.ends(f"{name} {target}", [target])
+        elif found is None:
+            self._seen.see_link(source)
+        elif flags == _RENAME_NOREPLACE and other is not None:
+            return  # it will fail
+        elif (
+            is_link
+            or flags not in {0, _RENAME_NOREPLACE}
+            or not self._file_effects.made_where_none_was(source)
+            or not is_plain(found)
+            or not _can_make(target)
+            or not (other is None or is_plain(other))
+        ):
+            self.ends(f"{name} {target}", [source, target])
+        elif source != target:
+            self._seen.see(os.path.dirname(target))
+            self._seen.was_absent(source)  # or what takes the place would have the mode of that
+            self._file_effects.moves(source, target)
+
+    def _change(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
+        name, _, folder, path, _ = call
+        if not arguments[path] and folder >= 0:  # futimens(3)
+            self._changes(name, self._memory_reader.target_of(pid, arguments[folder]))
+        else:
+            self._changes(name, self._held(pid, self._path(pid, call, arguments)))
+
+    def _change_held(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
+        path = self._memory_reader.target_of(pid, arguments[0])
+        if path.startswith("/"):
+            self._changes(call[0], path)
+
+    def _changes(self, name: str, path: str) -> None:
+        """Note that something of a file is changed that is not its content."""
+        if self._is_exempt(path):
+            return
+        deed, found = self._file_effects.deed(path), _status_of(path, follow=False)
+        if deed is None or found is None or not is_plain(found):
+            self.ends(f"{name} {path}", [path])
+        elif "chmod" in name:
+            deed.sets_mode = True
+        elif "utime" in name:
+            deed.sets_times = True
+        elif name != "truncate":
+            self.ends(f"{name} {path}", [path])
+
+    def _bare(self, _pid: int, call: "Call", _arguments: "Sequence[int]") -> None:
+        self.ends(call[0])
+
+    def _kill(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
+        target, signal = arguments[0] % _INT, arguments[1] % _INT
+        own = _status(pid, b"Tgid:")
+        if signal and target != own and _status(target, b"PPid:") != own:
+            self.ends(f"{call[0]} {target}")
+
+    def _address(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
+        _, _, _, address, size = call
+        self._speaks(call[0], pid, arguments[address], arguments[size] % _INT)
+
+    def _message(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
+        head = self._memory_reader.bytes_at(pid, arguments[1], 12)
+        address, size = int.from_bytes(head[:8], "little"), int.from_bytes(head[8:12], "little")
+        if address and size:
+            self._speaks(call[0], pid, address, size)
+
+    def _speaks(self, name: str, pid: int, address: int, size: int) -> None:
+        text = self._memory_reader.bytes_at(pid, address, min(size, 128) or 1)
+        family = int.from_bytes(text[:2], "little")
+        if family == _AF_UNIX:
+            path = os.fsdecode(text[2:].partition(b"\0")[0])
+            if path == self._own_socket or "/nscd/" in path:
+                return  # the C library asks there for users and hosts
+            if name == "connect" and path and not os.path.exists(path):
+                self._seen.see(path if path.startswith("/") else self._absolute(pid, path))
+                return
+            self.ends(f"{name} {path or 'a socket'}")
+        elif family not in (0, _AF_NETLINK):  # nothing; the kernel, about the network
+            self.ends(f"{name} the network")
+
+    # ---- paths ----
+
+    def _path(self, pid: int, call: "Call", arguments: "Sequence[int]") -> str:
+        _, _, folder, path, _ = call
+        of = AT_FDCWD if folder < 0 else arguments[folder]
+        return self._memory_reader.path_of(pid, of, arguments[path])
+
+    def _absolute(self, pid: int, path: str) -> str:
+        return f"{self._memory_reader.target_of(pid, AT_FDCWD)}/{path}"
+
+
+_HARMLESS = (
+    "/proc/self/", "/proc/thread-self/", "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts/",
+    "/dev/stdout", "/dev/stderr", "/dev/stdin",
+)  # fmt: skip
+
+_MADE_UP_LINKS = ("/proc/", "/dev/fd/")
+"""Where a file may be that has no other name."""
+
+
+def _status_of(path: str, *, follow: bool = True) -> "os.stat_result | None":
+    try:
+        # A link at the end of a path that is written to is no plain file.
+        return os.stat(path) if follow and not os.path.islink(path) else os.lstat(path)
+    except OSError:
+        return None
+
+
+def _can_make(path: str) -> bool:
+    folder = os.path.dirname(path.rstrip("/"))
+    return os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)
+
+
+def _umask_of(pid: int) -> int:
+    return _status(pid, b"Umask:", 8)
+
+
+def interpreter_of(path: str) -> str:
+    """Return the program that runs a script, by its first line; empty if it is none."""
+    try:
+        with open(path, "rb", 0) as file:
+            line = file.read(_SHEBANG_BYTES).partition(b"\n")[0]
+    except OSError:
+        return ""
+    words = line[2:].split() if line[:2] == b"#!" else []
+    return os.fsdecode(words[0]) if words else ""
+
+
+def _status(pid: int, field: bytes, base: int = 10) -> int:
+    try:
+        with open(f"/proc/{pid}/status", "rb", 0) as file:
+            for line in file.read(4096).splitlines():
+                if line.startswith(field):
+                    return int(line.split()[1], base)
+    except OSError as error:
+        raise UnreadableError(str(error)) from error
+    return -1

@@ -1,0 +1,62 @@
+"""What a closer look at a trial's programs has told, and their last calls of C functions."""
+
+import json
+from contextlib import suppress
+from pathlib import Path
+
+from whet.agent.site.whet_state.secret_rule import masked
+from whet.core.observations.evidence import CLOSER, STEPS, Evidence
+from whet.core.text.record import JsonObject, MalformedRecordError, as_record, decoded, integer
+
+_MOST_BYTES = 8 << 20
+_SLOT_BYTES = 1024
+_MOST_BYTES_OF_STEPS = 48 << 20
+
+
+def read_closer(agent_folder: Path) -> Evidence:
+    """Return all that was told as one observation; a line that was cut is left out."""
+    told: list[JsonObject] = []
+    for path in sorted(agent_folder.glob("*.closer")):
+        with suppress(OSError):
+            # Room was reserved behind what was written.
+            for line in path.read_bytes()[:_MOST_BYTES].rstrip(b"\0").splitlines():
+                told += _record(line)
+    for path in sorted(agent_folder.glob("*.calls")):
+        told += _calls(path)
+    data = json.dumps({"told": told}, separators=(",", ":")).encode("ascii")
+    return Evidence(kind=CLOSER, detail={"lines": len(told)}, data=data)
+
+
+def read_steps(agent_folder: Path) -> tuple[Evidence, ...]:
+    """Return the steps of the process that has met the error; nothing if none has."""
+    for path in sorted(agent_folder.glob("*.steps")):
+        with suppress(OSError):
+            if 0 < path.stat().st_size <= _MOST_BYTES_OF_STEPS:
+                return (
+                    Evidence(kind=STEPS, detail={"pid": int(path.stem)}, data=path.read_bytes()),
+                )
+    return ()
+
+
+def _record(line: bytes) -> list[JsonObject]:
+    with suppress(MalformedRecordError):
+        told = as_record(decoded(line), "line")
+        message = told.get("message")
+        # A password in an address is a secret in any error that names it.
+        return [{**told, "message": masked(message)} if isinstance(message, str) else told]
+    return []
+
+
+def _calls(path: Path) -> list[JsonObject]:
+    """Return the last calls of one process in their order."""
+    found: list[JsonObject] = []
+    with suppress(OSError):
+        data = path.read_bytes()
+        for start in range(0, len(data), _SLOT_BYTES):
+            found += _record(data[start : start + _SLOT_BYTES].rstrip(b" \0"))
+    numbered: list[tuple[int, JsonObject]] = []
+    for each in found:
+        with suppress(MalformedRecordError):
+            numbered.append((integer(each, "order"), each))
+    numbered.sort(key=lambda each: each[0])
+    return [{**each, "kind": "call", "pid": int(path.stem)} for _, each in numbered]
