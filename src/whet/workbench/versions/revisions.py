@@ -147,7 +147,7 @@ def revisions(
     # One that was run before the search began is checked first, before a worktree is made.
     history = None
     if good:
-        history = _history(repository, good, new, options, within, terms)
+        history = _history(repository, good, bad, options, within, terms)
     setup.check(repository.top, bench.environment)
     setup_text = setup.text(repository.top)
     worktrees = Worktrees(repository, bench.cleanup_journal, bench.project.state / "worktrees")
