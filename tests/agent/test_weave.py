@@ -119,7 +119,7 @@ def result(space: dict[str, object], call: str) -> str:
             value = repr(evaluate(call, space))
         except ANY_ERROR as error:
             shown = traceback.TracebackException.from_exception(error).format()
-            value = "".join(line for line in shown if "weave.py" not in line)
+            value = "".join(line for line in shown if "instrument.py" not in line)
     return value + said.getvalue()
 
 

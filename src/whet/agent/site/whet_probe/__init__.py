@@ -1,7 +1,7 @@
 """Does what was asked for where the program comes to a line, a function or an error.
 
 No file of the user's is edited. From Python 3.12 on the interpreter itself tells (`sys.monitoring`,
-`monitor.py`); before that the modules in question are compiled with a call more (`weave.py`,
+`monitor.py`); before that the modules in question are compiled with a call more (`instrument.py`,
 `loading.py`). Code that nobody asks about runs as it would without.
 
 Standard library only, Python 3.8 or later.
